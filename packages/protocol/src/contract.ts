@@ -1,0 +1,113 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import type { RequiredRole } from './roles.ts'
+import type { ScopeRequirement } from './scopes.ts'
+
+/** What the caller must show. A bearer that is presented and bad is 401 whatever stands here. */
+export type Authentication = 'none' | 'optional' | 'required'
+
+/** Tight rate buckets beside the general one (DECISIONS part 20). */
+export const rateBuckets = [
+  'general',
+  'sign-in',
+  'recovery',
+  'registration',
+  'inbox',
+  'qr',
+  'reference',
+] as const
+export type RateBucket = (typeof rateBuckets)[number]
+
+/** What the request body is. `json` bodies may be absent when `optional`. */
+export type RequestBody =
+  | { readonly kind: 'json'; readonly schema: TSchema; readonly optional?: true }
+  /** Raw bytes of any content type, or a multipart form whose part `file` holds them. */
+  | { readonly kind: 'bytes' }
+  /** A compact JWS as text (`application/jwt`), or JSON `{token}`. */
+  | { readonly kind: 'jwt' }
+
+/** How the answer is wrapped (DECISIONS part 1).
+ * `data`: `{data, time, reqId}`. `list`: the same with `cursorPagination`, or `pagination` when asked by offset.
+ * `bare`: without envelope. `bytes`: a stream. `empty`: 204. */
+export type Reply =
+  | { readonly kind: 'data' | 'list' | 'bare'; readonly status: 200 | 201; readonly schema: TSchema }
+  | { readonly kind: 'bytes'; readonly status: 200 }
+  | { readonly kind: 'empty'; readonly status: 204 }
+
+/** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document, the client and the matrix
+ * tests are read from it. */
+export interface Contract {
+  /** Operation id: a verb and a noun in camelCase, unique. */
+  readonly name: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `{param}` placeholders; a final `{param*}` takes the rest of the path. */
+  readonly path: string
+  /** Other paths that mean the same. The singular `/api/action`, `/api/file` are made by the router. */
+  readonly aliases?: readonly string[]
+  /** Heading in the documentation. */
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly auth: Authentication
+  /** The scope a narrowed token must have. Left out where no token is taken, or where `unscoped` is set. */
+  readonly scope?: ScopeRequirement
+  /** Only tokens without scope, or with `admin`: keys, sessions, passwords, shares, references. */
+  readonly unscoped?: true
+  /** Reference guests (a token without an identity) may call this; they may not by default. */
+  readonly guests?: true
+  readonly role?: RequiredRole
+  /** Answers on every host of the server, whether or not a tenant lives there. */
+  readonly anyHost?: true
+  readonly bucket?: RateBucket
+  readonly params?: TObject
+  readonly query?: TObject
+  /** Other names of query parameters: alias to name. `_limit` and `_offset` are known to every list. */
+  readonly queryAliases?: Readonly<Record<string, string>>
+  readonly headers?: TObject
+  readonly body?: RequestBody
+  readonly reply: Reply
+  /** Codes beyond those that follow from the rest (validation, authentication, role, rate limit, internal). */
+  readonly errors: readonly ErrorCode[]
+  readonly example?: {
+    readonly params?: object
+    readonly query?: object
+    readonly body?: unknown
+    readonly data?: unknown
+  }
+}
+
+/** Declares an endpoint, keeping the literal types of its parts. */
+export function contract<const C extends Contract>(definition: C): C {
+  return definition
+}
+
+type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise
+
+export type ParamsOf<C extends Contract> = StaticOr<C['params'], Record<never, never>>
+export type QueryOf<C extends Contract> = StaticOr<C['query'], Record<never, never>>
+export type HeadersOf<C extends Contract> = StaticOr<C['headers'], Record<never, never>>
+export type BodyOf<C extends Contract> = C['body'] extends {
+  kind: 'json'
+  schema: infer Schema extends TSchema
+}
+  ? C['body'] extends { optional: true }
+    ? Static<Schema> | undefined
+    : Static<Schema>
+  : undefined
+
+/** The payload that the handler answers and the client receives. */
+export type DataOf<C extends Contract> = C['reply'] extends { schema: infer Schema extends TSchema }
+  ? Static<Schema>
+  : undefined
+
+/** The codes that follow from the contract's other parts, and those it declares. */
+export function failuresOf(contract: Contract): ErrorCode[] {
+  const implied: ErrorCode[] = ['E-INTERNAL', 'E-RATELIMIT']
+  if (contract.params || contract.query || contract.headers || contract.body) implied.push('E-VALIDATION')
+  if (contract.body) implied.push('E-TOOLARGE')
+  if (contract.body?.kind === 'json') implied.push('E-MEDIATYPE')
+  if (contract.auth !== 'none') implied.push('E-AUTH-UNAUTH')
+  if (contract.scope || contract.unscoped || contract.role) implied.push('E-AUTH-FORBIDDEN')
+  if (!contract.anyHost) implied.push('E-PROFILE-NOTFOUND')
+  return [...new Set([...contract.errors, ...implied])].sort()
+}

@@ -1,0 +1,45 @@
+import { decodeBase64Url, encodeBase64Url } from './base64url.ts'
+
+/** Where a page ended: sort field `s`, value `v` of the last row there, and its id. */
+export interface Cursor {
+  readonly s: string
+  readonly v: string | number | null
+  readonly id: string | number
+}
+
+// A sort value is at most a file name; anything larger was not made here.
+const maxCursorLength = 2048
+
+/** base64url of the JSON `{s, v, id}`. */
+export function encodeCursor(cursor: Cursor): string {
+  return encodeBase64Url(
+    new TextEncoder().encode(JSON.stringify({ s: cursor.s, v: cursor.v, id: cursor.id })),
+  )
+}
+
+/** The cursor that `text` encodes, or undefined when it is malformed or was made for another sort order. */
+export function decodeCursor(text: string, sort: string): Cursor | undefined {
+  if (text.length > maxCursorLength) return undefined
+  const bytes = decodeBase64Url(text)
+  if (!bytes) return undefined
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return isCursor(value) && value.s === sort ? { s: value.s, v: value.v, id: value.id } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isCursor(value: unknown): value is Cursor {
+  if (typeof value !== 'object' || value === null) return false
+  const { s, v, id } = value as Record<string, unknown>
+  return (
+    typeof s === 'string' &&
+    (v === null || typeof v === 'string' || isFiniteNumber(v)) &&
+    (typeof id === 'string' || isFiniteNumber(id))
+  )
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}

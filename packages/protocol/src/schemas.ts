@@ -1,0 +1,63 @@
+import Type, { type TSchema } from 'typebox'
+import type { IdTag } from './ids.ts'
+import type { UnixSeconds } from './timestamps.ts'
+
+/** The schema keyword that names how an input's text is turned into its value while it is validated. */
+export const decodeKeyword = 'x-decode'
+export type Decoding = 'idTag' | 'timestamp' | 'commaList'
+
+/** Input: an identity in any spelling; the handler receives the canonical form. */
+export const IdTagInput = Type.Unsafe<IdTag>({
+  type: 'string',
+  minLength: 3,
+  maxLength: 1024,
+  [decodeKeyword]: 'idTag' satisfies Decoding,
+  description: 'An identity: a DNS name of at least two labels',
+  examples: ['alice.example.com'],
+})
+
+/** Input: ISO 8601 with a zone, or Unix seconds; the handler receives Unix seconds. */
+export const TimestampInput = Type.Unsafe<UnixSeconds>({
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  [decodeKeyword]: 'timestamp' satisfies Decoding,
+  description: 'ISO 8601 with a zone, or Unix seconds (milliseconds are refused)',
+  examples: ['2026-01-31T12:00:00Z', 1769860800],
+})
+
+/** Query input: words separated by commas; the handler receives the list, without empty words. */
+export function CommaList<Word extends string = string>(words?: readonly Word[]) {
+  return Type.Unsafe<Word[]>({
+    type: 'string',
+    maxLength: 16_384,
+    [decodeKeyword]: 'commaList' satisfies Decoding,
+    ...(words ? { 'x-words': words } : {}),
+    description: words ? `Comma list of ${words.join(', ')}` : 'Comma list',
+  })
+}
+
+export function Words<Word extends string>(words: readonly Word[], options: { description?: string } = {}) {
+  return Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options })
+}
+
+/** Output: ISO 8601 UTC. */
+export const IsoTime = Type.String({ description: 'ISO 8601, UTC', examples: ['2026-01-31T12:00:00.000Z'] })
+/** Output: Unix seconds. */
+export const UnixTime = Type.Integer({ description: 'Unix seconds', examples: [1769860800] })
+
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** Free JSON object. */
+export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
+/** What every list takes; `_limit` and `_offset` are aliases (DECISIONS part 1). */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
+  cursor: Type.Optional(Type.String({ description: 'Opaque; `nextCursor` of the page before' })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Deprecated: use `cursor`' }),
+  ),
+}
+
+export const sortDirection = Words(['asc', 'desc'])

@@ -1,0 +1,58 @@
+import { type CommunityRole, type IdTag, type RefId, roleLevel, type Scope } from '@kith/protocol'
+import type { TenantId } from '#infra/db/index.ts'
+
+/** The tenant on whose host a request arrived, or for whom a job runs. */
+export interface Tenant {
+  readonly tenantId: TenantId
+  readonly idTag: IdTag
+  readonly type: 'person' | 'community'
+}
+
+/** Nobody in particular. */
+export interface Guest {
+  readonly kind: 'guest'
+}
+
+/** Somebody who holds a reference to one resource, without an identity. */
+export interface ReferenceGuest {
+  readonly kind: 'reference'
+  readonly refId: RefId
+  readonly scope: Scope
+  readonly sessionId?: string
+}
+
+/** An authenticated identity, of this server or another. */
+export interface Identified {
+  readonly kind: 'identity'
+  readonly idTag: IdTag
+  readonly tokenUse: 'login' | 'access' | 'apikey' | 'proxy' | 'ref'
+  /** Undefined: the full authority of the identity. */
+  readonly scope: Scope | undefined
+  /** The community role on this host; the tenant's owner counts as `leader`. */
+  readonly role: CommunityRole
+  /** Owner of this tenant: the tenant itself, when it is a person. */
+  readonly isOwner: boolean
+  /** System administrator; only ever true on the base tenant's host. */
+  readonly isAdmin: boolean
+  readonly sessionId?: string
+  /** When the person last proved who they are, Unix seconds. */
+  readonly signedInAt?: number
+}
+
+/** Who asks, whatever the transport: HTTP, WebSocket, federation or a job. */
+export type Caller = Guest | ReferenceGuest | Identified
+
+export const guest: Guest = { kind: 'guest' }
+
+/** The caller's identity, if it has one. */
+export function idTagOf(caller: Caller): IdTag | undefined {
+  return caller.kind === 'identity' ? caller.idTag : undefined
+}
+
+export function hasRole(caller: Caller, role: CommunityRole): boolean {
+  return caller.kind === 'identity' && roleLevel(caller.role) >= roleLevel(role)
+}
+
+export function isOwner(caller: Caller): boolean {
+  return caller.kind === 'identity' && caller.isOwner
+}

@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream'
+import type { BodyOf, Contract, DataOf, HeadersOf, Page, ParamsOf, QueryOf } from '@kith/protocol'
+import type { Caller, Guest, Identified, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
+
+/** The callers that reach a handler, by what its contract lets in. */
+type CallerOf<C extends Contract> = C['auth'] extends 'required'
+  ? C['guests'] extends true
+    ? Identified | ReferenceGuest
+    : Identified
+  : C['auth'] extends 'optional'
+    ? Caller
+    : Guest
+
+/** The raw request body of `bytes` endpoints. */
+export interface ByteBody {
+  readonly stream: Readable
+  readonly contentType: string
+  /** As declared; never trusted as the true length. */
+  readonly declaredLength: number | undefined
+  /** The file name of a multipart part. */
+  readonly fileName: string | undefined
+}
+
+/** A request after tenant, rate, credential, scope, role and input have been checked against the contract. */
+export interface Call<C extends Contract> {
+  readonly tenant: C['anyHost'] extends true ? Tenant | undefined : Tenant
+  readonly caller: CallerOf<C>
+  readonly params: ParamsOf<C>
+  readonly query: QueryOf<C>
+  readonly headers: HeadersOf<C>
+  readonly body: C['body'] extends { kind: 'bytes' }
+    ? ByteBody
+    : C['body'] extends { kind: 'jwt' }
+      ? string
+      : BodyOf<C>
+  /** The bearer as it was presented. */
+  readonly bearer: string | undefined
+  readonly ip: string
+  readonly userAgent: string | undefined
+  readonly requestId: string
+  /** Aborted when the client goes away or the server stops. */
+  readonly signal: AbortSignal
+}
+
+/** A streamed answer; `headers` names are lower-case. `body` is opened only for GET (never for HEAD or 304). */
+export interface ByteReply {
+  readonly status: 200 | 206 | 304
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: () => Promise<Readable>
+}
+
+/** What a handler answers. `list` contracts answer a page; a `Fresh` changes status or headers of the answer. */
+export type Answer<C extends Contract> = C['reply'] extends { kind: 'bytes' }
+  ? ByteReply
+  : C['reply'] extends { kind: 'list' }
+    ? Page<DataOf<C>>
+    : C['reply'] extends { kind: 'empty' }
+      ? void
+      : DataOf<C> | Reshaped<DataOf<C>>
+
+/** An answer with another status (an update where the contract says 201), with headers, or unchanged (304). */
+export class Reshaped<Data> {
+  readonly data: Data
+  readonly status: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+  constructor(data: Data, options: { status?: number; headers?: Readonly<Record<string, string>> }) {
+    this.data = data
+    this.status = options.status
+    this.headers = options.headers ?? {}
+  }
+}
+
+export type Handler<C extends Contract> = (call: Call<C>) => Promise<Answer<C>>
+
+/** A contract bound to the use case that fulfils it. */
+export interface Endpoint {
+  readonly contract: Contract
+  readonly handle: Handler<Contract>
+}
+
+export function bind<const C extends Contract>(contract: C, handle: Handler<C>): Endpoint {
+  return { contract, handle: handle as unknown as Handler<Contract> }
+}

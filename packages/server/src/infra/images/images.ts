@@ -1,0 +1,41 @@
+import type { VariantName } from '@kith/protocol'
+
+export const imagePresets = ['default', 'profile-picture', 'cover-photo', 'thumbnail-only'] as const
+export type ImagePreset = (typeof imagePresets)[number]
+
+export interface ImageJob {
+  /** The original on disk; read by the worker process. */
+  readonly inputPath: string
+  /** An existing empty directory of this job; the worker writes its outputs there. */
+  readonly outputDir: string
+  readonly preset: ImagePreset
+  readonly format: 'webp' | 'avif'
+  readonly signal?: AbortSignal
+}
+
+export interface ImageOutput {
+  readonly variant: VariantName
+  readonly path: string
+  readonly width: number
+  readonly height: number
+  readonly size: number
+  /** `webp`, `avif`, … */
+  readonly format: string
+}
+
+/** `outputs` never holds a variant that would be no smaller than the original; `original` is its oriented size. */
+export type ImageResult =
+  | {
+      readonly kind: 'made'
+      readonly original: { width: number; height: number; format: string; frames: number }
+      readonly outputs: readonly ImageOutput[]
+    }
+  /** The bytes cannot be processed: corrupt, too many pixels or frames, too slow, too much memory. Never tried again. */
+  | { readonly kind: 'unprocessable'; readonly reason: string }
+
+/** Makes image variants in a separate process, started on demand and stopped when idle. */
+export interface Images {
+  /** Throws only when the job may be tried again (the worker died for no fault of the picture, or the server stops). */
+  process(job: ImageJob): Promise<ImageResult>
+  close(): Promise<void>
+}

@@ -1,0 +1,32 @@
+/** Where the time comes from; tests put their own in. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number
+  /** Calls `wake` once when the clock has reached `atMs`; the returned function calls it off. */
+  wakeAt(atMs: number, wake: () => void): () => void
+}
+
+// setTimeout takes 31 bits of milliseconds; a longer wait is cut and looked at again.
+const longestTimerMs = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wakeAt(atMs, wake) {
+    let timer: NodeJS.Timeout
+    const arm = () => {
+      const waitMs = atMs - Date.now()
+      timer = setTimeout(
+        () => (waitMs > longestTimerMs ? arm() : wake()),
+        Math.max(0, Math.min(waitMs, longestTimerMs)),
+      )
+      timer.unref()
+    }
+    arm()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Whole Unix seconds, as the protocol counts. */
+export function nowSecs(clock: Pick<Clock, 'now'>): number {
+  return Math.floor(clock.now() / 1000)
+}
