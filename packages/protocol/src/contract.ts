@@ -56,6 +56,10 @@ export interface Contract {
   /** Reference guests (a token without an identity) may call this; they may not by default. */
   readonly guests?: true
   readonly role?: RequiredRole
+  /** A bearer that is presented and bad makes a guest instead of a failure. */
+  readonly ignoresBadBearer?: true
+  /** The bearer may also stand in the query as `token`, so that an `<img>` works. */
+  readonly queryToken?: true
   /** Answers on every host of the server, whether or not a tenant lives there. */
   readonly anyHost?: true
   readonly bucket?: RateBucket

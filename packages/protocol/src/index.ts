@@ -1,3 +1,5 @@
+export * from './actions/index.ts'
+export * from './api/index.ts'
 export * from './base64url.ts'
 export * from './contract.ts'
 export * from './cursors.ts'

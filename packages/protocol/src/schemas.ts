@@ -1,10 +1,10 @@
 import Type, { type TSchema } from 'typebox'
-import type { IdTag } from './ids.ts'
+import type { ActionId, FileId, IdTag, RefId, VariantId } from './ids.ts'
 import type { UnixSeconds } from './timestamps.ts'
 
 /** The schema keyword that names how an input's text is turned into its value while it is validated. */
 export const decodeKeyword = 'x-decode'
-export type Decoding = 'idTag' | 'timestamp' | 'commaList'
+export type Decoding = 'idTag' | 'timestamp' | 'commaList' | 'fileId' | 'variantId' | 'actionId' | 'refId'
 
 /** Input: an identity in any spelling; the handler receives the canonical form. */
 export const IdTagInput = Type.Unsafe<IdTag>({
@@ -23,6 +23,21 @@ export const TimestampInput = Type.Unsafe<UnixSeconds>({
   description: 'ISO 8601 with a zone, or Unix seconds (milliseconds are refused)',
   examples: ['2026-01-31T12:00:00Z', 1769860800],
 })
+
+// Text that has not the form of an id is answered like an unknown id (DECISIONS part 4), so these never fail as invalid.
+function IdParam<Id extends string>(decoding: Decoding, example: string) {
+  return Type.Unsafe<Id>({ type: 'string', [decodeKeyword]: decoding, examples: [example] })
+}
+const exampleHash = 'A'.repeat(43)
+
+/** Path parameter: a file id; one in a bad form answers `E-FILE-NOTFOUND`. */
+export const FileIdParam = IdParam<FileId>('fileId', `b1~${exampleHash}`)
+/** Path parameter: a variant id; one in a bad form answers `E-FILE-NOTFOUND`. */
+export const VariantIdParam = IdParam<VariantId>('variantId', `b1~${exampleHash}~tn`)
+/** Path parameter: an action id; one in a bad form answers `E-ACTION-NOTFOUND`. */
+export const ActionIdParam = IdParam<ActionId>('actionId', `a1~${exampleHash}`)
+/** Path parameter: a reference id; one in a bad form answers `E-NOTFOUND`. */
+export const RefIdParam = IdParam<RefId>('refId', '0123456789ABCDEFabcdefgh')
 
 /** Query input: words separated by commas; the handler receives the list, without empty words. */
 export function CommaList<Word extends string = string>(words?: readonly Word[]) {

@@ -1,0 +1,13 @@
+import { actionType } from './action-type.ts'
+
+export const fllw = actionType({
+  type: 'FLLW',
+  meaning:
+    'The issuer follows the audience and receives what it publishes from then on. With `subType: DEL` the issuer stops following.',
+  content: undefined,
+  requires: ['audienceTag'],
+  forbids: ['parentId', 'attachments'],
+  uniqueBy: ['audienceTag'],
+  arrivesAs: 'A',
+  defaultVisibility: null,
+})

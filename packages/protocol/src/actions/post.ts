@@ -1,0 +1,20 @@
+import Type from 'typebox'
+import { actionType } from './action-type.ts'
+
+export const post = actionType({
+  type: 'POST',
+  meaning:
+    'Something said to everybody who may read it: followers and connections by its visibility, or to a community when an audience is named.',
+  content: Type.Object({
+    title: Type.Optional(Type.String({ maxLength: 300 })),
+    text: Type.Optional(Type.String({ maxLength: 50_000 })),
+    summary: Type.Optional(Type.String({ maxLength: 1_000 })),
+    category: Type.Optional(Type.String({ maxLength: 64 })),
+    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20 })),
+  }),
+  requires: ['content'],
+  forbids: [],
+  uniqueBy: undefined,
+  arrivesAs: 'A',
+  defaultVisibility: 'P',
+})

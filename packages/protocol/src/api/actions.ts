@@ -1,0 +1,197 @@
+import Type, { type Static } from 'typebox'
+import { actionTypeNames } from '../actions/index.ts'
+import { contract } from '../contract.ts'
+import {
+  ActionIdParam,
+  CommaList,
+  IdTagInput,
+  IsoTime,
+  JsonObject,
+  Nullable,
+  pageQuery,
+  sortDirection,
+  TimestampInput,
+  UnixTime,
+  Words,
+} from '../schemas.ts'
+
+const tag = 'Actions'
+
+export const visibilityCodes = ['P', 'V', 'F', 'C'] as const
+/** Who may read: everyone, authenticated, followers, connections, or (null) the named ones (SPEC "Action visibility"). */
+export type Visibility = (typeof visibilityCodes)[number] | null
+export const Visibility = Nullable(Words(visibilityCodes))
+
+export const actionStatuses = ['R', 'S', 'A', 'D', 'C', 'N', 'P'] as const
+export type ActionStatus = (typeof actionStatuses)[number]
+
+const FileIdText = Type.String({ maxLength: 64, examples: [`b1~${'A'.repeat(43)}`] })
+
+export const ActionStat = Type.Object({
+  reactions: Type.Optional(Type.Integer()),
+  comments: Type.Optional(Type.Integer()),
+  commentsRead: Type.Optional(Type.Integer()),
+  ownReaction: Type.Optional(Nullable(Type.String())),
+  views: Type.Optional(Type.Integer()),
+  shares: Type.Optional(Type.Integer()),
+})
+export type ActionStat = Static<typeof ActionStat>
+
+const actionMembers = {
+  actionId: Type.String(),
+  type: Type.String(),
+  subType: Type.Optional(Type.String()),
+  parentId: Type.Optional(Type.String()),
+  rootId: Type.Optional(Type.String()),
+  issuerTag: Type.String(),
+  audienceTag: Type.Optional(Type.String()),
+  audience: Type.Optional(Type.Array(Type.String())),
+  content: Type.Optional(JsonObject),
+  attachments: Type.Optional(Type.Array(Type.String())),
+  subject: Type.Optional(Type.String()),
+  expiresAt: Type.Optional(UnixTime),
+  published: Type.Optional(UnixTime),
+  visibility: Visibility,
+  flags: Type.Optional(Type.String()),
+  x: Type.Optional(JsonObject),
+  status: Words(actionStatuses),
+}
+
+/** An action as lists and single reads show it. */
+export const Action = Type.Object({
+  ...actionMembers,
+  issuer: Type.Object({
+    idTag: Type.String(),
+    name: Type.String(),
+    profilePic: Type.Optional(Type.String()),
+  }),
+  createdAt: IsoTime,
+  stat: ActionStat,
+})
+export type Action = Static<typeof Action>
+
+/** An action as its creation answers it: Unix seconds in `createdAt` (DECISIONS part 1). */
+export const CreatedAction = Type.Object({ ...actionMembers, createdAt: UnixTime })
+export type CreatedAction = Static<typeof CreatedAction>
+
+export const NewAction = Type.Object({
+  type: Words(actionTypeNames),
+  subType: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+  parentId: Type.Optional(Type.String()),
+  rootId: Type.Optional(Type.String()),
+  audienceTag: Type.Optional(IdTagInput),
+  audience: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  content: Type.Optional(JsonObject),
+  attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
+  expiresAt: Type.Optional(TimestampInput),
+  visibility: Type.Optional(Visibility),
+  flags: Type.Optional(Type.String({ maxLength: 32 })),
+  x: Type.Optional(JsonObject),
+  idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+})
+export type NewAction = Static<typeof NewAction>
+
+export const listActions = contract({
+  name: 'listActions',
+  method: 'GET',
+  path: '/api/actions',
+  tag,
+  summary: 'The actions this tenant holds and the caller may read',
+  auth: 'optional',
+  scope: 'read:actions',
+  query: Type.Object({
+    ...pageQuery,
+    type: Type.Optional(CommaList()),
+    status: Type.Optional(CommaList(actionStatuses)),
+    issuer: Type.Optional(IdTagInput),
+    audience: Type.Optional(IdTagInput),
+    involved: Type.Optional(IdTagInput),
+    parentId: Type.Optional(Type.String()),
+    rootId: Type.Optional(Type.String()),
+    subject: Type.Optional(Type.String()),
+    actionId: Type.Optional(CommaList()),
+    tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    createdAfter: Type.Optional(TimestampInput),
+    createdBefore: Type.Optional(TimestampInput),
+    excludeOwn: Type.Optional(Type.Boolean()),
+    sort: Type.Optional(Words(['created'])),
+    sortDir: Type.Optional(sortDirection),
+  }),
+  queryAliases: { issuerTag: 'issuer', actionIds: 'actionId' },
+  reply: { kind: 'list', status: 200, schema: Action },
+  errors: [],
+})
+
+export const createAction = contract({
+  name: 'createAction',
+  method: 'POST',
+  path: '/api/actions',
+  tag,
+  summary: 'Make an action: it is signed, stored and on its way to its receivers',
+  auth: 'required',
+  scope: 'write:actions',
+  body: { kind: 'json', schema: NewAction },
+  reply: { kind: 'data', status: 201, schema: CreatedAction },
+  errors: [
+    'E-AUTH-FORBIDDEN',
+    'E-ACTION-NOTFOUND',
+    'E-FILE-NOTFOUND',
+    'E-PROFILE-NOTFOUND',
+    'E-DUPLICATE',
+    'E-UNAVAILABLE',
+  ],
+  example: { body: { type: 'POST', content: { text: 'Hello' }, visibility: 'P' } },
+})
+
+export const getAction = contract({
+  name: 'getAction',
+  method: 'GET',
+  path: '/api/actions/{actionId}',
+  tag,
+  summary: 'One action',
+  auth: 'optional',
+  scope: 'read:actions',
+  params: Type.Object({ actionId: ActionIdParam }),
+  reply: { kind: 'data', status: 200, schema: Action },
+  errors: ['E-ACTION-NOTFOUND'],
+})
+
+export const deleteAction = contract({
+  name: 'deleteAction',
+  method: 'DELETE',
+  path: '/api/actions/{actionId}',
+  tag,
+  summary: 'Delete one’s own action, here and on every server that received it',
+  auth: 'required',
+  scope: 'write:actions',
+  params: Type.Object({ actionId: ActionIdParam }),
+  reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
+  errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN'],
+})
+
+export const DeliveryView = Type.Object({
+  server: Type.String(),
+  recipients: Type.Array(Type.String()),
+  state: Words(['queued', 'retrying', 'delivered', 'stopped']),
+  attempts: Type.Integer(),
+  lastError: Type.Optional(Type.String()),
+  lastAttemptAt: Type.Optional(IsoTime),
+  nextAttemptAt: Type.Optional(IsoTime),
+})
+export type DeliveryView = Static<typeof DeliveryView>
+
+export const listDeliveries = contract({
+  name: 'listDeliveries',
+  method: 'GET',
+  path: '/api/actions/{actionId}/deliveries',
+  tag,
+  summary: 'How far an action’s delivery to other servers has come',
+  auth: 'required',
+  scope: 'read:actions',
+  params: Type.Object({ actionId: ActionIdParam }),
+  reply: { kind: 'data', status: 200, schema: Type.Array(DeliveryView) },
+  errors: ['E-ACTION-NOTFOUND'],
+})
+
+export const actionContracts = [listActions, createAction, getAction, deleteAction, listDeliveries]

@@ -1,0 +1,167 @@
+import Type, { type Static } from 'typebox'
+import { contract } from '../contract.ts'
+import { fileTypes, variantNames } from '../ids.ts'
+import {
+  CommaList,
+  FileIdParam,
+  IsoTime,
+  Nullable,
+  TimestampInput,
+  UnixTime,
+  VariantIdParam,
+  Words,
+} from '../schemas.ts'
+import { Visibility } from './actions.ts'
+
+const tag = 'Files'
+
+export const uploadPresets = ['default', 'profile-picture', 'cover-photo', 'thumbnail-only', 'raw'] as const
+export type UploadPreset = (typeof uploadPresets)[number]
+
+/** `M` made: the bytes are safe and readable as `orig`; `P` variants are being made; `A` available; `D` in the trash. */
+export const fileStatuses = ['M', 'P', 'A', 'D'] as const
+export type FileStatus = (typeof fileStatuses)[number]
+
+const fileMembers = {
+  fileId: Type.String(),
+  status: Words(fileStatuses),
+  fileTp: Words(fileTypes),
+  contentType: Type.String(),
+  fileName: Type.String(),
+  tags: Type.Array(Type.String()),
+}
+
+/** A file as lists and metadata show it. */
+export const FileView = Type.Object({
+  ...fileMembers,
+  parentId: Nullable(Type.String()),
+  size: Type.Optional(Type.Integer({ description: 'Bytes' })),
+  visibility: Visibility,
+  owner: Type.Object({ idTag: Type.String(), name: Type.String() }),
+  createdAt: IsoTime,
+  userData: Type.Optional(
+    Type.Object({ pinned: Type.Boolean(), starred: Type.Boolean(), accessedAt: Type.Optional(IsoTime) }),
+  ),
+  deletedAt: Type.Optional(IsoTime),
+  originalParentId: Type.Optional(Nullable(Type.String())),
+  x: Type.Optional(
+    Type.Object({
+      processingError: Type.Optional(Type.String({ description: 'Why an image has no variants' })),
+    }),
+  ),
+})
+export type FileView = Static<typeof FileView>
+
+export const CreatedFile = Type.Object({ ...fileMembers, createdAt: UnixTime })
+export type CreatedFile = Static<typeof CreatedFile>
+
+export const FileDescriptor = Type.Object({
+  fileId: Type.String(),
+  contentType: Type.String(),
+  fileName: Type.String(),
+  size: Type.Integer({ description: 'Bytes' }),
+  createdAt: IsoTime,
+  variants: Type.Array(
+    Type.Object({
+      id: Words(variantNames),
+      width: Type.Integer(),
+      height: Type.Integer(),
+      size: Type.Integer({ description: 'Bytes' }),
+      format: Type.String(),
+    }),
+  ),
+  sha256: Type.Optional(Type.String({ description: 'base64url, of the original bytes' })),
+  salt: Type.Optional(
+    Type.String({ description: '16 bytes, base64url; `fileId` commits to it and to `sha256`' }),
+  ),
+})
+export type FileDescriptor = Static<typeof FileDescriptor>
+
+export const uploadFile = contract({
+  name: 'uploadFile',
+  method: 'POST',
+  path: '/api/files/{preset}/{fileName}',
+  tag,
+  summary: 'Upload a file: raw bytes, or a multipart form whose part `file` holds them',
+  auth: 'required',
+  scope: 'write:files',
+  params: Type.Object({
+    preset: Words(uploadPresets),
+    fileName: Type.String({ minLength: 1, maxLength: 1024 }),
+  }),
+  query: Type.Object({
+    createdAt: Type.Optional(TimestampInput),
+    tags: Type.Optional(CommaList()),
+    parentId: Type.Optional(Type.String()),
+    visibility: Type.Optional(Words(['P', 'V', 'F', 'C'])),
+  }),
+  queryAliases: { created_at: 'createdAt' },
+  body: { kind: 'bytes' },
+  reply: { kind: 'data', status: 201, schema: CreatedFile },
+  errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
+})
+
+export const downloadFile = contract({
+  name: 'downloadFile',
+  method: 'GET',
+  path: '/api/files/{fileId}',
+  tag,
+  summary: 'The bytes of a file, or of one of its variants',
+  auth: 'optional',
+  scope: 'read:files',
+  guests: true,
+  queryToken: true,
+  params: Type.Object({ fileId: FileIdParam }),
+  query: Type.Object({
+    variant: Type.Optional(Words(variantNames)),
+    download: Type.Optional(Type.String({ description: '`1` forces an attachment' })),
+  }),
+  reply: { kind: 'bytes', status: 200 },
+  errors: ['E-FILE-NOTFOUND', 'E-RANGE'],
+})
+
+export const downloadVariant = contract({
+  name: 'downloadVariant',
+  method: 'GET',
+  path: '/api/files/variant/{variantId}',
+  tag,
+  summary: 'The bytes of one variant',
+  auth: 'optional',
+  scope: 'read:files',
+  guests: true,
+  queryToken: true,
+  params: Type.Object({ variantId: VariantIdParam }),
+  query: Type.Object({ download: Type.Optional(Type.String()) }),
+  reply: { kind: 'bytes', status: 200 },
+  errors: ['E-FILE-NOTFOUND', 'E-RANGE'],
+})
+
+export const getFileDescriptor = contract({
+  name: 'getFileDescriptor',
+  method: 'GET',
+  path: '/api/files/{fileId}/descriptor',
+  tag,
+  summary: 'What a file is made of: its variants, and what its id commits to',
+  auth: 'optional',
+  scope: 'read:files',
+  guests: true,
+  params: Type.Object({ fileId: FileIdParam }),
+  reply: { kind: 'data', status: 200, schema: FileDescriptor },
+  errors: ['E-FILE-NOTFOUND'],
+})
+
+export const getFileMetadata = contract({
+  name: 'getFileMetadata',
+  method: 'GET',
+  path: '/api/files/{fileId}/metadata',
+  tag,
+  summary: 'A file without its variants',
+  auth: 'optional',
+  scope: 'read:files',
+  guests: true,
+  params: Type.Object({ fileId: FileIdParam }),
+  reply: { kind: 'data', status: 200, schema: FileView },
+  errors: ['E-FILE-NOTFOUND'],
+})
+
+export const fileContracts = [uploadFile, downloadFile, downloadVariant, getFileDescriptor, getFileMetadata]

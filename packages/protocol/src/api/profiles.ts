@@ -1,0 +1,134 @@
+import Type, { type Static } from 'typebox'
+import { contract } from '../contract.ts'
+import { IdTagInput, IsoTime, JsonObject, UnixTime, Words } from '../schemas.ts'
+
+const tag = 'Profiles'
+
+export const profileTypes = ['person', 'community'] as const
+export const profileStatuses = ['Active', 'Trusted', 'Blocked', 'Muted', 'Suspended', 'Banned'] as const
+export const connectionStates = ['disconnected', 'pending', 'connected'] as const
+export const relationships = ['none', 'following', 'pending', 'connected', 'blocked', 'muted'] as const
+
+export const ServerInfo = Type.Object({ version: Type.String(), features: Type.Array(Type.String()) })
+
+/** SPEC "Profile" with the extensions of DECISIONS part 7. */
+export const Profile = Type.Object({
+  tnId: Type.Optional(Type.Integer({ description: 'Only for tenants of this server' })),
+  idTag: Type.String(),
+  name: Type.String(),
+  profilePic: Type.Optional(Type.String()),
+  coverPic: Type.Optional(Type.String()),
+  type: Words(profileTypes),
+  status: Words(profileStatuses),
+  roles: Type.Array(Type.String()),
+  x: Type.Optional(JsonObject),
+  createdAt: IsoTime,
+  updatedAt: Type.Optional(IsoTime),
+  following: Type.Optional(Type.Boolean({ description: 'This tenant follows it' })),
+  follower: Type.Optional(Type.Boolean({ description: 'It follows this tenant' })),
+  connected: Type.Optional(Words(connectionStates)),
+  role: Type.Optional(Type.String({ description: 'Its role in this community' })),
+  relationship: Type.Optional(Words(relationships)),
+})
+export type Profile = Static<typeof Profile>
+
+/** What `GET /api/me` answers: the public form, and for the owner the profile form as well. */
+export const Me = Type.Object({
+  idTag: Type.String(),
+  name: Type.String(),
+  publicKey: Type.String({ description: 'PEM, SPKI, P-384' }),
+  serverInfo: ServerInfo,
+  type: Words(profileTypes),
+  profilePic: Type.Optional(Type.String()),
+  coverPic: Type.Optional(Type.String()),
+  tnId: Type.Optional(Type.Integer()),
+  status: Type.Optional(Words(profileStatuses)),
+  roles: Type.Optional(Type.Array(Type.String())),
+  x: Type.Optional(JsonObject),
+  createdAt: Type.Optional(IsoTime),
+})
+export type Me = Static<typeof Me>
+
+export const getMe = contract({
+  name: 'getMe',
+  method: 'GET',
+  path: '/api/me',
+  aliases: ['/api/me/full'],
+  tag,
+  summary: 'The tenant of this host; for its owner also what only the owner sees',
+  description: 'A bearer that is not usable here is ignored: the answer is then the public form.',
+  auth: 'optional',
+  ignoresBadBearer: true,
+  guests: true,
+  reply: { kind: 'data', status: 200, schema: Me },
+  errors: [],
+})
+
+export const updateMe = contract({
+  name: 'updateMe',
+  method: 'PATCH',
+  path: '/api/me',
+  tag,
+  summary: 'Change this tenant’s profile',
+  auth: 'required',
+  scope: 'write:profile',
+  role: 'leader',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      x: Type.Optional(JsonObject),
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: Me },
+  errors: ['E-AUTH-FORBIDDEN'],
+  example: { body: { name: 'Alice', x: { bio: 'Gardener' } } },
+})
+
+export const getProfile = contract({
+  name: 'getProfile',
+  method: 'GET',
+  path: '/api/profiles/{idTag}',
+  tag,
+  summary: 'A profile, of this server or of another one',
+  auth: 'optional',
+  scope: 'read:profile',
+  params: Type.Object({ idTag: IdTagInput }),
+  reply: { kind: 'data', status: 200, schema: Profile },
+  errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
+})
+
+export const IdentityDocument = Type.Object({
+  idTag: Type.String(),
+  serverUrl: Type.String(),
+  publicKey: Type.String({ description: 'PEM, SPKI, P-384: the current key' }),
+  inboxUrl: Type.String(),
+  keys: Type.Array(
+    Type.Object({
+      kid: Type.String(),
+      publicKey: Type.String(),
+      expiresAt: Type.Optional(UnixTime),
+    }),
+  ),
+  name: Type.String(),
+  type: Words(profileTypes),
+  profilePic: Type.Optional(Type.String()),
+})
+export type IdentityDocument = Static<typeof IdentityDocument>
+
+export const getIdentityDocument = contract({
+  name: 'getIdentityDocument',
+  method: 'GET',
+  path: '/.well-known/service/id-tag',
+  tag,
+  summary: 'Where an identity of this server lives and which keys it signs with',
+  description:
+    'The word `service` is the setting `DISCOVERY_NAME`. Without `idTag` the tenant of the host is meant.',
+  auth: 'none',
+  anyHost: true,
+  query: Type.Object({ idTag: Type.Optional(IdTagInput) }),
+  reply: { kind: 'data', status: 200, schema: IdentityDocument },
+  errors: ['E-PROFILE-NOTFOUND'],
+})
+
+export const profileContracts = [getMe, updateMe, getProfile, getIdentityDocument]
