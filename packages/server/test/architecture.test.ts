@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../../..')
+const source = join(root, 'packages/server/src')
+
+interface SourceFile {
+  /** Path below the repository, with forward slashes. */
+  readonly path: string
+  readonly text: string
+  /** Imported modules: repository paths for our own, package names otherwise. */
+  readonly imports: readonly string[]
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes('node_modules'))
+    .sort()
+}
+
+function load(folder: string): SourceFile[] {
+  return filesBelow(join(root, folder)).map((absolute) => {
+    const text = readFileSync(absolute, 'utf8')
+    const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '')
+    return {
+      path: relative(root, absolute),
+      text,
+      imports: specifiers.map((specifier) => resolveImport(absolute, specifier)),
+    }
+  })
+}
+
+function resolveImport(from: string, specifier: string): string {
+  if (specifier.startsWith('.')) return relative(root, resolve(dirname(from), specifier))
+  if (specifier.startsWith('#harness/')) return `packages/server/test/harness/${specifier.slice(9)}`
+  if (specifier.startsWith('#')) return relative(root, join(source, specifier.slice(1)))
+  if (specifier.startsWith('@kith/')) return `packages/${specifier.slice(6)}/src/index.ts`
+  return specifier
+}
+
+const isTest = (file: SourceFile) => file.path.endsWith('.test.ts')
+const everything = [...load('packages'), ...load('bench'), ...load('scripts')]
+const shipped = everything.filter((file) => /^packages\/\w+\/src\//.test(file.path) && !isTest(file))
+
+const ranks = { protocol: 0, lib: 1, infra: 2, features: 3, app: 4 } as const
+type Rank = keyof typeof ranks
+
+function rankOf(path: string): Rank | undefined {
+  if (path.startsWith('packages/protocol/')) return 'protocol'
+  const room = /^packages\/server\/src\/(lib|infra|features|app)\//.exec(path)?.[1]
+  return room as Rank | undefined
+}
+
+/** `infra/db` of `packages/server/src/infra/db/sqlite.ts`, for rooms that have doors. */
+function roomOf(path: string): string | undefined {
+  return /^packages\/server\/src\/((?:infra|features)\/[^/]+)\//.exec(path)?.[1]
+}
+
+function offences(
+  files: readonly SourceFile[],
+  isOffence: (file: SourceFile, target: string) => boolean,
+): string[] {
+  return files.flatMap((file) =>
+    file.imports.filter((target) => isOffence(file, target)).map((target) => `${file.path} -> ${target}`),
+  )
+}
+
+describe('imports', () => {
+  test('point left: protocol <- lib <- infra <- features <- app', () => {
+    const wrong = offences(shipped, (file, target) => {
+      const from = rankOf(file.path)
+      const to = rankOf(target)
+      return from !== undefined && to !== undefined && ranks[to] > ranks[from]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('reach another room only through its door', () => {
+    const wrong = offences(shipped, (file, target) => {
+      const room = roomOf(target)
+      return room !== undefined && room !== roomOf(file.path) && !target.endsWith(`${room}/index.ts`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('of the protocol and the client need no runtime of their own', () => {
+    const portable = shipped.filter((file) => /^packages\/(protocol|client)\//.test(file.path))
+    const allowed = /^(packages\/(protocol|client)\/|typebox$)/
+    expect(offences(portable, (_, target) => !allowed.test(target))).toEqual([])
+  })
+
+  test('never make shipped code depend on tests', () => {
+    expect(offences(shipped, (_, target) => /\/test\/|\.test\.ts$/.test(target))).toEqual([])
+  })
+})
+
+describe('features and infra modules', () => {
+  test('form no cycles', () => {
+    const graph = new Map<string, Set<string>>()
+    for (const file of shipped) {
+      const from = roomOf(file.path)
+      if (!from) continue
+      const targets = graph.get(from) ?? new Set<string>()
+      for (const target of file.imports.map(roomOf)) if (target && target !== from) targets.add(target)
+      graph.set(from, targets)
+    }
+    expect(findCycle(graph)).toBeUndefined()
+  })
+
+  test('have a door', () => {
+    const rooms = [...new Set(shipped.map((file) => roomOf(file.path)).filter((room) => room !== undefined))]
+    const doorless = rooms.filter(
+      (room) => !statSync(join(source, room, 'index.ts'), { throwIfNoEntry: false }),
+    )
+    expect(doorless).toEqual([])
+  })
+})
+
+function findCycle(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const finished = new Set<string>()
+  const visit = (room: string, trail: readonly string[]): string[] | undefined => {
+    if (trail.includes(room)) return [...trail.slice(trail.indexOf(room)), room]
+    if (finished.has(room)) return undefined
+    for (const next of graph.get(room) ?? []) {
+      const cycle = visit(next, [...trail, room])
+      if (cycle) return cycle
+    }
+    finished.add(room)
+    return undefined
+  }
+  for (const room of graph.keys()) {
+    const cycle = visit(room, [])
+    if (cycle) return cycle
+  }
+  return undefined
+}
+
+/** Places where a word may stand; everywhere else in shipped server code it may not. */
+const confined: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [
+  {
+    what: 'the environment',
+    pattern: /\bprocess\.env\b/,
+    allowed: /^packages\/server\/src\/(infra\/config|app\/cli)\//,
+  },
+  {
+    what: 'the system clock',
+    pattern: /\bDate\.now\(\)|new Date\(\)/,
+    allowed: /^packages\/(server\/src\/lib\/clock\.ts|client\/)/,
+  },
+  {
+    what: 'the query builder',
+    pattern: /from 'kysely'/,
+    allowed:
+      /^packages\/server\/src\/(infra\/db\/|(infra|features)\/[^/]+\/[a-z-]*(store|migrations|predicate)\.ts)/,
+  },
+  {
+    what: 'raw HTTP',
+    pattern: /from '(node:https?|undici|fastify)'|\bfetch\(/,
+    allowed: /^packages\/(server\/src\/(infra\/(egress|http|telemetry)|app)\/|client\/)/,
+  },
+  {
+    what: 'process output',
+    pattern: /process\.std(out|err)\b/,
+    allowed: /^packages\/server\/src\/(app|infra\/telemetry)\//,
+  },
+]
+
+describe('shipped code', () => {
+  test.each(confined)('uses $what only where it belongs', ({ pattern, allowed }) => {
+    const wrong = shipped.filter((file) => pattern.test(file.text) && !allowed.test(file.path))
+    expect(wrong.map((file) => file.path)).toEqual([])
+  })
+
+  test('keeps files to one subject: at most 400 lines, tests 800', () => {
+    const long = everything.filter((file) => lines(file) > (isTest(file) ? 800 : 400))
+    expect(long.map((file) => `${file.path}: ${lines(file)}`)).toEqual([])
+  })
+
+  test('has no file named after nothing in particular', () => {
+    const vague = /\/(utils?|helpers?|common|manager|types|misc)\.ts$/
+    expect(everything.map((file) => file.path).filter((path) => vague.test(path))).toEqual([])
+  })
+})
+
+function lines(file: SourceFile): number {
+  return file.text.split('\n').length
+}
