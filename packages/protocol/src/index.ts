@@ -1,3 +1,4 @@
+export * from './action-token.ts'
 export * from './actions/index.ts'
 export * from './api/index.ts'
 export * from './base64url.ts'
