@@ -1,0 +1,2 @@
+export * from './create-dns-resolver.ts'
+export * from './dns-resolver.ts'

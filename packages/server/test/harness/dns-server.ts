@@ -1,0 +1,79 @@
+import { createSocket } from 'node:dgram'
+import { type Answer, decode, encode, type Question, type RecordType } from 'dns-packet'
+
+type ServedType = 'A' | 'AAAA' | 'CNAME' | 'TXT'
+type Failing = 'SERVFAIL' | 'REFUSED' | 'silent'
+
+// Response codes stand in the low four bits of the flags (RFC 1035 section 4.1.1).
+const responseCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
+const authoritative = 1 << 10
+
+/** A DNS server on a free UDP port of the loopback address, serving what a test tells it. */
+export interface TestDnsServer extends AsyncDisposable {
+  /** `ip:port`, as `DNS_SERVERS` takes it. */
+  readonly address: string
+  /** What was asked so far, as `TYPE name`, in order. */
+  readonly questions: readonly string[]
+  /** Replaces the records of a name and type. A TXT record given as an array has several strings. */
+  set(name: string, type: ServedType, ...records: (string | readonly string[])[]): void
+  /** Takes every record of a name away: it answers NXDOMAIN. */
+  remove(name: string): void
+  /** Makes the name (every name when absent) fail from now on, or work again with `undefined`. */
+  fail(how: Failing | undefined, name?: string): void
+}
+
+export async function startDnsServer(): Promise<TestDnsServer> {
+  const zone = new Map<string, Map<string, readonly (string | readonly string[])[]>>()
+  const failing = new Map<string, Failing>()
+  const questions: string[] = []
+  const socket = createSocket('udp4')
+
+  socket.on('message', (message, peer) => {
+    const { id, flags, questions: asked } = decode(message)
+    const [question] = asked ?? []
+    if (!question) return
+    questions.push(`${question.type} ${question.name}`)
+    const name = question.name.toLowerCase()
+    const failure = failing.get(name) ?? failing.get('*')
+    if (failure === 'silent') return
+    const answers = failure ? [] : answersTo(question, name)
+    const code = failure ?? (zone.has(name) ? 'NOERROR' : 'NXDOMAIN')
+    const header = {
+      id,
+      type: 'response',
+      flags: (flags ?? 0) | authoritative | responseCodes[code],
+    } as const
+    socket.send(encode({ ...header, questions: [question], answers }), peer.port, peer.address)
+  })
+
+  function answersTo(question: Question, name: string): Answer[] {
+    const types = zone.get(name)
+    const [alias] = types?.get('CNAME') ?? []
+    if (typeof alias === 'string' && question.type !== 'CNAME') {
+      const record: Answer = { name: question.name, type: 'CNAME', ttl: 60, data: alias }
+      return [record, ...answersTo({ ...question, name: alias }, alias)]
+    }
+    const records = types?.get(question.type) ?? []
+    return records.map((data) => toAnswer(question.name, question.type, data))
+  }
+
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    questions,
+    set(name, type, ...records) {
+      const types = zone.get(name) ?? new Map()
+      zone.set(name, types.set(type, records))
+    },
+    remove: (name) => void zone.delete(name),
+    fail(how, name = '*') {
+      if (how) failing.set(name, how)
+      else failing.delete(name)
+    },
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => socket.close(() => resolve())),
+  }
+}
+
+function toAnswer(name: string, type: RecordType, data: string | readonly string[]): Answer {
+  return { name, type, ttl: 60, data } as Answer
+}
