@@ -22,19 +22,31 @@ export type WriteTables<Tables> = ReadTables<Tables> &
 export interface Reader {
   readonly tenantId: TenantId
   readonly dialect: Dialect
+  /** Builds and runs one-off queries; a query that changes rows is refused when it runs. */
   tables<Tables>(): ReadTables<Tables>
-  /** Runs a prepared statement (see `statement`). */
-  run<Row>(prepared: Prepared<Row>, values: Readonly<Record<string, unknown>>): Promise<Row[]>
+  /** All rows of a prepared statement (see `statement`). */
+  run<Values, Row>(prepared: Prepared<Values, Row>, values: Values): Promise<Row[]>
+  /** The first row of a prepared statement, if there is one. */
+  first<Values, Row>(prepared: Prepared<Values, Row>, values: Values): Promise<Row | undefined>
 }
 
 /** The right to change the rows of one tenant, inside a transaction. It ends with the transaction: later use throws.
- * NOTE: nothing but database calls may be awaited while one is held. */
+ * NOTE: nothing but database calls may be awaited while one is held. A statement that fails spoils the whole
+ * transaction on PostgreSQL: let the error leave `transact`, or use `onConflict`. */
 export interface Writer extends Reader {
   tables<Tables>(): WriteTables<Tables>
+  /** Runs a prepared statement that changes rows and answers how many it changed. */
+  change<Values, Row>(prepared: Prepared<Values, Row>, values: Values): Promise<number>
   /** Calls `effect` after the commit is durable; never when the transaction fails. Its own failure is logged. */
   afterCommit(effect: () => void): void
   /** The same transaction on another tenant's rows: for deliveries between tenants of this server and for jobs. */
   as(tenantId: TenantId): Writer
+}
+
+export interface TransactOptions {
+  /** `serializable` when absent. `read-committed` is for leasing rows of a queue with `forUpdateSkipLocked`, where
+   * rows are claimed by lock and a serialization conflict would only be noise. SQLite has no such difference. */
+  readonly isolation?: 'serializable' | 'read-committed'
 }
 
 export interface Database {
@@ -42,14 +54,30 @@ export interface Database {
   /** A handle for reads outside a transaction: each statement sees the newest committed state. */
   reader(tenantId: TenantId): Reader
   /** Runs `work` in one serializable transaction and answers when it is durable. On a serialization conflict or a
-   * busy database `work` runs again, so it must have no effect outside the transaction but by `afterCommit`. */
-  transact<Result>(tenantId: TenantId, work: (tx: Writer) => Promise<Result>): Promise<Result>
+   * busy database `work` runs again, so it must have no effect outside the transaction but by `afterCommit`.
+   * `E-UNAVAILABLE` when the database stays busy, cannot be reached or cannot be written. */
+  transact<Result>(
+    tenantId: TenantId,
+    work: (tx: Writer) => Promise<Result>,
+    options?: TransactOptions,
+  ): Promise<Result>
+  /** Throws when the database does not answer. */
+  ping(): Promise<void>
+  /** What is wrong with the stored data, one sentence each; empty when it is sound (PostgreSQL looks after itself). */
+  integrityCheck(): Promise<string[]>
+  /** Writes a consistent copy to a new file while the server runs. Only for SQLite; PostgreSQL has `pg_dump`. */
+  backup(toPath: string): Promise<void>
+  /** Waits for the transactions under way, then lets go of the database; later use throws. */
   close(): Promise<void>
 }
 
-/** A statement built and compiled once per dialect, run with named values. */
-export interface Prepared<Row> {
-  readonly build: (tables: Kysely<never>, dialect: Dialect) => Compilable<Row>
+/** A statement built and compiled once per dialect, run with named values; made by `statement`. */
+export interface Prepared<Values, Row> {
+  /** Distinct for each statement of this process. */
+  readonly name: string
+  readonly build: (dialect: Dialect) => Compilable<Row>
+  /** Only to tell prepared statements with different values apart. */
+  readonly values?: (values: Values) => void
 }
 
 /** Stands for a named value in a prepared statement. */

@@ -1,1 +1,8 @@
 export * from './database.ts'
+export { isUniqueViolation } from './database-errors.ts'
+export { contains, forUpdateSkipLocked } from './dialect.ts'
+export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migration-schema.ts'
+export type { Migration } from './migrator.ts'
+export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'
+export { statement } from './statement.ts'
+export type { DatabaseLogger } from './transaction-watch.ts'

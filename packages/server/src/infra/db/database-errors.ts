@@ -1,0 +1,61 @@
+import { Failure } from '#lib/failure.ts'
+import { WorkGivenUp } from './transaction-watch.ts'
+
+// SQLite: primary result codes (the low byte of `errcode`), and the two ways in which a key is not unique.
+const sqliteBusy = 5
+const sqliteLocked = 6
+const sqliteUnwritable = new Set([8 /* readonly */, 10 /* I/O */, 13 /* full */, 14 /* cannot open */])
+const sqliteNotUnique = new Set([1555, 2067])
+// PostgreSQL SQLSTATE.
+const serializationFailures = new Set(['40001', '40P01'])
+const notUnique = '23505'
+// Classes 08 connection, 53 resources, 57 operator intervention; codes of sockets have letters only.
+const unreachable = /^(08|53|57P)|^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/
+const lostConnection =
+  /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/
+
+/** Is this the refusal of a row whose key exists already? */
+export function isUniqueViolation(error: unknown): boolean {
+  const { code, errcode } = read(error)
+  return code === notUnique || (errcode !== undefined && sqliteNotUnique.has(errcode))
+}
+
+/** Does another process hold the write lock of the SQLite file? */
+export function isBusy(error: unknown): boolean {
+  const { errcode } = read(error)
+  return errcode !== undefined && ((errcode & 0xff) === sqliteBusy || (errcode & 0xff) === sqliteLocked)
+}
+
+/** Did the transaction lose against a concurrent one, so that it can be run again? */
+export function isSerializationFailure(error: unknown): boolean {
+  const { code } = read(error)
+  return code !== undefined && serializationFailures.has(code)
+}
+
+/** A statement of this connection was prepared before a migration changed the columns it answers. */
+export function isStalePlan(error: unknown): boolean {
+  return read(error).code === '0A000' && read(error).message.includes('cached plan')
+}
+
+/** Can the database not be reached or written at present, through no fault of the statement? */
+export function isUnavailable(error: unknown): boolean {
+  const { code, errcode, message } = read(error)
+  if (errcode !== undefined) return isBusy(error) || sqliteUnwritable.has(errcode & 0xff)
+  return (code !== undefined && unreachable.test(code)) || lostConnection.test(message)
+}
+
+/** What a caller outside this module is told: `E-UNAVAILABLE` for trouble of the database, else the error itself. */
+export function outwardError(error: unknown): unknown {
+  if (!isUnavailable(error) && !(error instanceof WorkGivenUp)) return error
+  return new Failure('E-UNAVAILABLE', { cause: error, retryAfterSecs: 1 })
+}
+
+function read(error: unknown): { code?: string; errcode?: number; message: string } {
+  if (!(error instanceof Error)) return { message: '' }
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  return {
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof errcode === 'number' ? { errcode } : {}),
+  }
+}

@@ -1,0 +1,80 @@
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { Writer } from './database.ts'
+import { migrationLock } from './dialect.ts'
+import type { WriterHandle } from './handles.ts'
+import { type MigrationSchema, migrationSchema } from './migration-schema.ts'
+
+/** One step in the life of the schema. Once released it is never edited, moved or taken out. */
+export interface Migration {
+  /** A number and a name, for instance `0010_files`; the place in the list decides the order. */
+  readonly id: string
+  up(schema: MigrationSchema): Promise<void>
+}
+
+interface MigrationTables {
+  kith_migrations: { position: number; id: string; applied_at: number }
+}
+
+/** Runs one step in a transaction of its own that may take as long as it needs, at read committed. */
+export type TransactMigration = <Result>(work: (tx: WriterHandle) => Promise<Result>) => Promise<Result>
+
+/** Applies the migrations that the database has not seen, each in its own transaction. Refuses a database that a newer
+ * program has changed, or whose migrations came in another order. Any number of processes may do this at once. */
+export async function migrate(
+  transact: TransactMigration,
+  migrations: readonly Migration[],
+  clock: Pick<Clock, 'now'>,
+): Promise<void> {
+  assertDistinct(migrations)
+  await transact(async (tx) => {
+    await lock(tx)
+    await tx.command(
+      'create table if not exists kith_migrations (position bigint primary key, id text not null, applied_at bigint not null)',
+    )
+  })
+  let isDone = false
+  while (!isDone)
+    isDone = await transact(async (tx) => {
+      await lock(tx)
+      const position = await countApplied(tx, migrations)
+      const next = migrations[position]
+      if (!next) return true
+      await next.up(migrationSchema(tx))
+      await tx
+        .tables<MigrationTables>()
+        .insertInto('kith_migrations')
+        .values({ position, id: next.id, applied_at: nowSecs(clock) })
+        .execute()
+      return false
+    })
+}
+
+async function lock(tx: WriterHandle): Promise<void> {
+  const command = migrationLock(tx.dialect)
+  if (command !== undefined) await tx.command(command)
+}
+
+async function countApplied(tx: Writer, migrations: readonly Migration[]): Promise<number> {
+  const applied = await tx
+    .tables<MigrationTables>()
+    .selectFrom('kith_migrations')
+    .select('id')
+    .orderBy('position')
+    .execute()
+  for (const [position, { id }] of applied.entries()) {
+    const known = migrations[position]
+    if (!known)
+      throw new Error(`The database has the migration ${id}, which this program does not know: it is too old`)
+    if (known.id !== id)
+      throw new Error(`The database has the migration ${id} where this program has ${known.id}`)
+  }
+  return applied.length
+}
+
+function assertDistinct(migrations: readonly Migration[]): void {
+  const ids = new Set<string>()
+  for (const { id } of migrations) {
+    if (ids.has(id)) throw new Error(`The migration ${id} is listed twice`)
+    ids.add(id)
+  }
+}

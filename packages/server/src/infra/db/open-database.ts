@@ -1,0 +1,47 @@
+import { type Clock, systemClock } from '#lib/clock.ts'
+import type { Database } from './database.ts'
+import type { Migration } from './migrator.ts'
+import { PostgresDatabase } from './postgres-database.ts'
+import type { ConnectPostgres, PostgresPools } from './postgres-pool.ts'
+import { SqliteDatabase } from './sqlite-database.ts'
+import type { DatabaseLogger } from './transaction-watch.ts'
+import { defaultWriteQueueLimits, type WriteQueueLimits } from './write-queue.ts'
+
+export interface OpenDatabaseOptions {
+  /** `sqlite:/path/to/file` or `postgres://user:password@host/database`. */
+  readonly url: string
+  /** Every migration of the program, in order. */
+  readonly migrations: readonly Migration[]
+  readonly clock?: Clock
+  readonly logger?: DatabaseLogger
+  /** Bounds of the write queue of SQLite, and of the time a transaction may take on both. */
+  readonly limits?: Partial<WriteQueueLimits>
+  /** Where the connections to PostgreSQL come from; tests give an embedded server. */
+  readonly connectPostgres?: ConnectPostgres
+}
+
+const silent: DatabaseLogger = { warn: () => undefined, error: () => undefined }
+
+/** Opens the database and brings its schema up to date. */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
+  const { url, migrations, clock = systemClock, logger = silent } = options
+  const limits = { ...defaultWriteQueueLimits, ...options.limits }
+  const database = url.startsWith('sqlite:')
+    ? new SqliteDatabase(url.slice('sqlite:'.length), limits, logger)
+    : new PostgresDatabase(await connectPools(options), limits, logger)
+  try {
+    await database.migrate(migrations, clock)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function connectPools({ url, connectPostgres }: OpenDatabaseOptions): Promise<PostgresPools> {
+  if (connectPostgres) return connectPostgres(url)
+  if (!/^postgres(ql)?:/.test(url)) throw new Error('A database URL begins with sqlite: or postgres:')
+  // Imported only here, so that a server on SQLite never loads the driver.
+  const { connectPools } = await import('./pg-pool.ts')
+  return connectPools(url)
+}

@@ -1,0 +1,59 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  DefaultQueryExecutor,
+  DummyDriver,
+  Kysely,
+  type Dialect as KyselyDialect,
+  PostgresAdapter,
+  PostgresQueryCompiler,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { Dialect } from './database.ts'
+
+/** Runs one compiled query. */
+export type Execute = (query: CompiledQuery) => Promise<QueryResult<unknown>>
+
+// Compilers and adapters keep no state between queries, so all builders of a dialect share them.
+const adapters = { sqlite: new SqliteAdapter(), postgres: new PostgresAdapter() }
+const compilers = { sqlite: new SqliteQueryCompiler(), postgres: new PostgresQueryCompiler() }
+const driver = new DummyDriver()
+const dialects = { sqlite: dialectOf('sqlite'), postgres: dialectOf('postgres') }
+
+/** A query builder whose queries go to `execute`; connections and transactions are not its business. */
+export function queryBuilder<Tables>(dialect: Dialect, execute: Execute): Kysely<Tables> {
+  const connection: DatabaseConnection = {
+    executeQuery: <Row>(query: CompiledQuery) => execute(query) as Promise<QueryResult<Row>>,
+    streamQuery: () => {
+      throw new Error('Streaming is not supported')
+    },
+  }
+  const executor = new DefaultQueryExecutor(compilers[dialect], adapters[dialect], {
+    provideConnection: (consumer) => consumer(connection),
+  })
+  return new Kysely<Tables>({
+    config: { dialect: dialects[dialect] },
+    dialect: dialects[dialect],
+    driver,
+    executor,
+  })
+}
+
+/** The same builder over the tables a store declares. The compiler cannot see that table types leave no trace when
+ * the program runs, hence the cast. */
+export function overTables<Tables>(builder: Kysely<unknown>): Kysely<Tables> {
+  return builder as unknown as Kysely<Tables>
+}
+
+function dialectOf(dialect: Dialect): KyselyDialect {
+  return {
+    createAdapter: () => adapters[dialect],
+    createDriver: () => driver,
+    createQueryCompiler: () => compilers[dialect],
+    createIntrospector: () => {
+      throw new Error('Introspection is not supported')
+    },
+  }
+}

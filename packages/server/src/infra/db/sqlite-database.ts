@@ -1,0 +1,75 @@
+import { backup } from 'node:sqlite'
+import type { Clock } from '#lib/clock.ts'
+import { type Database, type Reader, serverTenant, type TenantId, type Writer } from './database.ts'
+import { ReaderHandle, ReadSource } from './handles.ts'
+import { type Migration, migrate } from './migrator.ts'
+import { SqliteConnection } from './sqlite-connection.ts'
+import { assertOutsideTransaction } from './transaction-scope.ts'
+import { type DatabaseLogger, unhurried } from './transaction-watch.ts'
+import { WriteQueue, type WriteQueueLimits } from './write-queue.ts'
+
+// NOTE: `synchronous=full` makes a commit durable before it is acknowledged; in WAL mode `normal` would not.
+const writerPragmas = `
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma journal_size_limit = 67108864;
+`
+const readerPragmas = 'pragma query_only = on;'
+const commonPragmas = `
+  pragma cache_size = -32768;
+  pragma temp_store = memory;
+`
+// A reader in WAL mode meets a lock only for moments (recovery, the last process that leaves). The writer does not
+// wait inside SQLite, where it would stop the whole process: the queue waits and tries again.
+const readerBusyMs = 1000
+const openingBusyMs = 5000
+
+/** A SQLite file: one connection that writes, through the queue, and one that only reads. */
+export class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite'
+  readonly #writer: SqliteConnection
+  readonly #reader: SqliteConnection
+  readonly #source: ReadSource
+  readonly #queue: WriteQueue
+
+  constructor(path: string, limits: WriteQueueLimits, logger: DatabaseLogger) {
+    this.#writer = new SqliteConnection(path, { readOnly: false, busyTimeoutMs: openingBusyMs })
+    this.#writer.raw.exec(`${writerPragmas}${commonPragmas} pragma busy_timeout = 0;`)
+    this.#reader = new SqliteConnection(path, { readOnly: true, busyTimeoutMs: readerBusyMs })
+    this.#reader.raw.exec(readerPragmas + commonPragmas)
+    this.#source = new ReadSource(this.#reader)
+    this.#queue = new WriteQueue(this.#writer, limits, logger)
+  }
+
+  reader(tenantId: TenantId): Reader {
+    return new ReaderHandle(this.#source, tenantId)
+  }
+
+  async transact<Result>(tenantId: TenantId, work: (tx: Writer) => Promise<Result>): Promise<Result> {
+    assertOutsideTransaction()
+    return this.#queue.add(tenantId, work)
+  }
+
+  migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {
+    return migrate((work) => this.#queue.add(serverTenant, work, unhurried), migrations, clock)
+  }
+
+  async ping(): Promise<void> {
+    this.#reader.raw.exec('select 1 from sqlite_schema limit 1')
+  }
+
+  async integrityCheck(): Promise<string[]> {
+    const rows = this.#reader.raw.prepare('pragma integrity_check(100)').all()
+    return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+  }
+
+  async backup(toPath: string): Promise<void> {
+    await backup(this.#reader.raw, toPath)
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close()
+    this.#reader.close()
+    this.#writer.close()
+  }
+}

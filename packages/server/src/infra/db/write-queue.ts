@@ -1,0 +1,224 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '#lib/failure.ts'
+import type { TenantId } from './database.ts'
+import { isBusy, outwardError } from './database-errors.ts'
+import { Transaction, WriterHandle } from './handles.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { callerContext, runInScope } from './transaction-scope.ts'
+import { callSite, type DatabaseLogger, type WorkLimits, watchWork } from './transaction-watch.ts'
+
+/** Bounds of the queue of one SQLite file. */
+export interface WriteQueueLimits extends WorkLimits {
+  /** Transactions that wait; one more is refused with `E-UNAVAILABLE`. */
+  readonly maxQueued: number
+  /** Transactions that share one commit. */
+  readonly maxBatch: number
+  /** A batch takes no further transaction after this time. */
+  readonly maxBatchMs: number
+  /** How long a transaction waits while another process holds the write lock. */
+  readonly maxBusyMs: number
+}
+
+export const defaultWriteQueueLimits: WriteQueueLimits = {
+  maxQueued: 10_000,
+  maxBatch: 200,
+  maxBatchMs: 20,
+  maxBusyMs: 10_000,
+  warnMs: 250,
+  limitMs: 10_000,
+}
+
+interface Entry {
+  readonly tenantId: TenantId
+  readonly work: (tx: WriterHandle) => Promise<unknown>
+  readonly limits: WorkLimits
+  readonly inContext: <Result>(run: () => Result) => Result
+  readonly site: { readonly stack?: string }
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  readonly queuedMs: number
+}
+
+interface Done {
+  readonly entry: Entry
+  readonly result: unknown
+  readonly effects: readonly (() => void)[]
+}
+
+const longestBusyPauseMs = 50
+
+/** Group commit: transactions queue, those that wait at the same time run one after the other between one BEGIN
+ * and one COMMIT, and share its fsync. Each has its savepoint, so a failure undoes its own changes alone. */
+export class WriteQueue {
+  readonly #connection: SqliteConnection
+  readonly #limits: WriteQueueLimits
+  readonly #logger: DatabaseLogger
+  // Bounded by `maxQueued`.
+  #entries: Entry[] = []
+  #running: Promise<void> | undefined
+  // So many entries at the head of the queue get a commit of their own.
+  #runAlone = 0
+  #isClosed = false
+
+  constructor(connection: SqliteConnection, limits: WriteQueueLimits, logger: DatabaseLogger) {
+    this.#connection = connection
+    this.#limits = limits
+    this.#logger = logger
+  }
+
+  add<Result>(
+    tenantId: TenantId,
+    work: (tx: WriterHandle) => Promise<Result>,
+    limits: WorkLimits = this.#limits,
+  ): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(new Error('The database is closed'))
+    if (this.#entries.length >= this.#limits.maxQueued)
+      return Promise.reject(unavailable('The write queue is full'))
+    const site = callSite(this.add)
+    return new Promise<unknown>((resolve, reject) => {
+      const queuedMs = performance.now()
+      this.#entries.push({
+        tenantId,
+        work,
+        limits,
+        site,
+        inContext: callerContext(),
+        resolve,
+        reject,
+        queuedMs,
+      })
+      this.#running ??= this.#drain().finally(() => {
+        this.#running = undefined
+      })
+    }) as Promise<Result>
+  }
+
+  /** Takes no more transactions and waits for those it has. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    while (this.#running) await this.#running
+  }
+
+  async #drain(): Promise<void> {
+    while (true) {
+      // A turn of the event loop lets requests that have arrived meanwhile join, and reads go between batches.
+      await nextTurn()
+      if (this.#entries.length === 0) return
+      if (!(await this.#begin())) continue
+      const taken: Entry[] = []
+      try {
+        await this.#runBatch(taken)
+      } catch (error) {
+        if (this.#connection.raw.isTransaction) this.#connection.raw.exec('rollback')
+        for (const entry of taken) entry.reject(outwardError(error))
+      }
+    }
+  }
+
+  /** Takes the write lock, waiting while another process has it. False when nobody is left to wait for it. */
+  async #begin(): Promise<boolean> {
+    for (let attempt = 0; this.#entries.length > 0; attempt += 1) {
+      try {
+        this.#connection.command('begin immediate')
+        return true
+      } catch (error) {
+        const giveUpMs = isBusy(error) ? performance.now() - this.#limits.maxBusyMs : Number.POSITIVE_INFINITY
+        this.#rejectWaiting(error, giveUpMs)
+        // The wait is asynchronous, so that reads go on; jitter keeps two processes from meeting again and again.
+        await sleep(Math.random() * Math.min(longestBusyPauseMs, 2 ** attempt))
+      }
+    }
+    return false
+  }
+
+  #rejectWaiting(error: unknown, queuedBeforeMs: number): void {
+    // The queue is in order of arrival, but for works that are run again at its head.
+    const over = this.#entries.filter((entry) => entry.queuedMs < queuedBeforeMs)
+    if (over.length === 0) return
+    this.#entries = this.#entries.filter((entry) => entry.queuedMs >= queuedBeforeMs)
+    for (const entry of over) entry.reject(outwardError(error))
+  }
+
+  async #runBatch(taken: Entry[]): Promise<void> {
+    const untilMs = performance.now() + this.#limits.maxBatchMs
+    // A lone transaction needs no savepoint: the whole can be rolled back.
+    const isAlone = this.#entries.length === 1 || this.#runAlone > 0
+    if (this.#runAlone > 0) this.#runAlone -= 1
+    const done: Done[] = []
+    do {
+      const entry = this.#entries.shift()
+      if (!entry) break
+      taken.push(entry)
+      if (!isAlone) this.#connection.command('savepoint work')
+      const outcome = await this.#runEntry(entry, isAlone)
+      if (outcome) done.push(outcome)
+      // Some errors (a full disk, I/O) undo the whole transaction: the others run again.
+      if (!this.#connection.raw.isTransaction) return this.#putBack(done)
+    } while (!isAlone && taken.length < this.#limits.maxBatch && performance.now() < untilMs)
+    this.#commit(done)
+  }
+
+  async #runEntry(entry: Entry, isAlone: boolean): Promise<Done | undefined> {
+    const transaction = new Transaction(this.#connection)
+    const { limits, site, inContext } = entry
+    try {
+      const work = inContext(() =>
+        runInScope(transaction, () => entry.work(new WriterHandle(transaction, entry.tenantId))),
+      )
+      const result = await watchWork(work, { limits, site, logger: this.#logger })
+      transaction.end()
+      if (transaction.failure !== undefined) throw transaction.failure
+      if (!isAlone) this.#connection.command('release work')
+      return { entry, result, effects: transaction.effects }
+    } catch (error) {
+      transaction.end()
+      if (this.#connection.raw.isTransaction) this.#undoWork(isAlone)
+      entry.reject(outwardError(error))
+      return undefined
+    }
+  }
+
+  #undoWork(isAlone: boolean): void {
+    if (isAlone) this.#connection.command('rollback')
+    else {
+      this.#connection.command('rollback to work')
+      this.#connection.command('release work')
+    }
+  }
+
+  #commit(done: readonly Done[]): void {
+    try {
+      this.#connection.command('commit')
+    } catch (error) {
+      if (this.#connection.raw.isTransaction) this.#connection.command('rollback')
+      const [only] = done
+      if (only && done.length === 1) only.entry.reject(outwardError(error))
+      else {
+        // One of them may be the cause (a deferred foreign key, too much for the disk): each gets its own commit.
+        this.#putBack(done)
+        this.#runAlone = done.length
+      }
+      return
+    }
+    for (const { entry, result, effects } of done) {
+      for (const effect of effects) this.#runEffect(entry, effect)
+      entry.resolve(result)
+    }
+  }
+
+  #putBack(done: readonly Done[]): void {
+    this.#entries.unshift(...done.map(({ entry }) => entry))
+  }
+
+  #runEffect({ inContext }: Entry, effect: () => void): void {
+    try {
+      inContext(effect)
+    } catch (error) {
+      this.#logger.error({ err: error }, 'An effect after a commit failed')
+    }
+  }
+}
+
+function unavailable(reason: string): Failure {
+  return new Failure('E-UNAVAILABLE', { cause: new Error(reason), retryAfterSecs: 1 })
+}
