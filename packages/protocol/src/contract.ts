@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { RequiredRole } from './roles.ts'
+import { type Decoding, decodeKeyword } from './schemas.ts'
 import type { ScopeRequirement } from './scopes.ts'
 
 /** What the caller must show. A bearer that is presented and bad is 401 whatever stands here. */
@@ -104,14 +105,32 @@ export type DataOf<C extends Contract> = C['reply'] extends { schema: infer Sche
   ? Static<Schema>
   : undefined
 
+/** What a parameter whose text has not the form of its id answers, as an unknown id would (DECISIONS part 4). */
+export const unknownIdCode: Partial<Record<Decoding, ErrorCode>> = {
+  fileId: 'E-FILE-NOTFOUND',
+  variantId: 'E-FILE-NOTFOUND',
+  actionId: 'E-ACTION-NOTFOUND',
+  refId: 'E-NOTFOUND',
+}
+
+function unknownIdCodes(contract: Contract): ErrorCode[] {
+  const schemas: { [decodeKeyword]?: Decoding }[] = Object.values(contract.params?.properties ?? {})
+  return schemas.flatMap((schema) => unknownIdCode[schema[decodeKeyword] ?? 'idTag'] ?? [])
+}
+
+// A reference guest is refused wherever the contract does not let it in.
+function isRefusable({ auth, guests, scope, unscoped, role }: Contract): boolean {
+  return auth !== 'none' && Boolean(scope || unscoped || role || !guests)
+}
+
 /** The codes that follow from the contract's other parts, and those it declares. */
 export function failuresOf(contract: Contract): ErrorCode[] {
   const implied: ErrorCode[] = ['E-INTERNAL', 'E-RATELIMIT']
   if (contract.params || contract.query || contract.headers || contract.body) implied.push('E-VALIDATION')
-  if (contract.body) implied.push('E-TOOLARGE')
-  if (contract.body?.kind === 'json') implied.push('E-MEDIATYPE')
+  if (contract.body) implied.push('E-TOOLARGE', 'E-MEDIATYPE')
+  implied.push(...unknownIdCodes(contract))
   if (contract.auth !== 'none') implied.push('E-AUTH-UNAUTH')
-  if (contract.scope || contract.unscoped || contract.role) implied.push('E-AUTH-FORBIDDEN')
+  if (isRefusable(contract)) implied.push('E-AUTH-FORBIDDEN')
   if (!contract.anyHost) implied.push('E-PROFILE-NOTFOUND')
   return [...new Set([...contract.errors, ...implied])].sort()
 }

@@ -52,7 +52,9 @@ function parseItem(word: string): ScopeItem | undefined {
   return area && { level, area }
 }
 
+/** The text that tokens carry. A scope without items allows nothing and has no text: an empty one would be read as none. */
 export function formatScope(scope: Scope): string {
+  if (scope.length === 0) throw new TypeError('a scope without items cannot be written')
   return scope.map(formatItem).join(' ')
 }
 
@@ -80,7 +82,7 @@ export function intersectScopes(held: Scope | undefined, asked: Scope | undefine
   if (held === undefined) return asked
   if (asked === undefined) return held
   const items = asked.flatMap((want) => held.flatMap((have) => narrower(have, want) ?? []))
-  return items.filter((item, at) => items.findIndex((other) => formatItem(other) === formatItem(item)) === at)
+  return [...new Map(items.map((item) => [formatItem(item), item])).values()]
 }
 
 function narrower(have: ScopeItem, want: ScopeItem): ScopeItem | undefined {

@@ -1,7 +1,7 @@
 /** Seconds since 1970-01-01T00:00:00Z. */
 export type UnixSeconds = number
 
-const isoWithZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
+const isoWithZone = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
 const wholeNumber = /^\d{1,15}$/
 // Seconds will have eleven digits in the year 5138; a number this large is milliseconds.
 const firstMilliseconds = 100_000_000_000
@@ -14,9 +14,15 @@ export function parseTimestamp(input: unknown): UnixSeconds | undefined {
   }
   if (typeof input !== 'string') return undefined
   if (wholeNumber.test(input)) return parseTimestamp(Number(input))
-  if (!isoWithZone.test(input)) return undefined
+  const parts = isoWithZone.exec(input)
+  // Date.parse takes 30 February for 2 March.
+  if (!parts || Number(parts[3]) > daysInMonth(Number(parts[1]), Number(parts[2]))) return undefined
   const ms = Date.parse(input)
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
+}
+
+function daysInMonth(year: number, month: number): number {
+  return new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
 export function toIso(seconds: UnixSeconds): string {
