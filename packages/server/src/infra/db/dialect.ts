@@ -51,6 +51,11 @@ export function forUpdateSkipLocked<Query extends { forUpdate(): Query; skipLock
   return dialect === 'postgres' ? query.forUpdate().skipLocked() : query
 }
 
+/** Locks rows until the transaction ends, waiting for others that hold them. On SQLite a transaction keeps out all. */
+export function forUpdate<Query extends { forUpdate(): Query }>(dialect: Dialect, query: Query): Query {
+  return dialect === 'postgres' ? query.forUpdate() : query
+}
+
 /** Does the column contain `text`, upper and lower case of ASCII letters alike? Wildcards in `text` mean themselves. */
 export function contains(dialect: Dialect, column: string, text: string): Expression<SqlBool> {
   const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`

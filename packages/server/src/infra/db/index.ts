@@ -1,6 +1,6 @@
 export * from './database.ts'
 export { isUniqueViolation } from './database-errors.ts'
-export { contains, forUpdateSkipLocked } from './dialect.ts'
+export { contains, forUpdate, forUpdateSkipLocked } from './dialect.ts'
 export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migration-schema.ts'
 export type { Migration } from './migrator.ts'
 export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'
