@@ -1,0 +1,7 @@
+export { appointAdmin, dismissAdmin } from './appoint-admin.ts'
+export { type CreateTenantDeps, createTenant, type NewTenant } from './create-tenant.ts'
+export { openTenants, type Tenants } from './open-tenants.ts'
+export { resumeTenant, suspendTenant } from './suspend-tenant.ts'
+export { type HostedTenant, hostName } from './tenant.ts'
+export { isAppointedAdmin } from './tenant-store.ts'
+export { tenantsMigrations } from './tenants-migrations.ts'

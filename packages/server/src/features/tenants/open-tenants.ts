@@ -1,0 +1,73 @@
+import type { IdTag } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type HostedTenant, hostName } from './tenant.ts'
+import {
+  findBaseTenant,
+  findTenantByHost,
+  findTenantById,
+  findTenantByIdTag,
+  listTenantsAfter,
+} from './tenant-store.ts'
+
+/** Who lives on this server. Answers come from memory and may be 5 s old after another process changed a tenant. */
+export interface Tenants {
+  find(idTag: IdTag): Promise<HostedTenant | undefined>
+  /** By a `Host` header, which may be an idTag or an app domain. */
+  findByHost(host: string): Promise<HostedTenant | undefined>
+  findById(tenantId: TenantId): Promise<HostedTenant | undefined>
+  /** Throws `E-UNAVAILABLE` before the first start has made one. */
+  base(): Promise<HostedTenant>
+  /** From the database, in order of creation; `after` is the last tenant of the page before. */
+  list(page: { after?: TenantId; limit: number }): Promise<HostedTenant[]>
+  /** Drops what is in memory: for those who change a tenant, after the commit. */
+  forget(): void
+}
+
+// 5 s bound how long another process's suspension or new tenant goes unseen here.
+const freshMs = 5_000
+// One entry is some hundred bytes, and unknown names are kept as well: 20 000 of them are about 5 MB.
+const maxEntries = 20_000
+const absent = Symbol('absent')
+
+export function openTenants({ db, clock }: { db: Database; clock: Clock }): Tenants {
+  const cache = new LRUCache<string, HostedTenant | typeof absent>({
+    max: maxEntries,
+    ttl: freshMs,
+    perf: { now: clock.now },
+    ttlResolution: 0,
+  })
+  const reader = db.reader(serverTenant)
+  let generation = 0
+
+  async function cached(key: string, load: () => Promise<HostedTenant | undefined>) {
+    const known = cache.get(key)
+    if (known !== undefined) return known === absent ? undefined : known
+    const startedIn = generation
+    const tenant = await load()
+    // What was read before a change committed must not outlive the `forget` after it.
+    if (generation === startedIn) cache.set(key, tenant ?? absent)
+    return tenant
+  }
+
+  return {
+    find: (idTag) => cached(`tag ${idTag}`, () => findTenantByIdTag(reader, idTag)),
+    findByHost(host) {
+      const name = hostName(host)
+      return cached(`host ${name}`, () => findTenantByHost(reader, name))
+    },
+    findById: (tenantId) => cached(`id ${tenantId}`, () => findTenantById(reader, tenantId)),
+    async base() {
+      const base = await cached('base', () => findBaseTenant(reader))
+      if (!base) throw new Failure('E-UNAVAILABLE')
+      return base
+    },
+    list: ({ after = serverTenant, limit }) => listTenantsAfter(reader, after, limit),
+    forget() {
+      generation += 1
+      cache.clear()
+    },
+  }
+}

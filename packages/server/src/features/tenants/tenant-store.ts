@@ -1,0 +1,157 @@
+import type { IdTag } from '@kith/protocol'
+import type { Generated, Selectable } from 'kysely'
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { HostedTenant } from './tenant.ts'
+
+interface TenantTable {
+  tenant_id: Generated<number>
+  id_tag: string
+  type: string
+  app_domain: string | null
+  owner_tag: string | null
+  is_base: number
+  suspended_at: number | null
+  created_at: number
+}
+interface TenantTables {
+  tenants: TenantTable
+  server_admins: { tenant_id: number; id_tag: string; appointed_at: number }
+}
+type TenantRow = Selectable<TenantTable>
+
+const selectById = statement<TenantTables, { tenantId: number }, TenantRow>((tables, value) =>
+  tables.selectFrom('tenants').selectAll().where('tenant_id', '=', value('tenantId')),
+)
+
+const selectByIdTag = statement<TenantTables, { idTag: string }, TenantRow>((tables, value) =>
+  tables.selectFrom('tenants').selectAll().where('id_tag', '=', value('idTag')),
+)
+
+const selectByHost = statement<TenantTables, { host: string }, TenantRow>((tables, value) =>
+  tables
+    .selectFrom('tenants')
+    .selectAll()
+    .where((either) =>
+      either.or([either('id_tag', '=', value('host')), either('app_domain', '=', value('host'))]),
+    )
+    .orderBy((by) => by.case().when('id_tag', '=', value('host')).then(0).else(1).end()),
+)
+
+const selectBase = statement<TenantTables, Record<never, never>, TenantRow>((tables) =>
+  tables.selectFrom('tenants').selectAll().where('is_base', '=', 1),
+)
+
+const selectAppointment = statement<TenantTables, { baseId: number; idTag: string }, { id_tag: string }>(
+  (tables, value) =>
+    tables
+      .selectFrom('server_admins')
+      .select('id_tag')
+      .where('tenant_id', '=', value('baseId'))
+      .where('id_tag', '=', value('idTag')),
+)
+
+// The rows of this table are the tenants themselves: the one place where a query is not bound to the handle's tenant.
+
+export async function findTenantById(reader: Reader, tenantId: TenantId): Promise<HostedTenant | undefined> {
+  return toTenant(await reader.first(selectById, { tenantId }))
+}
+
+export async function findTenantByIdTag(reader: Reader, idTag: IdTag): Promise<HostedTenant | undefined> {
+  return toTenant(await reader.first(selectByIdTag, { idTag }))
+}
+
+export async function findTenantByHost(reader: Reader, host: string): Promise<HostedTenant | undefined> {
+  return toTenant(await reader.first(selectByHost, { host }))
+}
+
+export async function findBaseTenant(reader: Reader): Promise<HostedTenant | undefined> {
+  return toTenant(await reader.first(selectBase, {}))
+}
+
+export async function listTenantsAfter(
+  reader: Reader,
+  after: number,
+  limit: number,
+): Promise<HostedTenant[]> {
+  const rows = await reader
+    .tables<TenantTables>()
+    .selectFrom('tenants')
+    .selectAll()
+    .where('tenant_id', '>', after)
+    .orderBy('tenant_id')
+    .limit(limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Undefined when the name is taken, or when there is a base tenant already. */
+export async function insertTenant(
+  tx: Writer,
+  tenant: Omit<HostedTenant, 'tenantId' | 'suspendedAt'>,
+): Promise<TenantId | undefined> {
+  const inserted = await tx
+    .tables<TenantTables>()
+    .insertInto('tenants')
+    .values({
+      id_tag: tenant.idTag,
+      type: tenant.type,
+      app_domain: tenant.appDomain ?? null,
+      owner_tag: tenant.ownerTag ?? null,
+      is_base: tenant.isBase ? 1 : 0,
+      suspended_at: null,
+      created_at: tenant.createdAt,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('tenant_id')
+    .executeTakeFirst()
+  return inserted && (inserted.tenant_id as TenantId)
+}
+
+export async function updateSuspension(tx: Writer, suspendedAt: number | null): Promise<void> {
+  await tx
+    .tables<TenantTables>()
+    .updateTable('tenants')
+    .set({ suspended_at: suspendedAt })
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+}
+
+/** Has the base tenant, whose reader this is, made this identity an administrator of the server? */
+export async function isAppointedAdmin(reader: Reader, idTag: IdTag): Promise<boolean> {
+  return (await reader.first(selectAppointment, { baseId: reader.tenantId, idTag })) !== undefined
+}
+
+export async function insertAppointment(tx: Writer, idTag: IdTag, appointedAt: number): Promise<void> {
+  await tx
+    .tables<TenantTables>()
+    .insertInto('server_admins')
+    .values({ tenant_id: tx.tenantId, id_tag: idTag, appointed_at: appointedAt })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function deleteAppointment(tx: Writer, idTag: IdTag): Promise<void> {
+  await tx
+    .tables<TenantTables>()
+    .deleteFrom('server_admins')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', idTag)
+    .execute()
+}
+
+function toTenant(row: TenantRow | undefined): HostedTenant | undefined {
+  return row && fromRow(row)
+}
+
+function fromRow(row: TenantRow): HostedTenant {
+  return {
+    tenantId: row.tenant_id as TenantId,
+    idTag: row.id_tag as IdTag,
+    type: row.type === 'community' ? 'community' : 'person',
+    isBase: row.is_base === 1,
+    createdAt: row.created_at,
+    ...(row.app_domain === null ? {} : { appDomain: row.app_domain }),
+    ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag as IdTag }),
+    ...(row.suspended_at === null ? {} : { suspendedAt: row.suspended_at }),
+  }
+}

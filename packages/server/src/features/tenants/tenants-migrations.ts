@@ -1,0 +1,29 @@
+import type { Migration } from '#infra/db/index.ts'
+
+export const tenantsMigrations: readonly Migration[] = [
+  {
+    id: '0100_tenants',
+    async up(schema) {
+      await schema.createTable(
+        'tenants',
+        {
+          tenant_id: 'autoincrement',
+          id_tag: 'text',
+          type: 'text',
+          app_domain: 'text null',
+          owner_tag: 'text null',
+          is_base: 'boolean default 0',
+          suspended_at: 'integer null',
+          created_at: 'integer',
+        },
+        { unique: [['id_tag'], ['app_domain']] },
+      )
+      await schema.createIndex('tenants_base', 'tenants', ['is_base'], { unique: true, where: 'is_base = 1' })
+      await schema.createTable(
+        'server_admins',
+        { tenant_id: 'integer', id_tag: 'text', appointed_at: 'integer' },
+        { primaryKey: ['tenant_id', 'id_tag'] },
+      )
+    },
+  },
+]

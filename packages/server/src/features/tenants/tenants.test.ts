@@ -1,0 +1,140 @@
+import type { IdTag } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import {
+  appointAdmin,
+  createTenant,
+  dismissAdmin,
+  hostName,
+  isAppointedAdmin,
+  type NewTenant,
+  openTenants,
+  resumeTenant,
+  suspendTenant,
+  type Tenants,
+  tenantsMigrations,
+} from './index.ts'
+
+const alice = 'alice.example.com' as IdTag
+const bob = 'bob.example.com' as IdTag
+
+test('a Host header is read without case, port and one trailing dot', () => {
+  expect(hostName('Alice.Example.COM:8080')).toBe('alice.example.com')
+  expect(hostName('alice.example.com.')).toBe('alice.example.com')
+  expect(hostName('[::1]:80')).toBe('[::1]')
+})
+
+eachDialect('tenants', (open) => {
+  async function start() {
+    const clock = new TestClock()
+    const db = await open({ migrations: tenantsMigrations, clock })
+    return { clock, db, tenants: openTenants({ db, clock }) }
+  }
+
+  function make({ db, tenants, clock }: Awaited<ReturnType<typeof start>>, tenant: Partial<NewTenant> = {}) {
+    const profiles: string[] = []
+    const deps = {
+      tenants,
+      clock,
+      keys: { create: async () => ({ kid: '20260101aaaa', publicKey: 'PEM' }) },
+      createOwnProfile: async (tx: { tenantId: number }, { name }: { name: string }) => {
+        profiles.push(`${tx.tenantId} ${name}`)
+      },
+    }
+    const input: NewTenant = { idTag: alice, type: 'person', name: 'Alice', ...tenant }
+    return db.transact(serverTenant, async (tx) => ({
+      tenant: await createTenant(deps, tx, input),
+      profiles,
+    }))
+  }
+
+  test('are found by idTag, host, app domain and number', async () => {
+    const here = await start()
+    const { tenant, profiles } = await make(here, { appDomain: 'app.example.org' })
+    expect(tenant).toMatchObject({ idTag: alice, type: 'person', isBase: false })
+    expect(profiles).toEqual([`${tenant.tenantId} Alice`])
+    for (const found of [
+      await here.tenants.find(alice),
+      await here.tenants.findByHost('ALICE.example.com:443'),
+      await here.tenants.findByHost('app.example.org'),
+      await here.tenants.findById(tenant.tenantId),
+    ])
+      expect(found).toEqual(tenant)
+    expect(await here.tenants.findByHost('bob.example.com')).toBeUndefined()
+  })
+
+  test('take each name once, as idTag or as app domain', async () => {
+    const here = await start()
+    await make(here, { appDomain: 'app.example.org' })
+    const taken: Partial<NewTenant>[] = [
+      { idTag: alice },
+      { idTag: 'app.example.org' as IdTag },
+      { idTag: bob, appDomain: alice },
+      { idTag: bob, appDomain: 'app.example.org' },
+    ]
+    for (const tenant of taken)
+      await expect(make(here, tenant)).rejects.toMatchObject({ code: 'E-PROFILE-EXISTS' })
+  })
+
+  test('have one base tenant', async () => {
+    const here = await start()
+    await expect(here.tenants.base()).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+    const { tenant } = await make(here, { isBase: true })
+    expect(await here.tenants.base()).toEqual(tenant)
+    await expect(make(here, { idTag: bob, isBase: true })).rejects.toMatchObject({ code: 'E-PROFILE-EXISTS' })
+  })
+
+  test('are listed in order of creation, page by page', async () => {
+    const here = await start()
+    const first = await make(here)
+    const second = await make(here, { idTag: bob })
+    expect(await here.tenants.list({ limit: 1 })).toEqual([first.tenant])
+    expect(await here.tenants.list({ after: first.tenant.tenantId, limit: 9 })).toEqual([second.tenant])
+  })
+
+  test('made in this process are seen at once though they were unknown before', async () => {
+    const here = await start()
+    expect(await here.tenants.find(alice)).toBeUndefined()
+    const { tenant } = await make(here)
+    expect(await here.tenants.find(alice)).toEqual(tenant)
+  })
+
+  test('changed by another process are seen within five seconds', async () => {
+    const here = await start()
+    const { tenant } = await make(here)
+    await here.tenants.find(alice)
+    const elsewhere = openTenants(here)
+    await suspend(here.db, elsewhere, here.clock, tenant.tenantId)
+    expect((await elsewhere.find(alice))?.suspendedAt).toBeDefined()
+    here.clock.advance(5_001)
+    expect((await here.tenants.find(alice))?.suspendedAt).toBeDefined()
+    await here.db.transact(tenant.tenantId, (tx) => resumeTenant(here, tx))
+    expect((await here.tenants.find(alice))?.suspendedAt).toBeUndefined()
+  })
+
+  test('lose their sessions in the transaction that suspends them', async () => {
+    const here = await start()
+    const { tenant } = await make(here)
+    expect(await suspend(here.db, here.tenants, here.clock, tenant.tenantId)).toEqual([tenant.tenantId])
+  })
+
+  test('remember whom the base tenant appointed', async () => {
+    const here = await start()
+    const { tenant } = await make(here, { isBase: true })
+    const reader = here.db.reader(tenant.tenantId)
+    expect(await isAppointedAdmin(reader, bob)).toBe(false)
+    await here.db.transact(tenant.tenantId, (tx) => appointAdmin(here, tx, bob))
+    expect(await isAppointedAdmin(reader, bob)).toBe(true)
+    await here.db.transact(tenant.tenantId, (tx) => dismissAdmin(tx, bob))
+    expect(await isAppointedAdmin(reader, bob)).toBe(false)
+  })
+})
+
+async function suspend(db: Database, tenants: Tenants, clock: TestClock, tenantId: typeof serverTenant) {
+  const revoked: number[] = []
+  const revokeSessions = async (tx: { tenantId: number }) => void revoked.push(tx.tenantId)
+  await db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions }, tx))
+  return revoked
+}
