@@ -23,9 +23,20 @@ export interface EgressStream extends Omit<EgressAnswer, 'body'> {
   readonly body: Readable
 }
 
-/** Why a request did not get an answer. `refused` is policy (address, scheme, port, userinfo); it is never retried. */
+/** Why a request did not get an answer. `refused` is policy (address, scheme, port, userinfo, compression); it is never
+ * retried. `unknown-host`: the DNS is sure that there is no such name; `dns`: it could not tell. The message may be shown
+ * to whoever caused the request: what an address means inside stands in the cause alone. */
 export class EgressError extends Error {
-  readonly reason: 'refused' | 'dns' | 'connect' | 'tls' | 'timeout' | 'too-large' | 'redirect' | 'aborted'
+  readonly reason:
+    | 'refused'
+    | 'unknown-host'
+    | 'dns'
+    | 'connect'
+    | 'tls'
+    | 'timeout'
+    | 'too-large'
+    | 'redirect'
+    | 'aborted'
   constructor(reason: EgressError['reason'], message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'EgressError'
@@ -39,5 +50,12 @@ export interface Egress {
   request(request: EgressRequest): Promise<EgressAnswer>
   /** The same with the answer's body as a stream, still bounded by `maxBytes` and a minimum rate. */
   stream(request: EgressRequest): Promise<EgressStream>
+  /** Ends every request with `aborted`; later ones fail in the same way. */
   close(): Promise<void>
+}
+
+/** Tells whether an address given by somebody (a push endpoint, for instance) could be called. */
+export interface UrlCheck {
+  /** Throws the `EgressError` that a request would fail with before it connects. A request checks again. */
+  assertReachable(url: string): Promise<void>
 }

@@ -1,1 +1,3 @@
+export * from './create-egress.ts'
 export * from './egress.ts'
+export type { PrivateNetworks } from './network-policy.ts'

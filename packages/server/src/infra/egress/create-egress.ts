@@ -1,0 +1,140 @@
+import type { Readable } from 'node:stream'
+import { Gate, GateFullError } from '#lib/gate.ts'
+import { assertReadable, boundedBody } from './answer-body.ts'
+import { checkedLookup, type LookupDeps, resolveChecked } from './checked-lookup.ts'
+import { ConnectionPools } from './connection-pools.ts'
+import { Deadline } from './deadline.ts'
+import {
+  type Egress,
+  type EgressAnswer,
+  EgressError,
+  type EgressRequest,
+  type EgressStream,
+  type UrlCheck,
+} from './egress.ts'
+import { toEgressError } from './egress-failure.ts'
+import { checkedUrl, hostOf, networkPolicy, type PrivateNetworks } from './network-policy.ts'
+import { type Hop, isRedirect, nextHop } from './redirects.ts'
+
+export interface EgressOptions {
+  /** `ALLOW_PRIVATE_NETWORK`. */
+  readonly privateNetworks: PrivateNetworks
+  readonly resolver: LookupDeps['resolver']
+  readonly userAgent: string
+  /** Certificate authorities (PEM) to trust besides the usual ones. */
+  readonly trustedCertificates?: readonly string[]
+}
+
+const defaultTimeoutMs = 10_000
+const defaultMaxBytes = 1024 * 1024
+// Requests under way and waiting on this node; whoever talks to one host a lot keeps a place for the others.
+const gateLimits = { total: 128, perKey: 16, waitingPerKey: 256, waiting: 1024 }
+
+/** Makes the HTTP client whose rules are DECISIONS part 11, "Egress". */
+export function createEgress(options: EgressOptions): Egress & UrlCheck {
+  return new CheckedEgress(options)
+}
+
+class CheckedEgress implements Egress, UrlCheck {
+  readonly #lookup: LookupDeps
+  readonly #pools: ConnectionPools
+  readonly #gate = new Gate(gateLimits)
+  readonly #closing = new AbortController()
+  readonly #userAgent: string
+
+  constructor(options: EgressOptions) {
+    this.#lookup = { resolver: options.resolver, policy: networkPolicy(options.privateNetworks) }
+    this.#pools = new ConnectionPools(checkedLookup(this.#lookup), options.trustedCertificates ?? [])
+    this.#userAgent = options.userAgent
+  }
+
+  async request(request: EgressRequest): Promise<EgressAnswer> {
+    const { status, headers, body } = await this.stream(request)
+    return { status, headers, body: Buffer.concat(await body.toArray()) }
+  }
+
+  async stream(request: EgressRequest): Promise<EgressStream> {
+    const maxBytes = request.maxBytes ?? defaultMaxBytes
+    const timeoutMs = request.timeoutMs ?? defaultTimeoutMs
+    const deadline = new Deadline(timeoutMs, [request.signal, this.#closing.signal])
+    try {
+      const { status, headers, body } = await this.#follow(request, deadline)
+      body.once('close', () => deadline.clear())
+      const hasBody = request.method !== 'HEAD' && status !== 204 && status !== 304
+      if (hasBody) assertReadable(headers, body, maxBytes)
+      return { status, headers, body: boundedBody(body, maxBytes) }
+    } catch (error) {
+      deadline.clear()
+      throw toEgressError(error)
+    }
+  }
+
+  async assertReachable(url: string): Promise<void> {
+    await resolveChecked(hostOf(checkedUrl(url, this.#lookup.policy)), this.#lookup)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#pools.destroy()
+  }
+
+  async #follow(request: EgressRequest, { signal }: Deadline): Promise<EgressStream> {
+    const { policy } = this.#lookup
+    let hop: Hop = { url: checkedUrl(request.url, policy), headers: request.headers ?? {} }
+    for (let redirects = 0; ; redirects += 1) {
+      const answer = await this.#send(hop, request, signal)
+      if (!isRedirect(answer.status)) return answer
+      answer.body.destroy()
+      const { location } = answer.headers
+      hop = nextHop(hop, { method: request.method, location, redirects }, policy)
+    }
+  }
+
+  async #send({ url, headers }: Hop, request: EgressRequest, signal: AbortSignal): Promise<EgressStream> {
+    const leave = await this.#enter(url.origin, signal)
+    try {
+      const answer = await this.#pools.of(url.origin).request({
+        method: request.method,
+        path: url.pathname + url.search,
+        headers: { 'user-agent': this.#userAgent, ...headers, 'accept-encoding': 'identity' },
+        body: request.body ?? null,
+        signal,
+      })
+      closeWith(answer.body, signal, leave)
+      return { status: answer.statusCode, headers: joined(answer.headers), body: answer.body }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async #enter(origin: string, signal: AbortSignal): Promise<() => void> {
+    try {
+      return await this.#gate.enter(origin, signal)
+    } catch (error) {
+      if (!(error instanceof GateFullError)) throw error
+      throw new EgressError('connect', 'too many requests are waiting', { cause: error })
+    }
+  }
+}
+
+/** Ends the body with the request, also when nobody reads it, and says when it has ended. */
+function closeWith(body: Readable, signal: AbortSignal, ended: () => void): void {
+  const destroy = () => body.destroy(signal.reason)
+  signal.addEventListener('abort', destroy, { once: true })
+  // The error reaches the reader of the body, if there is one.
+  body.on('error', () => {})
+  body.once('close', () => {
+    signal.removeEventListener('abort', destroy)
+    ended()
+  })
+}
+
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  )
+}
