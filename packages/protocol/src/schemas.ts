@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import Type, { type TSchema, type TUnsafe } from 'typebox'
 import type { ActionId, FileId, IdTag, RefId, VariantId } from './ids.ts'
 import type { UnixSeconds } from './timestamps.ts'
 
@@ -6,8 +6,18 @@ import type { UnixSeconds } from './timestamps.ts'
 export const decodeKeyword = 'x-decode'
 export type Decoding = 'idTag' | 'timestamp' | 'commaList' | 'fileId' | 'variantId' | 'actionId' | 'refId'
 
+/** A schema whose input a caller may spell in other ways (`Input`) than the handler receives it (`Value`). */
+export interface TDecoded<Value, Input> extends TUnsafe<Value> {
+  /** Exists for the type checker alone. */
+  readonly '~input': Input
+}
+
+function Decoded<Value, Input = string>(schema: TSchema): TDecoded<Value, Input> {
+  return Type.Unsafe<Value>(schema) as TDecoded<Value, Input>
+}
+
 /** Input: an identity in any spelling; the handler receives the canonical form. */
-export const IdTagInput = Type.Unsafe<IdTag>({
+export const IdTagInput = Decoded<IdTag>({
   type: 'string',
   minLength: 3,
   maxLength: 1024,
@@ -17,7 +27,7 @@ export const IdTagInput = Type.Unsafe<IdTag>({
 })
 
 /** Input: ISO 8601 with a zone, or Unix seconds; the handler receives Unix seconds. */
-export const TimestampInput = Type.Unsafe<UnixSeconds>({
+export const TimestampInput = Decoded<UnixSeconds, UnixSeconds | string | Date>({
   anyOf: [{ type: 'integer' }, { type: 'string' }],
   [decodeKeyword]: 'timestamp' satisfies Decoding,
   description: 'ISO 8601 with a zone, or Unix seconds (milliseconds are refused)',
@@ -26,7 +36,7 @@ export const TimestampInput = Type.Unsafe<UnixSeconds>({
 
 // Text that has not the form of an id is answered like an unknown id (DECISIONS part 4), so these never fail as invalid.
 function IdParam<Id extends string>(decoding: Decoding, example: string) {
-  return Type.Unsafe<Id>({ type: 'string', [decodeKeyword]: decoding, examples: [example] })
+  return Decoded<Id>({ type: 'string', [decodeKeyword]: decoding, examples: [example] })
 }
 const exampleHash = 'A'.repeat(43)
 
@@ -41,7 +51,7 @@ export const RefIdParam = IdParam<RefId>('refId', '0123456789ABCDEFabcdefgh')
 
 /** Query input: words separated by commas; the handler receives the list, without empty words. */
 export function CommaList<Word extends string = string>(words?: readonly Word[]) {
-  return Type.Unsafe<Word[]>({
+  return Decoded<Word[], string | readonly Word[]>({
     type: 'string',
     maxLength: 16_384,
     [decodeKeyword]: 'commaList' satisfies Decoding,

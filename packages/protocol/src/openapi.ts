@@ -1,0 +1,122 @@
+import type { TObject, TSchema } from 'typebox'
+import type { Contract } from './contract.ts'
+import { ErrorBody } from './errors.ts'
+import {
+  answerHeaders,
+  failureResponses,
+  type Json,
+  plainSchema,
+  requestBody,
+  successOf,
+} from './openapi-content.ts'
+import { decodeKeyword } from './schemas.ts'
+
+/** What the document says of the server that the contracts do not. */
+export interface OpenApiOptions {
+  readonly title: string
+  readonly version: string
+  readonly serverUrl: string
+}
+
+/** The OpenAPI 3.1 document of the contracts, as plain JSON. */
+export function openApiDocument(contracts: readonly Contract[], options: OpenApiOptions): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const contract of contracts) {
+    const path = contract.path.replace('*}', '}')
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operation(contract) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: options.title, version: options.version },
+    servers: [{ url: options.serverUrl }],
+    tags: [...new Set(contracts.map((contract) => contract.tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas: { Error: plainSchema(ErrorBody) }, headers: answerHeaders, securitySchemes },
+  }
+}
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A login, access, proxy or reference token, or an API key',
+  },
+  queryToken: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'The bearer, where no header can be set',
+  },
+}
+
+function operation(contract: Contract): Json {
+  const description = descriptionOf(contract)
+  const parameters = [
+    ...parametersOf('path', contract.params, contract.example?.params),
+    ...parametersOf('query', contract.query, contract.example?.query),
+    ...parametersOf('header', contract.headers),
+  ]
+  return {
+    operationId: contract.name,
+    tags: [contract.tag],
+    summary: contract.summary,
+    ...(description === '' ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(contract.body ? { requestBody: requestBody(contract.body, contract.example?.body) } : {}),
+    security: securityOf(contract),
+    responses: { ...successOf(contract.reply, contract.example?.data), ...failureResponses(contract) },
+  }
+}
+
+function descriptionOf(contract: Contract): string {
+  const { scope, unscoped, role, guests, aliases, queryAliases } = contract
+  const others = Object.entries(queryAliases ?? {}).map(([alias, name]) => `\`${alias}\` for \`${name}\``)
+  const sentences = [
+    contract.description,
+    scope && `A narrowed token needs the scope \`${scope}\`.`,
+    unscoped && 'Needs a token without scope, or with `admin`.',
+    role === 'SADM' && 'Needs the role `SADM` on the base tenant’s host.',
+    role && role !== 'SADM' && `Needs the role \`${role}\` or a higher one.`,
+    guests && 'Reference guests may call it.',
+    aliases && `Also at ${aliases.map((path) => `\`${path}\``).join(', ')}.`,
+    others.length > 0 && `Query parameters have other names too: ${others.join(', ')}.`,
+  ]
+  return sentences.filter(Boolean).join('\n\n')
+}
+
+function securityOf(contract: Contract): Json[] {
+  const byToken = [{ bearer: [] }, ...(contract.queryToken ? [{ queryToken: [] }] : [])]
+  if (contract.auth === 'none') return []
+  return contract.auth === 'optional' ? [{}, ...byToken] : byToken
+}
+
+function parametersOf(
+  place: 'path' | 'query' | 'header',
+  schemas: TObject | undefined,
+  examples: object = {},
+) {
+  const requiredNames: readonly string[] = schemas?.required ?? []
+  return Object.entries<TSchema>(schemas?.properties ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = plainSchema(schema)
+    const example = (examples as Record<string, unknown>)[name]
+    return {
+      name,
+      in: place,
+      required: place === 'path' || requiredNames.includes(name),
+      ...(description === undefined ? {} : { description }),
+      ...(place === 'query' && isCommaList(schema)
+        ? { style: 'form', explode: false, schema: listSchema(schema) }
+        : { schema: rest }),
+      ...(example === undefined ? {} : { example }),
+    }
+  })
+}
+
+function isCommaList(schema: TSchema): boolean {
+  return (schema as { [decodeKeyword]?: unknown })[decodeKeyword] === 'commaList'
+}
+
+function listSchema(schema: TSchema): Json {
+  const words = (schema as { 'x-words'?: readonly string[] })['x-words']
+  return { type: 'array', items: { type: 'string', ...(words ? { enum: words } : {}) } }
+}
