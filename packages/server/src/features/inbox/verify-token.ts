@@ -1,0 +1,68 @@
+import { createHash, type KeyObject } from 'node:crypto'
+import type { IdTag } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
+import { Failure } from '#lib/failure.ts'
+import type { CheckedToken } from './check-token.ts'
+
+/** A key of an issuer, ready to verify with. */
+export interface IssuerKey {
+  readonly kid: string
+  readonly key: KeyObject
+  /** Unix seconds of the retirement: it verifies only what was signed before. */
+  readonly expiresAt?: number
+}
+
+export type IssuerKeys =
+  | { readonly kind: 'found'; readonly keys: readonly IssuerKey[] }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unreachable' }
+
+export interface VerifyDeps {
+  /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. */
+  readonly findKeys: (issuerTag: IdTag, options: { readonly refresh: boolean }) => Promise<IssuerKeys>
+  /** ES384 over `signingInput`, off the main thread. */
+  readonly verifySignature: (signingInput: string, signature: Uint8Array, key: KeyObject) => Promise<boolean>
+}
+
+// One entry is about 150 bytes; a token comes again when it is redelivered or relayed.
+const maxVerdicts = 20_000
+
+/** Verifies tokens, each once: what was valid stays known by the hash of its text. */
+export function openTokenVerifier(deps: VerifyDeps) {
+  const valid = new LRUCache<string, true>({ max: maxVerdicts })
+  return {
+    /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`. */
+    async verify(token: CheckedToken): Promise<true | 'unreachable'> {
+      const hash = createHash('sha256').update(token.text).digest('base64')
+      if (valid.has(hash)) return true
+      const key = await findKey(deps, token)
+      if (key === 'unreachable') return key
+      const { signingInput, signature } = token.parsed
+      if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
+      valid.set(hash, true)
+      return true
+    },
+  }
+}
+
+export type TokenVerifier = ReturnType<typeof openTokenVerifier>
+
+async function findKey(deps: VerifyDeps, token: CheckedToken): Promise<KeyObject | 'unreachable'> {
+  const known = await deps.findKeys(token.issuerTag, { refresh: false })
+  if (known.kind === 'unreachable') return 'unreachable'
+  const key = pickKey(known, token)
+  if (key) return key
+  // The issuer may have rotated its keys since they were fetched.
+  const fresh = known.kind === 'found' ? await deps.findKeys(token.issuerTag, { refresh: true }) : known
+  if (fresh.kind === 'unreachable') return 'unreachable'
+  const rotated = pickKey(fresh, token)
+  if (!rotated) throw new Failure('E-AUTH-UNAUTH')
+  return rotated
+}
+
+function pickKey(found: IssuerKeys, token: CheckedToken): KeyObject | undefined {
+  if (found.kind !== 'found') return undefined
+  const match = found.keys.find(({ kid }) => kid === token.parsed.kid)
+  const retired = match?.expiresAt !== undefined && token.payload.iat > match.expiresAt
+  return retired ? undefined : match?.key
+}

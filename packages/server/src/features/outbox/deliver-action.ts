@@ -1,0 +1,122 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import type { Static } from 'typebox'
+import type { Database, Reader, TenantId } from '#infra/db/index.ts'
+import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
+import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
+import { queueByInbox } from './queue-deliveries.ts'
+
+/** The signed token of an action, as its issuer stores it. */
+export type FindToken = (
+  reader: Reader,
+  actionId: ActionId,
+) => Promise<{ token: string; issuerTag: IdTag } | undefined>
+
+export interface DeliverDeps {
+  readonly db: Database
+  readonly jobs: Jobs
+  readonly clock: Clock
+  readonly egress: Egress
+  readonly findToken: FindToken
+  readonly findInbox: (
+    recipient: IdTag,
+  ) => Promise<{ kind: 'found'; inboxUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
+  /** Hands a token to tenants of this server. */
+  readonly receiveLocally: (token: string, recipients: readonly IdTag[]) => Promise<void>
+}
+
+// The receiver has looked at the token and will not change its mind (DECISIONS part 11).
+const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
+const maxAnswerBytes = 65_536
+
+/** Posts one token to one inbox. */
+export async function deliverAction(
+  deps: DeliverDeps,
+  payload: Static<(typeof deliverJob)['payload']>,
+  context: JobContext,
+): Promise<void> {
+  const found = await deps.findToken(deps.db.reader(context.tenantId), payload.actionId as ActionId)
+  if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
+  const answer = await post(deps, payload.inboxUrl, found.token, context.signal)
+  if (isReceipt(answer, payload.actionId)) return
+  if (finalStatuses.has(answer.status)) throw new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead' })
+  const atMs = retryAfterMs(answer.headers['retry-after'], deps.clock.now())
+  throw new JobVerdict(describe(answer), { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
+}
+
+async function post(
+  deps: DeliverDeps,
+  url: string,
+  token: string,
+  signal: AbortSignal,
+): Promise<EgressAnswer> {
+  try {
+    const headers = { 'content-type': 'application/jwt', accept: 'application/json' }
+    return await deps.egress.request({
+      method: 'POST',
+      url,
+      headers,
+      body: token,
+      maxBytes: maxAnswerBytes,
+      signal,
+    })
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
+    throw new JobVerdict(`${error.reason}: ${error.message}`, { kind: 'retry' }, error)
+  }
+}
+
+/** A web page that answers 200 to everything has not received anything. */
+function isReceipt(answer: EgressAnswer, actionId: string): boolean {
+  if (answer.status !== 200 && answer.status !== 202) return false
+  try {
+    const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
+    const data = (document as { data?: { actionId?: unknown } } | null)?.data
+    return data?.actionId === actionId
+  } catch {
+    return false
+  }
+}
+
+function describe(answer: EgressAnswer): string {
+  return answer.status < 300 ? `HTTP ${answer.status} without a receipt` : `HTTP ${answer.status}`
+}
+
+/** `Retry-After` (RFC 9110 section 10.2.3) as Unix milliseconds: seconds from now, or a date. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined
+  const at = /^\d{1,9}$/.test(header) ? nowMs + Number(header) * 1000 : Date.parse(header)
+  return Number.isNaN(at) || at < nowMs ? undefined : at
+}
+
+/** Resolves a recipient and queues the delivery to its inbox. */
+export async function findInboxAndQueue(
+  deps: DeliverDeps,
+  payload: Static<(typeof findInboxJob)['payload']>,
+  context: JobContext,
+): Promise<void> {
+  const recipient = payload.recipient as IdTag
+  const inbox = await deps.findInbox(recipient)
+  if (inbox.kind === 'unknown') throw new JobVerdict('there is no such identity', { kind: 'dead' })
+  if (inbox.kind === 'unreachable') throw new JobVerdict('its server cannot be reached', { kind: 'retry' })
+  const actionId = payload.actionId as ActionId
+  await deps.db.transact(context.tenantId, async (tx) => {
+    const found = await deps.findToken(tx, actionId)
+    if (!found) return
+    const byInbox = new Map([[inbox.inboxUrl, [recipient]]])
+    await queueByInbox(deps, tx, { actionId, issuerTag: found.issuerTag }, byInbox)
+  })
+}
+
+/** Hands an action to recipients on this server. */
+export async function deliverLocally(
+  deps: Pick<DeliverDeps, 'db' | 'findToken' | 'receiveLocally'>,
+  payload: Static<(typeof deliverLocallyJob)['payload']>,
+  context: { readonly tenantId: TenantId },
+): Promise<void> {
+  const found = await deps.findToken(deps.db.reader(context.tenantId), payload.actionId as ActionId)
+  if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
+  await deps.receiveLocally(found.token, payload.recipients as IdTag[])
+}

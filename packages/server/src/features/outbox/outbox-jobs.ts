@@ -1,0 +1,47 @@
+import Type from 'typebox'
+import { jobKind, type RetryPolicy } from '#infra/jobs/index.ts'
+
+const dayMs = 86_400_000
+
+// DECISIONS part 11: 10 s · 2ⁿ up to 12 h, for 7 days.
+const patiently: RetryPolicy = {
+  maxAttempts: Number.MAX_SAFE_INTEGER,
+  giveUpAfterMs: 7 * dayMs,
+  firstDelayMs: 10_000,
+  longestDelayMs: 12 * 3_600_000,
+}
+
+/** One post of one action's token to one inbox, for all its recipients there. */
+export const deliverJob = jobKind({
+  name: 'outbox.deliver',
+  payload: Type.Object({
+    actionId: Type.String(),
+    inboxUrl: Type.String(),
+    recipients: Type.Array(Type.String()),
+  }),
+  retry: patiently,
+  concurrency: 32,
+  leaseMs: 60_000,
+  group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
+  keepDoneMs: 7 * dayMs,
+})
+
+/** Finds out where a recipient lives whose inbox is not known yet, and then queues the delivery. */
+export const findInboxJob = jobKind({
+  name: 'outbox.find-inbox',
+  payload: Type.Object({ actionId: Type.String(), recipient: Type.String() }),
+  retry: patiently,
+  concurrency: 16,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
+/** Hands an action to tenants of this server, without the network. */
+export const deliverLocallyJob = jobKind({
+  name: 'outbox.deliver-locally',
+  payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String()) }),
+  retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
+  concurrency: 4,
+  leaseMs: 60_000,
+  keepDoneMs: 7 * dayMs,
+})

@@ -1,0 +1,32 @@
+import { type DeliveryView, toIso } from '@kith/protocol'
+import type { JobRecord } from '#infra/jobs/index.ts'
+
+interface DeliveryPayload {
+  readonly inboxUrl?: string
+  readonly recipient?: string
+  readonly recipients?: readonly string[]
+}
+
+/** A delivery job as its issuer sees it. */
+export function deliveryView(job: JobRecord, ownServer: string): DeliveryView {
+  const { inboxUrl, recipient, recipients } = job.payload as DeliveryPayload
+  return {
+    server: inboxUrl ? new URL(inboxUrl).host : (recipient ?? ownServer),
+    recipients: [...(recipients ?? [recipient ?? ''])],
+    state: stateOf(job),
+    attempts: job.attempts,
+    ...(job.lastError === undefined || job.state === 'done' ? {} : { lastError: job.lastError }),
+    ...(job.lastAttemptAtMs === undefined ? {} : { lastAttemptAt: isoOf(job.lastAttemptAtMs) }),
+    ...(job.nextAttemptAtMs === undefined ? {} : { nextAttemptAt: isoOf(job.nextAttemptAtMs) }),
+  }
+}
+
+function stateOf(job: JobRecord): DeliveryView['state'] {
+  if (job.state === 'done') return 'delivered'
+  if (job.state === 'dead') return 'stopped'
+  return job.attempts === 0 ? 'queued' : 'retrying'
+}
+
+function isoOf(ms: number): string {
+  return toIso(ms / 1000)
+}

@@ -1,0 +1,97 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import type { Writer } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
+
+export interface QueueDeps {
+  readonly jobs: Jobs
+  /** Which of these identities are tenants of this server; one query. */
+  readonly findLocal: (tx: Writer, idTags: readonly IdTag[]) => Promise<ReadonlySet<IdTag>>
+  /** The inboxes of those identities that are known here; one query. */
+  readonly findInboxes: (tx: Writer, idTags: readonly IdTag[]) => Promise<ReadonlyMap<IdTag, string>>
+}
+
+export interface Outgoing {
+  readonly actionId: ActionId
+  readonly issuerTag: IdTag
+  readonly recipients: readonly IdTag[]
+}
+
+// A job of a few recipients keeps the transaction that hands them the action short.
+const localRecipientsPerJob = 50
+
+/** Writes the deliveries of an action beside it, in its transaction: one per inbox, whatever the number of recipients there. */
+export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Outgoing): Promise<void> {
+  const recipients = [...new Set(outgoing.recipients)].filter((recipient) => recipient !== outgoing.issuerTag)
+  if (recipients.length === 0) return
+  const local = await deps.findLocal(tx, recipients)
+  const remote = recipients.filter((recipient) => !local.has(recipient))
+  const inboxes = remote.length > 0 ? await deps.findInboxes(tx, remote) : new Map<IdTag, string>()
+  await queueLocally(deps, tx, outgoing, [...local])
+  await queueByInbox(deps, tx, outgoing, groupByInbox(remote, inboxes))
+  const unresolved = remote.filter((recipient) => !inboxes.has(recipient))
+  await deps.jobs.enqueueAll(
+    tx,
+    findInboxJob,
+    unresolved.map((recipient) => ({
+      payload: { actionId: outgoing.actionId, recipient },
+      options: { orderingKey: `${outgoing.issuerTag}|${recipient}`, subject: outgoing.actionId },
+    })),
+  )
+}
+
+/** Queues one delivery to an inbox; the order of one issuer's actions at one inbox is kept. */
+export async function queueByInbox(
+  deps: Pick<QueueDeps, 'jobs'>,
+  tx: Writer,
+  outgoing: Pick<Outgoing, 'actionId' | 'issuerTag'>,
+  byInbox: ReadonlyMap<string, readonly IdTag[]>,
+): Promise<void> {
+  const { actionId, issuerTag } = outgoing
+  await deps.jobs.enqueueAll(
+    tx,
+    deliverJob,
+    [...byInbox].map(([inboxUrl, recipients]) => ({
+      payload: { actionId, inboxUrl, recipients: [...recipients] },
+      options: {
+        orderingKey: `${issuerTag}|${inboxUrl}`,
+        groupKey: new URL(inboxUrl).host,
+        subject: actionId,
+      },
+    })),
+  )
+}
+
+async function queueLocally(
+  deps: QueueDeps,
+  tx: Writer,
+  outgoing: Outgoing,
+  local: readonly IdTag[],
+): Promise<void> {
+  const chunks = Array.from({ length: Math.ceil(local.length / localRecipientsPerJob) }, (_, at) =>
+    local.slice(at * localRecipientsPerJob, (at + 1) * localRecipientsPerJob),
+  )
+  await deps.jobs.enqueueAll(
+    tx,
+    deliverLocallyJob,
+    chunks.map((recipients, at) => ({
+      payload: { actionId: outgoing.actionId, recipients },
+      options: { orderingKey: `${outgoing.issuerTag}|${at}`, subject: outgoing.actionId },
+    })),
+  )
+}
+
+function groupByInbox(
+  recipients: readonly IdTag[],
+  inboxes: ReadonlyMap<IdTag, string>,
+): Map<string, IdTag[]> {
+  const groups = new Map<string, IdTag[]>()
+  for (const recipient of recipients) {
+    const inboxUrl = inboxes.get(recipient)
+    if (!inboxUrl) continue
+    const group = groups.get(inboxUrl)
+    if (group) group.push(recipient)
+    else groups.set(inboxUrl, [recipient])
+  }
+  return groups
+}
