@@ -1,0 +1,29 @@
+import { inspect } from 'node:util'
+
+const hidden = '[hidden]'
+
+/** A text that shows itself to nobody by accident: printed, logged or made JSON it reads `[hidden]`. */
+export class Secret {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The text, for the one place that uses it. */
+  reveal(): string {
+    return this.#text
+  }
+
+  toString(): string {
+    return hidden
+  }
+
+  toJSON(): string {
+    return hidden
+  }
+
+  [inspect.custom](): string {
+    return hidden
+  }
+}
