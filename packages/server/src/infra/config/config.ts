@@ -1,0 +1,92 @@
+import type { IdTag } from '@kith/protocol'
+import type { Mailbox } from '#lib/mail-address.ts'
+import type { Secret } from '#lib/secret.ts'
+import type { PublicUrl } from './public-url.ts'
+import type { BlobLocation, DatabaseLocation } from './storage.ts'
+import type { ListenAddress } from './value-parsers.ts'
+import type { Values, VariableName } from './variables.ts'
+
+/** Where the master key is. A file that is `generated` is made when it does not exist. */
+export type MasterKeyLocation =
+  | { readonly kind: 'value'; readonly text: Secret }
+  | { readonly kind: 'file'; readonly path: string; readonly generated: boolean }
+
+export interface S3Credentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: Secret
+}
+
+export type TlsConfig =
+  | { readonly kind: 'off' }
+  | {
+      readonly kind: 'acme'
+      readonly listen: ListenAddress
+      readonly email: string
+      readonly directoryUrl: string
+    }
+  | {
+      readonly kind: 'files'
+      readonly listen: ListenAddress
+      readonly certPath: string
+      readonly keyPath: string
+    }
+
+/** One line of the effective configuration; what is secret is hidden in `value`. */
+export interface EffectiveVariable {
+  readonly name: VariableName
+  readonly value: string | undefined
+  readonly from: 'environment' | 'file' | 'default'
+}
+
+/** What the server was told, checked and complete. Secrets are boxed, so that printing the tree does not show them. */
+export interface Config {
+  readonly baseIdTag: IdTag
+  readonly basePassword: Secret | undefined
+  readonly defaultTenant: IdTag | undefined
+  readonly listen: ListenAddress
+  readonly publicUrl: PublicUrl
+  readonly dataDir: string
+  readonly database: DatabaseLocation
+  readonly blobStore: BlobLocation
+  /** Present exactly when `blobStore` is S3. */
+  readonly s3Credentials: S3Credentials | undefined
+  readonly redisUrl: Secret | undefined
+  readonly masterKey: MasterKeyLocation
+  readonly federation: {
+    readonly discoveryName: string
+    /** Server URLs by identity, consulted before DNS. */
+    readonly identityHosts: ReadonlyMap<IdTag, string>
+    /** Undefined: the system's. */
+    readonly dnsServers: readonly string[] | undefined
+    /** True, false, or the networks (CIDR) for which the address rule is lifted. */
+    readonly allowPrivateNetwork: boolean | readonly string[]
+    readonly localAddresses: readonly string[]
+  }
+  readonly mail: {
+    /** Undefined: mails are files in `directory`. */
+    readonly smtpUrl: Secret | undefined
+    readonly from: Mailbox
+    readonly directory: string
+  }
+  readonly corsOrigins: readonly string[] | '*'
+  /** Networks in CIDR form. */
+  readonly trustedProxies: readonly string[]
+  readonly tls: TlsConfig
+  readonly dnsListen: ListenAddress | undefined
+  readonly metricsListen: ListenAddress | undefined
+  readonly log: { readonly level: Values['LOG_LEVEL']; readonly format: Values['LOG_FORMAT'] }
+  /** Every variable with what it came to and where from, for people. */
+  readonly effective: readonly EffectiveVariable[]
+}
+
+/** Everything that is wrong with the configuration, to be told at once. */
+export class ConfigError extends Error {
+  readonly problems: readonly { readonly variable: string; readonly message: string }[]
+
+  constructor(problems: ConfigError['problems']) {
+    const lines = problems.map(({ variable, message }) => `  ${variable} ${message}`)
+    super(['The configuration is wrong:', ...lines].join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { Problem } from './variable.ts'
+
+/** The variables of an `.env` file; none when there is no such file. */
+export function readEnvFile(path: string): Readonly<Record<string, string | undefined>> | Problem {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? {} : new Problem(`cannot be read (${code})`)
+  }
+}

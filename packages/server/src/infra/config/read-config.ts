@@ -1,0 +1,144 @@
+import { join, resolve } from 'node:path'
+import {
+  type Config,
+  ConfigError,
+  type EffectiveVariable,
+  type MasterKeyLocation,
+  type TlsConfig,
+} from './config.ts'
+import { readEnvFile } from './env-file.ts'
+import { defaultOf, Problem, type Surroundings, type Variable } from './variable.ts'
+import { type Values, type VariableName, variables } from './variables.ts'
+
+export interface ReadConfigOptions {
+  /** A file of `NAME=value` lines; the environment wins over it. It need not exist. */
+  readonly envFile?: string
+  /** Where relative paths begin; the working directory when absent. */
+  readonly cwd?: string
+  /** Whether a person reads the log as it is written. */
+  readonly isTerminal?: boolean
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Problems = { variable: string; message: string }[]
+
+/** Reads the environment. Throws a `ConfigError` that names every variable with a problem. */
+export function readConfig(env: Environment, options: ReadConfigOptions = {}): Config {
+  const cwd = options.cwd ?? process.cwd()
+  const problems: Problems = []
+  const file = options.envFile === undefined ? {} : readEnvFile(resolve(cwd, options.envFile))
+  if (file instanceof Problem) problems.push({ variable: String(options.envFile), message: file.message })
+  const effective: EffectiveVariable[] = []
+  const values: Partial<Record<VariableName, unknown>> = {}
+  const known: Record<string, string | undefined> = {}
+  const surroundings: Surroundings = { cwd, isTerminal: options.isTerminal ?? false, known }
+  for (const name of Object.keys(variables) as VariableName[]) {
+    const variable: Variable = variables[name]
+    const { text, from } = sourceOf(name, [env, file instanceof Problem ? {} : file])
+    const written = from === 'default' ? defaultOf(variable, surroundings) : text
+    const value = written === undefined ? undefined : variable.parse(written, surroundings)
+    if (value instanceof Problem) problems.push({ variable: name, message: value.message })
+    else {
+      values[name] = value
+      known[name] = typeof value === 'string' ? value : written
+    }
+    effective.push({ name, value: shown(variable, known[name]), from })
+  }
+  return build(values as Values, problems, effective)
+}
+
+function sourceOf(
+  name: string,
+  [env, file]: readonly [Environment, Environment],
+): { text: string | undefined; from: EffectiveVariable['from'] } {
+  // An empty value in the environment hides the file's and means the default.
+  const source = env[name] === undefined ? file : env
+  const text = source[name]?.trim()
+  return text ? { text, from: source === env ? 'environment' : 'file' } : { text: undefined, from: 'default' }
+}
+
+function shown({ secret }: Variable, text: string | undefined): string | undefined {
+  if (text === undefined || secret === undefined) return text
+  if (secret === 'whole' || !URL.canParse(text)) return '[hidden]'
+  const { protocol, username, password, host, pathname } = new URL(text)
+  const credentials = username === '' && password === '' ? '' : '[hidden]@'
+  return protocol === 'sqlite:' ? text : `${protocol}//${credentials}${host}${pathname}`
+}
+
+function build(values: Values, problems: Problems, effective: readonly EffectiveVariable[]): Config {
+  conflicts(values, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return {
+    baseIdTag: values.BASE_ID_TAG,
+    basePassword: values.BASE_PASSWORD,
+    defaultTenant: values.DEFAULT_TENANT,
+    listen: values.LISTEN,
+    publicUrl: values.PUBLIC_URL,
+    dataDir: values.DATA_DIR,
+    database: values.DATABASE_URL,
+    blobStore: values.BLOB_STORE,
+    s3Credentials: s3Credentials(values),
+    redisUrl: values.REDIS_URL,
+    masterKey: masterKey(values),
+    federation: {
+      discoveryName: values.DISCOVERY_NAME,
+      identityHosts: values.IDENTITY_HOSTS ?? new Map(),
+      dnsServers: values.DNS_SERVERS,
+      allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK,
+      localAddresses: values.LOCAL_ADDRESSES ?? [],
+    },
+    mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM, directory: join(values.DATA_DIR, 'mail') },
+    corsOrigins: values.CORS_ORIGINS ?? [],
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    tls: tls(values),
+    dnsListen: values.DNS_LISTEN,
+    metricsListen: values.METRICS_LISTEN,
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
+    effective,
+  }
+}
+
+/** Adds what is wrong with the variables together. One that is wrong itself is absent here and has been told of. */
+function conflicts(values: Partial<Values>, problems: Problems): void {
+  const need = (variable: VariableName, reason: string) => {
+    const isTold = problems.some((problem) => problem.variable === variable)
+    if (values[variable] === undefined && !isTold) problems.push({ variable, message: `is needed ${reason}` })
+  }
+  if (values.MASTER_KEY && values.MASTER_KEY_FILE && !isGeneratedKey(values))
+    problems.push({ variable: 'MASTER_KEY', message: 'and MASTER_KEY_FILE exclude each other' })
+  if (values.BLOB_STORE?.kind === 's3') {
+    need('S3_ACCESS_KEY_ID', 'when BLOB_STORE is s3:')
+    need('S3_SECRET_ACCESS_KEY', 'when BLOB_STORE is s3:')
+  }
+  if (values.TLS === 'acme') need('ACME_EMAIL', 'when TLS is acme')
+  if (values.TLS === 'files') {
+    need('TLS_CERT', 'when TLS is files')
+    need('TLS_KEY', 'when TLS is files')
+  }
+  if (values.CORS_ORIGINS === '*' && values.BASE_ID_TAG?.endsWith('.localhost') === false)
+    problems.push({ variable: 'CORS_ORIGINS', message: 'may be * only when BASE_ID_TAG ends in .localhost' })
+}
+
+function s3Credentials(values: Values): Config['s3Credentials'] {
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values
+  if (values.BLOB_STORE.kind !== 's3' || !accessKeyId || !secretAccessKey) return undefined
+  return { accessKeyId, secretAccessKey }
+}
+
+function masterKey(values: Values): MasterKeyLocation {
+  if (values.MASTER_KEY) return { kind: 'value', text: values.MASTER_KEY }
+  return { kind: 'file', path: values.MASTER_KEY_FILE, generated: isGeneratedKey(values) }
+}
+
+/** A key file elsewhere is mounted by somebody: when it is missing, a new key would only hide that. */
+function isGeneratedKey({ DATA_DIR, MASTER_KEY_FILE }: Partial<Values>): boolean {
+  return DATA_DIR !== undefined && MASTER_KEY_FILE === join(DATA_DIR, 'master.key')
+}
+
+function tls(values: Values): TlsConfig {
+  const { ACME_EMAIL: email, TLS_CERT: certPath, TLS_KEY: keyPath, LISTEN_TLS: listen } = values
+  if (values.TLS === 'acme' && email)
+    return { kind: 'acme', listen, email, directoryUrl: values.ACME_DIRECTORY }
+  if (values.TLS === 'files' && certPath && keyPath) return { kind: 'files', listen, certPath, keyPath }
+  return { kind: 'off' }
+}

@@ -1,0 +1,219 @@
+import { network, privateNetwork } from './networks.ts'
+import { parsePublicUrl } from './public-url.ts'
+import { blobLocation, databaseLocation } from './storage.ts'
+import * as read from './value-parsers.ts'
+import type { Parsed, Surroundings, Variable } from './variable.ts'
+
+const isLocal = ({ known }: Surroundings) => known.BASE_ID_TAG?.endsWith('.localhost') ?? false
+
+/** Every variable the server reads, in the order in which their defaults build on each other. */
+export const variables = {
+  BASE_ID_TAG: {
+    group: 'Identity and addresses',
+    meaning: 'Identity of the base tenant, made on the first start with role `SADM`.',
+    default: 'home.localhost',
+    parse: read.idTag,
+  },
+  BASE_PASSWORD: {
+    group: 'Identity and addresses',
+    meaning:
+      'Password of the base tenant on the first start, 8 to 1024 characters. Without it a one-time set-up link is printed and written to `DATA_DIR/setup-link`. Later starts ignore it.',
+    secret: 'whole',
+    parse: read.secretOf(read.password),
+  },
+  DEFAULT_TENANT: {
+    group: 'Identity and addresses',
+    meaning: 'Tenant that answers requests for hosts nobody here has; `none` for a 404.',
+    default: (surroundings) => (isLocal(surroundings) ? surroundings.known.BASE_ID_TAG : undefined),
+    shownDefault: 'the base tenant when `BASE_ID_TAG` ends in `.localhost`, else none',
+    parse: (text) => (text === 'none' ? undefined : read.idTag(text)),
+  },
+  LISTEN: {
+    group: 'Identity and addresses',
+    meaning: 'Address and port for HTTP, IPv6 in brackets. Port 0 picks a free one.',
+    default: '127.0.0.1:8080',
+    parse: read.listenAddress,
+  },
+  TLS: {
+    group: 'TLS',
+    meaning:
+      '`off` leaves TLS to a proxy in front. `acme` gets certificates by itself and needs `ACME_EMAIL`; port 80 of every name must reach `LISTEN`. `files` needs `TLS_CERT` and `TLS_KEY`.',
+    default: 'off',
+    parse: read.oneOf('off', 'acme', 'files'),
+  },
+  PUBLIC_URL: {
+    group: 'Identity and addresses',
+    meaning:
+      "Where the world reaches the tenants, for links and `serverUrl`: `{idTag}` is the tenant's name, `{port}` the port that is listened on. Without `{idTag}` the base tenant alone is served.",
+    default: ({ known }) => (known.TLS === 'off' ? 'http://{idTag}:{port}' : 'https://{idTag}:{port}'),
+    shownDefault: '`http://{idTag}:{port}`, with `https` when `TLS` is on',
+    parse: parsePublicUrl,
+  },
+  DATA_DIR: {
+    group: 'Storage',
+    meaning: 'Database, blobs, keys and mail: everything to back up.',
+    default: './data',
+    parse: read.path,
+  },
+  DATABASE_URL: {
+    group: 'Storage',
+    meaning: 'A SQLite file, or `postgres://user:password@host/database`.',
+    default: 'sqlite:{DATA_DIR}/kith.db',
+    secret: 'credentials',
+    parse: databaseLocation,
+  },
+  BLOB_STORE: {
+    group: 'Storage',
+    meaning:
+      'A directory, or `s3://bucket/prefix?endpoint=…&region=…&pathStyle=true` with the two variables below. `checksums=required` is for servers that refuse upload checksums.',
+    default: 'file:{DATA_DIR}/blobs',
+    parse: blobLocation,
+  },
+  S3_ACCESS_KEY_ID: {
+    group: 'Storage',
+    meaning: 'Needed when `BLOB_STORE` is `s3:`.',
+    parse: (text) => text,
+  },
+  S3_SECRET_ACCESS_KEY: {
+    group: 'Storage',
+    meaning: 'Needed when `BLOB_STORE` is `s3:`.',
+    secret: 'whole',
+    parse: read.secretOf((text) => text),
+  },
+  REDIS_URL: {
+    group: 'Storage',
+    meaning: 'Shared bus, presence and rate limits between the nodes of one installation.',
+    secret: 'credentials',
+    parse: read.secretOf(read.urlWithScheme('redis', 'rediss')),
+  },
+  MASTER_KEY: {
+    group: 'Keys',
+    meaning:
+      'Encrypts private keys at rest: 32 bytes in base64 or hexadecimal. Whoever loses it loses every identity of the server.',
+    secret: 'whole',
+    parse: read.secretOf(read.keyText),
+  },
+  MASTER_KEY_FILE: {
+    group: 'Keys',
+    meaning:
+      'File with the same in place of `MASTER_KEY`. It must exist and be readable by its owner and group at most. Only the file of the default is made on the first start.',
+    default: '{DATA_DIR}/master.key',
+    parse: read.path,
+  },
+  DISCOVERY_NAME: {
+    group: 'Federation',
+    meaning: 'Word in `/.well-known/service/id-tag` and in the `_service.` DNS label.',
+    default: 'service',
+    parse: read.discoveryName,
+  },
+  IDENTITY_HOSTS: {
+    group: 'Federation',
+    meaning: '`idTag=serverUrl` pairs, separated by commas and consulted before DNS, like a hosts file.',
+    parse: read.identityHosts,
+  },
+  DNS_SERVERS: {
+    group: 'Federation',
+    meaning: 'List of `ip` or `ip:port` to ask for discovery.',
+    shownDefault: "the system's",
+    parse: read.listOf(read.dnsServer),
+  },
+  ALLOW_PRIVATE_NETWORK: {
+    group: 'Federation',
+    meaning:
+      '`true` lets the server call private addresses and plain http, for tests and local networks. A list of networks like `10.1.0.0/16` lifts the rule for those alone.',
+    default: (surroundings) => String(isLocal(surroundings)),
+    shownDefault: '`true` when `BASE_ID_TAG` ends in `.localhost`, else `false`',
+    parse: privateNetwork,
+  },
+  LOCAL_ADDRESSES: {
+    group: 'Federation',
+    meaning:
+      'Public addresses (IP or name) of this server: where the DNS of a domain must point to register it.',
+    parse: read.listOf(read.addressOrName),
+  },
+  SMTP_URL: {
+    group: 'Mail',
+    meaning:
+      '`smtp://user:password@host:port` or `smtps://…`. Without it mails are written as `.eml` files to `DATA_DIR/mail`.',
+    secret: 'credentials',
+    parse: read.secretOf(read.urlWithScheme('smtp', 'smtps')),
+  },
+  MAIL_FROM: {
+    group: 'Mail',
+    meaning: 'Sender of all mail: an address, or `Name <address>`.',
+    default: 'noreply@{BASE_ID_TAG}',
+    parse: read.mailbox,
+  },
+  CORS_ORIGINS: {
+    group: 'HTTP',
+    meaning:
+      'Exact origins of web applications on other hosts that may use the API. `*` allows all, only when `BASE_ID_TAG` ends in `.localhost`.',
+    parse: (text) => (text === '*' ? text : read.listOf(read.origin)(text)),
+  },
+  TRUSTED_PROXIES: {
+    group: 'HTTP',
+    meaning: 'Addresses or networks of the reverse proxies whose `X-Forwarded-*` headers count.',
+    parse: read.listOf(network),
+  },
+  LISTEN_TLS: {
+    group: 'TLS',
+    meaning: 'Address and port for HTTPS when `TLS` is `acme` or `files`.',
+    default: '0.0.0.0:443',
+    parse: read.listenAddress,
+  },
+  ACME_EMAIL: {
+    group: 'TLS',
+    meaning: 'Contact address of the ACME account.',
+    parse: read.mailAddress,
+  },
+  ACME_DIRECTORY: {
+    group: 'TLS',
+    meaning: 'Directory of the certificate authority.',
+    default: 'https://acme-v02.api.letsencrypt.org/directory',
+    parse: read.httpsUrl,
+  },
+  TLS_CERT: {
+    group: 'TLS',
+    meaning: 'PEM file with the certificate and its chain, for `files`.',
+    parse: read.path,
+  },
+  TLS_KEY: {
+    group: 'TLS',
+    meaning: 'PEM file with the private key, for `files`.',
+    parse: read.path,
+  },
+  DNS_LISTEN: {
+    group: 'Federation',
+    meaning: "Address and port of the identity provider's authoritative DNS responder; off without it.",
+    parse: read.listenAddress,
+  },
+  METRICS_LISTEN: {
+    group: 'Logs and metrics',
+    meaning: 'Address and port of its own for `/metrics`. Without it `/metrics` answers on loopback only.',
+    parse: read.listenAddress,
+  },
+  LOG_LEVEL: {
+    group: 'Logs and metrics',
+    meaning:
+      'Least severe level that is logged: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`.',
+    default: 'info',
+    parse: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  },
+  LOG_FORMAT: {
+    group: 'Logs and metrics',
+    meaning: '`json`, one object per line on stderr, or `pretty` for people.',
+    default: ({ isTerminal }) => (isTerminal ? 'pretty' : 'json'),
+    shownDefault: '`json`, on a terminal `pretty`',
+    parse: read.oneOf('json', 'pretty'),
+  },
+} as const satisfies Readonly<Record<string, Variable>>
+
+export type VariableName = keyof typeof variables
+
+type Table = typeof variables
+type HasDefault = { readonly default: string | ((surroundings: Surroundings) => string) }
+
+/** What the variables say; undefined where one is absent and has no default. */
+export type Values = {
+  readonly [Name in VariableName]: Parsed<Table[Name]> | (Table[Name] extends HasDefault ? never : undefined)
+}

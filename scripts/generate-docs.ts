@@ -1,0 +1,26 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { configurationPage } from './pages/configuration.ts'
+import type { Page } from './pages/page.ts'
+
+/** Every generated page. `--check` writes none and fails when one differs from its source. */
+const pages: readonly Page[] = [configurationPage]
+
+const root = resolve(import.meta.dirname, '..')
+const isCheck = process.argv.includes('--check')
+const stale: string[] = []
+
+for (const page of pages) {
+  const file = join(root, page.path)
+  const rendered = await page.render()
+  const present = await readFile(file, 'utf8').catch(() => undefined)
+  if (present === rendered) continue
+  stale.push(page.path)
+  if (isCheck) continue
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, rendered)
+}
+
+for (const path of stale)
+  console.log(isCheck ? `${path} is not current: run npm run docs` : `${path} written`)
+if (isCheck && stale.length > 0) process.exitCode = 1
