@@ -133,9 +133,9 @@ async function storeLater(deps: ReceiveDeps, token: CheckedToken, tenants: reado
 
 async function verifyLater(deps: ReceiveDeps, token: CheckedToken): Promise<void> {
   await deps.db.transact(serverTenant, async (tx) => {
-    if ((await deps.countWaiting(tx, token.issuerTag)) >= maxWaitingPerHost)
-      throw new Failure('E-UNAVAILABLE')
-    const options = { groupKey: token.issuerTag, dedupKey: token.actionId }
+    const groupKey = getDomain(token.issuerTag) ?? token.issuerTag
+    if ((await deps.countWaiting(tx, groupKey)) >= maxWaitingPerDomain) throw new Failure('E-UNAVAILABLE')
+    const options = { groupKey, dedupKey: token.actionId }
     await deps.jobs.enqueue(tx, verifyLaterJob, { token: token.text }, options)
   })
 }
