@@ -1,1 +1,16 @@
 export * from './job-kind.ts'
+export {
+  countByState,
+  countQueued,
+  type GroupRecord,
+  type JobRecord,
+  listDead,
+  listGroups,
+  listJobs,
+  type StateCount,
+} from './job-list-store.ts'
+export { type JobQueue, openJobs } from './job-queue.ts'
+export type { JobState } from './job-tables.ts'
+export { jobsMigrations } from './jobs-migrations.ts'
+export type { JobLogger, JobMetrics } from './kind-worker.ts'
+export type { RunnerOptions } from './runner.ts'

@@ -1,21 +1,27 @@
 import type { Static, TSchema } from 'typebox'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 
+// What a feature needs to declare, enqueue and handle jobs. docs/adr/0006-jobs.md says how they are run.
+
 /** How a kind of job is tried again. */
 export interface RetryPolicy {
-  /** After this many attempts, or `giveUpAfterMs`, the job is dead. */
+  /** After this many attempts, or `giveUpAfterMs`, the job is dead. An attempt that a crash cut short counts. */
   readonly maxAttempts: number
+  /** Counted from the enqueueing, or from `runAtMs` where that is later; also while the group rests. */
   readonly giveUpAfterMs?: number
   /** Delay before attempt n+1 = `firstDelayMs` · 2^(n-1), at most `longestDelayMs`, with jitter. */
   readonly firstDelayMs: number
   readonly longestDelayMs: number
 }
 
-/** Limits for the jobs that share a group key, for instance the host they are sent to. */
+/** Limits for the jobs that share a group key, for instance the host they are sent to. Groups take turns. */
 export interface GroupPolicy {
+  /** Jobs of one group that run at the same time, over all nodes. */
   readonly concurrency: number
-  /** After this many failures in a row the group rests, and is then probed with one job. */
+  /** After this many failures in a row the group rests, and is then probed with one job. A `dead` verdict counts
+   * neither as failure nor as success: it says something of the job, not of the group. */
   readonly breakerFailures: number
+  /** The first rest; each failed probe doubles it, up to `longestRestMs`. */
   readonly restMs: number
   readonly longestRestMs: number
 }
@@ -25,9 +31,11 @@ export interface JobKind<Payload extends TSchema = TSchema> {
   readonly name: string
   readonly payload: Payload
   readonly retry: RetryPolicy
-  /** Jobs of this kind that run at the same time on one node. */
+  /** Jobs of this kind that run at the same time on one node; at most 1000. */
   readonly concurrency: number
+  /** How long a job of a crashed node waits for another. Renewed while the handler runs, so it may be short. */
   readonly leaseMs: number
+  /** Every job of a kind with a group policy has a `groupKey`, and only those. */
   readonly group?: GroupPolicy
   /** How long a finished job stays readable; 0 removes it at once. */
   readonly keepDoneMs: number
@@ -36,9 +44,11 @@ export interface JobKind<Payload extends TSchema = TSchema> {
 export interface EnqueueOptions {
   /** Unix milliseconds; now when absent. */
   readonly runAtMs?: number
-  /** While an unfinished job of the kind and tenant has this key, another is not added. */
+  /** While an unfinished job of the kind and tenant has this key, another is not added.
+   * NOTE: the unfinished job may be running already, and may have read what this transaction changes. */
   readonly dedupKey?: string
-  /** Jobs of one kind with the same key run one after the other, in order. */
+  /** Jobs of one kind with the same key, of whatever tenant, run one after the other in the order they were added. One
+   * that waits to be tried again, or for its `runAtMs`, holds up those behind it; a dead one does not. */
   readonly orderingKey?: string
   readonly groupKey?: string
   /** What the job is about, for `listJobs`. */
@@ -49,6 +59,8 @@ export interface JobContext {
   readonly tenantId: TenantId
   /** 1 for the first try. */
   readonly attempt: number
+  /** When the job was enqueued, Unix milliseconds. */
+  readonly createdAtMs: number
   /** Aborted when the lease is lost or the server stops. */
   readonly signal: AbortSignal
 }
@@ -58,7 +70,19 @@ export type JobHandler<Kind extends JobKind> = (
   context: JobContext,
 ) => Promise<void>
 
-/** Thrown by a handler to say how to go on; any other error is a failed attempt. */
+/** One of the jobs that a batch handler gets. */
+export interface BatchJob<Kind extends JobKind> {
+  readonly payload: Static<Kind['payload']>
+  readonly context: JobContext
+}
+
+/** Answers for each job, in their order, the error with which it failed, or undefined. If it throws, all have failed. */
+export type BatchHandler<Kind extends JobKind> = (
+  jobs: readonly BatchJob<Kind>[],
+) => Promise<readonly (Error | undefined)[]>
+
+/** Thrown by a handler to say how to go on; any other error is a failed attempt. `atMs` (Unix milliseconds, for
+ * instance from a Retry-After) takes the place of the delay of the retry policy; at most 7 days from now. */
 export class JobVerdict extends Error {
   readonly verdict: { readonly kind: 'dead' } | { readonly kind: 'retry'; readonly atMs?: number }
   constructor(message: string, verdict: JobVerdict['verdict'], cause?: unknown) {
@@ -68,10 +92,12 @@ export class JobVerdict extends Error {
   }
 }
 
+/** Declares a kind of job. */
 export function jobKind<const Kind extends JobKind>(kind: Kind): Kind {
   return kind
 }
 
+/** The durable queue, as features see it. Handlers run at least once for each job: after a crash, again. */
 export interface Jobs {
   /** Adds a job to the transaction's tenant; it may run once the transaction has committed. */
   enqueue<Kind extends JobKind>(
@@ -88,4 +114,9 @@ export interface Jobs {
   ): Promise<void>
   /** Registers the one handler of a kind; must happen before `start`. */
   handle<Kind extends JobKind>(kind: Kind, handler: JobHandler<Kind>): void
+  /** Like `handle`, for work that is cheaper done together: the handler gets up to `maxBatch` jobs that are ready. */
+  handleBatch<Kind extends JobKind>(kind: Kind, maxBatch: number, handler: BatchHandler<Kind>): void
+  /** Runs a job of the kind, with an empty payload and for the server's tenant, at the first start ever and then
+   * `periodMs` after the last time it ended: one over all nodes, and none is lost. Must happen before `start`. */
+  every(kind: JobKind, periodMs: number): void
 }

@@ -1,0 +1,43 @@
+import type { Generated } from 'kysely'
+
+/** Where a job stands. `new`: added, its place in its order or group is still to be found by a runner. `ready`: may
+ * run from `run_at_ms`. `waiting`: behind another of its ordering key. */
+export type JobState = 'new' | 'ready' | 'waiting' | 'leased' | 'done' | 'dead'
+
+export interface JobTables {
+  jobs: {
+    job_id: Generated<number>
+    tenant_id: number
+    kind: string
+    state: JobState
+    payload: string
+    subject: string | null
+    dedup_key: string | null
+    ordering_key: string | null
+    group_key: string | null
+    run_at_ms: number
+    attempts: Generated<number>
+    last_error: string | null
+    last_attempt_at_ms: number | null
+    created_at_ms: number
+    give_up_at_ms: number | null
+    /** The three lease columns are null unless the state is `leased`. */
+    lease_until_ms: number | null
+    lease_node: string | null
+    lease_token: string | null
+    finished_at_ms: number | null
+    remove_at_ms: number | null
+  }
+  job_groups: {
+    kind: string
+    group_key: string
+    failures: number
+    rests_until_ms: number
+    served_at_ms: number
+    turns: number
+    /** When a runner may next take a job of the group; null while it has none or is busy. */
+    claim_at_ms: number | null
+  }
+  /** One row per kind: the lock under which its ordered and grouped jobs are arranged. */
+  job_kinds: { kind: string }
+}

@@ -1,0 +1,234 @@
+import type { TenantId } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { JobContext, JobKind } from './job-kind.ts'
+import { decodePayload } from './job-payload.ts'
+import type { LeasedJob } from './job-store.ts'
+import { describeError, type Outcome, outcomeOfError } from './retry.ts'
+import type { FinishedJob, TurnOrder, TurnResult } from './turn.ts'
+
+/** What the jobs module reports; pino's loggers fit. */
+export interface JobLogger {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+/** Where counts of attempts go. */
+export interface JobMetrics {
+  jobRan(kind: string, outcome: 'done' | 'retry' | 'dead' | 'released', durationMs: number): void
+}
+
+/** Runs jobs together and answers how each failed, or undefined. */
+export type Work = (
+  jobs: readonly { readonly payload: unknown; readonly context: JobContext }[],
+) => Promise<readonly unknown[]>
+
+export interface WorkerOptions {
+  readonly kind: JobKind
+  readonly work: Work
+  readonly maxBatch: number
+  readonly periodMs: number | undefined
+}
+
+export interface WorkerDeps {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly logger: JobLogger
+  readonly metrics: JobMetrics | undefined
+  /** Called when outcomes wait to be stored. */
+  readonly onFinished: () => void
+}
+
+interface RunningJob {
+  readonly job: LeasedJob
+  readonly abort: AbortController
+  leaseUntilMs: number
+  isFinished: boolean
+}
+
+/** The jobs of one kind on this node: which are running, and what a runner's next turn has to do for them. */
+export class KindWorker {
+  readonly kind: JobKind
+  /** Whether there may be jobs to lease. */
+  isDirty = true
+  nextAtMs = Number.POSITIVE_INFINITY
+  readonly #options: WorkerOptions
+  readonly #deps: WorkerDeps
+  // Bounded by the concurrency of the kind: a job leaves it when its outcome is stored or its lease is lost.
+  readonly #running = new Map<number, RunningJob>()
+  // Bounded by `#running`.
+  #finished: FinishedJob[] = []
+  #renewAtMs = Number.POSITIVE_INFINITY
+  #isStopping = false
+
+  constructor(options: WorkerOptions, deps: WorkerDeps) {
+    this.kind = options.kind
+    this.#options = options
+    this.#deps = deps
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0
+  }
+
+  get #free(): number {
+    return this.#isStopping ? 0 : this.kind.concurrency - this.#running.size + this.#finished.length
+  }
+
+  /** When this worker next needs a turn of its own accord. */
+  get wakeAtMs(): number {
+    return Math.min(this.#renewAtMs, this.#free > 0 ? this.nextAtMs : Number.POSITIVE_INFINITY)
+  }
+
+  needsTurn(nowMs: number): boolean {
+    return this.#finished.length > 0 || this.#looks(nowMs) || this.#renewAtMs <= nowMs
+  }
+
+  #looks(nowMs: number): boolean {
+    return this.#free > 0 && (this.isDirty || this.nextAtMs <= nowMs)
+  }
+
+  /** What the next turn has to do. What it stores is out of the worker's hands until `apply` or `giveBack`. */
+  takeOrder(nowMs: number): TurnOrder {
+    const finished = this.#finished
+    // An end may let another job begin, or set a time for the next: all but a plain success.
+    const isPlain = finished.every(
+      ({ job, outcome }) => outcome.kind === 'done' && job.orderingKey === null && job.groupKey === null,
+    )
+    if (!isPlain || (finished.length > 0 && this.#options.periodMs !== undefined)) this.isDirty = true
+    const looks = this.#looks(nowMs)
+    const order: TurnOrder = {
+      kind: this.kind,
+      periodMs: this.#options.periodMs,
+      finished,
+      looks,
+      free: this.#free,
+      renews: this.#renewAtMs <= nowMs,
+    }
+    this.#finished = []
+    if (looks) this.isDirty = false
+    return order
+  }
+
+  /** After a turn that failed: nothing of it happened. */
+  giveBack(order: TurnOrder, nowMs: number): void {
+    this.#finished.unshift(...order.finished)
+    if (order.looks) this.isDirty = true
+    // Another node takes what was not renewed in time.
+    for (const { leaseUntilMs, abort } of this.#running.values())
+      if (leaseUntilMs <= nowMs) abort.abort(new Error('The lease of the job ran out'))
+  }
+
+  /** After a turn that was committed: runs what it leased. */
+  apply(order: TurnOrder, result: TurnResult, nowMs: number): void {
+    for (const { job } of order.finished)
+      if (this.#running.get(job.jobId)?.job === job) this.#running.delete(job.jobId)
+    if (result.held) this.#keep(result.held, nowMs + this.kind.leaseMs)
+    if (result.nextAtMs !== undefined) this.nextAtMs = result.nextAtMs
+    if (order.renews || this.#running.size === 0) this.#renewAtMs = Number.POSITIVE_INFINITY
+    const started = result.leased.map((job) => this.#begin(job, nowMs + this.kind.leaseMs))
+    if (this.#running.size > 0) this.#renewAtMs = Math.min(this.#renewAtMs, nowMs + this.kind.leaseMs / 3)
+    const { maxBatch } = this.#options
+    for (let from = 0; from < started.length; from += maxBatch)
+      void this.#run(started.slice(from, from + maxBatch))
+  }
+
+  /** Takes no more jobs. */
+  stop(): void {
+    this.#isStopping = true
+  }
+
+  abortAll(): void {
+    for (const { abort } of this.#running.values()) abort.abort(new Error('The server stops'))
+  }
+
+  /** Gives up the jobs that still run: their handlers may end, but another lease decides over them. */
+  releaseAll(): void {
+    for (const running of this.#running.values()) this.#finish(running, { kind: 'released' })
+  }
+
+  #keep(held: ReadonlySet<number>, leaseUntilMs: number): void {
+    for (const running of this.#running.values()) {
+      if (held.has(running.job.jobId)) running.leaseUntilMs = leaseUntilMs
+      else this.#lose(running)
+    }
+  }
+
+  #lose(running: RunningJob): void {
+    const { job, abort } = running
+    running.isFinished = true
+    this.#running.delete(job.jobId)
+    this.#finished = this.#finished.filter((finished) => finished.job !== job)
+    abort.abort(new Error('The lease of the job was lost'))
+    this.#deps.logger.warn(
+      { kind: this.kind.name, jobId: job.jobId },
+      'Lost the lease of a job that was running',
+    )
+  }
+
+  #begin(job: LeasedJob, leaseUntilMs: number): RunningJob {
+    const former = this.#running.get(job.jobId)
+    // It was lost, ran elsewhere and has come back before anybody noticed.
+    if (former) this.#lose(former)
+    const running = { job, abort: new AbortController(), leaseUntilMs, isFinished: false }
+    this.#running.set(job.jobId, running)
+    return running
+  }
+
+  async #run(batch: readonly RunningJob[]): Promise<void> {
+    const startedMs = this.#deps.clock.now()
+    const jobs = batch.flatMap((running) => {
+      const decoded = decodePayload(this.kind, running.job.payload)
+      if ('payload' in decoded) return [{ running, payload: decoded.payload, context: contextOf(running) }]
+      this.#finish(running, { kind: 'dead', error: decoded.problem, blamesGroup: false })
+      return []
+    })
+    if (jobs.length === 0) return
+    const errors = await this.#work(jobs)
+    const durationMs = this.#deps.clock.now() - startedMs
+    for (const [index, { running }] of jobs.entries()) this.#conclude(running, errors[index], durationMs)
+  }
+
+  async #work(jobs: Parameters<Work>[0]): Promise<readonly unknown[]> {
+    try {
+      const errors = await this.#options.work(jobs)
+      if (errors.length === jobs.length) return errors
+      throw new Error(`A batch handler answered for ${errors.length} of ${jobs.length} jobs`)
+    } catch (error) {
+      return jobs.map(() => error ?? new Error('The handler threw nothing'))
+    }
+  }
+
+  #conclude(running: RunningJob, error: unknown, durationMs: number): void {
+    if (running.isFinished) return
+    const { job, abort } = running
+    const { clock, random, logger, metrics } = this.#deps
+    const outcome: Outcome =
+      error === undefined
+        ? { kind: 'done' }
+        : this.#isStopping && abort.signal.aborted
+          ? { kind: 'released' }
+          : outcomeOfError(error, job, { policy: this.kind.retry, nowMs: clock.now(), random })
+    const details = { kind: this.kind.name, jobId: job.jobId, attempt: job.attempts, err: error }
+    if (outcome.kind === 'dead') logger.warn(details, `A job is dead: ${describeError(error)}`)
+    if (outcome.kind === 'retry') logger.info(details, `A job will be tried again: ${describeError(error)}`)
+    metrics?.jobRan(this.kind.name, outcome.kind, durationMs)
+    this.#finish(running, outcome)
+  }
+
+  #finish(running: RunningJob, outcome: Outcome): void {
+    if (running.isFinished) return
+    running.isFinished = true
+    this.#finished.push({ job: running.job, outcome })
+    this.#deps.onFinished()
+  }
+}
+
+function contextOf({ job, abort }: RunningJob): JobContext {
+  return {
+    tenantId: job.tenantId as TenantId,
+    attempt: job.attempts,
+    createdAtMs: job.createdAtMs,
+    signal: abort.signal,
+  }
+}

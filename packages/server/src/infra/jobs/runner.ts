@@ -1,0 +1,232 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { listAgendas, nextAtMs } from './job-agenda-store.ts'
+import { type JobLogger, type JobMetrics, KindWorker, type WorkerOptions } from './kind-worker.ts'
+import { takeTurn } from './turn.ts'
+
+export interface RunnerOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly logger: JobLogger
+  readonly metrics?: JobMetrics
+  /** Distinct among the processes that run at the same time; the same after a restart where that is possible. */
+  readonly nodeId: string
+  /** Decides about jitter. */
+  readonly random?: () => number
+  /** How often to look for jobs that other processes have added; own ones are noticed when they are committed. */
+  readonly pollMs?: number
+  /** How long `stop` lets handlers run on before it tells them to end. */
+  readonly graceMs?: number
+}
+
+const defaultPollMs = 1000
+const defaultGraceMs = 10_000
+/** How long `stop` waits for handlers that were told to end. */
+const abortMs = 2000
+/** Before the next try after a turn that failed, for instance because the database was away. */
+const failurePauseMs = 1000
+
+/** Leases jobs and runs them. All it does to the database happens in turns: one transaction at a time stores what
+ * became of the jobs that have ended and leases others, for all kinds that need it. */
+export class Runner {
+  /** Tells the leases of this process from those of its predecessors. */
+  readonly leaseToken = randomUUID()
+  readonly #options: RunnerOptions
+  readonly #workers = new Map<string, KindWorker>()
+  // Whoever wakes the runner does not lend it its context: that of a request, or of a transaction.
+  readonly #inOwnContext = AsyncLocalStorage.snapshot()
+  #isRunning = false
+  #isStopping = false
+  readonly #stopping = Promise.withResolvers<void>()
+  #loop: Promise<void> | undefined
+  #pollAtMs = Number.POSITIVE_INFINITY
+  #cancelTimer: () => void = () => undefined
+  #failure: unknown
+  // Resolves when a turn or a job ends; a new one takes its place.
+  #change = Promise.withResolvers<void>()
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  add(worker: WorkerOptions): void {
+    const { clock, logger, metrics, random = Math.random } = this.#options
+    const onFinished = () => {
+      this.#announce()
+      this.#wake()
+    }
+    this.#workers.set(
+      worker.kind.name,
+      new KindWorker(worker, { clock, random, logger, metrics, onFinished }),
+    )
+  }
+
+  start(): void {
+    this.#isRunning = true
+    this.#pollAtMs = this.#options.clock.now()
+    this.#wake()
+  }
+
+  /** There may be something to do for a kind. */
+  notice(kind: string): void {
+    const worker = this.#workers.get(kind)
+    if (!worker) return
+    worker.isDirty = true
+    this.#wake()
+  }
+
+  /** Waits until nothing is running and nothing is due. Throws when the database fails meanwhile. */
+  async settle(): Promise<void> {
+    this.#failure = undefined
+    while (this.#isRunning) {
+      if (this.#failure !== undefined) throw this.#failure
+      if (this.#loop || this.#workersAre((worker) => !worker.isIdle)) await this.#change.promise
+      else if (await this.#poll()) this.#wake()
+      else return this.#setTimer()
+    }
+  }
+
+  /** Leases nothing more, waits a bounded time for what is running, and gives the rest back. */
+  async stop(): Promise<void> {
+    if (!this.#isRunning || this.#isStopping) return
+    this.#isStopping = true
+    this.#stopping.resolve()
+    for (const worker of this.#workers.values()) worker.stop()
+    await this.#drain(this.#options.graceMs ?? defaultGraceMs)
+    for (const worker of this.#workers.values()) worker.abortAll()
+    await this.#drain(abortMs)
+    for (const worker of this.#workers.values()) worker.releaseAll()
+    while (this.#loop) await this.#loop
+    this.#isRunning = false
+    this.#cancelTimer()
+    this.#announce()
+  }
+
+  async #drain(ms: number): Promise<void> {
+    const { clock } = this.#options
+    const untilMs = clock.now() + ms
+    const cancel = clock.wakeAt(untilMs, () => this.#announce())
+    while (clock.now() < untilMs && (this.#loop || this.#workersAre((worker) => !worker.isIdle)))
+      await this.#change.promise
+    cancel()
+  }
+
+  #workersAre(is: (worker: KindWorker) => boolean): boolean {
+    return this.#workers.values().some(is)
+  }
+
+  #announce(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers()
+  }
+
+  #wake(): void {
+    if (!this.#isRunning || this.#loop) return
+    this.#loop = this.#inOwnContext(() => this.#run()).finally(() => {
+      this.#loop = undefined
+      this.#announce()
+      if (this.#hasWork()) this.#wake()
+      else this.#setTimer()
+    })
+  }
+
+  #hasWork(): boolean {
+    const nowMs = this.#options.clock.now()
+    return this.#isPollDue(nowMs) || this.#workersAre((worker) => worker.needsTurn(nowMs))
+  }
+
+  #isPollDue(nowMs: number): boolean {
+    return this.#pollAtMs <= nowMs && !this.#isStopping
+  }
+
+  async #run(): Promise<void> {
+    this.#cancelTimer()
+    while (this.#hasWork()) {
+      // Handlers that end in this turn of the event loop share the transaction.
+      await nextTurn()
+      try {
+        if (this.#isPollDue(this.#options.clock.now())) await this.#poll()
+        await this.#takeTurn()
+      } catch (error) {
+        this.#failure = error
+        this.#announce()
+        this.#options.logger.error({ err: error }, 'The job runner could not use the database')
+        // The leases run out, or the next process of this node ends them.
+        if (this.#isStopping) return this.#abandon()
+        await this.#pause(failurePauseMs)
+      }
+    }
+  }
+
+  #abandon(): void {
+    this.#isRunning = false
+    this.#workers.clear()
+  }
+
+  async #takeTurn(): Promise<void> {
+    const { db, clock, nodeId, random = Math.random } = this.#options
+    const nowMs = clock.now()
+    // The order of names is the order of locks.
+    const workers = [...this.#workers.values()]
+      .filter((worker) => worker.needsTurn(nowMs))
+      .sort((a, b) => (a.kind.name < b.kind.name ? -1 : 1))
+    if (workers.length === 0) return
+    const taken = workers.map((worker) => ({ worker, order: worker.takeOrder(nowMs) }))
+    const terms = { nowMs, leaseNode: nodeId, leaseToken: this.leaseToken, random }
+    try {
+      const turns = await db.transact(
+        serverTenant,
+        async (tx) => {
+          const results = []
+          for (const { worker, order } of taken)
+            results.push({ worker, order, result: await takeTurn(tx, order, terms) })
+          return results
+        },
+        { isolation: 'read-committed' },
+      )
+      for (const { worker, order, result } of turns) worker.apply(order, result, nowMs)
+    } catch (error) {
+      for (const { worker, order } of taken) worker.giveBack(order, clock.now())
+      throw error
+    }
+    this.#announce()
+  }
+
+  /** Looks for work of all kinds; answers whether there is any for now. */
+  async #poll(): Promise<boolean> {
+    const { db, clock, pollMs = defaultPollMs } = this.#options
+    this.#pollAtMs = clock.now() + pollMs
+    const agendas = await listAgendas(db.reader(serverTenant), { leaseToken: this.leaseToken })
+    let isAnyDue = false
+    for (const agenda of agendas) {
+      const worker = this.#workers.get(agenda.kind)
+      if (!worker) continue
+      worker.nextAtMs = nextAtMs(agenda, clock.now())
+      if (worker.nextAtMs <= clock.now()) isAnyDue = true
+    }
+    return isAnyDue
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = this.#options.clock.wakeAt(this.#options.clock.now() + ms, resolve)
+    await Promise.race([promise, this.#stopping.promise])
+    cancel()
+  }
+
+  #setTimer(): void {
+    this.#cancelTimer()
+    if (!this.#isRunning) return
+    const pollAtMs = this.#isStopping ? Number.POSITIVE_INFINITY : this.#pollAtMs
+    const atMs = Math.min(pollAtMs, ...this.#workers.values().map((worker) => worker.wakeAtMs))
+    if (atMs < Number.POSITIVE_INFINITY)
+      this.#cancelTimer = this.#options.clock.wakeAt(atMs, () => this.#wake())
+  }
+}

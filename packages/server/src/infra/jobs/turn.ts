@@ -1,0 +1,262 @@
+import type { Writer } from '#infra/db/index.ts'
+import { afterFailure, afterServing, afterSuccess, claimAtMs, type GroupState } from './group-breaker.ts'
+import { type Agenda, findAgenda, nextAtMs } from './job-agenda-store.ts'
+import { addGroups, leaseOneOfEachGroup, listDueGroups, loadGroups, saveGroups } from './job-group-store.ts'
+import type { GroupPolicy, JobKind } from './job-kind.ts'
+import { giveUpOverdue, lockKind, placeNewJobs, promoteBehindLeased } from './job-order-store.ts'
+import {
+  type LeasedJob,
+  type LeaseTerms,
+  leasePlainJobs,
+  listLostJobs,
+  markDead,
+  markDone,
+  markRepeat,
+  markRetry,
+  releaseJobs,
+  renewLeases,
+} from './job-store.ts'
+import { type Outcome, outcomeOfLostLease } from './retry.ts'
+
+/** How long a dead job stays for an admin to see. */
+export const keepDeadMs = 30 * 24 * 3600 * 1000
+/** Rows that one turn takes from each of the longer lists; the rest waits for the next turn. */
+const maxRowsPerTurn = 500
+/** Before another look at rows that another node holds. */
+const lockedPauseMs = 20
+// For groups of a kind that an earlier version of the program gave a policy.
+const noPolicy: GroupPolicy = {
+  concurrency: 1,
+  breakerFailures: 10,
+  restMs: 60_000,
+  longestRestMs: 3_600_000,
+}
+
+/** A job that a runner has run. */
+export interface FinishedJob {
+  readonly job: LeasedJob
+  readonly outcome: Outcome
+}
+
+/** What a runner wants of a kind in one turn. */
+export interface TurnOrder {
+  readonly kind: JobKind
+  /** Set for a recurring kind. */
+  readonly periodMs: number | undefined
+  readonly finished: readonly FinishedJob[]
+  /** Whether to look for jobs at all, and how many may be leased. */
+  readonly looks: boolean
+  readonly free: number
+  readonly renews: boolean
+}
+
+/** What all turns of a process have in common. */
+export interface TurnTerms {
+  readonly nowMs: number
+  readonly leaseNode: string
+  readonly leaseToken: string
+  readonly random: () => number
+}
+
+export interface TurnResult {
+  readonly leased: readonly LeasedJob[]
+  /** The leases that this process still has, when they were renewed. */
+  readonly held: ReadonlySet<number> | undefined
+  /** When there is next something to do; undefined when the turn did not look. */
+  readonly nextAtMs: number | undefined
+}
+
+type GroupEvent = 'success' | 'failure' | 'served'
+
+/** The groups that a turn has touched, with what happened to each; at most a few per row of the turn. */
+class TouchedGroups {
+  readonly events = new Map<string, GroupEvent[]>()
+
+  touch(groupKey: string | null, event?: GroupEvent): void {
+    if (groupKey === null) return
+    const events = this.events.get(groupKey) ?? []
+    if (event) events.push(event)
+    this.events.set(groupKey, events)
+  }
+
+  touchAll(groupKeys: Iterable<string>): void {
+    for (const groupKey of groupKeys) this.touch(groupKey)
+  }
+}
+
+/** One turn of a runner for one kind, in the caller's transaction: stores what became of the jobs it ran, puts lost,
+ * overdue and new jobs in their places, and leases as many as it has room for. */
+export async function takeTurn(tx: Writer, order: TurnOrder, terms: TurnTerms): Promise<TurnResult> {
+  const { kind, finished } = order
+  const own = { kind: kind.name, leaseToken: terms.leaseToken }
+  const agenda = order.looks ? await findAgenda(tx, own) : undefined
+  const due = dueParts(agenda, terms.nowMs)
+  const isLocked =
+    due.isArranging ||
+    kind.group !== undefined ||
+    finished.some(({ job }) => job.orderingKey !== null || job.groupKey !== null)
+  if (isLocked) await lockKind(tx, kind.name)
+  const held = order.renews
+    ? await renewLeases(tx, { ...own, leaseUntilMs: terms.nowMs + kind.leaseMs })
+    : undefined
+  const groups = new TouchedGroups()
+  await storeOutcomes(tx, order, { finished, leaseToken: terms.leaseToken, nowMs: terms.nowMs, groups })
+  if (due.lost) await recoverLost(tx, order, terms, groups)
+  if (due.overdue) await giveUp(tx, order, terms, groups)
+  if (due.new) await placeNew(tx, kind, groups)
+  await updateGroups(tx, kind, groups, terms.nowMs)
+  if (!order.looks) return { leased: [], held, nextAtMs: undefined }
+  const leased = await leasePlain(tx, order, terms)
+  if (isLocked) leased.push(...(await leaseGrouped(tx, order, terms, order.free - leased.length)))
+  // A full turn leaves the question to the next one.
+  if (leased.length === order.free) return { leased, held, nextAtMs: terms.nowMs }
+  const next = nextAtMs(await findAgenda(tx, own), terms.nowMs)
+  // What is due and could not be had is locked by another node at this moment.
+  const isTaken = leased.length === 0 && next <= terms.nowMs && !due.isArranging
+  return { leased, held, nextAtMs: isTaken ? terms.nowMs + lockedPauseMs : next }
+}
+
+function dueParts(agenda: Agenda | undefined, nowMs: number) {
+  const isDue = (atMs: number | null | undefined) => typeof atMs === 'number' && atMs <= nowMs
+  const due = {
+    new: typeof agenda?.newJobId === 'number',
+    lost: isDue(agenda?.lostAtMs),
+    overdue: isDue(agenda?.giveUpAtMs),
+    groups: isDue(agenda?.groupAtMs),
+  }
+  return { ...due, isArranging: due.new || due.lost || due.overdue || due.groups }
+}
+
+interface Outcomes {
+  readonly finished: readonly FinishedJob[]
+  readonly leaseToken: string
+  readonly nowMs: number
+  readonly groups: TouchedGroups
+}
+
+async function storeOutcomes(tx: Writer, order: TurnOrder, outcomes: Outcomes): Promise<void> {
+  const { finished, leaseToken, nowMs, groups } = outcomes
+  if (finished.length === 0) return
+  for (const { job, outcome } of finished) groups.touch(job.groupKey, eventOf(outcome))
+  const ended = finished.filter(({ outcome }) => outcome.kind === 'done' || outcome.kind === 'dead')
+  if (order.periodMs !== undefined) await storeRepeats(tx, ended, nowMs + order.periodMs)
+  else await storeEnds(tx, order.kind, { ...outcomes, finished: ended })
+  for (const { job, outcome } of finished)
+    if (outcome.kind === 'retry') await markRetry(tx, { ...job, atMs: outcome.atMs, error: outcome.error })
+  const released = idsOf(finished.filter(({ outcome }) => outcome.kind === 'released'))
+  if (released.length > 0) await releaseJobs(tx, { jobIds: released, leaseToken })
+}
+
+async function storeEnds(tx: Writer, kind: JobKind, ended: Outcomes): Promise<void> {
+  const { finished, leaseToken, nowMs, groups } = ended
+  const heads = idsOf(finished.filter(({ job }) => job.orderingKey !== null))
+  if (heads.length > 0) groups.touchAll(await promoteBehindLeased(tx, { jobIds: heads, leaseToken }))
+  const done = idsOf(finished.filter(({ outcome }) => outcome.kind === 'done'))
+  if (done.length > 0)
+    await markDone(tx, { jobIds: done, leaseToken }, { nowMs, keepDoneMs: kind.keepDoneMs })
+  for (const { job, outcome } of finished)
+    if (outcome.kind === 'dead')
+      await markDead(tx, { ...job, error: outcome.error, nowMs, removeAtMs: nowMs + keepDeadMs })
+}
+
+/** A recurring job never ends: after its last attempt it waits for its next time like after a success. */
+async function storeRepeats(tx: Writer, ended: readonly FinishedJob[], atMs: number): Promise<void> {
+  for (const { job, outcome } of ended)
+    await markRepeat(tx, { ...job, atMs, error: outcome.kind === 'dead' ? outcome.error : null })
+}
+
+function idsOf(finished: readonly FinishedJob[]): number[] {
+  return finished.map(({ job }) => job.jobId)
+}
+
+function eventOf(outcome: Outcome): GroupEvent | undefined {
+  if (outcome.kind === 'done') return 'success'
+  if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.blamesGroup)) return 'failure'
+  return undefined
+}
+
+/** Takes jobs from processes that have not renewed their leases. It says nothing of their groups. */
+async function recoverLost(
+  tx: Writer,
+  order: TurnOrder,
+  terms: TurnTerms,
+  groups: TouchedGroups,
+): Promise<void> {
+  const { nowMs, leaseToken } = terms
+  const query = { kind: order.kind.name, nowMs, leaseToken, limit: maxRowsPerTurn }
+  const how = { policy: order.kind.retry, nowMs, random: terms.random }
+  for (const job of await listLostJobs(tx, query)) {
+    const finished = [{ job, outcome: outcomeOfLostLease(job, how) }]
+    const silent = new TouchedGroups()
+    await storeOutcomes(tx, order, { finished, leaseToken: job.leaseToken, nowMs, groups: silent })
+    groups.touchAll(silent.events.keys())
+  }
+}
+
+async function giveUp(tx: Writer, order: TurnOrder, terms: TurnTerms, groups: TouchedGroups): Promise<void> {
+  const { groupKeys } = await giveUpOverdue(tx, {
+    kind: order.kind.name,
+    nowMs: terms.nowMs,
+    limit: maxRowsPerTurn,
+    error: 'Its time ran out before it could run',
+    removeAtMs: terms.nowMs + keepDeadMs,
+  })
+  groups.touchAll(groupKeys)
+}
+
+async function placeNew(tx: Writer, kind: JobKind, groups: TouchedGroups): Promise<void> {
+  const { groupKeys } = await placeNewJobs(tx, { kind: kind.name, limit: maxRowsPerTurn })
+  if (groupKeys.size > 0) await addGroups(tx, kind.name, [...groupKeys])
+  groups.touchAll(groupKeys)
+}
+
+async function updateGroups(
+  tx: Writer,
+  kind: JobKind,
+  { events }: TouchedGroups,
+  nowMs: number,
+): Promise<void> {
+  if (events.size === 0) return
+  const policy = kind.group ?? noPolicy
+  const after = (state: GroupState, event: GroupEvent) => {
+    if (event === 'served') return afterServing(state, nowMs)
+    return event === 'success' ? afterSuccess(state) : afterFailure(state, policy, nowMs)
+  }
+  const groups = await loadGroups(tx, kind.name, [...events.keys()])
+  const changed = groups.map(({ groupKey, state, load }) => {
+    const next = (events.get(groupKey) ?? []).reduce(after, state)
+    return { groupKey, state: next, claimAtMs: claimAtMs(next, policy, load) }
+  })
+  if (changed.length > 0) await saveGroups(tx, kind.name, changed)
+}
+
+function roundOf({ kind }: TurnOrder, terms: TurnTerms, limit: number): LeaseTerms {
+  const { nowMs, leaseNode, leaseToken } = terms
+  return { kind: kind.name, nowMs, leaseUntilMs: nowMs + kind.leaseMs, leaseNode, leaseToken, limit }
+}
+
+async function leasePlain(tx: Writer, order: TurnOrder, terms: TurnTerms): Promise<LeasedJob[]> {
+  return order.free > 0 ? leasePlainJobs(tx, roundOf(order, terms, order.free)) : []
+}
+
+/** Each round leases one job of each group that is due, so that groups take turns. */
+async function leaseGrouped(
+  tx: Writer,
+  order: TurnOrder,
+  terms: TurnTerms,
+  free: number,
+): Promise<LeasedJob[]> {
+  const leased: LeasedJob[] = []
+  while (leased.length < free) {
+    const round = roundOf(order, terms, free - leased.length)
+    const due = await listDueGroups(tx, round)
+    if (due.length === 0) break
+    const jobs = await leaseOneOfEachGroup(tx, round)
+    const served = new TouchedGroups()
+    served.touchAll(due)
+    for (const { groupKey } of jobs) served.touch(groupKey, 'served')
+    await updateGroups(tx, order.kind, served, terms.nowMs)
+    leased.push(...jobs)
+  }
+  return leased
+}
