@@ -1,0 +1,115 @@
+import Type, { type Static } from 'typebox'
+import { contract } from '../contract.ts'
+import { Nullable, pageQuery, RefIdParam, TimestampInput, UnixTime, Words } from '../schemas.ts'
+
+const tag = 'References'
+
+export const referenceTypes = [
+  'share.file',
+  'email-verify',
+  'password-reset',
+  'invite',
+  'welcome',
+  'idp-activate',
+] as const
+export type ReferenceType = (typeof referenceTypes)[number]
+
+const referenceTypeWords = Words(referenceTypes)
+const accessLevelWords = Words(['read', 'write'])
+
+/** SPEC "Reference". */
+export const ReferenceView = Type.Object({
+  refId: Type.String(),
+  type: referenceTypeWords,
+  description: Type.Optional(Type.String()),
+  createdAt: UnixTime,
+  expiresAt: Type.Optional(UnixTime),
+  count: Nullable(Type.Integer({ description: 'Uses that are left; null = without limit' })),
+  resourceId: Type.Optional(Type.String()),
+  accessLevel: Type.Optional(accessLevelWords),
+})
+export type ReferenceView = Static<typeof ReferenceView>
+
+/** What may be seen of a reference by whoever has its id; the rest is for who may manage it. */
+export const ReferenceInfo = Type.Object({
+  ...Type.Partial(ReferenceView).properties,
+  refId: Type.String(),
+  type: referenceTypeWords,
+})
+export type ReferenceInfo = Static<typeof ReferenceInfo>
+
+export const listReferences = contract({
+  name: 'listReferences',
+  method: 'GET',
+  path: '/api/refs',
+  tag,
+  summary: 'The references that the caller made; for an administrator all of the tenant',
+  auth: 'required',
+  scope: 'read:refs',
+  query: Type.Object({
+    type: Type.Optional(referenceTypeWords),
+    filter: Type.Optional(
+      Words(['active', 'used', 'expired', 'all'], { description: '`active` when absent' }),
+    ),
+    resourceId: Type.Optional(Type.String({ maxLength: 128 })),
+    limit: pageQuery.limit,
+    offset: pageQuery.offset,
+  }),
+  reply: { kind: 'list', status: 200, schema: ReferenceView },
+  errors: [],
+})
+
+export const createReference = contract({
+  name: 'createReference',
+  method: 'POST',
+  path: '/api/refs',
+  tag,
+  summary: 'Make a reference',
+  description:
+    '`share.file` needs write access to the file, and gives at most the caller’s own level; the other types need the role SADM.',
+  auth: 'required',
+  scope: 'admin:refs',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      type: referenceTypeWords,
+      description: Type.Optional(Type.String({ maxLength: 500 })),
+      expiresAt: Type.Optional(TimestampInput),
+      count: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }))),
+      resourceId: Type.Optional(Type.String({ maxLength: 128 })),
+      accessLevel: Type.Optional(accessLevelWords),
+    }),
+  },
+  reply: { kind: 'data', status: 201, schema: ReferenceView },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND'],
+  example: { body: { type: 'invite', description: 'For Bob', count: 1 } },
+})
+
+export const getReference = contract({
+  name: 'getReference',
+  method: 'GET',
+  path: '/api/refs/{refId}',
+  tag,
+  summary: 'What a reference is for; in full for who may manage it',
+  auth: 'optional',
+  guests: true,
+  bucket: 'reference',
+  params: Type.Object({ refId: RefIdParam }),
+  reply: { kind: 'data', status: 200, schema: ReferenceInfo },
+  errors: ['E-NOTFOUND'],
+})
+
+export const deleteReference = contract({
+  name: 'deleteReference',
+  method: 'DELETE',
+  path: '/api/refs/{refId}',
+  tag,
+  summary: 'Make a reference and every token given for it worthless, at once',
+  auth: 'required',
+  scope: 'admin:refs',
+  params: Type.Object({ refId: RefIdParam }),
+  reply: { kind: 'data', status: 200, schema: Type.Null() },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND'],
+})
+
+export const referenceContracts = [listReferences, createReference, getReference, deleteReference]

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { encodeBase64Url } from '@kith/protocol'
+import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { type Account, insertAccount, updateEmailVerified, updatePassword } from './account-store.ts'
+
+const swKeyPurpose = 'account.service-worker-key'
+
+interface CreateAccountDeps {
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+/** Makes the account of the tenant of `tx`, without a password, with its service-worker key. */
+export async function createAccount(
+  { vault, clock }: CreateAccountDeps,
+  tx: Writer,
+  { email }: { email?: string } = {},
+): Promise<void> {
+  await insertAccount(tx, {
+    swKeySealed: vault.seal(swKeyPurpose, tx.tenantId, randomBytes(32)),
+    createdAt: nowSecs(clock),
+    ...(email === undefined ? {} : { email }),
+  })
+}
+
+/** The account's key for its service worker: 32 bytes, base64url. */
+export function serviceWorkerKey(vault: Vault, tenantId: TenantId, account: Account): string {
+  return encodeBase64Url(vault.unseal(swKeyPurpose, tenantId, account.swKeySealed))
+}
+
+/** Gives the account of `tx` a password, by its hash. Ending the sessions is the caller's part. */
+export async function setPassword({ clock }: { clock: Clock }, tx: Writer, hash: string): Promise<void> {
+  await updatePassword(tx, { hash, setAt: nowSecs(clock) })
+}
+
+/** Notes that the person reads mail at the account's address. */
+export async function markEmailVerified({ clock }: { clock: Clock }, tx: Writer): Promise<void> {
+  await updateEmailVerified(tx, nowSecs(clock))
+}

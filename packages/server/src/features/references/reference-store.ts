@@ -1,0 +1,143 @@
+import { hash } from 'node:crypto'
+import type { IdTag, ReferenceType, RefId } from '@kith/protocol'
+import type { Insertable, Selectable } from 'kysely'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import type { Reference } from './reference.ts'
+
+interface ReferenceTables {
+  refs: {
+    tenant_id: number
+    ref_hash: string
+    ref_sealed: Uint8Array
+    type: string
+    created_by: string | null
+    description: string | null
+    created_at: number
+    expires_at: number | null
+    count: number | null
+    resource_id: string | null
+    access_level: string | null
+  }
+}
+type ReferenceRow = Selectable<ReferenceTables['refs']>
+
+const sealPurpose = 'reference.id'
+
+/** The name of a reference in the database: a dump does not give the ids away. */
+export function referenceHash(refId: RefId): string {
+  return hash('sha256', refId, 'base64url')
+}
+
+export async function insertReference(vault: Vault, tx: Writer, reference: Reference): Promise<void> {
+  const row: Insertable<ReferenceTables['refs']> = {
+    tenant_id: tx.tenantId,
+    ref_hash: referenceHash(reference.refId),
+    ref_sealed: vault.seal(sealPurpose, tx.tenantId, Buffer.from(reference.refId)),
+    type: reference.type,
+    created_by: reference.createdBy ?? null,
+    description: reference.description ?? null,
+    created_at: reference.createdAt,
+    expires_at: reference.expiresAt ?? null,
+    count: reference.count,
+    resource_id: reference.resourceId ?? null,
+    access_level: reference.accessLevel ?? null,
+  }
+  await tx.tables<ReferenceTables>().insertInto('refs').values(row).execute()
+}
+
+export async function findReference(reader: Reader, refId: RefId): Promise<Reference | undefined> {
+  const row = await reader
+    .tables<ReferenceTables>()
+    .selectFrom('refs')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('ref_hash', '=', referenceHash(refId))
+    .executeTakeFirst()
+  return row && fromRow(row, refId)
+}
+
+/** Uses a reference up by one. False when it is used up, has expired or was deleted meanwhile: one conditional update,
+ * so that of parallel uses of a one-use reference exactly one succeeds. */
+export async function takeOneUse(tx: Writer, refId: RefId, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .tables<ReferenceTables>()
+    .updateTable('refs')
+    .set((row) => ({ count: row('count', '-', 1) }))
+    .where('tenant_id', '=', tx.tenantId)
+    .where('ref_hash', '=', referenceHash(refId))
+    .where((row) => row.or([row('count', 'is', null), row('count', '>', 0)]))
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function removeReference(tx: Writer, refId: RefId): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .tables<ReferenceTables>()
+    .deleteFrom('refs')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('ref_hash', '=', referenceHash(refId))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export interface ReferenceFilter {
+  readonly createdBy?: IdTag
+  readonly type?: ReferenceType
+  readonly resourceId?: string
+  readonly state: 'active' | 'used' | 'expired' | 'all'
+  readonly now: number
+}
+
+/** Newest first, with the number of all that the filter lets through. */
+export async function listReferenceRows(
+  vault: Vault,
+  reader: Reader,
+  { offset, limit, ...filter }: ReferenceFilter & { offset: number; limit: number },
+): Promise<{ references: Reference[]; total: number }> {
+  const { total } = await matching(reader, filter)
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  const rows = await matching(reader, filter)
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('ref_hash')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+  const references = rows.map((row) => fromRow(row, unsealed(vault, reader.tenantId, row.ref_sealed)))
+  return { references, total: Number(total) }
+}
+
+function matching(reader: Reader, { createdBy, type, resourceId, state, now }: ReferenceFilter) {
+  let query = reader.tables<ReferenceTables>().selectFrom('refs').where('tenant_id', '=', reader.tenantId)
+  if (createdBy !== undefined) query = query.where('created_by', '=', createdBy)
+  if (type !== undefined) query = query.where('type', '=', type)
+  if (resourceId !== undefined) query = query.where('resource_id', '=', resourceId)
+  if (state === 'used') query = query.where('count', '=', 0)
+  if (state === 'expired') query = query.where('expires_at', '<=', now)
+  if (state === 'active')
+    query = query
+      .where((row) => row.or([row('count', 'is', null), row('count', '>', 0)]))
+      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
+  return query
+}
+
+function unsealed(vault: Vault, tenantId: TenantId, sealed: Uint8Array): RefId {
+  return Buffer.from(vault.unseal(sealPurpose, tenantId, sealed)).toString() as RefId
+}
+
+function fromRow(row: ReferenceRow, refId: RefId): Reference {
+  return {
+    refId,
+    type: row.type as ReferenceType,
+    createdAt: row.created_at,
+    count: row.count,
+    ...(row.created_by === null ? {} : { createdBy: row.created_by as IdTag }),
+    ...(row.description === null ? {} : { description: row.description }),
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+    ...(row.resource_id === null ? {} : { resourceId: row.resource_id }),
+    ...(row.access_level === null ? {} : { accessLevel: row.access_level === 'write' ? 'write' : 'read' }),
+  }
+}

@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto'
+import { type CommunityRole, type IdTag, intersectScopes } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
+import { type HostedTenant, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
+import type { LastUse } from './last-use.ts'
+import type { Session } from './session.ts'
+import { findSession } from './session-store.ts'
+
+export interface AuthenticatorDeps extends CredentialDeps {
+  readonly clock: Clock
+  readonly tenants: Pick<Tenants, 'findById'>
+  readonly lastUse: Pick<LastUse, 'note'>
+  /** The community role of somebody who is not the tenant's owner; `public` for strangers and the blocked. */
+  findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole>
+}
+
+/** A bearer that holds, and whose it is. */
+export interface Authenticated {
+  readonly caller: Exclude<Caller, { kind: 'guest' }>
+  readonly credential: Credential
+}
+
+interface Standing {
+  readonly role: CommunityRole
+  readonly isOwner: boolean
+  readonly isAdmin: boolean
+}
+
+// Verdicts cost a signature check each and some 400 bytes to keep: 20 000 are about 8 MB.
+const maxVerdicts = 20_000
+const maxSessions = 20_000
+const maxStandings = 20_000
+// A revocation or a lost role shows at once in the process that made it, and within this time in the others.
+const freshMs = 2_000
+
+/** Turns bearers into callers. A request with a known bearer costs microseconds: its verdict is remembered by the
+ * token's hash, and its session and role for two seconds. */
+export class Authenticator {
+  readonly #deps: AuthenticatorDeps
+  readonly #verdicts = new LRUCache<string, { readonly tenantId: TenantId; readonly credential: Credential }>(
+    {
+      max: maxVerdicts,
+    },
+  )
+  readonly #sessions: LRUCache<string, Session>
+  readonly #standings: LRUCache<string, Standing>
+  #generation = 0
+
+  constructor(deps: AuthenticatorDeps) {
+    this.#deps = deps
+    const fresh = { ttl: freshMs, ttlResolution: 0, perf: { now: deps.clock.now } }
+    this.#sessions = new LRUCache({ max: maxSessions, ...fresh })
+    this.#standings = new LRUCache({ max: maxStandings, ...fresh })
+  }
+
+  /** Throws `E-AUTH-UNAUTH` for a bearer that is nothing here or no longer, `E-UNAVAILABLE` when the server that could
+   * vouch for it cannot be reached. */
+  async authenticate({ tenant, bearer }: { tenant: Tenant; bearer: string }): Promise<Authenticated> {
+    const { clock, tenants, lastUse } = this.#deps
+    const credential = await this.#verdict(tenant, bearer)
+    const hosted = await tenants.findById(tenant.tenantId)
+    if (!hosted || hosted.suspendedAt !== undefined || credential.expiresAt <= nowSecs(clock))
+      throw new Failure('E-AUTH-UNAUTH')
+    const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
+    if (session) lastUse.note(hosted.tenantId, session)
+    return { caller: await this.#caller(hosted, credential, session), credential }
+  }
+
+  /** Forgets a session, or all of a tenant's, and the roles there: for those who change them, after the commit. */
+  forget(tenantId: TenantId, sid?: string): void {
+    this.#generation += 1
+    if (sid !== undefined) {
+      this.#sessions.delete(keyOf(tenantId, sid))
+      return
+    }
+    for (const cache of [this.#sessions, this.#standings])
+      for (const key of cache.keys()) if (key.startsWith(keyOf(tenantId, ''))) cache.delete(key)
+  }
+
+  async #verdict(tenant: Tenant, token: string): Promise<Credential> {
+    const key = hash('sha256', token, 'base64url')
+    const known = this.#verdicts.get(key)
+    if (known && known.tenantId === tenant.tenantId) return known.credential
+    const credential = await verifyBearer(this.#deps, tenant, { token, now: nowSecs(this.#deps.clock) })
+    if (!credential) throw new Failure('E-AUTH-UNAUTH')
+    this.#verdicts.set(key, { tenantId: tenant.tenantId, credential })
+    return credential
+  }
+
+  async #session({ tenantId }: Tenant, sid: string): Promise<Session> {
+    const { db, clock } = this.#deps
+    const session = await this.#remembered(this.#sessions, keyOf(tenantId, sid), () =>
+      findSession(db.reader(tenantId), sid),
+    )
+    if (!session || (session.expiresAt !== undefined && session.expiresAt <= nowSecs(clock)))
+      throw new Failure('E-AUTH-UNAUTH')
+    return session
+  }
+
+  async #caller(
+    tenant: HostedTenant,
+    credential: Credential,
+    session: Session | undefined,
+  ): Promise<Authenticated['caller']> {
+    const { callerTag, refId, tokenUse } = credential
+    const scope = intersectScopes(session?.scope, credential.scope)
+    const inSession = session ? { sessionId: session.sid, signedInAt: session.signedInAt } : {}
+    if (callerTag !== undefined) {
+      const standing = await this.#standing(tenant, callerTag)
+      return { kind: 'identity', idTag: callerTag, tokenUse, scope, ...standing, ...inSession }
+    }
+    if (refId === undefined || !session) throw new Failure('E-AUTH-UNAUTH')
+    return { kind: 'reference', refId, scope: scope ?? [], sessionId: session.sid }
+  }
+
+  async #standing(tenant: HostedTenant, callerTag: IdTag): Promise<Standing> {
+    if (callerTag === tenant.idTag) return { role: 'leader', isOwner: true, isAdmin: tenant.isBase }
+    const { db, findRole } = this.#deps
+    const load = async (): Promise<Standing> => ({
+      role: await findRole(tenant, callerTag),
+      isOwner: false,
+      isAdmin: tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag)),
+    })
+    return this.#remembered(this.#standings, keyOf(tenant.tenantId, callerTag), load)
+  }
+
+  /** What was read before a change committed must not be remembered after the change was announced. */
+  async #remembered<Value extends object, Found extends Value | undefined>(
+    cache: LRUCache<string, Value>,
+    key: string,
+    load: () => Promise<Found>,
+  ): Promise<Found | Value> {
+    const known = cache.get(key)
+    if (known) return known
+    const startedIn = this.#generation
+    const found = await load()
+    if (found && this.#generation === startedIn) cache.set(key, found)
+    return found
+  }
+}
+
+function keyOf(tenantId: TenantId, rest: string): string {
+  return `${tenantId} ${rest}`
+}

@@ -1,0 +1,58 @@
+import type { IdTag, RefId, Scope } from '@kith/protocol'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { TokenSecrets } from '#infra/keys/index.ts'
+import { isApiKey } from './api-key.ts'
+import { verifyLocalToken } from './local-token.ts'
+import { type FindIdentityKeys, type ProxyToken, verifyProxyToken } from './proxy-token.ts'
+import { secretHash } from './session.ts'
+import { findSessionBySecret } from './session-store.ts'
+
+/** What a bearer proves by itself; it stays true as long as the bearer lives, so it is worth remembering. */
+export interface Credential {
+  readonly tokenUse: Identified['tokenUse']
+  /** Absent for proxy tokens: they are no session of this server. */
+  readonly sid?: string
+  readonly callerTag?: IdTag
+  readonly scope?: Scope
+  readonly refId?: RefId
+  /** Infinity for an API key without an end. */
+  readonly expiresAt: number
+  readonly proxy?: ProxyToken
+}
+
+export interface CredentialDeps {
+  readonly db: Database
+  readonly secrets: Pick<TokenSecrets, 'find'>
+  readonly findIdentityKeys: FindIdentityKeys
+}
+
+// Ours have some 400 bytes; what is longer than this is not even looked at.
+const maxBearerLength = 8192
+
+/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key. */
+export async function verifyBearer(
+  deps: CredentialDeps,
+  tenant: Tenant,
+  { token, now }: { token: string; now: number },
+): Promise<Credential | undefined> {
+  if (token.length > maxBearerLength) return undefined
+  if (token.startsWith('sk_')) return verifyApiKey(deps, tenant, token)
+  const local = await verifyLocalToken(deps.secrets, tenant, { token, now })
+  if (local) return { ...local, tokenUse: local.use }
+  const proxy = await verifyProxyToken(deps.findIdentityKeys, tenant, { token, now })
+  return proxy && { tokenUse: 'proxy', callerTag: proxy.issuerTag, expiresAt: proxy.expiresAt, proxy }
+}
+
+async function verifyApiKey({ db }: CredentialDeps, tenant: Tenant, token: string) {
+  if (!isApiKey(token)) return undefined
+  const session = await findSessionBySecret(db.reader(tenant.tenantId), secretHash(token))
+  if (!session?.callerTag) return undefined
+  const credential: Credential = {
+    tokenUse: 'apikey',
+    sid: session.sid,
+    callerTag: session.callerTag,
+    expiresAt: session.expiresAt ?? Number.POSITIVE_INFINITY,
+  }
+  return credential
+}

@@ -1,0 +1,27 @@
+export { isApiKey, newApiKey } from './api-key.ts'
+export { type Authenticated, Authenticator, type AuthenticatorDeps } from './authenticator.ts'
+export { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
+export { exchangeProxyToken } from './exchange-proxy-token.ts'
+export { type IssueDeps, type IssuedToken, issueToken, rolesOf, type TokenRequest } from './issue-token.ts'
+export { LastUse } from './last-use.ts'
+export { type FindIdentityKeys, mintProxyToken, type ProxyToken } from './proxy-token.ts'
+export {
+  defaultLifetimes,
+  earliest,
+  personalMethods,
+  type Session,
+  type SessionMethod,
+  secretHash,
+  type TokenLifetimes,
+} from './session.ts'
+export { findSession, listPersonalSessions } from './session-store.ts'
+export { sessionsMigrations } from './sessions-migrations.ts'
+export {
+  type Device,
+  limitSession,
+  type NewSession,
+  type RevokeDeps,
+  revokeSession,
+  revokeSessions,
+  startSession,
+} from './start-session.ts'

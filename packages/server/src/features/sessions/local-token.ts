@@ -1,0 +1,95 @@
+import { formatScope, type IdTag, parseRefId, parseScope, type RefId, type Scope } from '@kith/protocol'
+import { jwtVerify, SignJWT } from 'jose'
+import { JOSEError } from 'jose/errors'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { TokenSecrets } from '#infra/keys/index.ts'
+
+/** What a token of this server's own is for. */
+export type LocalTokenUse = 'login' | 'access' | 'ref' | 'apikey'
+
+/** What a token of this server says, once it is believed. */
+export interface LocalToken {
+  readonly use: LocalTokenUse
+  readonly sid: string
+  /** Absent for those who hold a reference. */
+  readonly callerTag?: IdTag
+  readonly scope?: Scope
+  /** The reference it was given for. */
+  readonly refId?: RefId
+  readonly roles: readonly string[]
+  readonly expiresAt: number
+}
+
+const uses: readonly string[] = ['login', 'access', 'ref', 'apikey'] satisfies LocalTokenUse[]
+const algorithm = 'HS256'
+
+/** Signs a token that only this server, and only on this tenant's host, believes. */
+export async function mintLocalToken(
+  secrets: Pick<TokenSecrets, 'current'>,
+  tenant: Tenant,
+  token: LocalToken & { readonly issuedAt: number },
+): Promise<string> {
+  const { kid, key } = await secrets.current()
+  return new SignJWT({
+    tnId: tenant.tenantId,
+    use: token.use,
+    sid: token.sid,
+    roles: token.roles,
+    ...(token.callerTag === undefined ? {} : { sub: token.callerTag }),
+    ...(token.scope === undefined ? {} : { scope: formatScope(token.scope) }),
+    ...(token.refId === undefined ? {} : { ref: token.refId }),
+  })
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid })
+    .setIssuer(tenant.idTag)
+    .setIssuedAt(token.issuedAt)
+    .setExpirationTime(token.expiresAt)
+    .sign(key)
+}
+
+/** Undefined when the token is not one of this tenant's, or has expired. */
+export async function verifyLocalToken(
+  secrets: Pick<TokenSecrets, 'find'>,
+  tenant: Tenant,
+  { token, now }: { token: string; now: number },
+): Promise<LocalToken | undefined> {
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = kid === undefined ? undefined : await secrets.find(kid)
+        if (!key) throw new UnknownSecret()
+        return key
+      },
+      {
+        algorithms: [algorithm],
+        issuer: tenant.idTag,
+        typ: 'JWT',
+        requiredClaims: ['exp', 'iat', 'sid', 'use'],
+        currentDate: new Date(now * 1000),
+      },
+    )
+    return payload.tnId === tenant.tenantId ? fromClaims(payload) : undefined
+  } catch (error) {
+    if (error instanceof JOSEError) return undefined
+    throw error
+  }
+}
+
+class UnknownSecret extends JOSEError {}
+
+function fromClaims(claims: Readonly<Record<string, unknown>>): LocalToken | undefined {
+  const { use, sid, sub, scope, ref, roles, exp } = claims
+  if (typeof use !== 'string' || !uses.includes(use) || typeof sid !== 'string' || typeof exp !== 'number')
+    return undefined
+  const parsedScope = typeof scope === 'string' ? (parseScope(scope) ?? []) : undefined
+  const refId = typeof ref === 'string' ? parseRefId(ref) : undefined
+  return {
+    use: use as LocalTokenUse,
+    sid,
+    expiresAt: exp,
+    roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+    ...(typeof sub === 'string' ? { callerTag: sub as IdTag } : {}),
+    ...(parsedScope === undefined ? {} : { scope: parsedScope }),
+    ...(refId === undefined ? {} : { refId }),
+  }
+}

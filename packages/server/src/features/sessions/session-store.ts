@@ -1,0 +1,176 @@
+import { formatScope, type IdTag, parseScope, type Scope } from '@kith/protocol'
+import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { personalMethods, type Session, type SessionMethod } from './session.ts'
+
+interface SessionRow {
+  tenant_id: number
+  sid: string
+  caller_tag: string | null
+  method: string
+  scope: string | null
+  secret_hash: string | null
+  created_at: number
+  signed_in_at: number
+  last_used_at: number
+  expires_at: number | null
+  ip: string
+  user_agent: string | null
+  revoked_at: number | null
+}
+interface SessionTables {
+  sessions: SessionRow
+}
+
+const selectBySid = statement<SessionTables, { tenantId: number; sid: string }, SessionRow>((tables, value) =>
+  tables
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tenant_id', '=', value('tenantId'))
+    .where('sid', '=', value('sid'))
+    .where('revoked_at', 'is', null),
+)
+
+const selectBySecret = statement<SessionTables, { tenantId: number; hash: string }, SessionRow>(
+  (tables, value) =>
+    tables
+      .selectFrom('sessions')
+      .selectAll()
+      .where('tenant_id', '=', value('tenantId'))
+      .where('secret_hash', '=', value('hash'))
+      .where('revoked_at', 'is', null),
+)
+
+/** A session that has not been revoked; whether it has expired is the caller's to see. */
+export async function findSession(reader: Reader, sid: string): Promise<Session | undefined> {
+  const row = await reader.first(selectBySid, { tenantId: reader.tenantId, sid })
+  return row && fromRow(row)
+}
+
+export async function findSessionBySecret(reader: Reader, hash: string): Promise<Session | undefined> {
+  const row = await reader.first(selectBySecret, { tenantId: reader.tenantId, hash })
+  return row && fromRow(row)
+}
+
+/** The live sessions in which this identity signed in as a person, newest use first. */
+export async function listPersonalSessions(
+  reader: Reader,
+  callerTag: IdTag,
+  now: number,
+): Promise<Session[]> {
+  const rows = await reader
+    .tables<SessionTables>()
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('caller_tag', '=', callerTag)
+    .where('method', 'in', personalMethods)
+    .where('revoked_at', 'is', null)
+    .where((either) => either.or([either('expires_at', 'is', null), either('expires_at', '>', now)]))
+    .orderBy('last_used_at', 'desc')
+    .orderBy('sid')
+    .limit(maxListed)
+    .execute()
+  return rows.map(fromRow)
+}
+
+// A page without paging: nobody has more devices than this, and what is older stays revocable all at once.
+const maxListed = 200
+
+/** False when there is a session with this id already. */
+export async function insertSession(
+  tx: Writer,
+  session: Session,
+  options: { secretHash?: string } = {},
+): Promise<boolean> {
+  const inserted = await tx
+    .tables<SessionTables>()
+    .insertInto('sessions')
+    .values({
+      tenant_id: tx.tenantId,
+      sid: session.sid,
+      caller_tag: session.callerTag ?? null,
+      method: session.method,
+      scope: session.scope ? formatScope(session.scope) : null,
+      secret_hash: options.secretHash ?? null,
+      created_at: session.createdAt,
+      signed_in_at: session.signedInAt,
+      last_used_at: session.lastUsedAt,
+      expires_at: session.expiresAt ?? null,
+      ip: session.ip,
+      user_agent: session.userAgent ?? null,
+      revoked_at: null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+export async function updateSessionScope(tx: Writer, sid: string, scope: Scope | undefined): Promise<void> {
+  await tx
+    .tables<SessionTables>()
+    .updateTable('sessions')
+    .set({ scope: scope ? formatScope(scope) : null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('sid', '=', sid)
+    .execute()
+}
+
+export async function updateLastUse(tx: Writer, sid: string, usedAt: number): Promise<void> {
+  await tx
+    .tables<SessionTables>()
+    .updateTable('sessions')
+    .set({ last_used_at: usedAt })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('sid', '=', sid)
+    .where('last_used_at', '<', usedAt)
+    .execute()
+}
+
+export interface RevocationFilter {
+  readonly sid?: string
+  readonly exceptSid?: string
+  readonly callerTag?: IdTag
+  readonly methods?: readonly SessionMethod[]
+}
+
+/** How many sessions it ended. */
+export async function markRevoked(tx: Writer, now: number, filter: RevocationFilter): Promise<number> {
+  let query = tx
+    .tables<SessionTables>()
+    .updateTable('sessions')
+    .set({ revoked_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('revoked_at', 'is', null)
+  if (filter.sid !== undefined) query = query.where('sid', '=', filter.sid)
+  if (filter.exceptSid !== undefined) query = query.where('sid', '!=', filter.exceptSid)
+  if (filter.callerTag !== undefined) query = query.where('caller_tag', '=', filter.callerTag)
+  if (filter.methods) query = query.where('method', 'in', filter.methods)
+  const { numUpdatedRows } = await query.executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** Removes rows whose tokens are all expired. */
+export async function deleteEndedSessions(tx: Writer, endedBefore: number): Promise<void> {
+  await tx
+    .tables<SessionTables>()
+    .deleteFrom('sessions')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('expires_at', '<', endedBefore)
+    .execute()
+}
+
+function fromRow(row: SessionRow): Session {
+  return {
+    sid: row.sid,
+    method: row.method as SessionMethod,
+    createdAt: row.created_at,
+    signedInAt: row.signed_in_at,
+    lastUsedAt: row.last_used_at,
+    ip: row.ip,
+    ...(row.caller_tag === null ? {} : { callerTag: row.caller_tag as IdTag }),
+    // A scope that this program cannot read gives nothing rather than everything.
+    ...(row.scope === null ? {} : { scope: parseScope(row.scope) ?? [] }),
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+    ...(row.user_agent === null ? {} : { userAgent: row.user_agent }),
+  }
+}

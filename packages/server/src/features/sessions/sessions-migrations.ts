@@ -1,0 +1,34 @@
+import type { Migration } from '#infra/db/index.ts'
+
+export const sessionsMigrations: readonly Migration[] = [
+  {
+    id: '0120_sessions',
+    async up(schema) {
+      await schema.createTable(
+        'sessions',
+        {
+          tenant_id: 'integer',
+          sid: 'text',
+          caller_tag: 'text null',
+          method: 'text',
+          scope: 'text null',
+          secret_hash: 'text null',
+          created_at: 'integer',
+          signed_in_at: 'integer',
+          last_used_at: 'integer',
+          expires_at: 'integer null',
+          ip: 'text',
+          user_agent: 'text null',
+          revoked_at: 'integer null',
+        },
+        { primaryKey: ['tenant_id', 'sid'] },
+      )
+      await schema.createIndex('sessions_by_secret', 'sessions', ['tenant_id', 'secret_hash'], {
+        unique: true,
+        where: 'secret_hash is not null',
+      })
+      await schema.createIndex('sessions_by_caller', 'sessions', ['tenant_id', 'caller_tag'])
+      await schema.createIndex('sessions_by_end', 'sessions', ['tenant_id', 'expires_at'])
+    },
+  },
+]

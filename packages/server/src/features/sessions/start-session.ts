@@ -1,0 +1,101 @@
+import type { IdTag, Scope } from '@kith/protocol'
+import type { TenantId, Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { Authenticator } from './authenticator.ts'
+import { newSessionId, type Session, type SessionMethod } from './session.ts'
+import {
+  deleteEndedSessions,
+  insertSession,
+  markRevoked,
+  type RevocationFilter,
+  updateSessionScope,
+} from './session-store.ts'
+
+/** The device at the other end. */
+export interface Device {
+  readonly ip: string
+  readonly userAgent?: string | undefined
+}
+
+export interface NewSession {
+  readonly callerTag?: IdTag
+  readonly method: SessionMethod
+  readonly scope?: Scope | undefined
+  readonly device: Device
+  /** Undefined = never. */
+  readonly expiresAt: number | undefined
+  /** Chosen by chance when absent. */
+  readonly sid?: string
+  /** For sessions that are used with a secret of their own instead of a token. */
+  readonly secretHash?: string
+}
+
+export interface RevokeDeps {
+  readonly clock: Clock
+  readonly authenticator: Pick<Authenticator, 'forget'>
+}
+
+const keptAfterEndSecs = 24 * 3600
+const maxUserAgentLength = 512
+
+/** Opens a session on the tenant of `tx`. Undefined when there was one with the given `sid` before. */
+export async function startSession(
+  { clock }: { readonly clock: Clock },
+  tx: Writer,
+  input: NewSession,
+): Promise<Session | undefined> {
+  const now = nowSecs(clock)
+  const { callerTag, method, scope, device, expiresAt, secretHash, sid = newSessionId() } = input
+  await deleteEndedSessions(tx, now - keptAfterEndSecs)
+  const session: Session = {
+    sid,
+    method,
+    createdAt: now,
+    signedInAt: now,
+    lastUsedAt: now,
+    ip: device.ip,
+    ...(callerTag === undefined ? {} : { callerTag }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(device.userAgent === undefined ? {} : { userAgent: device.userAgent.slice(0, maxUserAgentLength) }),
+  }
+  const isNew = await insertSession(tx, session, secretHash === undefined ? {} : { secretHash })
+  return isNew ? session : undefined
+}
+
+/** Ends one session at once; false when there is no live one. */
+export async function revokeSession(
+  deps: RevokeDeps,
+  tx: Writer,
+  filter: RevocationFilter & { sid: string },
+) {
+  const ended = await markRevoked(tx, nowSecs(deps.clock), filter)
+  forgetAfterCommit(deps, tx, filter.sid)
+  return ended > 0
+}
+
+/** Ends all sessions of the tenant of `tx` that the filter names; answers how many. */
+export async function revokeSessions(
+  deps: RevokeDeps,
+  tx: Writer,
+  filter: RevocationFilter = {},
+): Promise<number> {
+  const ended = await markRevoked(tx, nowSecs(deps.clock), filter)
+  forgetAfterCommit(deps, tx)
+  return ended
+}
+
+/** Changes what the tokens of a session are worth, those given out before included. */
+export async function limitSession(
+  deps: Pick<RevokeDeps, 'authenticator'>,
+  tx: Writer,
+  { sid, scope }: { sid: string; scope: Scope | undefined },
+): Promise<void> {
+  await updateSessionScope(tx, sid, scope)
+  forgetAfterCommit(deps, tx, sid)
+}
+
+function forgetAfterCommit({ authenticator }: Pick<RevokeDeps, 'authenticator'>, tx: Writer, sid?: string) {
+  const tenantId: TenantId = tx.tenantId
+  tx.afterCommit(() => authenticator.forget(tenantId, sid))
+}
