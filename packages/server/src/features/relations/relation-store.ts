@@ -1,0 +1,137 @@
+import type { CommunityRole, IdTag } from '@kith/protocol'
+import { sql } from 'kysely'
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import { type Connection, noRelation, type Relation } from './relation.ts'
+
+interface RelationRow {
+  tenant_id: number
+  id_tag: string
+  following: number
+  follower: number
+  connection: string
+  blocked: number
+  muted: number
+  role: string | null
+  updated_at: number
+}
+interface RelationTables {
+  relations: RelationRow
+}
+
+const selectRelation = statement<RelationTables, { tenantId: number; idTag: string }, RelationRow>(
+  (tables, value) =>
+    tables
+      .selectFrom('relations')
+      .selectAll()
+      .where('tenant_id', '=', value('tenantId'))
+      .where('id_tag', '=', value('idTag')),
+)
+
+const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, value) =>
+  tables
+    .insertInto('relations')
+    .values({
+      tenant_id: value('tenant_id'),
+      id_tag: value('id_tag'),
+      following: value('following'),
+      follower: value('follower'),
+      connection: value('connection'),
+      blocked: value('blocked'),
+      muted: value('muted'),
+      role: value('role'),
+      updated_at: value('updated_at'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'id_tag']).doUpdateSet((row) => ({
+        following: row.ref('excluded.following'),
+        follower: row.ref('excluded.follower'),
+        connection: row.ref('excluded.connection'),
+        blocked: row.ref('excluded.blocked'),
+        muted: row.ref('excluded.muted'),
+        role: row.ref('excluded.role'),
+        updated_at: row.ref('excluded.updated_at'),
+      })),
+    ),
+)
+
+// The conditions of the partial indexes stand here word for word: SQLite recognizes them by their text.
+const isInAudience = sql<boolean>`blocked = 0 and (follower = 1 or connection = 'connected')`
+const isSource = sql<boolean>`blocked = 0 and (following = 1 or connection = 'connected')`
+
+const selectAudience = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
+  tables
+    .selectFrom('relations')
+    .select('id_tag')
+    .where('tenant_id', '=', value('tenantId'))
+    .where(isInAudience),
+)
+
+const selectConnections = statement<RelationTables, { tenantId: number }, { id_tag: string }>(
+  (tables, value) =>
+    tables
+      .selectFrom('relations')
+      .select('id_tag')
+      .where('tenant_id', '=', value('tenantId'))
+      .where(isInAudience)
+      .where('connection', '=', sql.lit('connected')),
+)
+
+// NOTE: the one query over all tenants: who on this server is to get what an identity publishes.
+const selectReceivers = statement<RelationTables, { idTag: string }, { tenant_id: number }>((tables, value) =>
+  tables.selectFrom('relations').select('tenant_id').where('id_tag', '=', value('idTag')).where(isSource),
+)
+
+/** What holds between the handle's tenant and an identity, if anything ever did. */
+export async function findRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
+  const row = await reader.first(selectRelation, { tenantId: reader.tenantId, idTag })
+  return row && fromRow(row)
+}
+
+/** Changes what holds, keeping the rest, and answers what holds now. `at`: Unix seconds. */
+export async function changeRelation(
+  tx: Writer,
+  idTag: IdTag,
+  { at, ...change }: Partial<Omit<Relation, 'idTag' | 'updatedAt'>> & { readonly at: number },
+): Promise<Relation> {
+  const before = (await findRelation(tx, idTag)) ?? noRelation(idTag)
+  const relation = { ...before, ...change, updatedAt: at }
+  await tx.change(upsertRelation, {
+    tenant_id: tx.tenantId,
+    id_tag: idTag,
+    following: Number(relation.isFollowing),
+    follower: Number(relation.isFollower),
+    connection: relation.connection,
+    blocked: Number(relation.isBlocked),
+    muted: Number(relation.isMuted),
+    role: relation.role ?? null,
+    updated_at: at,
+  })
+  return relation
+}
+
+/** Who is to get what the tenant publishes: its connections, and its followers too unless `connections` is asked for.
+ * Blocked identities are not among them. */
+export async function listAudience(reader: Reader, reach: 'followers' | 'connections'): Promise<IdTag[]> {
+  const select = reach === 'followers' ? selectAudience : selectConnections
+  const rows = await reader.run(select, { tenantId: reader.tenantId })
+  return rows.map((row) => row.id_tag as IdTag)
+}
+
+/** The tenants of this server that follow an identity or are connected with it, and do not block it. */
+export async function listReceivers(reader: Reader, issuerTag: IdTag): Promise<TenantId[]> {
+  const rows = await reader.run(selectReceivers, { idTag: issuerTag })
+  return rows.map((row) => row.tenant_id as TenantId)
+}
+
+function fromRow(row: RelationRow): Relation {
+  return {
+    idTag: row.id_tag as IdTag,
+    isFollowing: row.following === 1,
+    isFollower: row.follower === 1,
+    connection: row.connection as Connection,
+    isBlocked: row.blocked === 1,
+    isMuted: row.muted === 1,
+    role: (row.role ?? undefined) as CommunityRole | undefined,
+    updatedAt: row.updated_at,
+  }
+}

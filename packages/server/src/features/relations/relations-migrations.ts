@@ -1,0 +1,33 @@
+import type { Migration } from '#infra/db/index.ts'
+
+export const relationsMigrations: readonly Migration[] = [
+  {
+    id: '0200_relations',
+    async up(schema) {
+      await schema.createTable(
+        'relations',
+        {
+          tenant_id: 'integer',
+          id_tag: 'text',
+          following: 'boolean default 0',
+          follower: 'boolean default 0',
+          connection: "text default 'disconnected'",
+          blocked: 'boolean default 0',
+          muted: 'boolean default 0',
+          role: 'text null',
+          updated_at: 'integer',
+        },
+        { primaryKey: ['tenant_id', 'id_tag'], clustered: true },
+      )
+      await schema.createIndex('relations_audience', 'relations', ['tenant_id', 'id_tag', 'connection'], {
+        where: "blocked = 0 and (follower = 1 or connection = 'connected')",
+      })
+      await schema.createIndex('relations_sources', 'relations', ['id_tag', 'tenant_id'], {
+        where: "blocked = 0 and (following = 1 or connection = 'connected')",
+      })
+      await schema.createIndex('relations_hushed', 'relations', ['tenant_id', 'id_tag', 'blocked'], {
+        where: 'blocked = 1 or muted = 1',
+      })
+    },
+  },
+]
