@@ -1,6 +1,7 @@
 export * from './database.ts'
 export { isUniqueViolation } from './database-errors.ts'
 export { contains, forUpdate, forUpdateSkipLocked } from './dialect.ts'
+export { type KeysetOrder, type KeysetRequest, keysetPage } from './keyset-page.ts'
 export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migration-schema.ts'
 export type { Migration } from './migrator.ts'
 export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'

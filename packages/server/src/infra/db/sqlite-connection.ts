@@ -1,12 +1,15 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { type RowMaker, rowMaker } from './row-maker.ts'
 import type { Session } from './session.ts'
 import type { CompiledStatement } from './statement.ts'
 
 interface OpenStatement {
   readonly prepared: StatementSync
-  readonly returnsRows: boolean
+  /** Undefined for a statement that answers no rows. */
+  readonly maker: RowMaker | undefined
+  readonly columnCount: number
 }
 
 // Query texts differ with the number of values in lists, so the rarely used ones are let go.
@@ -28,18 +31,20 @@ export class SqliteConnection implements Session {
   }
 
   query({ sql, parameters }: CompiledQuery): QueryResult<unknown> {
-    const { prepared, returnsRows } = this.#open(sql)
     const values = parameters as SQLInputValue[]
-    if (returnsRows) return { rows: prepared.all(...values) }
-    return { rows: [], numAffectedRows: BigInt(prepared.run(...values).changes) }
+    const open = this.#open(sql)
+    if (open.maker) return { rows: this.#all(sql, open, values) }
+    return { rows: [], numAffectedRows: BigInt(open.prepared.run(...values).changes) }
   }
 
   rows(statement: CompiledStatement, values: unknown): unknown[] {
-    return this.#open(statement.sql).prepared.all(...(statement.bind(values) as SQLInputValue[]))
+    return this.#all(statement.sql, this.#open(statement.sql), statement.bind(values) as SQLInputValue[])
   }
 
   first(statement: CompiledStatement, values: unknown): unknown {
-    return this.#open(statement.sql).prepared.get(...(statement.bind(values) as SQLInputValue[]))
+    const open = this.#open(statement.sql)
+    const row = open.prepared.get(...(statement.bind(values) as SQLInputValue[])) as unknown[] | undefined
+    return row && this.#makerFor(statement.sql, open, row)(row)
   }
 
   change(statement: CompiledStatement, values: unknown): number {
@@ -58,11 +63,26 @@ export class SqliteConnection implements Session {
     this.raw.close()
   }
 
+  #all(sql: string, open: OpenStatement, values: SQLInputValue[]): unknown[] {
+    const rows = open.prepared.all(...values) as unknown as unknown[][]
+    const [firstRow] = rows
+    return firstRow ? rows.map(this.#makerFor(sql, open, firstRow)) : rows
+  }
+
+  /** A migration may have given a `select *` another column since it was prepared. */
+  #makerFor(sql: string, open: OpenStatement, row: readonly unknown[]): RowMaker {
+    if (open.maker && open.columnCount === row.length) return open.maker
+    this.#statements.delete(sql)
+    return rowMaker(open.prepared.columns().map(({ name }) => name))
+  }
+
   #open(sql: string): OpenStatement {
     const known = this.#statements.get(sql)
     if (known) return known
-    const prepared = this.raw.prepare(sql)
-    const opened = { prepared, returnsRows: prepared.columns().length > 0 }
+    const prepared = this.raw.prepare(sql, { returnArrays: true })
+    const columns = prepared.columns().map(({ name }) => name)
+    const maker = columns.length > 0 ? rowMaker(columns) : undefined
+    const opened = { prepared, maker, columnCount: columns.length }
     this.#statements.set(sql, opened)
     return opened
   }
