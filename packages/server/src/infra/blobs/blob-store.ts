@@ -18,9 +18,15 @@ export interface StagedBlob {
   readonly head: Uint8Array
   /** Where the bytes can be read by another process before they are kept, for the disk store. */
   readonly path: string
-  /** Gives the bytes their name, durably. A blob that exists already is left as it is. */
+  /** Gives the bytes their name, durably. A blob that exists already keeps its bytes and counts as new again for `list`. */
   keep(): Promise<void>
+  /** After a failed `keep` it removes what is left; after a successful one it does nothing. */
   discard(): Promise<void>
+}
+
+/** A kept blob as a file that another process can read and must not write. Disposing gives it back. */
+export interface LocalBlob extends AsyncDisposable {
+  readonly path: string
 }
 
 export interface BlobRange {
@@ -31,14 +37,21 @@ export interface BlobRange {
 
 /** Bytes by content hash inside a tenant. Nothing tells one tenant what another has. */
 export interface BlobStore {
-  /** Streams `source` aside while hashing it. A failure or an abort leaves nothing behind. */
+  /**
+   * Streams `source` aside while hashing it. A failure or an abort leaves nothing behind, and `source` is returned to
+   * its owner as any `for await` would: a request that must still be answered is passed as
+   * `request.iterator({ destroyOnReturn: false })`. A full disk is `E-UNAVAILABLE`.
+   */
   stage(tenantId: TenantId, source: AsyncIterable<Uint8Array>, limits: StageLimits): Promise<StagedBlob>
   /** Undefined when there is no such blob. */
   open(tenantId: TenantId, hash: BlobHash, range?: BlobRange): Promise<Readable | undefined>
   size(tenantId: TenantId, hash: BlobHash): Promise<number | undefined>
+  /** Undefined when there is no such blob. */
+  openLocal(tenantId: TenantId, hash: BlobHash): Promise<LocalBlob | undefined>
   /** Removing what is not there is no failure. */
   remove(tenantId: TenantId, hash: BlobHash): Promise<void>
+  /** In no particular order. What is kept or removed meanwhile may or may not be seen. */
   list(tenantId: TenantId): AsyncIterable<{ hash: BlobHash; size: number; modifiedAtMs: number }>
-  /** Removes what was staged by processes that are gone. */
+  /** Removes what was last written more than `olderThanMs` ago and is not staged by this process; tells how many. */
   sweepStaged(olderThanMs: number): Promise<number>
 }

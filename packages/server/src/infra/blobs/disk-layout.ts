@@ -1,0 +1,65 @@
+import { mkdir, open, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import type { TenantId } from '#infra/db/index.ts'
+import { isBlobHash } from './blob-hash.ts'
+import type { BlobHash } from './blob-store.ts'
+import { unlessMissing } from './disk-failure.ts'
+
+/** `DIR/staging/RANDOM` and `DIR/TENANT/ab/cdef…`, a level of 256 directories that keeps each of them short. */
+export class DiskLayout {
+  readonly #dir: string
+  // 16 tenants whole; a directory that fell out is only made durable once more.
+  readonly #durable = new LRUCache<string, true>({ max: 4096 })
+
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  get staging(): string {
+    return join(this.#dir, 'staging')
+  }
+
+  /** Throws on anything but a whole number and a hash: no text of a caller ever becomes a path. */
+  pathOf(tenantId: TenantId, hash: BlobHash): string {
+    if (!isBlobHash(hash)) throw new TypeError('A blob is named by 64 lower-case hexadecimal digits')
+    return join(this.#tenantDir(tenantId), hash.slice(0, 2), hash.slice(2))
+  }
+
+  assertTenant(tenantId: TenantId): void {
+    if (!Number.isSafeInteger(tenantId) || tenantId < 0) {
+      throw new TypeError('A tenant is named by a whole number')
+    }
+  }
+
+  /** Makes the directory of `path` and everything above it durable, so that a rename into it survives a power loss. */
+  async ensureFolderOf(path: string): Promise<void> {
+    const folder = dirname(path)
+    if (this.#durable.has(folder)) return
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await syncFolder(dirname(folder))
+    await syncFolder(this.#dir)
+    this.#durable.set(folder, true)
+  }
+
+  async *hashes(tenantId: TenantId): AsyncGenerator<BlobHash> {
+    const tenantDir = this.#tenantDir(tenantId)
+    for (const shard of (await unlessMissing(readdir(tenantDir))) ?? []) {
+      // At most a 256th of the tenant's blobs is in memory at once.
+      for (const rest of (await unlessMissing(readdir(join(tenantDir, shard)))) ?? []) {
+        const hash = shard + rest
+        if (isBlobHash(hash)) yield hash
+      }
+    }
+  }
+
+  #tenantDir(tenantId: TenantId): string {
+    this.assertTenant(tenantId)
+    return join(this.#dir, String(tenantId))
+  }
+}
+
+export async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}

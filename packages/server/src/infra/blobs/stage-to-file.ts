@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { BlobHash, StageLimits } from './blob-store.ts'
+import type { ExplainDiskError } from './disk-failure.ts'
+
+const headBytes = 4100
+
+interface StagedBytes {
+  readonly hash: BlobHash
+  readonly size: number
+  readonly head: Uint8Array
+}
+
+interface Staging {
+  /** Must not exist yet. */
+  readonly path: string
+  readonly source: AsyncIterable<Uint8Array>
+  readonly limits: StageLimits
+  readonly clock: Pick<Clock, 'now'>
+  readonly explain: ExplainDiskError
+}
+
+/** Writes the source to a new file and returns when it is durable. Whatever goes wrong, the file is gone afterwards. */
+export async function stageToFile(staging: Staging): Promise<StagedBytes> {
+  const { path, limits, clock, explain } = staging
+  limits.signal?.throwIfAborted()
+  const file = await onDisk(open(path, 'wx', 0o600), explain)
+  try {
+    const staged = await copy(file, staging)
+    // The age of a blob is told by the clock that later asks for it.
+    const now = clock.now() / 1000
+    await onDisk(file.utimes(now, now), explain)
+    await onDisk(file.datasync(), explain)
+    await onDisk(file.close(), explain)
+    limits.signal?.throwIfAborted()
+    return staged
+  } catch (error) {
+    await file.close().catch(() => undefined)
+    // What cannot be removed now is swept later; the first error is the one to tell.
+    await rm(path, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+async function copy(file: FileHandle, { source, limits, explain }: Staging): Promise<StagedBytes> {
+  const { maxBytes, signal } = limits
+  const hash = createHash('sha256')
+  const head = Buffer.alloc(headBytes)
+  let size = 0
+  for await (const chunk of untilAborted(source, signal)) {
+    if (size + chunk.byteLength > maxBytes) throw new Failure('E-TOOLARGE', { details: { maxBytes } })
+    if (size < headBytes) head.set(chunk.subarray(0, headBytes - size), size)
+    size += chunk.byteLength
+    // The disk writes on the thread pool while this thread hashes; the source waits for both.
+    const written = onDisk(file.writeFile(chunk), explain)
+    hash.update(chunk)
+    await written
+  }
+  return { hash: hash.digest('hex') as BlobHash, size, head: head.subarray(0, Math.min(size, headBytes)) }
+}
+
+async function onDisk<T>(work: Promise<T>, explain: ExplainDiskError): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw explain(error)
+  }
+}
+
+/** Ends at once on an abort, even while the source hangs: a client that stopped sending answers nothing. */
+async function* untilAborted(
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  let ended = false
+  try {
+    while (true) {
+      const next = await (signal ? nextOrAbort(chunks, signal) : chunks.next())
+      if (next.done) {
+        ended = true
+        return
+      }
+      yield next.value
+    }
+  } finally {
+    // Not awaited: a generator that hangs would never let go.
+    if (!ended) chunks.return?.().catch(() => undefined)
+  }
+}
+
+function nextOrAbort(
+  chunks: AsyncIterator<Uint8Array>,
+  signal: AbortSignal,
+): Promise<IteratorResult<Uint8Array>> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const settle = () => signal.removeEventListener('abort', onAbort)
+    chunks.next().then(resolve, reject).finally(settle)
+  })
+}
