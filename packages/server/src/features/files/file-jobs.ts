@@ -1,0 +1,28 @@
+import Type from 'typebox'
+import { jobKind } from '#infra/jobs/index.ts'
+
+/** Makes the variants of an uploaded or fetched picture. */
+export const makeVariantsJob = jobKind({
+  name: 'files.make-variants',
+  payload: Type.Object({ fileId: Type.String() }),
+  retry: { maxAttempts: 5, firstDelayMs: 5_000, longestDelayMs: 300_000 },
+  concurrency: 2,
+  leaseMs: 120_000,
+  keepDoneMs: 0,
+})
+
+/** Fetches a file that came with an action from the server of its owner. */
+export const fetchFileJob = jobKind({
+  name: 'files.fetch',
+  payload: Type.Object({ fileId: Type.String(), ownerTag: Type.String() }),
+  retry: {
+    maxAttempts: 50,
+    giveUpAfterMs: 7 * 86_400_000,
+    firstDelayMs: 10_000,
+    longestDelayMs: 6 * 3_600_000,
+  },
+  concurrency: 4,
+  leaseMs: 300_000,
+  group: { concurrency: 2, breakerFailures: 5, restMs: 60_000, longestRestMs: 3_600_000 },
+  keepDoneMs: 0,
+})

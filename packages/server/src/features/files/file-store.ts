@@ -1,0 +1,168 @@
+import type { FileId, FileStatus, FileType, IdTag, UploadPreset, Visibility } from '@kith/protocol'
+import type { BlobHash } from '#infra/blobs/index.ts'
+import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import type { StoredFile, StoredVariant } from './file.ts'
+
+export interface FileTable {
+  tenant_id: number
+  file_id: string
+  file_tp: string
+  status: string
+  owner_tag: string
+  preset: string
+  file_name: string
+  content_type: string
+  size: number
+  blob_hash: string | null
+  sha256: string
+  salt: string
+  parent_id: string | null
+  visibility: string | null
+  tags: string
+  processing_error: string | null
+  created_at: number
+}
+interface VariantTable {
+  tenant_id: number
+  file_id: string
+  variant: string
+  blob_hash: string
+  width: number
+  height: number
+  size: number
+  format: string
+}
+export interface FileTables {
+  files: FileTable
+  file_variants: VariantTable
+}
+
+const selectFile = statement<FileTables, { tenantId: number; fileId: string }, FileTable>((tables, value) =>
+  tables
+    .selectFrom('files')
+    .selectAll()
+    .where('tenant_id', '=', value('tenantId'))
+    .where('file_id', '=', value('fileId')),
+)
+
+const selectVariants = statement<FileTables, { tenantId: number; fileId: string }, VariantTable>(
+  (tables, value) =>
+    tables
+      .selectFrom('file_variants')
+      .selectAll()
+      .where('tenant_id', '=', value('tenantId'))
+      .where('file_id', '=', value('fileId'))
+      .orderBy('width'),
+)
+
+/** The file as it is stored, whoever asks: access is decided by `findReadableFile`. */
+export async function findFile(reader: Reader, fileId: FileId): Promise<StoredFile | undefined> {
+  const row = await reader.first(selectFile, { tenantId: reader.tenantId, fileId })
+  return row && toFile(row)
+}
+
+/** Smallest first. */
+export async function listVariants(reader: Reader, fileId: FileId): Promise<StoredVariant[]> {
+  const rows = await reader.run(selectVariants, { tenantId: reader.tenantId, fileId })
+  return rows.map((row) => ({
+    variant: row.variant as StoredVariant['variant'],
+    blobHash: row.blob_hash as BlobHash,
+    width: row.width,
+    height: row.height,
+    size: row.size,
+    format: row.format,
+  }))
+}
+
+/** False when the tenant has a file with this id already. */
+export async function insertFile(tx: Writer, file: StoredFile): Promise<boolean> {
+  const result = await tx
+    .tables<FileTables>()
+    .insertInto('files')
+    .values({ tenant_id: tx.tenantId, ...toRow(file) })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'file_id']).doNothing())
+    .executeTakeFirst()
+  return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+}
+
+export async function insertVariants(
+  tx: Writer,
+  fileId: FileId,
+  variants: readonly StoredVariant[],
+): Promise<void> {
+  if (variants.length === 0) return
+  await tx
+    .tables<FileTables>()
+    .insertInto('file_variants')
+    .values(
+      variants.map(({ blobHash, ...variant }) => ({
+        tenant_id: tx.tenantId,
+        file_id: fileId,
+        blob_hash: blobHash,
+        ...variant,
+      })),
+    )
+    .execute()
+}
+
+/** Moves a file on from one of the statuses `from`; false when it is in none of them. */
+export async function changeStatus(
+  tx: Writer,
+  fileId: FileId,
+  change: { from: readonly FileStatus[]; to: FileStatus; processingError?: string },
+): Promise<boolean> {
+  const result = await tx
+    .tables<FileTables>()
+    .updateTable('files')
+    .set({
+      status: change.to,
+      ...(change.processingError === undefined ? {} : { processing_error: change.processingError }),
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('file_id', '=', fileId)
+    .where('status', 'in', change.from)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export function toFile(row: FileTable): StoredFile {
+  return {
+    fileId: row.file_id as FileId,
+    fileTp: row.file_tp as FileType,
+    status: row.status as FileStatus,
+    ownerTag: row.owner_tag as IdTag,
+    preset: row.preset as UploadPreset,
+    fileName: row.file_name,
+    contentType: row.content_type,
+    size: row.size,
+    blobHash: (row.blob_hash ?? undefined) as BlobHash | undefined,
+    sha256: row.sha256,
+    salt: row.salt,
+    parentId: (row.parent_id ?? undefined) as FileId | undefined,
+    visibility: row.visibility as Visibility,
+    tags: JSON.parse(row.tags) as string[],
+    processingError: row.processing_error ?? undefined,
+    createdAt: row.created_at,
+  }
+}
+
+function toRow(file: StoredFile): Omit<FileTable, 'tenant_id'> {
+  return {
+    file_id: file.fileId,
+    file_tp: file.fileTp,
+    status: file.status,
+    owner_tag: file.ownerTag,
+    preset: file.preset,
+    file_name: file.fileName,
+    content_type: file.contentType,
+    size: file.size,
+    blob_hash: file.blobHash ?? null,
+    sha256: file.sha256,
+    salt: file.salt,
+    parent_id: file.parentId ?? null,
+    visibility: file.visibility,
+    tags: JSON.stringify(file.tags),
+    processing_error: file.processingError ?? null,
+    created_at: file.createdAt,
+  }
+}

@@ -1,0 +1,45 @@
+import { type CreatedFile, type FileDescriptor, type FileView, toIso } from '@kith/protocol'
+import type { StoredFile, StoredVariant } from './file.ts'
+
+/** A file as its creation answers it. */
+export function createdFileView(file: StoredFile): CreatedFile {
+  const { fileId, status, fileTp, contentType, fileName, tags, createdAt } = file
+  return { fileId, status, fileTp, contentType, fileName, tags: [...tags], createdAt }
+}
+
+/** A file as lists and metadata show it. */
+export function fileView(file: StoredFile, ownerName: string): FileView {
+  return {
+    fileId: file.fileId,
+    status: file.status,
+    fileTp: file.fileTp,
+    contentType: file.contentType,
+    fileName: file.fileName,
+    tags: [...file.tags],
+    parentId: file.parentId ?? null,
+    size: file.size,
+    visibility: file.visibility,
+    owner: { idTag: file.ownerTag, name: ownerName },
+    createdAt: toIso(file.createdAt),
+    ...(file.processingError === undefined ? {} : { x: { processingError: file.processingError } }),
+  }
+}
+
+export function descriptorView(file: StoredFile, variants: readonly StoredVariant[]): FileDescriptor {
+  return {
+    fileId: file.fileId,
+    contentType: file.contentType,
+    fileName: file.fileName,
+    size: file.size,
+    createdAt: toIso(file.createdAt),
+    variants: variants.map(({ variant, width, height, size, format }) => ({
+      id: variant,
+      width,
+      height,
+      size,
+      format,
+    })),
+    sha256: file.sha256,
+    salt: file.salt,
+  }
+}

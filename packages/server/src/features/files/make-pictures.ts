@@ -1,0 +1,65 @@
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import type { ImageOutput, ImagePreset, ImageResult, Images } from '#infra/images/index.ts'
+import type { StoredVariant } from './file.ts'
+
+export interface PictureDeps {
+  readonly blobs: BlobStore
+  readonly images: Images
+  /** Where the worker writes its outputs. */
+  readonly tempDir: string
+  readonly imageFormatOf: (tenantId: TenantId) => Promise<'webp' | 'avif'>
+}
+
+/** A made picture, durable but not kept yet. */
+export interface MadePicture {
+  readonly variant: StoredVariant
+  readonly blob: StagedBlob
+}
+
+type Made = Extract<ImageResult, { kind: 'made' }>
+export type Pictures =
+  | { readonly kind: 'made'; readonly original: Made['original']; readonly pictures: readonly MadePicture[] }
+  | Extract<ImageResult, { kind: 'unprocessable' }>
+
+/** Makes a preset's pictures from a file on disk and stages them. The caller keeps or discards each. */
+export async function makePictures(
+  deps: PictureDeps,
+  tenantId: TenantId,
+  input: { readonly path: string; readonly preset: ImagePreset; readonly signal: AbortSignal },
+): Promise<Pictures> {
+  const outputDir = await mkdtemp(join(deps.tempDir, 'pictures-'))
+  try {
+    const { path: inputPath, preset, signal } = input
+    const format = await deps.imageFormatOf(tenantId)
+    const result = await deps.images.process({ inputPath, outputDir, preset, format, signal })
+    if (result.kind === 'unprocessable') return result
+    const pictures: MadePicture[] = []
+    try {
+      for (const output of result.outputs) pictures.push(await stagePicture(deps, tenantId, output))
+    } catch (error) {
+      await discardAll(pictures)
+      throw error
+    }
+    return { kind: 'made', original: result.original, pictures }
+  } finally {
+    await rm(outputDir, { recursive: true, force: true })
+  }
+}
+
+export async function discardAll(pictures: readonly MadePicture[]): Promise<void> {
+  await Promise.all(pictures.map(({ blob }) => blob.discard()))
+}
+
+async function stagePicture(
+  deps: PictureDeps,
+  tenantId: TenantId,
+  output: ImageOutput,
+): Promise<MadePicture> {
+  const blob = await deps.blobs.stage(tenantId, createReadStream(output.path), { maxBytes: output.size })
+  const { variant, width, height, size, format } = output
+  return { blob, variant: { variant, blobHash: blob.hash, width, height, size, format } }
+}

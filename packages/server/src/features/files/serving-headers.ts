@@ -1,0 +1,46 @@
+// What a browser may show by itself: it runs no scripts and takes no styles of the file's own choosing.
+const inlineTypes =
+  /^(image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|application\/pdf|text\/plain)(;|$)/
+
+export interface ServedBytes {
+  readonly contentType: string
+  readonly fileName: string
+  readonly etag: string
+  /** May everyone read it? Only then may it be kept by shared caches. */
+  readonly isPublic: boolean
+  readonly forceDownload: boolean
+}
+
+/** The headers of every answer with file bytes (DECISIONS part 12 "Serving"). */
+export function servingHeaders(bytes: ServedBytes): Record<string, string> {
+  const inline = !bytes.forceDownload && inlineTypes.test(bytes.contentType)
+  return {
+    'content-type': bytes.contentType,
+    etag: bytes.etag,
+    'accept-ranges': 'bytes',
+    'cache-control': bytes.isPublic ? 'public, max-age=31536000, immutable' : 'private, no-cache',
+    vary: 'Authorization',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'content-disposition': contentDisposition(inline ? 'inline' : 'attachment', bytes.fileName),
+  }
+}
+
+/** RFC 6266: an ASCII fallback, and the true name in UTF-8 (RFC 8187). */
+export function contentDisposition(kind: 'inline' | 'attachment', fileName: string): string {
+  const fallback = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const plain = `${kind}; filename="${fallback}"`
+  return fallback === fileName ? plain : `${plain}; filename*=UTF-8''${encodeExtended(fileName)}`
+}
+
+function encodeExtended(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** Does `If-None-Match` name this entity tag? Weak comparison (RFC 9110 section 13.1.2). */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
+}
