@@ -140,6 +140,28 @@ export const revokeSession = contract({
   errors: ['E-NOTFOUND'],
 })
 
+export const setPassword = contract({
+  name: 'setPassword',
+  method: 'POST',
+  path: '/api/auth/set-password',
+  tag,
+  summary: 'Set the password with a reference that was mailed or printed, and end every session',
+  auth: 'none',
+  bucket: 'recovery',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      token: Type.String({
+        maxLength: 64,
+        description: 'A `password-reset`, `welcome` or `email-verify` reference of this tenant',
+      }),
+      password: Type.String({ maxLength: 4096, description: '8 to 1024 characters' }),
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: Type.Object({ success: Type.Boolean() }) },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE', 'E-UNAVAILABLE'],
+})
+
 export const signInContracts = [
   login,
   logout,
@@ -148,4 +170,5 @@ export const signInContracts = [
   getProxyToken,
   listSessions,
   revokeSession,
+  setPassword,
 ]

@@ -1,5 +1,5 @@
 export { consumeReference } from './consume-reference.ts'
 export { type MakeReferenceDeps, makeReference } from './make-reference.ts'
 export type { Reference } from './reference.ts'
-export { findReference } from './reference-store.ts'
+export { exhaustReferences, findReference, listReferenceRows } from './reference-store.ts'
 export { referencesMigrations } from './references-migrations.ts'

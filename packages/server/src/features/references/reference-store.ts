@@ -72,6 +72,17 @@ export async function takeOneUse(tx: Writer, refId: RefId, now: number): Promise
   return numUpdatedRows > 0n
 }
 
+/** Makes all references of these types worthless. */
+export async function exhaustReferences(tx: Writer, types: readonly ReferenceType[]): Promise<void> {
+  await tx
+    .tables<ReferenceTables>()
+    .updateTable('refs')
+    .set({ count: 0 })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('type', 'in', types)
+    .execute()
+}
+
 export async function removeReference(tx: Writer, refId: RefId): Promise<boolean> {
   const { numDeletedRows } = await tx
     .tables<ReferenceTables>()

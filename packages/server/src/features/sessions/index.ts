@@ -14,7 +14,7 @@ export {
   secretHash,
   type TokenLifetimes,
 } from './session.ts'
-export { findSession, listPersonalSessions } from './session-store.ts'
+export { findSession, hasSignedInFrom, listPersonalSessions } from './session-store.ts'
 export { sessionsMigrations } from './sessions-migrations.ts'
 export {
   type Device,

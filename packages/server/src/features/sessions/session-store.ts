@@ -73,6 +73,21 @@ export async function listPersonalSessions(
   return rows.map(fromRow)
 }
 
+/** Has this person signed in here from this address before, in a session that is not long over? */
+export async function hasSignedInFrom(reader: Reader, callerTag: IdTag, ip: string): Promise<boolean> {
+  const row = await reader
+    .tables<SessionTables>()
+    .selectFrom('sessions')
+    .select('sid')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('caller_tag', '=', callerTag)
+    .where('ip', '=', ip)
+    .where('method', 'in', personalMethods)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 // A page without paging: nobody has more devices than this, and what is older stays revocable all at once.
 const maxListed = 200
 

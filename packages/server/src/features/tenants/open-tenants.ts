@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type HostedTenant, hostName } from './tenant.ts'
+import type { HostedTenant } from './tenant.ts'
 import {
   findBaseTenant,
   findTenantByHost,
@@ -15,7 +15,7 @@ import {
 /** Who lives on this server. Answers come from memory and may be 5 s old after another process changed a tenant. */
 export interface Tenants {
   find(idTag: IdTag): Promise<HostedTenant | undefined>
-  /** By a `Host` header, which may be an idTag or an app domain. */
+  /** By the name of a host, in lower case and without port, which may be an idTag or an app domain. */
   findByHost(host: string): Promise<HostedTenant | undefined>
   findById(tenantId: TenantId): Promise<HostedTenant | undefined>
   /** Throws `E-UNAVAILABLE` before the first start has made one. */
@@ -54,10 +54,7 @@ export function openTenants({ db, clock }: { db: Database; clock: Clock }): Tena
 
   return {
     find: (idTag) => cached(`tag ${idTag}`, () => findTenantByIdTag(reader, idTag)),
-    findByHost(host) {
-      const name = hostName(host)
-      return cached(`host ${name}`, () => findTenantByHost(reader, name))
-    },
+    findByHost: (host) => cached(`host ${host}`, () => findTenantByHost(reader, host)),
     findById: (tenantId) => cached(`id ${tenantId}`, () => findTenantById(reader, tenantId)),
     async base() {
       const base = await cached('base', () => findBaseTenant(reader))

@@ -13,8 +13,3 @@ export interface HostedTenant extends Tenant {
   readonly suspendedAt?: number
   readonly createdAt: number
 }
-
-/** The name in a `Host` header: lower case, without port and one trailing dot. */
-export function hostName(host: string): string {
-  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
-}

@@ -1,0 +1,48 @@
+import type { TenantId } from '#infra/db/index.ts'
+
+/** How many attempts at once, and how soon the next one. */
+interface Pace {
+  readonly burst: number
+  readonly refillMs: number
+}
+
+/** A measure of attempts that somebody may make; durable, so that a restart or another node does not refill it. */
+export interface AttemptBucket extends Pace {
+  readonly tenantId: TenantId
+  readonly key: string
+}
+
+// From where the account has been used before: a person who mistypes, or somebody in the same house.
+const knownDevice: Pace = { burst: 10, refillMs: 15_000 }
+// All strangers together, against one account: 5 800 guesses a day, and the owner's own devices never wait for them.
+const account: Pace = { burst: 20, refillMs: 15_000 }
+// One stranger against all accounts of the server.
+const address: Pace = { burst: 20, refillMs: 10_000 }
+// All strangers against all accounts.
+const everybody: Pace = { burst: 500, refillMs: 200 }
+
+/** The buckets that a sign-in must find room in. `place` is the address, coarse enough to be one customer. */
+export function signInBuckets(
+  tenantId: TenantId,
+  serverTenant: TenantId,
+  { idTag, place, isKnown }: { idTag: string; place: string; isKnown: boolean },
+): AttemptBucket[] {
+  if (isKnown) return [{ tenantId, key: `device ${place} ${idTag}`, ...knownDevice }]
+  return [
+    { tenantId, key: `account ${idTag}`, ...account },
+    { tenantId: serverTenant, key: `address ${place}`, ...address },
+    { tenantId: serverTenant, key: 'everybody', ...everybody },
+  ]
+}
+
+/** Takes one attempt from a bucket that is full until `fullUntilMs` (undefined = untouched): when it is full again
+ * afterwards, or when there will be room. */
+export function takeAttempt(
+  { burst, refillMs }: Pace,
+  fullUntilMs: number | undefined,
+  nowMs: number,
+): { readonly fullUntilMs: number } | { readonly retryAtMs: number } {
+  const next = Math.max(fullUntilMs ?? 0, nowMs) + refillMs
+  const roomAtMs = next - burst * refillMs
+  return roomAtMs <= nowMs ? { fullUntilMs: next } : { retryAtMs: roomAtMs }
+}

@@ -1,0 +1,102 @@
+import type { LoginSession } from '@kith/protocol'
+import { findAccount, serviceWorkerKey } from '#features/accounts/index.ts'
+import { audit } from '#features/audit/index.ts'
+import {
+  type Device,
+  type IssueDeps,
+  issueToken,
+  rolesOf,
+  type Session,
+  type SessionMethod,
+  startSession,
+  type TokenLifetimes,
+} from '#features/sessions/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+
+/** What every way of signing in ends with. */
+export interface CompleteLoginDeps extends IssueDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly tenants: Pick<Tenants, 'findById'>
+  findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
+  /** The tenant's own profile. */
+  findOwnProfile(tenant: Tenant): Promise<{ name: string; profilePic?: string } | undefined>
+  /** The settings that a client wants at once after signing in. */
+  listLoginSettings(tenantId: TenantId): Promise<[string, string][]>
+}
+
+/** Opens a session of the tenant's owner in the transaction of what proved who they are. */
+export async function startPersonalSession(
+  { clock }: Pick<CompleteLoginDeps, 'clock'>,
+  tx: Writer,
+  input: { tenant: Tenant; method: SessionMethod; device: Device; lifetimes: TokenLifetimes },
+): Promise<Session> {
+  const { tenant, method, device, lifetimes } = input
+  const session = await startSession({ clock }, tx, {
+    callerTag: tenant.idTag,
+    method,
+    device,
+    expiresAt: nowSecs(clock) + lifetimes.sessionSecs,
+  })
+  if (!session) throw new Error('A session id made by chance exists already')
+  await audit({ clock }, tx, {
+    event: 'session.started',
+    actorTag: tenant.idTag,
+    ip: device.ip,
+    details: { method, sid: session.sid },
+  })
+  return session
+}
+
+/** The login answer of a session: a fresh login token and what a client needs to start. */
+export async function answerLogin(
+  deps: CompleteLoginDeps,
+  tenant: Tenant,
+  session: Session,
+): Promise<LoginSession> {
+  const hosted = await getActiveTenant(deps, tenant)
+  const reader = deps.db.reader(tenant.tenantId)
+  const [account, profile, settings, lifetimes] = await Promise.all([
+    findAccount(reader),
+    deps.findOwnProfile(tenant),
+    deps.listLoginSettings(tenant.tenantId),
+    deps.findLifetimes(tenant.tenantId),
+  ])
+  const roles = rolesOf(tenant, { role: 'leader', isOwner: true, isAdmin: hosted.isBase })
+  const issued = await issueToken(deps, tenant, {
+    use: 'login',
+    sid: session.sid,
+    callerTag: tenant.idTag,
+    scope: session.scope,
+    roles,
+    lifeSecs: lifetimes.loginSecs,
+    notAfter: [session.expiresAt],
+  })
+  return {
+    tnId: tenant.tenantId,
+    idTag: tenant.idTag,
+    name: profile?.name ?? tenant.idTag,
+    ...issued,
+    roles,
+    settings,
+    ...(profile?.profilePic === undefined ? {} : { profilePic: profile.profilePic }),
+    ...(account ? { swEncryptionKey: serviceWorkerKey(deps.vault, tenant.tenantId, account) } : {}),
+  }
+}
+
+/** The tenant as it is now; `E-AUTH-FORBIDDEN` when it is suspended. */
+export async function getActiveTenant(
+  { tenants }: Pick<CompleteLoginDeps, 'tenants'>,
+  tenant: Tenant,
+): Promise<HostedTenant> {
+  const hosted = await tenants.findById(tenant.tenantId)
+  if (!hosted) throw new Failure('E-PROFILE-NOTFOUND')
+  if (hosted.suspendedAt !== undefined)
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This account is suspended.' })
+  return hosted
+}

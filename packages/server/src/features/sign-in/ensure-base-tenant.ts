@@ -1,0 +1,72 @@
+import type { IdTag, RefId } from '@kith/protocol'
+import {
+  assertAcceptablePassword,
+  createAccount,
+  findAccount,
+  type PasswordHasher,
+  setPassword,
+} from '#features/accounts/index.ts'
+import { listReferenceRows, makeReference } from '#features/references/index.ts'
+import {
+  type CreateTenantDeps,
+  createTenant,
+  findBaseTenant,
+  type HostedTenant,
+} from '#features/tenants/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+
+export interface EnsureBaseTenantDeps extends CreateTenantDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly passwords: Pick<PasswordHasher, 'hash'>
+}
+
+/** What the start of the server needs to know. `setUpRefId` is there while the base tenant has no password: the token
+ * with which the person who runs the server sets it. */
+export interface BaseTenant {
+  readonly tenant: HostedTenant
+  readonly setUpRefId?: RefId
+}
+
+const setUpValidSecs = 30 * 24 * 3600
+
+/** Makes the base tenant when there is none, and sees to it that somebody can sign in there. Any number of nodes may do
+ * this at once. */
+export async function ensureBaseTenant(
+  deps: EnsureBaseTenantDeps,
+  { idTag, password }: { idTag: IdTag; password?: string | undefined },
+): Promise<BaseTenant> {
+  if (password !== undefined) assertAcceptablePassword(password, '/BASE_PASSWORD')
+  const hash = password === undefined ? undefined : await deps.passwords.hash(password)
+  return deps.db.transact(serverTenant, async (tx) => {
+    const tenant = (await findBaseTenant(tx)) ?? (await makeBaseTenant(deps, tx, idTag))
+    if (tenant.idTag !== idTag)
+      throw new Error(`This server belongs to ${tenant.idTag}: BASE_ID_TAG cannot be changed to ${idTag}`)
+    const own = tx.as(tenant.tenantId)
+    const account = await findAccount(own)
+    if (account?.passwordHash !== undefined) return { tenant }
+    if (hash === undefined) return { tenant, setUpRefId: await findOrMakeSetUp(deps, own) }
+    await setPassword(deps, own, hash)
+    return { tenant }
+  })
+}
+
+async function makeBaseTenant(deps: EnsureBaseTenantDeps, tx: Writer, idTag: IdTag): Promise<HostedTenant> {
+  const tenant = await createTenant(deps, tx, { idTag, type: 'person', name: idTag, isBase: true })
+  await createAccount(deps, tx.as(tenant.tenantId))
+  return tenant
+}
+
+/** The same link at every start, until it is used: a second node or a restart must not take it away. */
+async function findOrMakeSetUp(deps: EnsureBaseTenantDeps, own: Writer): Promise<RefId> {
+  const now = nowSecs(deps.clock)
+  const filter = { type: 'welcome', state: 'active', now, offset: 0, limit: 1 } as const
+  const { references } = await listReferenceRows(deps.vault, own, filter)
+  const [known] = references
+  if (known) return known.refId
+  const expiresAt = now + setUpValidSecs
+  const { refId } = await makeReference(deps, own, { type: 'welcome', description: 'Set-up', expiresAt })
+  return refId
+}

@@ -1,0 +1,75 @@
+import type { IdTag, LoginSession } from '@kith/protocol'
+import { findAccount, type PasswordHasher, setPassword } from '#features/accounts/index.ts'
+import { audit } from '#features/audit/index.ts'
+import { type Device, hasSignedInFrom } from '#features/sessions/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { type AttemptBucket, signInBuckets } from './attempt-buckets.ts'
+import {
+  answerLogin,
+  type CompleteLoginDeps,
+  getActiveTenant,
+  startPersonalSession,
+} from './complete-login.ts'
+import { countAttempt, forgiveAttempt } from './count-attempt.ts'
+
+export interface LoginDeps extends CompleteLoginDeps {
+  readonly passwords: PasswordHasher
+  requiresVerifiedEmail(tenantId: TenantId): Promise<boolean>
+}
+
+export interface LoginInput {
+  readonly tenant: Tenant
+  readonly idTag: IdTag
+  readonly password: string
+  readonly device: Device
+}
+
+/** Signs the owner of the host's tenant in. Another identity, a tenant without a password and a wrong password are the
+ * same `E-AUTH-BADCRED` after the same work. */
+export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSession> {
+  const { db } = deps
+  const { tenant, idTag, password, device } = input
+  await getActiveTenant(deps, tenant)
+  const reader = db.reader(tenant.tenantId)
+  const isKnown = await hasSignedInFrom(reader, tenant.idTag, device.ip)
+  const buckets = signInBuckets(tenant.tenantId, serverTenant, {
+    idTag,
+    place: rateKeyOf(device.ip),
+    isKnown,
+  })
+  await countAttempt(deps, buckets)
+  const account = await findAccount(reader)
+  const ownHash = idTag === tenant.idTag ? account?.passwordHash : undefined
+  const { isRight, isOutdated } = await deps.passwords.check(password, ownHash)
+  if (!isRight) return refuse(deps, input)
+  if (!account?.emailVerifiedAt && (await deps.requiresVerifiedEmail(tenant.tenantId)))
+    throw new Failure('E-AUTH-NOTVERIFIED')
+  return enter(deps, input, {
+    buckets,
+    newHash: isOutdated ? await deps.passwords.hash(password) : undefined,
+  })
+}
+
+async function refuse({ db, clock }: LoginDeps, { tenant, idTag, device }: LoginInput): Promise<never> {
+  await db.transact(tenant.tenantId, (tx) =>
+    audit({ clock }, tx, { event: 'sign-in.failed', ip: device.ip, details: { idTag } }),
+  )
+  throw new Failure('E-AUTH-BADCRED')
+}
+
+async function enter(
+  deps: LoginDeps,
+  { tenant, device }: LoginInput,
+  { buckets, newHash }: { buckets: readonly AttemptBucket[]; newHash: string | undefined },
+): Promise<LoginSession> {
+  const lifetimes = await deps.findLifetimes(tenant.tenantId)
+  const session = await deps.db.transact(tenant.tenantId, async (tx) => {
+    await forgiveAttempt(tx, buckets)
+    if (newHash !== undefined) await setPassword(deps, tx, newHash)
+    return startPersonalSession(deps, tx, { tenant, method: 'password', device, lifetimes })
+  })
+  return answerLogin(deps, tenant, session)
+}

@@ -1,0 +1,73 @@
+import type { RefId } from '@kith/protocol'
+import {
+  assertAcceptablePassword,
+  findAccount,
+  markEmailVerified,
+  type PasswordHasher,
+  setPassword,
+} from '#features/accounts/index.ts'
+import { audit } from '#features/audit/index.ts'
+import {
+  consumeReference,
+  exhaustReferences,
+  findReference,
+  type Reference,
+} from '#features/references/index.ts'
+import { personalMethods, type RevokeDeps, revokeSessions } from '#features/sessions/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { getActiveTenant } from './complete-login.ts'
+
+export interface SetPasswordDeps extends RevokeDeps {
+  readonly db: Database
+  readonly tenants: Pick<Tenants, 'findById'>
+  readonly passwords: PasswordHasher
+}
+
+const types = ['password-reset', 'welcome', 'email-verify'] as const
+
+/** Sets the password with a reference instead of the old one, and ends every session of the account. Other references
+ * that could set it are worth nothing afterwards. */
+export async function setPasswordByReference(
+  deps: SetPasswordDeps,
+  input: { tenant: Tenant; refId: RefId | undefined; password: string; ip: string },
+): Promise<void> {
+  const { tenant, refId, password, ip } = input
+  await getActiveTenant(deps, tenant)
+  assertAcceptablePassword(password, '/password')
+  // Looked at before the hash is made: a made-up reference must not cost the server 30 ms of a core.
+  if (refId === undefined || !(await findReference(deps.db.reader(tenant.tenantId), refId)))
+    throw new Failure('E-NOTFOUND')
+  const hash = await deps.passwords.hash(password)
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const reference = await consumeReference(deps, tx, { refId, types })
+    const account = await findAccount(tx)
+    if (!account) throw new Failure('E-NOTFOUND')
+    await setPassword(deps, tx, hash)
+    if (wasMailedTo(reference, account.email)) await markEmailVerified(deps, tx)
+    await exhaustReferences(tx, types)
+    await endSessions(deps, tx, tenant)
+    await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })
+  })
+}
+
+/** Ends every session in which the tenant's owner signed in, but the given one. */
+export async function endSessions(
+  deps: RevokeDeps,
+  tx: Writer,
+  tenant: Tenant,
+  exceptSid?: string,
+): Promise<void> {
+  await revokeSessions(deps, tx, {
+    callerTag: tenant.idTag,
+    methods: personalMethods,
+    ...(exceptSid === undefined ? {} : { exceptSid }),
+  })
+}
+
+/** A reference that was sent by mail says where to: only that address is proved by it. */
+function wasMailedTo({ resourceId }: Reference, email: string | undefined): boolean {
+  return email !== undefined && resourceId === `mailto:${email}`
+}
