@@ -1,0 +1,40 @@
+import type { IdTag } from '@kith/protocol'
+import type { DnsResolver } from '#infra/dns/index.ts'
+import { namesToAsk, readDiscoveryRecords } from './discovery-record.ts'
+import type { UrlRules } from './server-url.ts'
+
+export interface FindServerDeps extends UrlRules {
+  readonly dns: Pick<DnsResolver, 'resolveTxt'>
+  /** `DISCOVERY_NAME`. */
+  readonly discoveryName: string
+  /** `IDENTITY_HOSTS`: server URLs by identity, asked before DNS. */
+  readonly identityHosts: ReadonlyMap<IdTag, string>
+  /** Where a `.localhost` identity lives, which DNS cannot know; for other servers on this machine. */
+  readonly localhostUrl: (idTag: IdTag) => string
+}
+
+export type FoundServer =
+  | { readonly kind: 'server'; readonly server: string }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unreachable' }
+
+/** Finds the server to ask about an identity: the operator's list, the TXT records of the identity and its parents, or
+ * else the host of that name. A question without an answer ends it: the record that decides may be just that one. */
+export async function findServer(
+  deps: FindServerDeps,
+  idTag: IdTag,
+  signal: AbortSignal,
+): Promise<FoundServer> {
+  const listed = deps.identityHosts.get(idTag)
+  if (listed !== undefined) return { kind: 'server', server: listed }
+  if (idTag.endsWith('.localhost')) return { kind: 'server', server: deps.localhostUrl(idTag) }
+  for (const name of namesToAsk(idTag)) {
+    if (signal.aborted) return { kind: 'unreachable' }
+    const answer = await deps.dns.resolveTxt(`_${deps.discoveryName}.${name}`)
+    if (answer.kind === 'unreachable') return { kind: 'unreachable' }
+    const verdict = readDiscoveryRecords(answer.kind === 'found' ? answer.records : [], deps)
+    if (verdict.kind === 'server') return verdict
+    if (verdict.kind === 'ambiguous') return { kind: 'unknown' }
+  }
+  return { kind: 'server', server: `https://${idTag}` }
+}

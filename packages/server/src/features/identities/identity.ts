@@ -1,0 +1,48 @@
+import type { KeyObject } from 'node:crypto'
+import type { IdTag } from '@kith/protocol'
+
+/** What identifies a key that its server published without a `kid`: it stands for whatever `kid` a token names. */
+export const anyKid = '*'
+
+/** A published key of an identity, as text. */
+export interface PublishedKey {
+  readonly kid: string
+  /** PEM, SPKI, P-384. */
+  readonly publicKey: string
+  /** Unix seconds of its retirement: what was signed later is not its owner's. */
+  readonly expiresAt?: number
+}
+
+/** An identity as its server describes it. */
+export interface PublishedIdentity {
+  readonly idTag: IdTag
+  /** Where its API is, without a slash at the end. */
+  readonly serverUrl: string
+  readonly inboxUrl: string
+  /** Current first, then the retired ones. */
+  readonly keys: readonly PublishedKey[]
+  readonly name?: string
+  readonly type?: 'person' | 'community'
+  /** A file id at its server. */
+  readonly profilePic?: string
+}
+
+export interface IdentityKey extends PublishedKey {
+  /** Ready to verify with. */
+  readonly key: KeyObject
+}
+
+export interface Identity extends PublishedIdentity {
+  readonly keys: readonly IdentityKey[]
+}
+
+/** `unknown`: there is no such identity, for certain. `unreachable`: nobody could tell now; ask again later. */
+export type ResolvedIdentity =
+  | { readonly kind: 'found'; readonly identity: Identity }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unreachable' }
+
+/** Is this the key that a token names? */
+export function hasKid(key: Pick<PublishedKey, 'kid'>, kid: string): boolean {
+  return key.kid === kid || key.kid === anyKid
+}

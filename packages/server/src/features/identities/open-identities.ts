@@ -1,0 +1,185 @@
+import type { IdTag } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { type Discovered, Discovery, type DiscoveryDeps } from './discovery.ts'
+import {
+  deleteIdentity,
+  findStoredIdentity,
+  pruneIdentities,
+  putIdentity,
+  type StoredIdentity,
+} from './identities-store.ts'
+import type { PublishedIdentity, ResolvedIdentity } from './identity.ts'
+import { withKeys } from './identity-key.ts'
+
+export interface IdentitiesDeps extends DiscoveryDeps {
+  readonly db: Database
+  /** A tenant of this server; those are never asked for elsewhere. */
+  readonly findLocal: (idTag: IdTag) => Promise<PublishedIdentity | undefined> | PublishedIdentity | undefined
+}
+
+/** The identities of this server and of others. */
+export interface Identities {
+  /** By cache, or by asking the identity's server (DECISIONS part 11). `refresh` is for a signature by a key that the
+   * identity did not have: its server is asked again, though not more than once in five minutes. */
+  resolve(idTag: IdTag, options?: { readonly refresh?: boolean }): Promise<ResolvedIdentity>
+  /** Removes what has been expired for long; to be called now and then. */
+  sweep(): Promise<number>
+}
+
+const daySecs = 24 * 60 * 60
+const freshSecs = daySecs
+// How long an identity outlives its freshness while its server cannot be reached.
+const staleSecs = 7 * daySecs
+const staleRetryMs = 5 * 60 * 1000
+const unknownMs = 5 * 60 * 1000
+const unreachableMs = 30_000
+const refreshEveryMs = 5 * 60 * 1000
+// A refresh this young has asked late enough to be believed when it does not have the key either.
+const justRefreshedMs = 10_000
+// An identity with its parsed keys takes some kilobytes.
+const maxInMemory = 5000
+const maxFailures = 20_000
+const maxRefreshes = 20_000
+const maxStored = 500_000
+
+interface Remembered {
+  readonly stored: StoredIdentity
+  readonly untilMs: number
+}
+
+interface Failed {
+  readonly outcome: Exclude<ResolvedIdentity, { kind: 'found' }>
+  readonly untilMs: number
+}
+
+const unknown = { kind: 'unknown' } as const
+const unreachable = { kind: 'unreachable' } as const
+
+/** Opens the cache of identities: in memory, in the database behind that, and their servers behind both. */
+export function openIdentities(deps: IdentitiesDeps): Identities {
+  return new IdentityCache(deps)
+}
+
+class IdentityCache implements Identities {
+  readonly #deps: IdentitiesDeps
+  readonly #discovery: Discovery
+  readonly #remembered = new LRUCache<IdTag, Remembered>({ max: maxInMemory })
+  readonly #failed = new LRUCache<IdTag, Failed>({ max: maxFailures })
+  readonly #refreshedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
+  /** What is being looked up; bounded by the gates of `Discovery`, which turn away at once. */
+  readonly #lookingUp = new Map<IdTag, Promise<ResolvedIdentity>>()
+  readonly #asking = new Map<IdTag, Promise<ResolvedIdentity>>()
+
+  constructor(deps: IdentitiesDeps) {
+    this.#deps = deps
+    this.#discovery = new Discovery(deps)
+  }
+
+  async resolve(idTag: IdTag, { refresh = false } = {}): Promise<ResolvedIdentity> {
+    const local = await this.#deps.findLocal(idTag)
+    if (local) return { kind: 'found', identity: withKeys(local) }
+    if (refresh) return this.#refresh(idTag)
+    const remembered = this.#remembered.get(idTag)
+    if (remembered && remembered.untilMs > this.#deps.clock.now()) return found(remembered.stored)
+    const failed = this.#findFailure(idTag)
+    if (failed) return failed
+    return once(this.#lookingUp, idTag, () => this.#lookUp(idTag))
+  }
+
+  sweep(): Promise<number> {
+    const expiredBefore = nowSecs(this.#deps.clock) - staleSecs
+    return this.#deps.db.transact(serverTenant, (tx) =>
+      pruneIdentities(tx, { expiredBefore, maxRows: maxStored }),
+    )
+  }
+
+  async #lookUp(idTag: IdTag): Promise<ResolvedIdentity> {
+    const stored = await this.#findStored(idTag)
+    const now = nowSecs(this.#deps.clock)
+    if (stored && stored.expiresAt > now) return this.#remember(stored, stored.expiresAt * 1000)
+    const outcome = await once(this.#asking, idTag, () => this.#ask(idTag, stored))
+    if (outcome.kind !== 'unreachable' || !stored || stored.expiresAt + staleSecs <= now) return outcome
+    return this.#remember(stored, this.#deps.clock.now() + staleRetryMs)
+  }
+
+  async #refresh(idTag: IdTag): Promise<ResolvedIdentity> {
+    const { clock } = this.#deps
+    const underWay = this.#asking.get(idTag)
+    if (underWay) return underWay
+    const failed = this.#findFailure(idTag)
+    if (failed) return failed
+    const sinceMs = clock.now() - (this.#refreshedAtMs.get(idTag) ?? Number.NEGATIVE_INFINITY)
+    if (sinceMs < justRefreshedMs) return this.resolve(idTag)
+    // Not "this is all there is": the key may have been made since, and a sender that is told no does not come again.
+    if (sinceMs < refreshEveryMs) return unreachable
+    this.#refreshedAtMs.set(idTag, clock.now())
+    return once(this.#asking, idTag, async () => this.#ask(idTag, await this.#findStored(idTag)))
+  }
+
+  /** Asks the identity's server and keeps what it says. */
+  async #ask(idTag: IdTag, stored: StoredIdentity | undefined): Promise<ResolvedIdentity> {
+    const { db, clock } = this.#deps
+    const discovered = await this.#discovery.discover(idTag, stored)
+    if (discovered.kind === 'unreachable') return this.#fail(idTag, unreachable, unreachableMs)
+    const fresh = freshEntry(discovered, stored, nowSecs(clock))
+    if (!fresh) {
+      if (stored) await db.transact(serverTenant, (tx) => deleteIdentity(tx, idTag))
+      this.#remembered.delete(idTag)
+      return this.#fail(idTag, unknown, unknownMs)
+    }
+    await db.transact(serverTenant, (tx) => putIdentity(tx, fresh))
+    return this.#remember(fresh, fresh.expiresAt * 1000)
+  }
+
+  #findStored(idTag: IdTag): Promise<StoredIdentity | undefined> {
+    return findStoredIdentity(this.#deps.db.reader(serverTenant), idTag)
+  }
+
+  #remember(stored: StoredIdentity, untilMs: number): ResolvedIdentity {
+    this.#remembered.set(stored.identity.idTag, { stored, untilMs })
+    this.#failed.delete(stored.identity.idTag)
+    return found(stored)
+  }
+
+  #findFailure(idTag: IdTag): ResolvedIdentity | undefined {
+    const failed = this.#failed.get(idTag)
+    return failed && failed.untilMs > this.#deps.clock.now() ? failed.outcome : undefined
+  }
+
+  #fail(idTag: IdTag, outcome: Failed['outcome'], forMs: number): ResolvedIdentity {
+    this.#failed.set(idTag, { outcome, untilMs: this.#deps.clock.now() + forMs })
+    return outcome
+  }
+}
+
+/** What is to be kept after an answer that is no failure; undefined when there is no such identity. */
+function freshEntry(
+  discovered: Exclude<Discovered, { kind: 'unreachable' }>,
+  stored: StoredIdentity | undefined,
+  now: number,
+): StoredIdentity | undefined {
+  const times = { fetchedAt: now, expiresAt: now + freshSecs }
+  if (discovered.kind === 'not-modified') return stored && { ...stored, ...times }
+  if (discovered.kind === 'unknown') return undefined
+  const { identity, server, etag } = discovered
+  return { identity: withKeys(identity), server, etag, ...times }
+}
+
+function found({ identity }: StoredIdentity): ResolvedIdentity {
+  return { kind: 'found', identity }
+}
+
+/** Callers that ask the same while the answer is under way share it. */
+function once<Key, Result>(
+  underWay: Map<Key, Promise<Result>>,
+  key: Key,
+  start: () => Promise<Result>,
+): Promise<Result> {
+  const running = underWay.get(key)
+  if (running) return running
+  const started = start().finally(() => underWay.delete(key))
+  underWay.set(key, started)
+  return started
+}
