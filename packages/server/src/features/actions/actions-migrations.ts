@@ -1,0 +1,109 @@
+import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+
+// `status in ('A', 'C')` is what most lists show. Queries repeat the conditions of these indexes word for word.
+const live = "status in ('A', 'C')"
+
+export const actionsMigrations: readonly Migration[] = [
+  {
+    id: '0300_actions',
+    async up(schema) {
+      await createActions(schema)
+      await createIndexes(schema)
+      await createCompanions(schema)
+    },
+  },
+]
+
+async function createActions(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'actions',
+    {
+      // Order of arrival: decides between actions of the same second, and is small in every index.
+      seq: 'autoincrement',
+      tenant_id: 'integer',
+      action_id: 'text',
+      type: 'text',
+      sub_type: 'text null',
+      issuer_tag: 'text',
+      author_tag: 'text null',
+      audience_tag: 'text null',
+      audience: 'json null',
+      parent_id: 'text null',
+      root_id: 'text null',
+      within_id: 'text null',
+      subject: 'text null',
+      visibility: 'text null',
+      status: 'text',
+      flags: 'text null',
+      created_at: 'integer',
+      issued_at: 'integer',
+      published_at: 'integer null',
+      publish_at: 'integer null',
+      expires_at: 'integer null',
+      unique_key: 'text null',
+      marked: 'boolean default 0',
+      reactions: 'integer default 0',
+      comments: 'integer default 0',
+      views: 'integer default 0',
+      shares: 'integer default 0',
+      content: 'json null',
+      attachments: 'json null',
+      x: 'json null',
+      nonce: 'text null',
+      token: 'text null',
+    },
+    { unique: [['tenant_id', 'action_id']] },
+  )
+}
+
+async function createIndexes(schema: MigrationSchema): Promise<void> {
+  const index = (name: string, columns: string[], where: string, unique = false) =>
+    schema.createIndex(`actions_${name}`, 'actions', columns, { where, unique })
+  const newest = ['created_at', 'seq']
+  await index('feed', ['tenant_id', ...newest], live)
+  await index('public', ['tenant_id', ...newest], "status = 'A' and visibility = 'P'")
+  await index('by_type', ['tenant_id', 'type', ...newest], live)
+  await index('by_issuer', ['tenant_id', 'issuer_tag', ...newest], live)
+  await index('by_audience', ['tenant_id', 'audience_tag', ...newest], 'audience_tag is not null')
+  await index('by_parent', ['tenant_id', 'parent_id', ...newest], 'parent_id is not null')
+  await index('by_root', ['tenant_id', 'root_id', ...newest], 'root_id is not null')
+  await index('by_subject', ['tenant_id', 'subject', ...newest], 'subject is not null')
+  await index('unlisted', ['tenant_id', 'status', ...newest], "status in ('R', 'S', 'D', 'P')")
+  await index('marked', ['tenant_id', ...newest], 'marked = 1')
+  await index('unique', ['tenant_id', 'issuer_tag', 'unique_key'], `unique_key is not null and ${live}`, true)
+  await index('expiry', ['expires_at'], `expires_at is not null and ${live}`)
+  // Who on this server holds an action: for what is said about it elsewhere.
+  await schema.createIndex('actions_holders', 'actions', ['action_id'])
+}
+
+async function createCompanions(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'action_recipients',
+    { tenant_id: 'integer', action_id: 'text', id_tag: 'text' },
+    { primaryKey: ['tenant_id', 'action_id', 'id_tag'], clustered: true },
+  )
+  await schema.createIndex('action_recipients_tag', 'action_recipients', ['tenant_id', 'id_tag'])
+  await schema.createTable(
+    'action_attachments',
+    { tenant_id: 'integer', file_id: 'text', action_id: 'text' },
+    { primaryKey: ['tenant_id', 'file_id', 'action_id'], clustered: true },
+  )
+  await schema.createTable(
+    'action_tags',
+    { tenant_id: 'integer', tag: 'text', action_id: 'text' },
+    { primaryKey: ['tenant_id', 'tag', 'action_id'], clustered: true },
+  )
+  await schema.createTable(
+    'idempotency_keys',
+    {
+      tenant_id: 'integer',
+      caller_tag: 'text',
+      idempotency_key: 'text',
+      body_hash: 'text',
+      action_id: 'text',
+      created_at: 'integer',
+    },
+    { primaryKey: ['tenant_id', 'caller_tag', 'idempotency_key'], clustered: true },
+  )
+  await schema.createIndex('idempotency_keys_age', 'idempotency_keys', ['created_at'])
+}

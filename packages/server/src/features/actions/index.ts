@@ -1,0 +1,1 @@
+export { actionsMigrations } from './actions-migrations.ts'

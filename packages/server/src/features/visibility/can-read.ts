@@ -1,0 +1,75 @@
+import type { Visibility } from '@kith/protocol'
+import type { Viewer } from './viewer.ts'
+import { type Rule, readRule, type Trait } from './visibility-rules.ts'
+
+/** To whom an action was given. */
+export interface ActionAudience {
+  readonly issuerTag: string
+  readonly authorTag: string | undefined
+  readonly audienceTag: string | undefined
+  readonly audience: readonly string[]
+  readonly subject: string | undefined
+  readonly visibility: Visibility
+  /** The tenant that holds the action blocks its issuer. */
+  readonly isIssuerBlocked: boolean
+}
+
+/** An action with the one it is within: `absent` when that is not held here. */
+export interface BoundedAudience extends ActionAudience {
+  readonly within?: ActionAudience | 'absent'
+}
+
+/** May the viewer read an action? The same table as the SQL predicate, evaluated. Whether the action is published,
+ * deleted or expired is another question. */
+export function canRead(viewer: Viewer, action: BoundedAudience): boolean {
+  return holds(readRule, viewer, action)
+}
+
+function holds(rule: Rule, viewer: Viewer, action: BoundedAudience): boolean {
+  switch (rule.kind) {
+    case 'fact':
+      return viewer.facts.has(rule.fact)
+    case 'not':
+      return !holds(rule.rule, viewer, action)
+    case 'all':
+      return rule.rules.every((part) => holds(part, viewer, action))
+    case 'any':
+      return rule.rules.some((part) => holds(part, viewer, action))
+    case 'with-root':
+      return typeof action.within === 'object' && holds(rule.rule, viewer, action)
+    case 'trait':
+      return hasTrait(rule.trait, viewer, action, rule.of)
+  }
+}
+
+function hasTrait(trait: Trait, viewer: Viewer, action: BoundedAudience, of: 'action' | 'root'): boolean {
+  const root = typeof action.within === 'object' ? action.within : undefined
+  const it = of === 'action' ? action : root
+  if (!it) return false
+  const addressed = (tag: string | undefined) =>
+    tag !== undefined && (it.audienceTag === tag || it.audience.includes(tag))
+  switch (trait.is) {
+    case 'visible-to':
+      return it.visibility === trait.code
+    case 'issued-by-tenant':
+      return it.issuerTag === viewer.tenantTag
+    case 'issued-by-viewer':
+      return viewer.idTag !== undefined && it.issuerTag === viewer.idTag
+    case 'authored-by-viewer':
+      return viewer.idTag !== undefined && it.authorTag === viewer.idTag
+    case 'addressed-to-tenant':
+      return addressed(viewer.tenantTag)
+    case 'addressed-to-viewer':
+      return addressed(viewer.idTag)
+    case 'about-tenant':
+      return it.subject === viewer.tenantTag
+    case 'about-viewer':
+      return viewer.idTag !== undefined && it.subject === viewer.idTag
+    case 'issuer-blocked':
+      return it.isIssuerBlocked
+    case 'child':
+      return action.within !== undefined
+    case 'visible-like-root':
+      return root !== undefined && action.visibility === root.visibility
+  }
+}

@@ -1,0 +1,45 @@
+import { type CommunityRole, type IdTag, roleLevel } from '@kith/protocol'
+import type { Relation } from '#features/relations/index.ts'
+import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
+import type { Fact } from './visibility-rules.ts'
+
+/** Who looks at what a tenant holds. */
+export interface Viewer {
+  readonly tenantTag: IdTag
+  /** Undefined for whoever may read only what is public: guests, and identities that the tenant blocks. */
+  readonly idTag: IdTag | undefined
+  readonly facts: ReadonlySet<Fact>
+}
+
+/** May the caller act for the tenant: its owner, in a community also its moderators? */
+export function actsAsTenant(caller: Caller, tenant: Tenant): boolean {
+  if (caller.kind !== 'identity') return false
+  return caller.isOwner || (tenant.type === 'community' && hasRole(caller, 'moderator'))
+}
+
+/** The viewer that a caller is, by what holds between it and the tenant. */
+export function viewerOf(tenant: Tenant, caller: Caller, relation: Relation | undefined): Viewer {
+  const isCommunity = tenant.type === 'community'
+  const community: Fact[] = isCommunity ? ['community'] : []
+  const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(community) }
+  if (caller.kind !== 'identity') return nobody
+  if (actsAsTenant(caller, tenant))
+    return {
+      tenantTag: tenant.idTag,
+      idTag: caller.idTag,
+      facts: new Set<Fact>([...community, 'identified', 'acts-as-tenant', 'follows', 'connected']),
+    }
+  if (relation?.isBlocked) return nobody
+  const reaches = (role: CommunityRole) => isCommunity && roleLevel(caller.role) >= roleLevel(role)
+  const isConnected = relation?.connection === 'connected' || reaches('contributor')
+  const follows = isConnected || relation?.isFollower === true || reaches('follower')
+  const circles: Fact[] = [
+    ...(follows ? ['follows' as const] : []),
+    ...(isConnected ? ['connected' as const] : []),
+  ]
+  return {
+    tenantTag: tenant.idTag,
+    idTag: caller.idTag,
+    facts: new Set<Fact>([...community, 'identified', ...circles]),
+  }
+}

@@ -1,0 +1,104 @@
+import type { Visibility } from '@kith/protocol'
+
+/** What is known of the viewer before an action is looked at. */
+export type Fact =
+  /** Has an identity. */
+  | 'identified'
+  /** May act for the tenant: its owner, a community's moderators. */
+  | 'acts-as-tenant'
+  /** Follows the tenant, is connected with it, or is a member of the community. */
+  | 'follows'
+  /** Is connected with the tenant, or contributes to the community. */
+  | 'connected'
+  /** The tenant is a community. */
+  | 'community'
+
+/** What is read from an action. */
+export type Trait =
+  | { readonly is: 'visible-to'; readonly code: Visibility }
+  | { readonly is: 'issued-by-tenant' | 'issued-by-viewer' | 'authored-by-viewer' }
+  | { readonly is: 'addressed-to-tenant' | 'addressed-to-viewer' }
+  | { readonly is: 'about-tenant' | 'about-viewer' }
+  /** The tenant blocks its issuer. */
+  | { readonly is: 'issuer-blocked' }
+  /** It is a comment, reaction or answer, and so never wider than the action it is within. */
+  | { readonly is: 'child' }
+  /** Has the same code as the action it is within. */
+  | { readonly is: 'visible-like-root' }
+
+/** `of` says whether a trait is the action's own or that of the action it is within. */
+export type Rule =
+  | { readonly kind: 'fact'; readonly fact: Fact }
+  | { readonly kind: 'trait'; readonly trait: Trait; readonly of: 'action' | 'root' }
+  | { readonly kind: 'not'; readonly rule: Rule }
+  | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
+  /** The action it is within is held here, and this is true of the two. */
+  | { readonly kind: 'with-root'; readonly rule: Rule }
+
+const fact = (name: Fact): Rule => ({ kind: 'fact', fact: name })
+const all = (...rules: Rule[]): Rule => ({ kind: 'all', rules })
+const any = (...rules: Rule[]): Rule => ({ kind: 'any', rules })
+const not = (rule: Rule): Rule => ({ kind: 'not', rule })
+const withRoot = (rule: Rule): Rule => ({ kind: 'with-root', rule })
+
+/** DECISIONS part 9 for one action, wherever it stands. */
+function alone(of: 'action' | 'root') {
+  const trait = (is: Exclude<Trait['is'], 'visible-to'>): Rule => ({ kind: 'trait', trait: { is }, of })
+  const visibleTo = (code: Visibility): Rule => ({
+    kind: 'trait',
+    trait: { is: 'visible-to', code },
+    of,
+  })
+  const actsAsTenant = fact('acts-as-tenant')
+  const issuedByTenant = trait('issued-by-tenant')
+  const isIssuer = any(
+    trait('issued-by-viewer'),
+    trait('authored-by-viewer'),
+    all(actsAsTenant, issuedByTenant),
+  )
+  const isAddressed = any(trait('addressed-to-viewer'), all(actsAsTenant, trait('addressed-to-tenant')))
+  const isSubject = any(trait('about-viewer'), all(actsAsTenant, trait('about-tenant')))
+  /** The issuer's followers or connections are known here only when the tenant is the issuer; a community's members
+   * are its audience. What third parties sent to their followers is for the tenant itself. */
+  const circle = (member: Rule): Rule =>
+    any(
+      all(issuedByTenant, member),
+      all(fact('community'), trait('addressed-to-tenant'), member),
+      all(not(issuedByTenant), actsAsTenant),
+    )
+  /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. */
+  const isUnblocked = any(visibleTo('P'), not(all(actsAsTenant, trait('issuer-blocked'))))
+  const isOpen = any(
+    visibleTo('P'),
+    all(visibleTo('V'), fact('identified')),
+    all(visibleTo('F'), circle(fact('follows'))),
+    all(visibleTo('C'), circle(fact('connected'))),
+    all(visibleTo(null), isSubject),
+  )
+  return {
+    isIssuer,
+    isAddressed,
+    isUnblocked,
+    mayRead: all(isUnblocked, any(isOpen, isIssuer, isAddressed)),
+    isChild: trait('child'),
+    isVisibleLikeRoot: trait('visible-like-root'),
+  }
+}
+
+const own = alone('action')
+const root = alone('root')
+
+/** Who may read an action: the one table from which `canRead` and the SQL predicate are made. */
+export const readRule: Rule = any(
+  all(not(own.isChild), own.mayRead),
+  all(
+    own.isChild,
+    own.isUnblocked,
+    any(
+      own.isIssuer,
+      withRoot(all(root.mayRead, any(own.isVisibleLikeRoot, own.mayRead))),
+      // Without the root nobody can tell who its readers are.
+      all(not(withRoot(all())), any(own.isAddressed, fact('acts-as-tenant'))),
+    ),
+  ),
+)
