@@ -1,0 +1,90 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { checkToken } from './check-token.ts'
+import { type IssuerKeys, openTokenVerifier } from './verify-token.ts'
+
+interface Vectors {
+  readonly now: number
+  readonly issuerTag: string
+  readonly keys: readonly { kid: string; publicKey: string }[]
+  readonly valid: readonly { name: string; token: string; payload: Record<string, unknown> }[]
+  readonly invalid: readonly { name: string; token: string; error: string }[]
+}
+
+const path = new URL('../../../../../vectors/tokens/action-tokens.json', import.meta.url)
+const vectors: Vectors = JSON.parse(readFileSync(path, 'utf8'))
+
+function verifierOf(keys: IssuerKeys['kind'] | readonly { expiresAt?: number }[] = [{}]) {
+  const asked: boolean[] = []
+  const verifier = openTokenVerifier({
+    findKeys: async (_, { refresh }) => {
+      asked.push(refresh)
+      if (typeof keys === 'string') return { kind: keys, keys: [] } as IssuerKeys
+      const found = vectors.keys.map(({ kid, publicKey }, at) => ({
+        kid,
+        key: createPublicKey(publicKey),
+        ...keys[at],
+      }))
+      return { kind: 'found', keys: found }
+    },
+    verifySignature: async (signingInput, signature, key) =>
+      verify('sha384', Buffer.from(signingInput), { key, dsaEncoding: 'ieee-p1363' }, signature),
+  })
+  return { verifier, asked }
+}
+
+async function judge(token: string) {
+  const checked = checkToken(token, vectors.now)
+  await verifierOf().verifier.verify(checked)
+  return checked
+}
+
+describe('action token vectors', () => {
+  test.each(vectors.valid)('takes $name', async ({ token, payload }) => {
+    const checked = await judge(token)
+    expect(checked.issuerTag).toBe(vectors.issuerTag)
+    expect(checked.payload).toMatchObject(payload)
+  })
+
+  test.each(vectors.invalid)('refuses $name', async ({ token, error }) => {
+    await expect(judge(token)).rejects.toMatchObject({ code: error })
+  })
+})
+
+const [{ token }] = vectors.valid as [Vectors['valid'][number]]
+const checked = checkToken(token, vectors.now)
+
+describe('the issuer’s keys', () => {
+  test('are asked for once per token: a redelivered one is known', async () => {
+    const { verifier, asked } = verifierOf()
+    await verifier.verify(checked)
+    await verifier.verify(checked)
+    expect(asked).toEqual([false])
+  })
+
+  test('are asked for again when the kid is not among them', async () => {
+    const unknown = vectors.invalid.find(({ name }) => name === 'unknown kid')
+    const { verifier, asked } = verifierOf()
+    await expect(verifier.verify(checkToken(unknown?.token ?? '', vectors.now))).rejects.toMatchObject({
+      code: 'E-AUTH-UNAUTH',
+    })
+    expect(asked).toEqual([false, true])
+  })
+
+  test('verify what was signed before they were retired, and nothing after', async () => {
+    expect(await verifierOf([{ expiresAt: vectors.now }]).verifier.verify(checked)).toBe(true)
+    await expect(verifierOf([{ expiresAt: vectors.now - 1 }]).verifier.verify(checked)).rejects.toMatchObject(
+      {
+        code: 'E-AUTH-UNAUTH',
+      },
+    )
+  })
+
+  test('of an unknown issuer are a refusal, those of an unreachable one are not', async () => {
+    await expect(verifierOf('unknown').verifier.verify(checked)).rejects.toMatchObject({
+      code: 'E-AUTH-UNAUTH',
+    })
+    expect(await verifierOf('unreachable').verifier.verify(checked)).toBe('unreachable')
+  })
+})
