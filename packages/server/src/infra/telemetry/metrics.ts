@@ -1,0 +1,23 @@
+/** Counts what happens, under names and labels that this module knows: no label takes a value that a stranger chose. */
+export interface Metrics {
+  /** `route` is the path template of the contract, undefined when none matched. */
+  requestServed(request: {
+    readonly method: string
+    readonly route: string | undefined
+    readonly status: number
+    readonly durationMs: number
+  }): void
+  jobRan(kind: string, outcome: 'done' | 'retry' | 'dead' | 'released', durationMs: number): void
+  deliveryTried(outcome: 'delivered' | 'retry' | 'stopped', durationMs: number): void
+  transactionEnded(outcome: 'committed' | 'failed', durationMs: number): void
+  /** Transactions that shared one commit. */
+  batchCommitted(transactions: number): void
+  /** A value that is asked for at each scrape, for instance the length of a queue. */
+  gauge(gauge: {
+    readonly name: string
+    readonly help: string
+    readonly read: () => number | Promise<number>
+  }): void
+  /** The metrics of this server and of its process in the text format of Prometheus. */
+  scrape(): Promise<{ readonly contentType: string; readonly text: string }>
+}

@@ -1,0 +1,49 @@
+import { styleText } from 'node:util'
+
+type Style = Parameters<typeof styleText>[0]
+
+const styles: Readonly<Record<string, Style>> = {
+  trace: 'gray',
+  debug: 'gray',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: ['bold', 'red'],
+}
+
+/** One line of the JSON log for a person: time, level, message, details, and stacks below. */
+export function prettyLine(line: string, hasColour: boolean): string {
+  const { time, level, msg, ...details } = JSON.parse(line) as Record<string, unknown>
+  const paint = (style: Style, text: string) =>
+    hasColour ? styleText(style, text, { validateStream: false }) : text
+  const clock = paint('gray', String(time).slice(11, 23))
+  const word = paint(styles[String(level)] ?? 'white', String(level).toUpperCase().padEnd(5))
+  const stacks = Object.values(details).flatMap(stackOf)
+  const rest = Object.entries(details).map(([name, value]) => paint('gray', `${name}=${short(value)}`))
+  const head = [clock, word, printable(String(msg ?? '')), ...rest].join(' ')
+  return `${[head, ...stacks].join('\n')}\n`
+}
+
+/** The stacks of a logged error and of its causes, indented. */
+function stackOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { stack, cause } = value as { stack?: unknown; cause?: unknown }
+  if (typeof stack !== 'string') return []
+  const lines = stack.split('\n').map((text) => `    ${printable(text)}`)
+  return [...lines, ...stackOf(cause)]
+}
+
+function short(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'stack' in value) {
+    const { name, message } = value as { name?: unknown; message?: unknown }
+    return printable(`${name}: ${message}`)
+  }
+  return typeof value === 'string' && /^[^\s"\p{Cc}]+$/u.test(value)
+    ? value
+    : printable(JSON.stringify(value))
+}
+
+// What strangers sent may stand in a log: it must not steer the terminal.
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
+}
