@@ -69,7 +69,7 @@ export class Discovery {
     if (found.kind !== 'server') return found
     const { server } = found
     const verdict = await inTurn(this.#servers, new URL(server).origin, () =>
-      this.#fetch(idTag, server, known),
+      this.#askServer(idTag, server, known),
     )
     if (verdict.kind === 'found') return { ...verdict, server }
     if (verdict.kind !== 'no-such-host') return verdict
@@ -77,7 +77,7 @@ export class Discovery {
     return { kind: known ? 'unreachable' : 'unknown' }
   }
 
-  async #fetch(idTag: IdTag, server: string, known: KnownAnswer | undefined): Promise<FetchVerdict> {
+  async #askServer(idTag: IdTag, server: string, known: KnownAnswer | undefined): Promise<FetchVerdict> {
     const { clock, allowPlainHttp } = this.#deps
     const { origin } = new URL(server)
     if ((this.#resting.get(origin) ?? 0) > clock.now()) return { kind: 'unreachable' }

@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { newPublicKey, RemoteServers } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
@@ -358,9 +358,11 @@ eachDialect('identities', (open) => {
     })
 
     test('asks once for many who ask at a time', async () => {
+      const read = vi.spyOn(db, 'reader')
       const all = await Promise.all(Array.from({ length: 50 }, () => identities.resolve(alice)))
       expect(new Set(all.map((resolved) => String(kids(resolved))))).toEqual(new Set(['first']))
       expect(world.requests.length).toBe(1)
+      expect(read).toHaveBeenCalledTimes(1)
     })
   })
 
