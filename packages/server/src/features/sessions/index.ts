@@ -4,7 +4,7 @@ export { type Credential, type CredentialDeps, verifyBearer } from './credential
 export { exchangeProxyToken } from './exchange-proxy-token.ts'
 export { type IssueDeps, type IssuedToken, issueToken, rolesOf, type TokenRequest } from './issue-token.ts'
 export { LastUse } from './last-use.ts'
-export { type FindIdentityKeys, mintProxyToken, type ProxyToken } from './proxy-token.ts'
+export { type FindIdentityKey, mintProxyToken, type ProxyToken } from './proxy-token.ts'
 export {
   defaultLifetimes,
   earliest,

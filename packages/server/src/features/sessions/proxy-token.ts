@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { type IdTag, parseIdTag } from '@kith/protocol'
-import { decodeJwt, decodeProtectedHeader, importSPKI, type JWTPayload, jwtVerify } from 'jose'
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose'
 import { JOSEError } from 'jose/errors'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { SigningKeyInfo, SigningKeys } from '#infra/keys/index.ts'
+import type { SigningKeys } from '#infra/keys/index.ts'
 
 /** What a proxy token says, once its issuer's signature is checked. */
 export interface ProxyToken {
@@ -13,9 +13,12 @@ export interface ProxyToken {
   readonly expiresAt: number
 }
 
-/** The keys of an identity of this server or another one, current and retired; fetched again when none has the
- * `kid`. Empty for an unknown identity, `E-UNAVAILABLE` when its server cannot be reached. */
-export type FindIdentityKeys = (idTag: IdTag, kid: string) => Promise<readonly SigningKeyInfo[]>
+/** The P-384 key with which an identity, of this server or another one, signs what names this `kid`; `expiresAt` when it
+ * is retired. Undefined when there is no such identity or key, `E-UNAVAILABLE` when its server cannot be reached. */
+export type FindIdentityKey = (
+  idTag: IdTag,
+  kid: string,
+) => Promise<{ readonly key: KeyObject; readonly expiresAt?: number } | undefined>
 
 const algorithm = 'ES384'
 // Clocks of two servers differ; a token from further ahead was not made now.
@@ -43,7 +46,7 @@ export async function mintProxyToken(
 
 /** Undefined when the token was not made for this tenant by the identity it names, or is not valid now. */
 export async function verifyProxyToken(
-  findIdentityKeys: FindIdentityKeys,
+  findIdentityKey: FindIdentityKey,
   tenant: Tenant,
   { token, now }: { token: string; now: number },
 ): Promise<ProxyToken | undefined> {
@@ -52,12 +55,9 @@ export async function verifyProxyToken(
     const claimed = readClaims(decodeJwt(token), tenant, now)
     const { kid } = decodeProtectedHeader(token)
     if (!claimed || kid === undefined || !kidForm.test(kid)) return undefined
-    const keys = await findIdentityKeys(claimed.issuerTag, kid)
-    const key = keys.find((known) => known.kid === kid)
-    if (!key || (key.expiresAt !== undefined && claimed.issuedAt > key.expiresAt)) return undefined
-    const publicKey = await importSPKI(key.publicKey, algorithm).catch(() => undefined)
-    if (!publicKey) return undefined
-    await jwtVerify(token, publicKey, {
+    const found = await findIdentityKey(claimed.issuerTag, kid)
+    if (!found || (found.expiresAt !== undefined && claimed.issuedAt > found.expiresAt)) return undefined
+    await jwtVerify(token, found.key, {
       algorithms: [algorithm],
       typ: 'JWT',
       currentDate: new Date(now * 1000),
