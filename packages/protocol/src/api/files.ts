@@ -101,6 +101,12 @@ export const uploadFile = contract({
   errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
+const conditions = Type.Object({
+  range: Type.Optional(Type.String()),
+  'if-none-match': Type.Optional(Type.String()),
+  'if-range': Type.Optional(Type.String()),
+})
+
 export const downloadFile = contract({
   name: 'downloadFile',
   method: 'GET',
@@ -116,6 +122,7 @@ export const downloadFile = contract({
     variant: Type.Optional(Words(variantNames)),
     download: Type.Optional(Type.String({ description: '`1` forces an attachment' })),
   }),
+  headers: conditions,
   reply: { kind: 'bytes', status: 200 },
   errors: ['E-FILE-NOTFOUND', 'E-RANGE'],
 })
@@ -131,7 +138,8 @@ export const downloadVariant = contract({
   guests: true,
   queryToken: true,
   params: Type.Object({ variantId: VariantIdParam }),
-  query: Type.Object({ download: Type.Optional(Type.String()) }),
+  query: Type.Object({ download: Type.Optional(Type.String({ description: '`1` forces an attachment' })) }),
+  headers: conditions,
   reply: { kind: 'bytes', status: 200 },
   errors: ['E-FILE-NOTFOUND', 'E-RANGE'],
 })

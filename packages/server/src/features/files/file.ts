@@ -73,7 +73,8 @@ export function isFileName(name: string): boolean {
 }
 
 export function assertFileName(name: string, path: string): void {
-  if (!isFileName(name)) throw invalid(path, `1 to ${maxNameLength} characters, no slashes, no control characters`)
+  if (!isFileName(name))
+    throw invalid(path, `1 to ${maxNameLength} characters, no slashes, no control characters`)
 }
 
 /** DECISIONS part 14: 1–64 characters, no comma; each once, in the order given. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { FileId, VariantName } from '@kith/protocol'
+import type { VariantName } from '@kith/protocol'
 import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -98,10 +98,4 @@ async function openBlob(
   const stream = await blobs.open(tenantId, hash, range)
   if (!stream) throw new Error(`blob ${hash} of tenant ${tenantId} is missing`)
   return stream
-}
-
-/** The file id and variant a variant's id names were checked by the contract. */
-export interface VariantChoice {
-  readonly fileId: FileId
-  readonly variant: VariantName
 }

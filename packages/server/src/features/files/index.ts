@@ -1,0 +1,8 @@
+export { assertAttachable } from './assert-attachable.ts'
+export { type FetchDeps, fetchFile } from './fetch-file.ts'
+export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
+export { fetchFileJob, makeVariantsJob } from './file-jobs.ts'
+export { filesMigrations } from './files-migrations.ts'
+export { makeVariants, type VariantDeps } from './make-variants.ts'
+export { queueFetches } from './queue-fetches.ts'
+export type { StorageLimits } from './reserve-storage.ts'
