@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { decodeBase64Url } from './base64url.ts'
 import { type ActionId, type IdTag, parseActionId, parseIdTag } from './ids.ts'
+import { parseSignedToken, type SignedToken, type SignedTokenProblem } from './signed-token.ts'
 
 /** Largest token that is taken, in characters. */
 export const maxActionTokenLength = 262_144
@@ -35,71 +35,25 @@ export const ActionTokenPayload = Type.Object({
 })
 export type ActionTokenPayload = Static<typeof ActionTokenPayload>
 
-/** A token taken apart; nothing about it is verified yet. */
-export interface ParsedActionToken {
-  readonly kid: string
+/** An action token taken apart; nothing about it is verified yet. */
+export interface ParsedActionToken extends Omit<SignedToken, 'payload'> {
   readonly issuerTag: IdTag
   readonly actionId: ActionId
   /** Unchecked against `ActionTokenPayload` but for the members above. */
   readonly payload: unknown
-  /** `header.payload` as it was signed. */
-  readonly signingInput: string
-  /** 96 bytes: r and s of P-384. */
-  readonly signature: Uint8Array
 }
 
 /** Why a text is not an action token. */
-export type TokenProblem = 'form' | 'header' | 'algorithm' | 'payload' | 'issuer' | 'action-id'
+export type TokenProblem = SignedTokenProblem | 'issuer' | 'action-id'
 
-const kidForm = /^[A-Za-z0-9_-]{1,64}$/
-const headerMembers = new Set(['alg', 'typ', 'kid'])
-
-/** Takes a compact JWS apart and checks its form. Only `alg`, `typ` and `kid` are known in the header: anything that
- * could point the verifier at another key (`jwk`, `jku`, `x5u`, `crit`, …) is refused. */
+/** Takes an action token apart and checks its form: that of `parseSignedToken`, and the names in it. */
 export function parseActionToken(text: string): ParsedActionToken | { readonly problem: TokenProblem } {
-  const [headerText, payloadText, signatureText, rest] =
-    text.length > maxActionTokenLength ? [] : text.split('.', 4)
-  if (!headerText || !payloadText || !signatureText || rest !== undefined) return { problem: 'form' }
-  const signature = decodeBase64Url(signatureText)
-  const header = decodeObject(headerText)
-  if (!header || !signature) return { problem: 'form' }
-  if (header.alg !== 'ES384' || signature.length !== 96) return { problem: 'algorithm' }
-  if (!isHeader(header)) return { problem: 'header' }
-  const payload = decodeObject(payloadText)
-  if (!payload) return { problem: 'payload' }
+  const token = parseSignedToken(text, maxActionTokenLength)
+  if ('problem' in token) return token
+  const { payload } = token
   const issuerTag = typeof payload.issuerTag === 'string' ? parseIdTag(payload.issuerTag) : undefined
   if (!issuerTag || issuerTag !== payload.issuerTag) return { problem: 'issuer' }
   const actionId = typeof payload.actionId === 'string' ? parseActionId(payload.actionId) : undefined
   if (!actionId) return { problem: 'action-id' }
-  return {
-    kid: header.kid,
-    issuerTag,
-    actionId,
-    payload,
-    signingInput: `${headerText}.${payloadText}`,
-    signature,
-  }
-}
-
-function isHeader(header: Record<string, unknown>): header is { alg: 'ES384'; typ: 'JWT'; kid: string } {
-  const { typ, kid } = header
-  return (
-    typ === 'JWT' &&
-    typeof kid === 'string' &&
-    kidForm.test(kid) &&
-    Object.keys(header).every((name) => headerMembers.has(name))
-  )
-}
-
-function decodeObject(text: string): Record<string, unknown> | undefined {
-  const bytes = decodeBase64Url(text)
-  if (!bytes) return undefined
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
+  return { ...token, issuerTag, actionId }
 }
