@@ -1,0 +1,138 @@
+import type { IdTag } from '@kith/protocol'
+import Type from 'typebox'
+import type { Identities, PublishedIdentity } from '#features/identities/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import { type Egress, EgressError } from '#infra/egress/index.ts'
+import { type Jobs, jobKind } from '#infra/jobs/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { StoredProfile } from './profile.ts'
+import { findStoredProfile, putRemoteProfile } from './profile-store.ts'
+import { parseRemoteProfile, type RemoteProfile } from './remote-profile.ts'
+
+export interface FindProfileDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'enqueue'>
+  readonly egress: Pick<Egress, 'request'>
+  readonly identities: Pick<Identities, 'resolve'>
+  readonly tenants: Pick<Tenants, 'find'>
+}
+
+export type FoundProfile =
+  | { readonly kind: 'found'; readonly profile: StoredProfile }
+  | { readonly kind: 'unknown' | 'unreachable' }
+
+const freshSecs = 24 * 60 * 60
+const maxAnswerBytes = 65_536
+
+/** Asks the server of an identity for its profile, in the background. */
+export const refreshProfileJob = jobKind({
+  name: 'profiles.refresh',
+  payload: Type.Object({ idTag: Type.String() }),
+  retry: { maxAttempts: 5, firstDelayMs: 60_000, longestDelayMs: 3_600_000 },
+  concurrency: 4,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
+/** A profile of this server, or of another one: remembered for a day, then shown while it is asked for again. */
+export async function findProfile(deps: FindProfileDeps, idTag: IdTag): Promise<FoundProfile> {
+  const stored = await findStoredProfile(deps.db.reader(serverTenant), idTag)
+  if (!stored) return fetchProfile(deps, idTag, undefined)
+  if (isStale(stored, nowSecs(deps.clock)))
+    await deps.db.transact(serverTenant, (tx) => requestProfile(deps, tx, idTag))
+  return { kind: 'found', profile: stored }
+}
+
+/** Queues a question about an identity's profile, once. */
+export async function requestProfile(
+  deps: Pick<FindProfileDeps, 'jobs'>,
+  tx: Writer,
+  idTag: IdTag,
+): Promise<void> {
+  await deps.jobs.enqueue(tx.as(serverTenant), refreshProfileJob, { idTag }, { dedupKey: idTag })
+}
+
+/** Does the work of `refreshProfileJob`; does nothing when the profile was refreshed meanwhile. */
+export async function refreshProfile(deps: FindProfileDeps, idTag: IdTag): Promise<void> {
+  const stored = await findStoredProfile(deps.db.reader(serverTenant), idTag)
+  if (stored && !isStale(stored, nowSecs(deps.clock))) return
+  const outcome = await fetchProfile(deps, idTag, stored)
+  if (outcome.kind === 'unreachable') throw new Error(`the server of ${idTag} cannot be reached`)
+}
+
+function isStale({ refreshedAt }: StoredProfile, now: number): boolean {
+  return refreshedAt !== undefined && refreshedAt <= now - freshSecs
+}
+
+async function fetchProfile(
+  deps: FindProfileDeps,
+  idTag: IdTag,
+  stored: StoredProfile | undefined,
+): Promise<FoundProfile> {
+  const resolved = await deps.identities.resolve(idTag)
+  if (resolved.kind !== 'found') return resolved
+  // A tenant of this server without a profile is one that is being made.
+  if (await deps.tenants.find(idTag)) return { kind: 'unknown' }
+  const answer = await ask(deps, resolved.identity, stored?.etag)
+  const profile = merge({ identity: resolved.identity, stored, answer, now: nowSecs(deps.clock) })
+  await deps.db.transact(serverTenant, (tx) => putRemoteProfile(tx, profile))
+  return { kind: 'found', profile }
+}
+
+interface ProfileAnswer {
+  readonly profile: RemoteProfile
+  readonly etag: string | undefined
+}
+
+/** `unchanged`: as it is remembered. `none`: the server says nothing that can be read. */
+async function ask(
+  deps: FindProfileDeps,
+  { idTag, serverUrl }: PublishedIdentity,
+  etag: string | undefined,
+): Promise<ProfileAnswer | 'unchanged' | 'none'> {
+  try {
+    const answer = await deps.egress.request({
+      method: 'GET',
+      url: `${serverUrl}/api/profiles/${idTag}`,
+      headers: { accept: 'application/json', ...(etag === undefined ? {} : { 'if-none-match': etag }) },
+      maxBytes: maxAnswerBytes,
+    })
+    if (answer.status === 304) return 'unchanged'
+    if (answer.status !== 200) return 'none'
+    const profile = parseRemoteProfile(Buffer.from(answer.body).toString('utf8'), idTag)
+    return profile ? { profile, etag: answer.headers.etag?.slice(0, 200) } : 'none'
+  } catch (error) {
+    if (error instanceof EgressError) return 'none'
+    throw error
+  }
+}
+
+/** What the profile says, over what the identity's document says, over what was known. */
+function merge({
+  identity,
+  stored,
+  answer,
+  now,
+}: {
+  readonly identity: PublishedIdentity
+  readonly stored: StoredProfile | undefined
+  readonly answer: ProfileAnswer | 'unchanged' | 'none'
+  readonly now: number
+}): StoredProfile {
+  if (stored && answer === 'unchanged') return { ...stored, refreshedAt: now }
+  const said = typeof answer === 'object' ? answer.profile : {}
+  return {
+    idTag: identity.idTag,
+    name: said.name ?? identity.name ?? identity.idTag,
+    type: said.type ?? identity.type ?? 'person',
+    profilePic: said.profilePic ?? identity.profilePic,
+    coverPic: said.coverPic,
+    x: said.x,
+    createdAt: said.createdAt ?? stored?.createdAt ?? now,
+    updatedAt: now,
+    refreshedAt: now,
+    etag: typeof answer === 'object' ? answer.etag : undefined,
+  }
+}

@@ -1,0 +1,14 @@
+export {
+  type FindProfileDeps,
+  type FoundProfile,
+  findProfile,
+  refreshProfile,
+  refreshProfileJob,
+  requestProfile,
+} from './find-profile.ts'
+export { describeIdentity, type IdentityDocumentDeps } from './identity-document.ts'
+export { createOwnProfile, getOwnProfile } from './own-profile.ts'
+export type { StoredProfile } from './profile.ts'
+export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
+export type { ServerInfo } from './profile-view.ts'
+export { profilesMigrations } from './profiles-migrations.ts'

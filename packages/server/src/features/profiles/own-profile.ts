@@ -1,0 +1,54 @@
+import type { IdTag } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, Reader, Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { acceptName, assertExtra, type StoredProfile } from './profile.ts'
+import { findStoredProfile, insertOwnProfile, updateOwnProfile } from './profile-store.ts'
+
+/** Writes a new tenant's own profile; `tx` is bound to it. */
+export async function createOwnProfile(
+  deps: { readonly clock: Clock },
+  tx: Writer,
+  { idTag, name, type }: { readonly idTag: IdTag } & Pick<StoredProfile, 'name' | 'type'>,
+): Promise<void> {
+  const now = nowSecs(deps.clock)
+  await insertOwnProfile(tx, {
+    idTag,
+    name,
+    type,
+    profilePic: undefined,
+    coverPic: undefined,
+    x: undefined,
+    createdAt: now,
+    updatedAt: now,
+    refreshedAt: undefined,
+    etag: undefined,
+  })
+}
+
+/** The tenant's own profile. */
+export async function getOwnProfile(reader: Reader, idTag: IdTag): Promise<StoredProfile> {
+  const profile = await findStoredProfile(reader, idTag)
+  if (!profile) throw new Failure('E-PROFILE-NOTFOUND')
+  return profile
+}
+
+/** Changes what is given, and answers the profile as it is then. */
+export async function updateProfile(
+  deps: { readonly db: Database; readonly clock: Clock },
+  tenant: Tenant,
+  change: { readonly name?: string; readonly x?: Readonly<Record<string, unknown>> },
+): Promise<StoredProfile> {
+  const { name, x } = change
+  if (x !== undefined) assertExtra(x)
+  const accepted = {
+    ...(name === undefined ? {} : { name: acceptName(name) }),
+    ...(x === undefined ? {} : { x }),
+    updatedAt: nowSecs(deps.clock),
+  }
+  return deps.db.transact(tenant.tenantId, async (tx) => {
+    await updateOwnProfile(tx, accepted)
+    return getOwnProfile(tx, tenant.idTag)
+  })
+}

@@ -1,0 +1,73 @@
+import { getIdentityDocument, getMe, getProfile, type IdTag, type Me, updateMe } from '@kith/protocol'
+import { findRelation, noRelation } from '#features/relations/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import { actsAsTenant } from '#features/visibility/index.ts'
+import { type Caller, isOwner, type Tenant } from '#infra/caller/index.ts'
+import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { type FindProfileDeps, findProfile } from './find-profile.ts'
+import { describeIdentity, etagOf, type IdentityDocumentDeps } from './identity-document.ts'
+import { getOwnProfile, updateProfile } from './own-profile.ts'
+import type { StoredProfile } from './profile.ts'
+import { ownerMeView, profileView, publicMeView, type ServerInfo } from './profile-view.ts'
+
+export interface ProfileEndpointDeps extends FindProfileDeps, IdentityDocumentDeps {
+  readonly tenants: Pick<Tenants, 'find'>
+  readonly serverInfo: ServerInfo
+}
+
+const documentMaxAgeSecs = 300
+
+export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
+  return [
+    bind(getMe, async ({ tenant, caller }) => {
+      const profile = await getOwnProfile(deps.db.reader(tenant.tenantId), tenant.idTag)
+      return meView(deps, profile, { tenant, caller })
+    }),
+    bind(updateMe, async ({ tenant, caller, body }) =>
+      meView(deps, await updateProfile(deps, tenant, body), { tenant, caller }),
+    ),
+    bind(getProfile, async ({ tenant, caller, params }) => {
+      const profile = await viewProfile(deps, { tenant, caller, idTag: params.idTag })
+      return new Reshaped(profile, { headers: { etag: etagOf(profile) } })
+    }),
+    bind(getIdentityDocument, async ({ tenant, query }) => {
+      const document = await describeIdentity(deps, await getHosted(deps, query.idTag ?? tenant?.idTag))
+      const headers = { 'cache-control': `public, max-age=${documentMaxAgeSecs}`, etag: etagOf(document) }
+      return new Reshaped(document, { headers })
+    }),
+  ]
+}
+
+async function meView(
+  deps: ProfileEndpointDeps,
+  profile: StoredProfile,
+  { tenant, caller }: { readonly tenant: Tenant; readonly caller: Caller },
+): Promise<Me> {
+  const [current] = await deps.keys.list(tenant.tenantId)
+  if (!current) throw new Failure('E-PROFILE-NOTFOUND')
+  const view = publicMeView(profile, current.publicKey, deps.serverInfo)
+  if (caller.kind !== 'identity' || !isOwner(caller)) return view
+  return { ...view, ...ownerMeView(profile, tenant, caller) }
+}
+
+async function viewProfile(
+  deps: ProfileEndpointDeps,
+  { tenant, caller, idTag }: { readonly tenant: Tenant; readonly caller: Caller; readonly idTag: IdTag },
+) {
+  const found = await findProfile(deps, idTag)
+  if (found.kind !== 'found')
+    throw new Failure(found.kind === 'unknown' ? 'E-PROFILE-NOTFOUND' : 'E-UNAVAILABLE')
+  const hosted = await deps.tenants.find(idTag)
+  const knowsRelations = actsAsTenant(caller, tenant) && idTag !== tenant.idTag
+  const relation = knowsRelations
+    ? ((await findRelation(deps.db.reader(tenant.tenantId), idTag)) ?? noRelation(idTag))
+    : undefined
+  return profileView(found.profile, { ...(hosted ? { hosted } : {}), ...(relation ? { relation } : {}) })
+}
+
+async function getHosted(deps: ProfileEndpointDeps, idTag: IdTag | undefined): Promise<HostedTenant> {
+  const hosted = idTag && (await deps.tenants.find(idTag))
+  if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-PROFILE-NOTFOUND')
+  return hosted
+}

@@ -1,0 +1,102 @@
+import type { IdTag } from '@kith/protocol'
+import { type Reader, serverTenant, statement, type Writer } from '#infra/db/index.ts'
+import type { StoredProfile } from './profile.ts'
+
+interface ProfileRow {
+  tenant_id: number
+  id_tag: string
+  name: string
+  type: string
+  profile_pic: string | null
+  cover_pic: string | null
+  x: string | null
+  created_at: number
+  updated_at: number
+  refreshed_at: number | null
+  etag: string | null
+}
+interface ProfileTables {
+  profiles: ProfileRow
+}
+
+// NOTE: by identity alone: a profile is public, and each identity has one row on the whole server.
+const selectProfile = statement<ProfileTables, { idTag: string }, ProfileRow>((tables, value) =>
+  tables.selectFrom('profiles').selectAll().where('id_tag', '=', value('idTag')),
+)
+
+/** The profile of a tenant of this server, or what is remembered of an identity elsewhere. */
+export async function findStoredProfile(reader: Reader, idTag: IdTag): Promise<StoredProfile | undefined> {
+  const row = await reader.first(selectProfile, { idTag })
+  return row && fromRow(row)
+}
+
+/** Writes the own profile of the handle's tenant; what was remembered of the identity before it lived here goes. */
+export async function insertOwnProfile(tx: Writer, profile: StoredProfile): Promise<void> {
+  const tables = tx.tables<ProfileTables>()
+  await tables
+    .deleteFrom('profiles')
+    .where('tenant_id', '=', serverTenant)
+    .where('id_tag', '=', profile.idTag)
+    .execute()
+  await tables.insertInto('profiles').values(toRow(tx.tenantId, profile)).execute()
+}
+
+export async function updateOwnProfile(
+  tx: Writer,
+  { name, x, updatedAt }: { name?: string; x?: Readonly<Record<string, unknown>>; updatedAt: number },
+): Promise<void> {
+  await tx
+    .tables<ProfileTables>()
+    .updateTable('profiles')
+    .set({
+      ...(name === undefined ? {} : { name }),
+      ...(x === undefined ? {} : { x: JSON.stringify(x) }),
+      updated_at: updatedAt,
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+}
+
+/** Remembers a profile of another server; `tx` is the server's own. The own profile of a tenant is never touched. */
+export async function putRemoteProfile(tx: Writer, profile: StoredProfile): Promise<void> {
+  const row = toRow(tx.tenantId, profile)
+  await tx
+    .tables<ProfileTables>()
+    .insertInto('profiles')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['id_tag']).doUpdateSet(row).where('profiles.tenant_id', '=', row.tenant_id),
+    )
+    .execute()
+}
+
+function toRow(tenantId: number, profile: StoredProfile): ProfileRow {
+  return {
+    tenant_id: tenantId,
+    id_tag: profile.idTag,
+    name: profile.name,
+    type: profile.type,
+    profile_pic: profile.profilePic ?? null,
+    cover_pic: profile.coverPic ?? null,
+    x: profile.x === undefined ? null : JSON.stringify(profile.x),
+    created_at: profile.createdAt,
+    updated_at: profile.updatedAt,
+    refreshed_at: profile.refreshedAt ?? null,
+    etag: profile.etag ?? null,
+  }
+}
+
+function fromRow(row: ProfileRow): StoredProfile {
+  return {
+    idTag: row.id_tag as IdTag,
+    name: row.name,
+    type: row.type === 'community' ? 'community' : 'person',
+    profilePic: row.profile_pic ?? undefined,
+    coverPic: row.cover_pic ?? undefined,
+    x: row.x === null ? undefined : (JSON.parse(row.x) as Record<string, unknown>),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    refreshedAt: row.refreshed_at ?? undefined,
+    etag: row.etag ?? undefined,
+  }
+}

@@ -1,0 +1,44 @@
+import type { IdTag } from '@kith/protocol'
+import { invalid } from '#lib/failure.ts'
+
+/** What an identity says of itself. Times are Unix seconds. */
+export interface StoredProfile {
+  readonly idTag: IdTag
+  readonly name: string
+  readonly type: 'person' | 'community'
+  readonly profilePic: string | undefined
+  readonly coverPic: string | undefined
+  /** Free members: biography, location, … */
+  readonly x: Readonly<Record<string, unknown>> | undefined
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** When its server was last asked; undefined for tenants of this server. */
+  readonly refreshedAt: number | undefined
+  readonly etag: string | undefined
+}
+
+/** Largest `x`, as JSON in UTF-8 (DECISIONS part 7). */
+export const maxProfileExtraBytes = 16_384
+const maxNameLength = 100
+
+/** The name as it is kept, without spaces around it. */
+export function acceptName(name: string): string {
+  const trimmed = name.trim()
+  if (!isName(trimmed)) throw invalid('/name', 'must be visible text of at most 100 characters')
+  return trimmed
+}
+
+/** Visible text of one line. */
+export function isName(name: string): boolean {
+  const { length } = [...name]
+  return length > 0 && length <= maxNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name)
+}
+
+/** Fails with `E-VALIDATION` when the free members are too large. */
+export function assertExtra(x: Readonly<Record<string, unknown>>): void {
+  if (!isExtra(x)) throw invalid('/x', `must be at most ${maxProfileExtraBytes} bytes of JSON`)
+}
+
+export function isExtra(x: Readonly<Record<string, unknown>>): boolean {
+  return Buffer.byteLength(JSON.stringify(x)) <= maxProfileExtraBytes
+}
