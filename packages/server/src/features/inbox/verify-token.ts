@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
+import { hasKid } from '#features/identities/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { CheckedToken } from './check-token.ts'
 
@@ -62,7 +63,7 @@ async function findKey(deps: VerifyDeps, token: CheckedToken): Promise<KeyObject
 
 function pickKey(found: IssuerKeys, token: CheckedToken): KeyObject | undefined {
   if (found.kind !== 'found') return undefined
-  const match = found.keys.find(({ kid }) => kid === token.parsed.kid)
+  const match = found.keys.find((candidate) => hasKid(candidate, token.parsed.kid))
   const retired = match?.expiresAt !== undefined && token.payload.iat > match.expiresAt
   return retired ? undefined : match?.key
 }

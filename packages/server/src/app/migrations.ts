@@ -1,0 +1,31 @@
+import { accountsMigrations } from '#features/accounts/index.ts'
+import { actionsMigrations } from '#features/actions/index.ts'
+import { auditMigrations } from '#features/audit/index.ts'
+import { filesMigrations } from '#features/files/index.ts'
+import { identitiesMigrations } from '#features/identities/index.ts'
+import { profilesMigrations } from '#features/profiles/index.ts'
+import { referencesMigrations } from '#features/references/index.ts'
+import { relationsMigrations } from '#features/relations/index.ts'
+import { sessionsMigrations } from '#features/sessions/index.ts'
+import { signInMigrations } from '#features/sign-in/index.ts'
+import { tenantsMigrations } from '#features/tenants/index.ts'
+import type { Migration } from '#infra/db/index.ts'
+import { jobsMigrations } from '#infra/jobs/index.ts'
+import { keysMigrations } from '#infra/keys/index.ts'
+
+/** Every migration of the program, in the order in which they are applied. New ones go to the end. */
+export const migrations: readonly Migration[] = [
+  ...keysMigrations,
+  ...jobsMigrations,
+  ...tenantsMigrations,
+  ...auditMigrations,
+  ...accountsMigrations,
+  ...sessionsMigrations,
+  ...referencesMigrations,
+  ...signInMigrations,
+  ...identitiesMigrations,
+  ...relationsMigrations,
+  ...profilesMigrations,
+  ...actionsMigrations,
+  ...filesMigrations,
+]

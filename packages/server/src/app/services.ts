@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type BlobStore, openDiskBlobs } from '#infra/blobs/index.ts'
+import type { Config } from '#infra/config/index.ts'
+import { type Database, openDatabase } from '#infra/db/index.ts'
+import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
+import { createEgress, type Egress, type UrlCheck } from '#infra/egress/index.ts'
+import { type Images, openImages } from '#infra/images/index.ts'
+import { type JobQueue, openJobs } from '#infra/jobs/index.ts'
+import {
+  loadMasterKey,
+  openSigningKeys,
+  openTokenSecrets,
+  openVault,
+  type SigningKeys,
+  type TokenSecrets,
+  type Vault,
+} from '#infra/keys/index.ts'
+import { type Mailer, openMailer } from '#infra/mail/index.ts'
+import { type Logger, type Metrics, openMetrics } from '#infra/telemetry/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { migrations } from './migrations.ts'
+import { version } from './version.ts'
+
+/** Everything with a plug, opened and ready. Features get parts of it, never the whole. */
+export interface Services {
+  readonly config: Config
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly db: Database
+  readonly vault: Vault
+  readonly signingKeys: SigningKeys
+  readonly tokenSecrets: TokenSecrets
+  readonly jobs: JobQueue
+  readonly blobs: BlobStore
+  readonly images: Images
+  /** Where half-made pictures lie. */
+  readonly tempDir: string
+  readonly dns: DnsResolver
+  readonly egress: Egress & UrlCheck
+  readonly mailer: Mailer
+  /** Lets go of everything, in the opposite order. */
+  close(): Promise<void>
+}
+
+/** Opens what the configuration names, in the order in which one needs the other. */
+export async function openServices(
+  config: Config,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<Services> {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  const metrics = openMetrics()
+  const vault = openVault({ masterKey: await loadMasterKey(config.masterKey) })
+  const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger })
+  const signingKeys = openSigningKeys({ db, vault, clock })
+  const tokenSecrets = openTokenSecrets({ db, vault, clock })
+  const jobs = openJobs({ db, clock, logger, metrics, nodeId: randomUUID() })
+  const blobs = await openBlobs(config, { clock, logger })
+  const tempDir = join(config.dataDir, 'tmp')
+  const images = await openImages({ tempDir, logger })
+  const { dnsServers, allowPrivateNetwork } = config.federation
+  const dns = createDnsResolver({ servers: dnsServers ?? [], systemNames: allowPrivateNetwork !== false })
+  const egress = createEgress({
+    privateNetworks: allowPrivateNetwork,
+    resolver: dns,
+    userAgent: `Kith/${version}`,
+  })
+  const mailer = openMailer({ ...config.mail, clock })
+  return {
+    config,
+    clock,
+    logger,
+    metrics,
+    db,
+    vault,
+    signingKeys,
+    tokenSecrets,
+    jobs,
+    blobs,
+    images,
+    tempDir,
+    dns,
+    egress,
+    mailer,
+    async close() {
+      await jobs.stop()
+      await images.close()
+      await egress.close()
+      await db.close()
+    },
+  }
+}
+
+async function openBlobs(
+  config: Config,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<BlobStore> {
+  const { blobStore } = config
+  if (blobStore.kind === 'file') return await openDiskBlobs({ dir: blobStore.path, clock, logger })
+  throw new Failure('E-UNAVAILABLE', { message: 'BLOB_STORE=s3://… is not supported yet.' })
+}
