@@ -14,100 +14,114 @@ export type TestDatabaseOptions = Omit<OpenDatabaseOptions, 'url' | 'connectPost
 export interface OpenTestDatabase {
   (options: TestDatabaseOptions): Promise<Database>
   readonly dialect: Dialect
+  /** An empty database that is not opened yet; who opens it closes it before the test ends. */
+  place(): Promise<DatabasePlace>
   /** Opens the database of another handle once more, as a second process would. */
   again(database: Database, options: TestDatabaseOptions): Promise<Database>
 }
 
-interface Place {
-  readonly options: Pick<OpenDatabaseOptions, 'url' | 'connectPostgres'>
+/** Where an empty database is: for `openDatabase`, or for a whole server that opens it itself. */
+export type DatabasePlace = Pick<OpenDatabaseOptions, 'url' | 'connectPostgres'>
+
+interface RemovablePlace {
+  readonly place: DatabasePlace
   remove(): Promise<void>
 }
 
-const realServerUrl = process.env.TEST_POSTGRES_URL
+const serverUrl = process.env.TEST_POSTGRES_URL
+let embedded: Promise<EmbeddedPostgres> | undefined
 
-/** Runs a suite on SQLite and on PostgreSQL: an embedded one, or the server at TEST_POSTGRES_URL. */
+/** Runs a suite on SQLite and on PostgreSQL: an embedded one, or the server at TEST_POSTGRES_URL. Call it at the top
+ * of a test file. */
 export function eachDialect(name: string, suite: (open: OpenTestDatabase) => void): void {
   describe(`${name} (sqlite)`, () => suite(opener('sqlite', makeFile)))
-  describe(`${name} (${realServerUrl ? 'postgres server' : 'postgres'})`, () => {
-    if (realServerUrl) return suite(opener('postgres', () => makeServerSchema(realServerUrl)))
-    let embedded: EmbeddedPostgres
-    // Starting takes seconds, so one serves all tests of the suite, each in a schema of its own.
-    beforeAll(() => {
-      embedded = new EmbeddedPostgres()
-      return embedded.createSchema('started')
-    }, 60_000)
-    afterAll(() => embedded.close())
-    suite(opener('postgres', () => makeEmbeddedSchema(embedded)))
+  if (serverUrl) {
+    describe(`${name} (postgres server)`, () => suite(opener('postgres', () => makeServerSchema(serverUrl))))
+    return
+  }
+  describe(`${name} (postgres)`, () => {
+    beforeAll(startEmbedded, 60_000)
+    suite(opener('postgres', makeEmbeddedSchema))
+  })
+  afterAll(async () => {
+    await (await embedded)?.close()
+    embedded = undefined
   })
 }
 
-/** A test that needs many connections to PostgreSQL, which the embedded one does not have. */
-export function testOnServer(
+/** A suite for what the embedded PostgreSQL has not, such as several connections. */
+export function onPostgresServer(
   name: string,
-  run: (open: OpenTestDatabase, url: string) => Promise<void>,
+  suite: (open: OpenTestDatabase, serverUrl: string) => void,
 ): void {
-  if (realServerUrl) {
-    const open = opener('postgres', () => makeServerSchema(realServerUrl))
-    test(name, () => run(open, realServerUrl))
-  } else {
-    console.warn(`SKIPPED, needs a PostgreSQL server at TEST_POSTGRES_URL: ${name}`)
-    test.skip(`${name} (needs TEST_POSTGRES_URL)`, () => undefined)
+  if (serverUrl) {
+    describe(`${name} (postgres server)`, () =>
+      suite(
+        opener('postgres', () => makeServerSchema(serverUrl)),
+        serverUrl,
+      ))
+    return
   }
+  console.warn(`SKIPPED: "${name}" needs a PostgreSQL server. Set TEST_POSTGRES_URL to run it.`)
+  test.skip(`${name} (needs TEST_POSTGRES_URL)`, () => undefined)
 }
 
-function opener(dialect: Dialect, makePlace: () => Promise<Place>): OpenTestDatabase {
-  const opened = new Map<Database, Place>()
+function opener(dialect: Dialect, make: () => Promise<RemovablePlace>): OpenTestDatabase {
+  const opened = new Map<Database, DatabasePlace>()
+  const removers: (() => Promise<void>)[] = []
   afterEach(async () => {
-    const places = new Set(opened.values())
     await Promise.all([...opened.keys()].map((database) => database.close()))
     opened.clear()
-    for (const place of places) await place.remove()
+    await Promise.all(removers.splice(0).map((remove) => remove()))
   })
-  const openAt = async (place: Place, options: TestDatabaseOptions) => {
-    const database = await openDatabase({ ...options, ...place.options })
-    opened.set(database, place)
+  const place = async () => {
+    const made = await make()
+    removers.push(() => made.remove())
+    return made.place
+  }
+  const openAt = async (where: DatabasePlace, options: TestDatabaseOptions) => {
+    const database = await openDatabase({ ...options, ...where })
+    opened.set(database, where)
     return database
   }
-  const open = async (options: TestDatabaseOptions) => {
-    const place = await makePlace()
-    try {
-      return await openAt(place, options)
-    } catch (error) {
-      await place.remove()
-      throw error
-    }
-  }
+  const open = async (options: TestDatabaseOptions) => openAt(await place(), options)
   const again = (database: Database, options: TestDatabaseOptions) => {
-    const place = opened.get(database)
-    if (!place) throw new Error('This database was not opened here')
-    return openAt(place, options)
+    const where = opened.get(database)
+    if (!where) throw new Error('This database was not opened here')
+    return openAt(where, options)
   }
-  return Object.assign(open, { dialect, again })
+  return Object.assign(open, { dialect, place, again })
 }
 
-async function makeFile(): Promise<Place> {
+function startEmbedded(): Promise<EmbeddedPostgres> {
+  embedded ??= EmbeddedPostgres.start()
+  return embedded
+}
+
+async function makeFile(): Promise<RemovablePlace> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-db-'))
   return {
-    options: { url: `sqlite:${join(folder, 'kith.db')}` },
+    place: { url: `sqlite:${join(folder, 'kith.db')}` },
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
-async function makeEmbeddedSchema(embedded: EmbeddedPostgres): Promise<Place> {
+async function makeEmbeddedSchema(): Promise<RemovablePlace> {
+  const server = await startEmbedded()
   const schema = freshName()
-  await embedded.createSchema(schema)
+  await server.createSchema(schema)
   return {
-    options: { url: 'postgres://embedded', connectPostgres: embedded.pools(schema) },
-    remove: () => embedded.dropSchema(schema),
+    place: { url: 'postgres://embedded', connectPostgres: server.pools(schema) },
+    remove: () => server.dropSchema(schema),
   }
 }
 
-async function makeServerSchema(serverUrl: string): Promise<Place> {
+async function makeServerSchema(server: string): Promise<RemovablePlace> {
   const schema = freshName()
-  await onServer(serverUrl, `create schema ${schema}`)
-  const url = new URL(serverUrl)
+  await onServer(server, `create schema ${schema}`)
+  const url = new URL(server)
   url.searchParams.set('options', `-c search_path=${schema}`)
-  return { options: { url: url.href }, remove: () => onServer(serverUrl, `drop schema ${schema} cascade`) }
+  return { place: { url: url.href }, remove: () => onServer(server, `drop schema ${schema} cascade`) }
 }
 
 async function onServer(url: string, command: string): Promise<void> {

@@ -1,13 +1,34 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { PGlite, types } from '@electric-sql/pglite'
 import type { ConnectPostgres, PostgresPool, PostgresQuery } from '#infra/db/postgres-pool.ts'
 
 const parsers = { [types.INT8]: Number, [types.NUMERIC]: Number }
+const cacheFolder = join(import.meta.dirname, '../../../../node_modules/.cache/kith')
 
 /** PostgreSQL inside this process. It has one connection, which schemas and transactions take in turns. */
 export class EmbeddedPostgres {
-  readonly #server = new PGlite({ parsers })
+  readonly #server: PGlite
   #path = ''
   #last: Promise<unknown> = Promise.resolve()
+
+  private constructor(server: PGlite) {
+    this.#server = server
+  }
+
+  /** Starting takes seconds the first time; later ones begin with a copy of that first empty database. */
+  static async start(): Promise<EmbeddedPostgres> {
+    const copyPath = join(cacheFolder, `pglite-${await installedVersion()}.tar`)
+    const copy = await readFile(copyPath).catch(() => undefined)
+    if (copy) return new EmbeddedPostgres(await PGlite.create({ parsers, loadDataDir: new Blob([copy]) }))
+    const server = await PGlite.create({ parsers })
+    await mkdir(cacheFolder, { recursive: true })
+    const newPath = `${copyPath}.${process.pid}`
+    await writeFile(newPath, (await server.dumpDataDir('none')).stream())
+    await rename(newPath, copyPath)
+    return new EmbeddedPostgres(server)
+  }
 
   async createSchema(name: string): Promise<void> {
     await this.#alone(() => this.#server.exec(`create schema ${name}`))
@@ -19,48 +40,46 @@ export class EmbeddedPostgres {
 
   /** Pools on one schema, as a server of its own would give. */
   pools(schema: string): ConnectPostgres {
-    return () => ({ readers: this.#pool(schema, true), writers: this.#pool(schema, false) })
+    return () => ({ readers: this.#readers(schema), writers: this.#writers(schema) })
   }
 
   async close(): Promise<void> {
     await this.#server.close()
   }
 
-  #pool(schema: string, isReadOnly: boolean): PostgresPool {
-    const under: Set<Promise<unknown>> = new Set()
-    const track = <Result>(running: Promise<Result>) => {
-      under.add(running)
-      return running.finally(() => under.delete(running))
-    }
+  #readers(schema: string): PostgresPool {
+    const gate = new Gate()
     return {
-      query: (query) => track(this.#alone(() => this.#readOnce(schema, query, isReadOnly))),
-      connect: async () => {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        const { promise: ready, resolve: start } = Promise.withResolvers<void>()
-        void track(
-          this.#alone(async () => {
-            await this.#enter(schema)
-            start()
-            await promise
-          }),
-        )
-        await ready
-        return {
-          query: (query) => this.#query(query),
-          release: (isBroken) => {
-            void (isBroken ? this.#server.exec('rollback') : Promise.resolve()).then(() => resolve())
-          },
-        }
-      },
-      end: async () => {
-        await Promise.allSettled(under)
-      },
+      query: (query) => gate.pass(() => this.#alone(() => this.#readOnce(schema, query))),
+      connect: () => Promise.reject(new Error('Readers run single queries')),
+      end: () => gate.close(),
     }
   }
 
-  async #readOnce(schema: string, query: PostgresQuery, isReadOnly: boolean) {
+  #writers(schema: string): PostgresPool {
+    const gate = new Gate()
+    return {
+      query: () => Promise.reject(new Error('Writers run transactions')),
+      connect: async () => {
+        const entered = Promise.withResolvers<void>()
+        const released = Promise.withResolvers<boolean>()
+        const turn = gate.pass(() =>
+          this.#alone(async () => {
+            await this.#enter(schema)
+            entered.resolve()
+            if (await released.promise) await this.#server.exec('rollback')
+          }),
+        )
+        turn.catch(entered.reject)
+        await entered.promise
+        return { query: (query) => this.#query(query), release: released.resolve }
+      },
+      end: () => gate.close(),
+    }
+  }
+
+  async #readOnce(schema: string, query: PostgresQuery) {
     await this.#enter(schema)
-    if (!isReadOnly) return this.#query(query)
     await this.#server.exec('begin read only')
     try {
       return await this.#query(query)
@@ -81,8 +100,32 @@ export class EmbeddedPostgres {
   }
 
   #alone<Result>(run: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(run, run)
+    const turn = this.#last.then(run)
     this.#last = turn.catch(() => undefined)
     return turn
+  }
+}
+
+async function installedVersion(): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
+  const { version } = JSON.parse(await readFile(join(dirname(entry), '../package.json'), 'utf8'))
+  return version
+}
+
+/** Lets calls through until it is closed, and then waits for those under way. */
+class Gate {
+  readonly #running = new Set<Promise<unknown>>()
+  #isClosed = false
+
+  pass<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(new Error('Cannot use a pool after calling end on the pool'))
+    const running = call()
+    this.#running.add(running)
+    return running.finally(() => this.#running.delete(running))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#running)
   }
 }
