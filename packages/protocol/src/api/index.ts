@@ -11,9 +11,14 @@ export * from './actions.ts'
 export * from './audit.ts'
 export * from './federation.ts'
 export * from './files.ts'
+export * from './login-session.ts'
 export * from './profiles.ts'
 export * from './references.ts'
 export * from './sign-in.ts'
+export * from './sign-in-api-keys.ts'
+export * from './sign-in-passkeys.ts'
+export * from './sign-in-passwords.ts'
+export * from './sign-in-qr.ts'
 
 /** Every endpoint of the server. */
 export const allContracts: readonly Contract[] = [

@@ -1,22 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, Nullable, UnixTime } from '../schemas.ts'
+import { IdTagInput, IsoTime, Nullable, UnixTime, Words } from '../schemas.ts'
+import { LoginSession } from './login-session.ts'
+import { apiKeyContracts } from './sign-in-api-keys.ts'
+import { PasskeyLoginChallenge, passkeyContracts } from './sign-in-passkeys.ts'
+import { passwordContracts } from './sign-in-passwords.ts'
+import { QrSecret, qrLoginContracts } from './sign-in-qr.ts'
 
 const tag = 'Sign-in'
-
-/** SPEC "Login session (tenant)". */
-export const LoginSession = Type.Object({
-  tnId: Type.Integer(),
-  idTag: Type.String(),
-  name: Type.String(),
-  token: Type.String({ description: 'Bearer of the session, full authority' }),
-  expiresAt: UnixTime,
-  roles: Type.Array(Type.String()),
-  profilePic: Type.Optional(Type.String()),
-  settings: Type.Array(Type.Tuple([Type.String(), Type.String()])),
-  swEncryptionKey: Type.Optional(Type.String({ description: '32 bytes, base64url' })),
-})
-export type LoginSession = Static<typeof LoginSession>
 
 export const login = contract({
   name: 'login',
@@ -33,6 +24,30 @@ export const login = contract({
   reply: { kind: 'data', status: 200, schema: LoginSession },
   errors: ['E-AUTH-BADCRED', 'E-AUTH-NOTVERIFIED', 'E-UNAVAILABLE'],
   example: { body: { idTag: 'alice.example.com', password: 'correct horse battery' } },
+})
+
+export const initLogin = contract({
+  name: 'initLogin',
+  method: 'POST',
+  path: '/api/auth/login-init',
+  tag,
+  summary: 'Everything a sign-in page needs: a QR session and a passkey challenge',
+  description:
+    'With a login token `status` is `authenticated` and `login` is there; otherwise `qrLogin` and `webAuthn` are.',
+  auth: 'optional',
+  guests: true,
+  bucket: 'qr',
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({
+      status: Words(['authenticated', 'unauthenticated']),
+      login: Type.Optional(LoginSession),
+      qrLogin: Type.Optional(QrSecret),
+      webAuthn: Type.Optional(PasskeyLoginChallenge),
+    }),
+  },
+  errors: ['E-AUTH-FORBIDDEN'],
 })
 
 export const logout = contract({
@@ -140,35 +155,17 @@ export const revokeSession = contract({
   errors: ['E-NOTFOUND'],
 })
 
-export const setPassword = contract({
-  name: 'setPassword',
-  method: 'POST',
-  path: '/api/auth/set-password',
-  tag,
-  summary: 'Set the password with a reference that was mailed or printed, and end every session',
-  auth: 'none',
-  bucket: 'recovery',
-  body: {
-    kind: 'json',
-    schema: Type.Object({
-      token: Type.String({
-        maxLength: 64,
-        description: 'A `password-reset`, `welcome` or `email-verify` reference of this tenant',
-      }),
-      password: Type.String({ maxLength: 4096, description: '8 to 1024 characters' }),
-    }),
-  },
-  reply: { kind: 'data', status: 200, schema: Type.Object({ success: Type.Boolean() }) },
-  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE', 'E-UNAVAILABLE'],
-})
-
 export const signInContracts = [
   login,
+  initLogin,
   logout,
   refreshLogin,
   getAccessToken,
   getProxyToken,
   listSessions,
   revokeSession,
-  setPassword,
+  ...passwordContracts,
+  ...qrLoginContracts,
+  ...passkeyContracts,
+  ...apiKeyContracts,
 ]

@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import { contract } from '../contract.ts'
+import { IdTagInput } from '../schemas.ts'
+
+const tag = 'Sign-in'
+
+const newPassword = Type.String({ maxLength: 4096, description: '8 to 1024 characters' })
+const Done = Type.Object({ success: Type.Boolean() })
+const lang = Type.Optional(
+  Type.String({ maxLength: 35, description: 'Language of the mail (BCP 47)', examples: ['de'] }),
+)
+
+export const changePassword = contract({
+  name: 'changePassword',
+  method: 'POST',
+  path: '/api/auth/password',
+  tag,
+  summary: 'Change the password; every session of the account ends, the present one included',
+  auth: 'required',
+  unscoped: true,
+  role: 'leader',
+  bucket: 'sign-in',
+  body: {
+    kind: 'json',
+    schema: Type.Object({ currentPassword: Type.String({ maxLength: 4096 }), newPassword }),
+  },
+  reply: { kind: 'data', status: 200, schema: Done },
+  errors: ['E-AUTH-BADCRED', 'E-UNAVAILABLE'],
+})
+
+export const setPassword = contract({
+  name: 'setPassword',
+  method: 'POST',
+  path: '/api/auth/set-password',
+  tag,
+  summary: 'Set the password with a reference that was mailed or printed, and end every session',
+  auth: 'none',
+  bucket: 'recovery',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      token: Type.String({
+        maxLength: 64,
+        description: 'A `password-reset`, `welcome` or `email-verify` reference of this tenant',
+      }),
+      password: newPassword,
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: Done },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE', 'E-UNAVAILABLE'],
+})
+
+export const forgotPassword = contract({
+  name: 'forgotPassword',
+  method: 'POST',
+  path: '/api/auth/forgot-password',
+  tag,
+  summary:
+    'Have a link for a new password mailed; the answer is the same whether or not there is such an account',
+  auth: 'none',
+  bucket: 'recovery',
+  body: { kind: 'json', schema: Type.Object({ idTag: IdTagInput, lang }) },
+  reply: { kind: 'data', status: 200, schema: Type.Object({ sent: Type.Boolean() }) },
+  errors: [],
+})
+
+export const passwordContracts = [changePassword, setPassword, forgotPassword]

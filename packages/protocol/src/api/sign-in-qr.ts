@@ -1,0 +1,94 @@
+import Type, { type Static } from 'typebox'
+import { contract } from '../contract.ts'
+import { IsoTime, Nullable, Words } from '../schemas.ts'
+import { LoginSession } from './login-session.ts'
+
+const tag = 'Sign-in'
+
+export const qrStatuses = ['pending', 'approved', 'denied', 'expired'] as const
+export type QrStatus = (typeof qrStatuses)[number]
+
+/** What the asking device keeps: the session id is shown as a QR code, the secret is not. */
+export const QrSecret = Type.Object({
+  sessionId: Type.String(),
+  secret: Type.String({ description: 'For the header `x-qr-secret`' }),
+})
+export type QrSecret = Static<typeof QrSecret>
+
+const sessionParams = Type.Object({ sessionId: Type.String({ maxLength: 64 }) })
+
+export const initQrLogin = contract({
+  name: 'initQrLogin',
+  method: 'POST',
+  path: '/api/auth/qr-login/init',
+  tag,
+  summary: 'Ask to be signed in by a device that is signed in already; valid for 300 s',
+  auth: 'none',
+  bucket: 'qr',
+  reply: { kind: 'data', status: 200, schema: QrSecret },
+  errors: ['E-AUTH-FORBIDDEN'],
+})
+
+export const getQrLoginStatus = contract({
+  name: 'getQrLoginStatus',
+  method: 'GET',
+  path: '/api/auth/qr-login/{sessionId}/status',
+  tag,
+  summary: 'Wait for the answer; `login` is handed out once',
+  auth: 'none',
+  params: sessionParams,
+  query: Type.Object({
+    timeout: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 30, default: 15, description: 'Seconds to wait for a change' }),
+    ),
+  }),
+  headers: Type.Object({ 'x-qr-secret': Type.Optional(Type.String({ maxLength: 128 })) }),
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({ status: Words(qrStatuses), login: Type.Optional(LoginSession) }),
+  },
+  errors: ['E-AUTH-UNAUTH', 'E-AUTH-FORBIDDEN', 'E-NOTFOUND'],
+})
+
+export const getQrLoginDetails = contract({
+  name: 'getQrLoginDetails',
+  method: 'GET',
+  path: '/api/auth/qr-login/{sessionId}/details',
+  tag,
+  summary: 'Who asks to be signed in: look at it before answering',
+  auth: 'required',
+  unscoped: true,
+  role: 'leader',
+  params: sessionParams,
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({
+      sessionId: Type.String(),
+      idTag: Type.String({ description: 'The tenant that would be signed in to' }),
+      name: Type.String(),
+      ipAddress: Type.String({ description: 'Of the asking device' }),
+      userAgent: Nullable(Type.String()),
+      createdAt: IsoTime,
+    }),
+  },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND'],
+})
+
+export const answerQrLogin = contract({
+  name: 'answerQrLogin',
+  method: 'POST',
+  path: '/api/auth/qr-login/{sessionId}/respond',
+  tag,
+  summary: 'Sign the asking device in, or refuse; once',
+  auth: 'required',
+  unscoped: true,
+  role: 'leader',
+  params: sessionParams,
+  body: { kind: 'json', schema: Type.Object({ approved: Type.Boolean() }) },
+  reply: { kind: 'data', status: 200, schema: Type.Object({ status: Words(qrStatuses) }) },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-STATE'],
+})
+
+export const qrLoginContracts = [initQrLogin, getQrLoginStatus, getQrLoginDetails, answerQrLogin]
