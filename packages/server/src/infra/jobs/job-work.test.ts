@@ -1,0 +1,195 @@
+import Type from 'typebox'
+import { expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { breathe, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { countByState, type JobContext, JobVerdict, jobKind } from './index.ts'
+
+const base = {
+  retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
+  leaseMs: 10_000,
+  keepDoneMs: 3600_000,
+}
+const sweep = jobKind({ ...base, name: 'sweep', payload: Type.Object({}), concurrency: 1 })
+const count = jobKind({
+  ...base,
+  name: 'count',
+  payload: Type.Object({ n: Type.Integer() }),
+  concurrency: 20,
+})
+
+eachDialect('recurring jobs', (open) => {
+  const newLab = jobsLab(open)
+  type Lab = Awaited<ReturnType<typeof newLab>>
+
+  async function startSweeper(
+    lab: Lab,
+    nodeId: string,
+    how: { periodMs: number; handler?: (context: JobContext) => Promise<void> },
+  ) {
+    const { jobs } = lab.addNode(nodeId)
+    const swept: number[] = []
+    jobs.handle(sweep, async (_, context) => {
+      swept.push(lab.clock.now())
+      await how.handler?.(context)
+    })
+    jobs.every(sweep, how.periodMs)
+    await jobs.start()
+    return { jobs, swept }
+  }
+
+  test('run at the first start and then once per period', async () => {
+    const lab = await newLab()
+    const startMs = lab.clock.now()
+    const { jobs, swept } = await startSweeper(lab, 'a', { periodMs: 60_000 })
+    await settleFor(jobs, lab.clock, 180_000)
+    expect(swept.map((atMs) => atMs - startMs)).toEqual([0, 60_000, 120_000, 180_000])
+  })
+
+  test('exist once over all nodes and starts', async () => {
+    const lab = await newLab()
+    const startMs = lab.clock.now()
+    const first = await startSweeper(lab, 'a', { periodMs: 60_000 })
+    await first.jobs.settle()
+    const second = await startSweeper(lab, 'b', { periodMs: 60_000 })
+    const third = await startSweeper(lab, 'c', { periodMs: 60_000 })
+    for (let seconds = 0; seconds < 130; seconds += 1) {
+      lab.clock.advance(1000)
+      for (const { jobs } of [first, second, third]) await jobs.settle()
+    }
+    const swept = [first, second, third].flatMap((node) => node.swept)
+    expect(swept.map((atMs) => atMs - startMs).sort((a, b) => a - b)).toEqual([0, 60_000, 120_000])
+    const counts = await countByState(lab.db.reader(serverTenant))
+    expect(counts.filter(({ kind }) => kind === 'sweep')).toEqual([
+      { kind: 'sweep', state: 'ready', count: 1 },
+    ])
+  })
+
+  test('are tried again when they fail, and never end', async () => {
+    const lab = await newLab()
+    const startMs = lab.clock.now()
+    const attempts: number[] = []
+    const { jobs, swept } = await startSweeper(lab, 'a', {
+      periodMs: 60_000,
+      handler: async ({ attempt, tenantId }) => {
+        expect(tenantId).toBe(serverTenant)
+        attempts.push(attempt)
+        throw new Error('broken')
+      },
+    })
+    await settleFor(jobs, lab.clock, 65_000)
+    expect(attempts).toEqual([1, 2, 3, 1, 2])
+    expect(swept[3]).toBe(startMs + 3000 + 60_000)
+    expect(await lab.listDead()).toEqual([])
+  })
+
+  test('take a shorter period over at the next start', async () => {
+    const lab = await newLab()
+    const slow = await startSweeper(lab, 'a', { periodMs: 3600_000 })
+    await slow.jobs.settle()
+    await slow.jobs.stop()
+    const quick = await startSweeper(lab, 'a', { periodMs: 60_000 })
+    await settleFor(quick.jobs, lab.clock, 60_000)
+    expect(quick.swept).toHaveLength(1)
+  })
+
+  test('need a handler and an empty payload', async () => {
+    const lab = await newLab()
+    const { jobs } = lab.addNode('a')
+    expect(() => jobs.every(count, 1000)).toThrow(TypeError)
+    jobs.every(sweep, 1000)
+    await expect(jobs.start()).rejects.toThrow('no handler')
+  })
+})
+
+eachDialect('batch handlers', (open) => {
+  const newLab = jobsLab(open)
+
+  async function counter(handler: (numbers: readonly number[]) => Promise<readonly (Error | undefined)[]>) {
+    const lab = await newLab()
+    const { jobs } = lab.addNode('a')
+    const batches: number[][] = []
+    jobs.handleBatch(count, 8, async (batch) => {
+      batches.push(batch.map(({ payload }) => payload.n))
+      return handler(batch.map(({ payload }) => payload.n))
+    })
+    await jobs.start()
+    return {
+      ...lab,
+      jobs,
+      batches,
+      add: (numbers: readonly number[], orderingKey?: string) =>
+        lab.db.transact(someTenant, (tx) =>
+          jobs.enqueueAll(
+            tx,
+            count,
+            numbers.map((n) => ({
+              payload: { n },
+              options: { subject: 's', ...(orderingKey === undefined ? {} : { orderingKey }) },
+            })),
+          ),
+        ),
+    }
+  }
+
+  const succeed = async (numbers: readonly number[]) => numbers.map(() => undefined)
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+  test('get the ready jobs together, within the concurrency of the kind', async () => {
+    const { jobs, batches, add } = await counter(async (numbers) => {
+      await breathe(2)
+      return succeed(numbers)
+    })
+    await add(upTo(50))
+    await jobs.settle()
+    expect(batches.flat()).toEqual(upTo(50))
+    // 20 jobs at a time, 8 in a batch.
+    expect(batches.slice(0, 3).map(({ length }) => length)).toEqual([8, 8, 4])
+  })
+
+  test('answer for each job', async () => {
+    const { jobs, add, list, clock } = await counter(async (numbers) =>
+      numbers.map((n) => {
+        if (n === 1) return new Error('again')
+        if (n === 2) return new JobVerdict('never', { kind: 'dead' })
+        return undefined
+      }),
+    )
+    await add(upTo(4))
+    await settleFor(jobs, clock, 500)
+    const listed = await list(count, 's')
+    expect(listed.map(({ state, lastError }) => [state, lastError])).toEqual([
+      ['done', undefined],
+      ['ready', 'again'],
+      ['dead', 'never'],
+      ['done', undefined],
+    ])
+  })
+
+  test('that throw, or answer for too few, have failed with all', async () => {
+    let calls = 0
+    const { jobs, add, list, clock } = await counter(async () => {
+      calls += 1
+      if (calls === 1) throw new Error('broken')
+      return []
+    })
+    await add(upTo(3))
+    await jobs.settle()
+    expect((await list(count, 's')).map(({ lastError }) => lastError)).toEqual(['broken', 'broken', 'broken'])
+    await jump(jobs, clock, 1000)
+    const errors = (await list(count, 's')).map(({ lastError }) => lastError)
+    expect(new Set(errors)).toEqual(new Set(['A batch handler answered for 0 of 3 jobs']))
+  })
+
+  test('never get two of the same order at once', async () => {
+    const { jobs, batches, add } = await counter(succeed)
+    await add([1, 2, 3], 'a')
+    await add([11, 12, 13], 'b')
+    await jobs.settle()
+    expect(batches).toEqual([
+      [1, 11],
+      [2, 12],
+      [3, 13],
+    ])
+  })
+})
