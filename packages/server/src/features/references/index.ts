@@ -1,5 +1,16 @@
 export { consumeReference } from './consume-reference.ts'
+export type { CreateReferenceDeps, FindFileAccess } from './create-reference.ts'
+export { dropReference } from './drop-reference.ts'
+export { type ExchangeReferenceDeps, exchangeReference, renewReference } from './exchange-reference.ts'
 export { type MakeReferenceDeps, makeReference } from './make-reference.ts'
 export type { Reference } from './reference.ts'
-export { exhaustReferences, findReference, listReferenceRows } from './reference-store.ts'
+export {
+  countReferencesSince,
+  exhaustReferences,
+  findReference,
+  findReferenceByHash,
+  listReferenceRows,
+  referenceHash,
+} from './reference-store.ts'
+export { type ReferencesDeps, referencesEndpoints } from './references-endpoints.ts'
 export { referencesMigrations } from './references-migrations.ts'

@@ -29,6 +29,11 @@ export function referenceHash(refId: RefId): string {
   return hash('sha256', refId, 'base64url')
 }
 
+/** The session that all tokens of a reference share. */
+export function referenceSid(refId: RefId): string {
+  return `ref-${referenceHash(refId)}`
+}
+
 export async function insertReference(vault: Vault, tx: Writer, reference: Reference): Promise<void> {
   const row: Insertable<ReferenceTables['refs']> = {
     tenant_id: tx.tenantId,
@@ -55,6 +60,40 @@ export async function findReference(reader: Reader, refId: RefId): Promise<Refer
     .where('ref_hash', '=', referenceHash(refId))
     .executeTakeFirst()
   return row && fromRow(row, refId)
+}
+
+/** For jobs, which must not keep the id itself. */
+export async function findReferenceByHash(
+  vault: Vault,
+  reader: Reader,
+  refHash: string,
+): Promise<Reference | undefined> {
+  const row = await reader
+    .tables<ReferenceTables>()
+    .selectFrom('refs')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('ref_hash', '=', refHash)
+    .executeTakeFirst()
+  return row && fromRow(row, unsealed(vault, reader.tenantId, row.ref_sealed))
+}
+
+/** How many references of a type the server itself has made for the tenant since then. */
+export async function countReferencesSince(
+  reader: Reader,
+  type: ReferenceType,
+  since: number,
+): Promise<number> {
+  const { total } = await reader
+    .tables<ReferenceTables>()
+    .selectFrom('refs')
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .where('tenant_id', '=', reader.tenantId)
+    .where('type', '=', type)
+    .where('created_by', 'is', null)
+    .where('created_at', '>', since)
+    .executeTakeFirstOrThrow()
+  return Number(total)
 }
 
 /** Uses a reference up by one. False when it is used up, has expired or was deleted meanwhile: one conditional update,

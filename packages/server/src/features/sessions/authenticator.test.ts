@@ -6,16 +6,17 @@ import { appointAdmin, type HostedTenant, resumeTenant, suspendTenant } from '#f
 import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInLab, type SignInLab, signInLab } from '#harness/sign-in-lab.ts'
 import {
+  changeSession,
   earliest,
   exchangeProxyToken,
   findSession,
   isApiKey,
   issueToken,
-  limitSession,
-  listPersonalSessions,
+  listSessions,
   mintProxyToken,
   type NewSession,
   newApiKey,
+  personalMethods,
   revokeSession,
   revokeSessions,
   secretHash,
@@ -170,7 +171,7 @@ eachDialect('a bearer', (open) => {
     const token = await tokenFor(lab, alice, { sid, scope: 'read' })
     expect(await caller(alice, token)).toMatchObject({ scope: parseScope('read:files read:actions') })
     await lab.db.transact(alice.tenantId, (tx) =>
-      limitSession(lab.deps, tx, { sid, scope: parseScope('read:files') }),
+      changeSession(lab.deps, tx, { sid, scope: parseScope('read:files') }),
     )
     expect(await caller(alice, token)).toMatchObject({ scope: parseScope('read:files') })
   })
@@ -365,7 +366,11 @@ eachDialect('a bearer', (open) => {
     const revoked = await enter(lab, alice)
     await lab.db.transact(alice.tenantId, (tx) => revokeSession(lab.deps, tx, revoked))
     lab.clock.advance(10_000)
-    const listed = await listPersonalSessions(lab.db.reader(alice.tenantId), alice.idTag, nowOf(lab))
+    const listed = await listSessions(lab.db.reader(alice.tenantId), {
+      callerTag: alice.idTag,
+      methods: personalMethods,
+      liveAt: nowOf(lab),
+    })
     expect(listed.map((session) => session.sid)).toEqual([sid])
   })
 

@@ -8,7 +8,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
-import type { Session } from './session.ts'
+import { personalMethods, type Session, type SessionMethod } from './session.ts'
 import { findSession } from './session-store.ts'
 
 export interface AuthenticatorDeps extends CredentialDeps {
@@ -31,6 +31,7 @@ interface Standing {
   readonly isAdmin: boolean
 }
 
+const personal: readonly SessionMethod[] = personalMethods
 // Verdicts cost a signature check each and some 400 bytes to keep: 20 000 are about 8 MB.
 const maxVerdicts = 20_000
 const maxSessions = 20_000
@@ -109,7 +110,11 @@ export class Authenticator {
   ): Promise<Authenticated['caller']> {
     const { callerTag, refId, tokenUse } = credential
     const scope = intersectScopes(session?.scope, credential.scope)
-    const inSession = session ? { sessionId: session.sid, signedInAt: session.signedInAt } : {}
+    const isPersonal = session && personal.includes(session.method)
+    const inSession = {
+      ...(session ? { sessionId: session.sid } : {}),
+      ...(isPersonal ? { signedInAt: session.signedInAt } : {}),
+    }
     if (callerTag !== undefined) {
       const standing = await this.#standing(tenant, callerTag)
       return { kind: 'identity', idTag: callerTag, tokenUse, scope, ...standing, ...inSession }

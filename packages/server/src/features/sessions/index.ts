@@ -14,11 +14,11 @@ export {
   secretHash,
   type TokenLifetimes,
 } from './session.ts'
-export { findSession, hasSignedInFrom, listPersonalSessions } from './session-store.ts'
+export { findSession, hasSignedInFrom, listSessions } from './session-store.ts'
 export { sessionsMigrations } from './sessions-migrations.ts'
 export {
+  changeSession,
   type Device,
-  limitSession,
   type NewSession,
   type RevokeDeps,
   revokeSession,

@@ -9,6 +9,8 @@ interface SessionRow {
   method: string
   scope: string | null
   secret_hash: string | null
+  secret_prefix: string | null
+  label: string | null
   created_at: number
   signed_in_at: number
   last_used_at: number
@@ -51,25 +53,23 @@ export async function findSessionBySecret(reader: Reader, hash: string): Promise
   return row && fromRow(row)
 }
 
-/** The live sessions in which this identity signed in as a person, newest use first. */
-export async function listPersonalSessions(
+/** Sessions of an identity that have not been revoked, last used first; `liveAt` leaves out those that have ended. */
+export async function listSessions(
   reader: Reader,
-  callerTag: IdTag,
-  now: number,
+  filter: { callerTag: IdTag; methods: readonly SessionMethod[]; liveAt?: number },
 ): Promise<Session[]> {
-  const rows = await reader
+  const { callerTag, methods, liveAt } = filter
+  let query = reader
     .tables<SessionTables>()
     .selectFrom('sessions')
     .selectAll()
     .where('tenant_id', '=', reader.tenantId)
     .where('caller_tag', '=', callerTag)
-    .where('method', 'in', personalMethods)
+    .where('method', 'in', methods)
     .where('revoked_at', 'is', null)
-    .where((either) => either.or([either('expires_at', 'is', null), either('expires_at', '>', now)]))
-    .orderBy('last_used_at', 'desc')
-    .orderBy('sid')
-    .limit(maxListed)
-    .execute()
+  if (liveAt !== undefined)
+    query = query.where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', liveAt)]))
+  const rows = await query.orderBy('last_used_at', 'desc').orderBy('sid').limit(maxListed).execute()
   return rows.map(fromRow)
 }
 
@@ -107,6 +107,8 @@ export async function insertSession(
       method: session.method,
       scope: session.scope ? formatScope(session.scope) : null,
       secret_hash: options.secretHash ?? null,
+      secret_prefix: session.secretPrefix ?? null,
+      label: session.label ?? null,
       created_at: session.createdAt,
       signed_in_at: session.signedInAt,
       last_used_at: session.lastUsedAt,
@@ -120,11 +122,21 @@ export async function insertSession(
   return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-export async function updateSessionScope(tx: Writer, sid: string, scope: Scope | undefined): Promise<void> {
+/** Undefined members stay as they are; `scope: null` = no limit. */
+export async function updateSession(
+  tx: Writer,
+  sid: string,
+  change: { readonly scope?: Scope | null | undefined; readonly label?: string | undefined },
+): Promise<void> {
+  const scope = change.scope && formatScope(change.scope)
+  if (scope === undefined && change.label === undefined) return
   await tx
     .tables<SessionTables>()
     .updateTable('sessions')
-    .set({ scope: scope ? formatScope(scope) : null })
+    .set({
+      ...(scope === undefined ? {} : { scope }),
+      ...(change.label === undefined ? {} : { label: change.label }),
+    })
     .where('tenant_id', '=', tx.tenantId)
     .where('sid', '=', sid)
     .execute()
@@ -164,14 +176,11 @@ export async function markRevoked(tx: Writer, now: number, filter: RevocationFil
   return Number(numUpdatedRows)
 }
 
-/** Removes rows whose tokens are all expired. */
+/** Removes rows whose tokens are all expired or revoked; an expired API key stays to be seen until its owner removes it. */
 export async function deleteEndedSessions(tx: Writer, endedBefore: number): Promise<void> {
-  await tx
-    .tables<SessionTables>()
-    .deleteFrom('sessions')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('expires_at', '<', endedBefore)
-    .execute()
+  const own = tx.tables<SessionTables>().deleteFrom('sessions').where('tenant_id', '=', tx.tenantId)
+  await own.where('expires_at', '<', endedBefore).where('method', '!=', 'apikey').execute()
+  await own.where('revoked_at', '<', endedBefore).execute()
 }
 
 function fromRow(row: SessionRow): Session {
@@ -187,5 +196,7 @@ function fromRow(row: SessionRow): Session {
     ...(row.scope === null ? {} : { scope: parseScope(row.scope) ?? [] }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
     ...(row.user_agent === null ? {} : { userAgent: row.user_agent }),
+    ...(row.label === null ? {} : { label: row.label }),
+    ...(row.secret_prefix === null ? {} : { secretPrefix: row.secret_prefix }),
   }
 }

@@ -33,6 +33,9 @@ export interface Session {
   readonly expiresAt?: number
   readonly ip: string
   readonly userAgent?: string
+  /** What the person calls it, and how its secret begins: of API keys. */
+  readonly label?: string
+  readonly secretPrefix?: string
 }
 
 /** How long things last, in seconds (DECISIONS part 5). */

@@ -13,6 +13,8 @@ export const sessionsMigrations: readonly Migration[] = [
           method: 'text',
           scope: 'text null',
           secret_hash: 'text null',
+          secret_prefix: 'text null',
+          label: 'text null',
           created_at: 'integer',
           signed_in_at: 'integer',
           last_used_at: 'integer',
@@ -28,6 +30,9 @@ export const sessionsMigrations: readonly Migration[] = [
         where: 'secret_hash is not null',
       })
       await schema.createIndex('sessions_by_caller', 'sessions', ['tenant_id', 'caller_tag'])
+      await schema.createIndex('sessions_revoked', 'sessions', ['tenant_id', 'revoked_at'], {
+        where: 'revoked_at is not null',
+      })
       await schema.createIndex('sessions_by_end', 'sessions', ['tenant_id', 'expires_at'])
     },
   },

@@ -8,7 +8,7 @@ import {
   insertSession,
   markRevoked,
   type RevocationFilter,
-  updateSessionScope,
+  updateSession,
 } from './session-store.ts'
 
 /** The device at the other end. */
@@ -28,6 +28,8 @@ export interface NewSession {
   readonly sid?: string
   /** For sessions that are used with a secret of their own instead of a token. */
   readonly secretHash?: string
+  readonly secretPrefix?: string
+  readonly label?: string
 }
 
 export interface RevokeDeps {
@@ -45,7 +47,8 @@ export async function startSession(
   input: NewSession,
 ): Promise<Session | undefined> {
   const now = nowSecs(clock)
-  const { callerTag, method, scope, device, expiresAt, secretHash, sid = newSessionId() } = input
+  const { callerTag, method, scope, device, expiresAt, sid = newSessionId() } = input
+  const { secretHash, secretPrefix, label } = input
   await deleteEndedSessions(tx, now - keptAfterEndSecs)
   const session: Session = {
     sid,
@@ -59,8 +62,16 @@ export async function startSession(
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(device.userAgent === undefined ? {} : { userAgent: device.userAgent.slice(0, maxUserAgentLength) }),
   }
-  const isNew = await insertSession(tx, session, secretHash === undefined ? {} : { secretHash })
-  return isNew ? session : undefined
+  const named = {
+    ...(label === undefined ? {} : { label }),
+    ...(secretPrefix === undefined ? {} : { secretPrefix }),
+  }
+  const isNew = await insertSession(
+    tx,
+    { ...session, ...named },
+    secretHash === undefined ? {} : { secretHash },
+  )
+  return isNew ? { ...session, ...named } : undefined
 }
 
 /** Ends one session at once; false when there is no live one. */
@@ -85,13 +96,13 @@ export async function revokeSessions(
   return ended
 }
 
-/** Changes what the tokens of a session are worth, those given out before included. */
-export async function limitSession(
+/** Changes what the tokens of a session are worth, those given out before included, or what it is called. */
+export async function changeSession(
   deps: Pick<RevokeDeps, 'authenticator'>,
   tx: Writer,
-  { sid, scope }: { sid: string; scope: Scope | undefined },
+  { sid, ...change }: { sid: string; scope?: Scope | null | undefined; label?: string | undefined },
 ): Promise<void> {
-  await updateSessionScope(tx, sid, scope)
+  await updateSession(tx, sid, change)
   forgetAfterCommit(deps, tx, sid)
 }
 

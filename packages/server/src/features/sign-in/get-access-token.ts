@@ -1,12 +1,12 @@
 import {
   type AccessGrant,
-  type FileId,
   formatScope,
   intersectScopes,
   parseScope,
   type Scope,
   type ScopeItem,
 } from '@kith/protocol'
+import type { FindFileAccess } from '#features/references/index.ts'
 import {
   type Authenticated,
   type Authenticator,
@@ -28,8 +28,7 @@ export interface AccessTokenDeps extends IssueDeps {
   readonly db: Database
   readonly authenticator: Pick<Authenticator, 'authenticate'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
-  /** What somebody may do with a file now; undefined when they may not even know of it. */
-  findFileAccess(tenant: Tenant, caller: Identified, fileId: FileId): Promise<'read' | 'write' | undefined>
+  readonly findFileAccess: FindFileAccess
 }
 
 export interface AccessTokenInput {
@@ -64,7 +63,7 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
     lifeSecs: accessSecs,
     notAfter: [session.expiresAt, credential.proxy ? undefined : credential.expiresAt],
   })
-  return { ...issued, ...(scope === undefined ? {} : { scope: formatScope(scope) }) }
+  return { ...issued, ...(scope === undefined ? {} : { scope: formatScope(scope).replaceAll(' ', ',') }) }
 }
 
 async function sessionOf(

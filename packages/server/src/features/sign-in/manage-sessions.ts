@@ -1,7 +1,7 @@
 import { type SessionView, toIso } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import {
-  listPersonalSessions,
+  listSessions as listSessionRows,
   personalMethods,
   type RevokeDeps,
   revokeSession,
@@ -25,7 +25,11 @@ export async function listSessions(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   { tenant, caller }: Input,
 ): Promise<SessionView[]> {
-  const sessions = await listPersonalSessions(db.reader(tenant.tenantId), caller.idTag, nowSecs(clock))
+  const sessions = await listSessionRows(db.reader(tenant.tenantId), {
+    callerTag: caller.idTag,
+    methods: personalMethods,
+    liveAt: nowSecs(clock),
+  })
   return sessions.map((session) => toView(session, caller.sessionId))
 }
 

@@ -1,0 +1,21 @@
+import type { ReferenceInfo, ReferenceView } from '@kith/protocol'
+import type { Reference } from './reference.ts'
+
+export function toView(reference: Reference): ReferenceView {
+  const { refId, type, description, createdAt, expiresAt, count, resourceId, accessLevel } = reference
+  return {
+    refId,
+    type,
+    createdAt,
+    count,
+    ...(description === undefined ? {} : { description }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(resourceId === undefined ? {} : { resourceId }),
+    ...(accessLevel === undefined ? {} : { accessLevel }),
+  }
+}
+
+/** For whoever has nothing but the id. */
+export function toInfo({ refId, type }: Reference): ReferenceInfo {
+  return { refId, type }
+}
