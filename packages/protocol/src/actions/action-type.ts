@@ -1,23 +1,41 @@
 import type { TObject } from 'typebox'
 
 /** Members of an action that a type may require or forbid. */
-export type ActionMember = 'content' | 'parentId' | 'audienceTag' | 'subject' | 'subType' | 'attachments'
+export type ActionMember =
+  | 'content'
+  | 'parentId'
+  | 'audienceTag'
+  | 'audience'
+  | 'subject'
+  | 'subType'
+  | 'attachments'
+
+/** Who receives an action: its audience; its audience, or else the issuer's followers and connections as far as its
+ * visibility reaches; those alone; the issuer (and audience) of the action it answers or is about; nobody elsewhere. */
+export type Receivers = 'audience' | 'audience-or-circle' | 'circle' | 'parent' | 'subject' | 'nobody'
 
 /** What an action type is, as data (DECISIONS part 10). */
 export interface ActionType {
   readonly type: string
   /** One paragraph for readers of the documentation. */
   readonly meaning: string
-  /** What `content` must look like; members beyond it are kept as they are given. */
+  /** What `content` must look like; members beyond it are kept as they are given. Undefined: there is none. */
   readonly content: TObject | undefined
   readonly requires: readonly ActionMember[]
+  /** At least one of these must be there. */
+  readonly requiresOneOf?: readonly ActionMember[]
   readonly forbids: readonly ActionMember[]
+  /** The only values of `subType`; any when left out, but for `DEL`. */
+  readonly subTypes?: readonly string[]
+  /** `subType: 'DEL'` ends what an earlier action of the type began. */
+  readonly canEnd?: true
   /** A newer action replaces the older one of the issuer with equal values of these members. */
   readonly uniqueBy: readonly ('audienceTag' | 'subject')[] | undefined
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
-  /** When neither the request nor the parent nor a setting says otherwise. */
-  readonly defaultVisibility: 'P' | null
+  readonly receivers: Receivers
+  /** When neither the request nor the parent nor a setting says otherwise; `direct` types take no other. */
+  readonly defaultVisibility: 'P' | null | 'direct' | 'inherited'
 }
 
 export function actionType<const Type extends ActionType>(type: Type): Type {

@@ -7,7 +7,10 @@ export const fllw = actionType({
   content: undefined,
   requires: ['audienceTag'],
   forbids: ['parentId', 'attachments'],
+  subTypes: [],
+  canEnd: true,
   uniqueBy: ['audienceTag'],
   arrivesAs: 'A',
+  receivers: 'audience',
   defaultVisibility: null,
 })

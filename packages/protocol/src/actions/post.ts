@@ -13,8 +13,9 @@ export const post = actionType({
     tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20 })),
   }),
   requires: ['content'],
-  forbids: [],
+  forbids: ['parentId'],
   uniqueBy: undefined,
   arrivesAs: 'A',
+  receivers: 'audience-or-circle',
   defaultVisibility: 'P',
 })

@@ -1,0 +1,12 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type ActionId, actionIdOf, type IdTag } from '@kith/protocol'
+
+/** 16 random bytes as base64url text; the text is what is hashed. */
+export function newNonce(): string {
+  return randomBytes(16).toString('base64url')
+}
+
+/** The id that only this issuer can have with this nonce (DECISIONS part 4). */
+export function ownActionId(issuerTag: IdTag, nonce: string): ActionId {
+  return actionIdOf(createHash('sha256').update(`${issuerTag}\n${nonce}`).digest('base64url'))
+}

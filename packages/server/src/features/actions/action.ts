@@ -1,0 +1,40 @@
+import type { ActionId, ActionStatus, ActionTypeName, FileId, IdTag, Visibility } from '@kith/protocol'
+
+/** What an action says, apart from who issued it and when. Members without a value are undefined. */
+export interface ActionBody {
+  readonly type: ActionTypeName
+  readonly subType: string | undefined
+  readonly parentId: ActionId | undefined
+  readonly rootId: ActionId | undefined
+  readonly audienceTag: IdTag | undefined
+  readonly audience: readonly IdTag[]
+  readonly content: Readonly<Record<string, unknown>> | undefined
+  readonly attachments: readonly FileId[]
+  readonly subject: string | undefined
+  readonly expiresAt: number | undefined
+  /** `undefined` where nothing was said, which is not the same as null. */
+  readonly visibility: Visibility | undefined
+  readonly flags: string | undefined
+  readonly x: Readonly<Record<string, unknown>> | undefined
+}
+
+/** An action as a tenant holds it. Times are Unix seconds. */
+export interface StoredAction extends ActionBody {
+  readonly actionId: ActionId
+  readonly issuerTag: IdTag
+  /** The member of a community who made it in the community's name. */
+  readonly authorTag: IdTag | undefined
+  readonly visibility: Visibility
+  /** The action whose readers bound those of this one. */
+  readonly withinId: ActionId | undefined
+  readonly status: ActionStatus
+  readonly createdAt: number
+  /** `iat` of the token; 0 while there is none. */
+  readonly issuedAt: number
+  readonly publishedAt: number | undefined
+  readonly nonce: string | undefined
+  readonly token: string | undefined
+}
+
+/** A withdrawal, of an action or of what an earlier one began. */
+export const endingSubType = 'DEL'
