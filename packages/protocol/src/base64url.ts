@@ -1,7 +1,15 @@
 const form = /^[A-Za-z0-9_-]*$/
+const alphabet = 'base64url'
+
+// Not every supported runtime has the native functions, which are a hundred times faster.
+type NativeDecode = (text: string, options: { alphabet: typeof alphabet }) => Uint8Array
+type NativeEncode = (options: { alphabet: typeof alphabet; omitPadding: boolean }) => string
+const native: { readonly fromBase64?: NativeDecode } = Uint8Array
 
 /** base64url without padding (RFC 4648 section 5). */
 export function encodeBase64Url(bytes: Uint8Array): string {
+  const own: { readonly toBase64?: NativeEncode } = bytes
+  if (own.toBase64) return own.toBase64({ alphabet, omitPadding: true })
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
@@ -10,6 +18,9 @@ export function encodeBase64Url(bytes: Uint8Array): string {
 /** The bytes of base64url text, or undefined when it has padding, foreign characters or an impossible length. */
 export function decodeBase64Url(text: string): Uint8Array | undefined {
   if (!form.test(text) || text.length % 4 === 1) return undefined
+  if (native.fromBase64) return native.fromBase64(text, { alphabet })
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
+  return bytes
 }
