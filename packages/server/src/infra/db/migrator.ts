@@ -15,13 +15,14 @@ interface MigrationTables {
   kith_migrations: { position: number; id: string; applied_at: number }
 }
 
-/** Runs one step in a transaction of its own that may take as long as it needs, at read committed. */
-export type TransactMigration = <Result>(work: (tx: WriterHandle) => Promise<Result>) => Promise<Result>
+/** Runs a transaction that may take as long as it needs, at read committed. */
+export type TransactMigrations = (work: (tx: WriterHandle) => Promise<void>) => Promise<void>
 
-/** Applies the migrations that the database has not seen, each in its own transaction. Refuses a database that a newer
- * program has changed, or whose migrations came in another order. Any number of processes may do this at once. */
+/** Applies the migrations that the database has not seen, all or none, so that a failed upgrade leaves a database that
+ * the old program still takes. Refuses a database that a newer program has changed, or whose migrations came in
+ * another order. Any number of processes may do this at once. */
 export async function migrate(
-  transact: TransactMigration,
+  transact: TransactMigrations,
   migrations: readonly Migration[],
   clock: Pick<Clock, 'now'>,
 ): Promise<void> {
@@ -31,22 +32,16 @@ export async function migrate(
     await tx.command(
       'create table if not exists kith_migrations (position bigint primary key, id text not null, applied_at bigint not null)',
     )
-  })
-  let isDone = false
-  while (!isDone)
-    isDone = await transact(async (tx) => {
-      await lock(tx)
-      const position = await countApplied(tx, migrations)
-      const next = migrations[position]
-      if (!next) return true
-      await next.up(migrationSchema(tx))
+    const first = await countApplied(tx, migrations)
+    for (const [index, { id, up }] of migrations.slice(first).entries()) {
+      await up(migrationSchema(tx))
       await tx
         .tables<MigrationTables>()
         .insertInto('kith_migrations')
-        .values({ position, id: next.id, applied_at: nowSecs(clock) })
+        .values({ position: first + index, id, applied_at: nowSecs(clock) })
         .execute()
-      return false
-    })
+    }
+  })
 }
 
 async function lock(tx: WriterHandle): Promise<void> {

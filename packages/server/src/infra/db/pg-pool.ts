@@ -48,8 +48,14 @@ function clientOf(client: pg.PoolClient): PostgresClient {
   const ignore = () => undefined
   // The query under way reports the loss of the connection; the event comes on top of it.
   client.on('error', ignore)
+  // One after the other: the driver is about to refuse more, and a commit must not overtake a query.
+  let last: Promise<unknown> = Promise.resolve()
   return {
-    query: (query: PostgresQuery) => client.query(query),
+    query(query: PostgresQuery) {
+      const turn = last.then(() => client.query(query))
+      last = turn.catch(ignore)
+      return turn
+    },
     release(isBroken) {
       client.off('error', ignore)
       client.release(isBroken)

@@ -43,6 +43,7 @@ export class PostgresDatabase implements Database {
   readonly #source: ReadSource
   readonly #limits: WorkLimits
   readonly #logger: DatabaseLogger
+  #closed: Promise<void> | undefined
 
   constructor(pools: PostgresPools, limits: WorkLimits, logger: DatabaseLogger) {
     this.#pools = pools
@@ -91,7 +92,12 @@ export class PostgresDatabase implements Database {
     throw new Error('A PostgreSQL database is backed up with pg_dump')
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
     await Promise.all([this.#pools.readers.end(), this.#pools.writers.end()])
   }
 

@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Database, type Migration, openDatabase, type TenantId, type Writer } from './index.ts'
+
+interface Tables {
+  items: { id: number; body: string }
+}
+
+const migrations: Migration[] = [
+  { id: '0001_items', up: (schema) => schema.createTable('items', { id: 'autoincrement', body: 'text' }) },
+]
+const alice = 1 as TenantId
+let folder: string
+let path: string
+const opened: Database[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kith-sqlite-'))
+  path = join(folder, 'kith.db')
+})
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((db) => db.close()))
+  rmSync(folder, { recursive: true })
+})
+
+const open = async () => {
+  const db = await openDatabase({ url: `sqlite:${path}`, migrations })
+  opened.push(db)
+  return db
+}
+const add = (tx: Writer, id: number, body = 'x') =>
+  tx.tables<Tables>().insertInto('items').values({ id, body }).execute()
+const idsIn = (file: string) => {
+  const raw = new DatabaseSync(file, { readOnly: true })
+  try {
+    return raw
+      .prepare('select id from items order by id')
+      .all()
+      .map(({ id }) => Number(id))
+  } finally {
+    raw.close()
+  }
+}
+
+test('keeps its files from other users of the machine', async () => {
+  await open()
+  for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0)
+  expect(readdirSync(folder)).toContain('kith.db-wal')
+})
+
+test('closing leaves one file with everything in it', async () => {
+  const db = await open()
+  await db.transact(alice, (tx) => add(tx, 1))
+  await db.close()
+  expect(readdirSync(folder)).toEqual(['kith.db'])
+  expect(idsIn(path)).toEqual([1])
+})
+
+test('readers do not wait for a transaction that has begun, and see the state before it', async () => {
+  const db = await open()
+  const { promise: halfway, resolve: reach } = Promise.withResolvers<void>()
+  const { promise: goOn, resolve: release } = Promise.withResolvers<void>()
+  const writing = db.transact(alice, async (tx) => {
+    await add(tx, 1)
+    reach()
+    await goOn
+  })
+  await halfway
+  expect(await db.reader(alice).tables<Tables>().selectFrom('items').selectAll().execute()).toEqual([])
+  release()
+  await writing
+  expect(await db.reader(alice).tables<Tables>().selectFrom('items').selectAll().execute()).toHaveLength(1)
+})
+
+test('everything that was acknowledged survives kill -9', async () => {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../../../test/faults/write-until-killed.ts'), path],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  let output = ''
+  const { promise: enough, resolve } = Promise.withResolvers<void>()
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+    if (output.split('\n').length > 500) resolve()
+  })
+  const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
+  child.on('exit', () => leave())
+  await enough
+  child.kill('SIGKILL')
+  await gone
+  const acknowledged = output.split('\n').slice(0, -1).map(Number)
+  const db = await open()
+  expect(await db.integrityCheck()).toEqual([])
+  const stored = new Set(idsIn(path))
+  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
+})
+
+test('two processes write at the same time and lose nothing', async () => {
+  const first = await open()
+  const second = await open()
+  await Promise.all(
+    Array.from({ length: 100 }, (_, id) => (id % 2 ? first : second).transact(alice, (tx) => add(tx, id))),
+  )
+  expect(idsIn(path)).toHaveLength(100)
+})
+
+test('a backup is complete while writes go on', async () => {
+  const db = await open()
+  await db.transact(alice, async (tx) => {
+    for (let id = 1; id <= 500; id += 1) await add(tx, id, 'x'.repeat(1000))
+  })
+  const copy = join(folder, 'copy.db')
+  const backup = db.backup(copy)
+  for (let id = 501; id <= 520; id += 1) await db.transact(alice, (tx) => add(tx, id))
+  await backup
+  expect(idsIn(copy).length).toBeGreaterThanOrEqual(500)
+  await expect(db.backup(copy)).rejects.toThrow('exists already')
+})
+
+test('finds what is broken in the file', async () => {
+  const db = await open()
+  await db.transact(alice, async (tx) => {
+    for (let id = 1; id <= 2000; id += 1) await add(tx, id, `row ${id}`)
+  })
+  expect(await db.integrityCheck()).toEqual([])
+  await db.close()
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, 4096 * 5)
+  const damaged = await open()
+  expect(await damaged.integrityCheck()).not.toEqual([])
+})
+
+test('answers a ping until it is closed', async () => {
+  const db = await open()
+  await db.ping()
+  await db.close()
+  await expect(db.ping()).rejects.toThrow()
+})
+
+test('refuses another kind of URL', async () => {
+  await expect(openDatabase({ url: 'mysql://host/db', migrations })).rejects.toThrow('sqlite: or postgres:')
+})

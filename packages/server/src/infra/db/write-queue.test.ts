@@ -1,0 +1,287 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TenantId, Writer } from './database.ts'
+import { SqliteConnection } from './sqlite-connection.ts'
+import { defaultWriteQueueLimits, WriteQueue, type WriteQueueLimits } from './write-queue.ts'
+
+interface Tables {
+  items: { id: number; parent_id: number | null; body: string }
+}
+
+/** A connection that counts commands, and fails those it is told to. */
+class WatchedConnection extends SqliteConnection {
+  readonly commands: string[] = []
+  readonly failures: { command: string; error: Error }[] = []
+
+  override command(text: string): void {
+    this.commands.push(text)
+    const [next] = this.failures
+    if (next?.command === text) {
+      this.failures.shift()
+      throw next.error
+    }
+    super.command(text)
+  }
+
+  count(text: string): number {
+    return this.commands.filter((command) => command === text).length
+  }
+}
+
+const alice = 1 as TenantId
+const logged: { level: string; details: object; message: string }[] = []
+const logger = {
+  warn: (details: object, message: string) => void logged.push({ level: 'warn', details, message }),
+  error: (details: object, message: string) => void logged.push({ level: 'error', details, message }),
+}
+let folder: string
+let path: string
+let connection: WatchedConnection
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kith-queue-'))
+  path = join(folder, 'kith.db')
+  logged.length = 0
+  connection = new WatchedConnection(path, { readOnly: false, busyTimeoutMs: 0 })
+  connection.raw.exec(`
+    pragma journal_mode = wal;
+    create table items (id integer primary key, parent_id integer references items (id) deferrable initially deferred,
+      body text not null default '') strict`)
+})
+
+afterEach(() => {
+  connection.close()
+  rmSync(folder, { recursive: true })
+})
+
+const queueWith = (limits: Partial<WriteQueueLimits> = {}) =>
+  // Slow machines have no part in what shares a batch here.
+  new WriteQueue(connection, { ...defaultWriteQueueLimits, maxBatchMs: 60_000, ...limits }, logger)
+const add = (tx: Writer, id: number, more: Partial<Tables['items']> = {}) =>
+  tx
+    .tables<Tables>()
+    .insertInto('items')
+    .values({ id, parent_id: null, body: '', ...more })
+    .execute()
+const ids = () =>
+  connection.raw
+    .prepare('select id from items order by id')
+    .all()
+    .map(({ id }) => id)
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+test('transactions that wait together share one commit', async () => {
+  const queue = queueWith()
+  await Promise.all(numbers(50).map((id) => queue.add(alice, (tx) => add(tx, id))))
+  expect(ids()).toEqual(numbers(50))
+  expect(connection.count('begin immediate')).toBe(1)
+  expect(connection.count('commit')).toBe(1)
+})
+
+test('a batch takes no more than its bound, in order of arrival', async () => {
+  const queue = queueWith({ maxBatch: 20 })
+  const order: number[] = []
+  await Promise.all(
+    numbers(50).map((id) =>
+      queue.add(alice, async (tx) => {
+        order.push(id)
+        await add(tx, id)
+      }),
+    ),
+  )
+  expect(order).toEqual(numbers(50))
+  expect(connection.count('commit')).toBe(3)
+})
+
+test('no work begins before the one before it has ended', async () => {
+  const queue = queueWith()
+  let running = 0
+  await Promise.all(
+    numbers(10).map((id) =>
+      queue.add(alice, async (tx) => {
+        running += 1
+        expect(running).toBe(1)
+        await add(tx, id)
+        await sleep(1)
+        running -= 1
+      }),
+    ),
+  )
+})
+
+test('a work that fails undoes its own changes alone', async () => {
+  const queue = queueWith()
+  const outcomes = await Promise.allSettled(
+    numbers(9).map((id) =>
+      queue.add(alice, async (tx) => {
+        await add(tx, id)
+        if (id % 3 === 0) throw new Error(`no ${id}`)
+        return id
+      }),
+    ),
+  )
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(3)
+  expect(ids()).toEqual([1, 2, 4, 5, 7, 8])
+  expect(connection.count('commit')).toBe(1)
+})
+
+test('a commit that one work spoils is made again for each of the others', async () => {
+  const queue = queueWith()
+  let effects = 0
+  const outcomes = await Promise.allSettled(
+    numbers(4).map((id) =>
+      queue.add(alice, async (tx) => {
+        tx.afterCommit(() => {
+          effects += 1
+        })
+        await add(tx, id, { parent_id: id === 3 ? 99 : null })
+      }),
+    ),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(ids()).toEqual([1, 2, 4])
+  expect(effects).toBe(3)
+})
+
+test('a full disk refuses the work that does not fit, and the others go through', async () => {
+  const queue = queueWith()
+  const pages = Number(connection.raw.prepare('pragma page_count').get()?.page_count)
+  connection.raw.exec(`pragma max_page_count = ${pages + 4}`)
+  const outcomes = await Promise.allSettled(
+    numbers(4).map((id) =>
+      queue.add(alice, (tx) => add(tx, id, { body: 'x'.repeat(id === 2 ? 100_000 : 10) })),
+    ),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  expect(outcomes[1]).toMatchObject({ reason: { code: 'E-UNAVAILABLE' } })
+  expect(ids()).toEqual([1, 3, 4])
+})
+
+test('an error that undoes the whole transaction makes the innocent run again', async () => {
+  const queue = queueWith()
+  const runs = new Map<number, number>()
+  const outcomes = await Promise.allSettled(
+    numbers(3).map((id) =>
+      queue.add(alice, async (tx) => {
+        runs.set(id, (runs.get(id) ?? 0) + 1)
+        await add(tx, id)
+        if (id !== 2) return
+        connection.raw.exec('rollback')
+        throw new Error('undone')
+      }),
+    ),
+  )
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect([...runs]).toEqual([
+    [1, 2],
+    [2, 1],
+    [3, 1],
+  ])
+  expect(ids()).toEqual([1, 3])
+})
+
+test('a savepoint that cannot be made refuses the work and leaves the queue in order', async () => {
+  const queue = queueWith()
+  connection.failures.push({ command: 'savepoint work', error: new Error('I/O') })
+  const outcomes = await Promise.allSettled([1, 2].map((id) => queue.add(alice, (tx) => add(tx, id))))
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  await queue.add(alice, (tx) => add(tx, 9))
+  expect(ids()).toEqual([2, 9])
+})
+
+test('more than the bound may not wait', async () => {
+  const queue = queueWith({ maxQueued: 2 })
+  const waiting = [1, 2].map((id) => queue.add(alice, (tx) => add(tx, id)))
+  await expect(queue.add(alice, (tx) => add(tx, 3))).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+  await Promise.all(waiting)
+  await queue.add(alice, (tx) => add(tx, 4))
+  expect(ids()).toEqual([1, 2, 4])
+})
+
+test('waits while another process writes, without holding up this one', async () => {
+  const queue = queueWith()
+  const other = new DatabaseSync(path)
+  other.exec('begin immediate; insert into items (id) values (100)')
+  let isDone = false
+  const waiting = queue
+    .add(alice, (tx) => add(tx, 1))
+    .then(() => {
+      isDone = true
+    })
+  // Reads go on meanwhile, and see what was committed.
+  const { promise: retried, resolve } = Promise.withResolvers<void>()
+  const poll = setInterval(() => connection.count('begin immediate') > 3 && resolve(), 1)
+  await retried
+  clearInterval(poll)
+  expect(isDone).toBe(false)
+  expect(ids()).toEqual([])
+  other.exec('commit')
+  other.close()
+  await waiting
+  expect(ids()).toEqual([1, 100])
+})
+
+test('gives up on a database that stays locked, and serves again once it is free', async () => {
+  const queue = queueWith({ maxBusyMs: 20 })
+  const other = new DatabaseSync(path)
+  other.exec('begin immediate')
+  await expect(queue.add(alice, (tx) => add(tx, 1))).rejects.toMatchObject({
+    code: 'E-UNAVAILABLE',
+    retryAfterSecs: 1,
+  })
+  other.exec('rollback')
+  other.close()
+  await queue.add(alice, (tx) => add(tx, 2))
+  expect(ids()).toEqual([2])
+})
+
+test('gives up a work that awaits something else, with the place it came from, and goes on with the next', async () => {
+  const queue = queueWith({ warnMs: 5, limitMs: 20 })
+  const { promise: never } = Promise.withResolvers<void>()
+  let leaked: Writer | undefined
+  const stuck = queue.add(alice, async (tx) => {
+    leaked = tx
+    await add(tx, 1)
+    await never
+  })
+  const next = queue.add(alice, (tx) => add(tx, 2))
+  await expect(stuck).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+  await next
+  await expect(add(leaked!, 3)).rejects.toThrow('has ended')
+  expect(ids()).toEqual([2])
+  expect(logged.map(({ level, message }) => [level, message])).toEqual([
+    ['warn', 'A transaction is slow: what is awaited in it?'],
+    ['error', 'A transaction was given up'],
+  ])
+  expect(logged[0]?.details).toMatchObject({ stack: expect.stringContaining('write-queue.test.ts') })
+})
+
+test('a work that throws before it awaits anything is refused like any other', async () => {
+  const queue = queueWith()
+  const throwing = queue.add(alice, () => {
+    throw new Error('at once')
+  })
+  await expect(throwing).rejects.toThrow('at once')
+  await queue.add(alice, (tx) => add(tx, 1))
+  expect(ids()).toEqual([1])
+})
+
+test('closing waits for what is queued and takes no more', async () => {
+  const queue = queueWith()
+  const waiting = numbers(3).map((id) => queue.add(alice, (tx) => add(tx, id)))
+  const closed = queue.close()
+  await expect(queue.add(alice, (tx) => add(tx, 9))).rejects.toThrow('closed')
+  await closed
+  await Promise.all(waiting)
+  expect(ids()).toEqual([1, 2, 3])
+})
+
+test('a deferred error of a lone work refuses it and leaves no transaction open', async () => {
+  const queue = queueWith()
+  await expect(queue.add(alice, (tx) => add(tx, 1, { parent_id: 99 }))).rejects.toThrow('FOREIGN KEY')
+  expect(connection.raw.isTransaction).toBe(false)
+})
