@@ -1,1 +1,7 @@
-export * from './keys.ts'
+export type * from './keys.ts'
+export { keysMigrations } from './keys-migrations.ts'
+export { loadMasterKey } from './master-key.ts'
+export { type OpenSigningKeysOptions, openSigningKeys } from './open-signing-keys.ts'
+export { type OpenTokenSecretsOptions, openTokenSecrets } from './open-token-secrets.ts'
+export { openSignatures } from './signatures.ts'
+export { openVault } from './vault.ts'

@@ -1,8 +1,10 @@
 import type { KeyObject } from 'node:crypto'
+import type { SignedToken, SignedTokenProblem } from '@kith/protocol'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 
 /** Encrypts secrets at rest with the master key: AES-256-GCM, one derived key per purpose, purpose and owner authenticated. */
 export interface Vault {
+  /** `purpose` is a constant of the program, one for each kind of secret. */
   seal(purpose: string, owner: TenantId, secret: Uint8Array): Uint8Array
   /** Throws when the text was not sealed for this purpose and owner with this master key. */
   unseal(purpose: string, owner: TenantId, sealed: Uint8Array): Uint8Array
@@ -23,15 +25,34 @@ export interface SigningKeys {
   create(tx: Writer): Promise<SigningKeyInfo>
   /** Retires the current key and makes the next one current. */
   rotate(tx: Writer): Promise<SigningKeyInfo>
-  /** Current first, then the retired ones that still verify. */
+  /** Current first, then the retired ones, youngest first; at most 100. */
   list(tenantId: TenantId): Promise<SigningKeyInfo[]>
-  /** A compact JWS (ES384) over the payload with the current key; signs off the main thread. */
+  /** A compact JWS (ES384) over the payload with the current key; signs off the main thread. Not inside a transaction.
+   * NOTE: a payload's `iat` must be taken before the call, so that a rotation in between cannot make it too late. */
   sign(tenantId: TenantId, payload: Readonly<Record<string, unknown>>): Promise<string>
 }
 
-/** The secret of the server's own tokens (HS256), rotated by `kid`. */
+/** The secret of the server's own tokens (HS256), rotated by `kid`. Not to be used inside a transaction. */
 export interface TokenSecrets {
   current(): Promise<{ kid: string; key: KeyObject }>
+  /** Undefined for what is no `kid` of this server, or was retired so long ago that its tokens have expired. */
   find(kid: string): Promise<KeyObject | undefined>
   rotate(): Promise<void>
+}
+
+/** Why a token is not believed. `key`: the key is no P-384 public key. */
+export type SignatureProblem = SignedTokenProblem | 'key' | 'signature'
+
+export type SignatureVerdict =
+  | { readonly valid: true; readonly token: SignedToken }
+  | { readonly valid: false; readonly reason: SignatureProblem }
+
+/** ES384 on the thread pool, a few at a time: `E-UNAVAILABLE` when too many wait. */
+export interface Signatures {
+  /** 96 bytes: r and s. */
+  sign(signingInput: string, privateKey: KeyObject): Promise<Uint8Array>
+  /** False as well when the key is of another kind or curve. */
+  verify(signingInput: string, signature: Uint8Array, publicKey: KeyObject): Promise<boolean>
+  /** Checks the form of a compact JWS and its signature; what it claims is the caller's to judge. */
+  verifyToken(text: string, publicKey: KeyObject): Promise<SignatureVerdict>
 }

@@ -1,0 +1,68 @@
+import { type KeyObject, sign, verify } from 'node:crypto'
+import { promisify } from 'node:util'
+import { parseSignedToken } from '@kith/protocol'
+import { Failure } from '#lib/failure.ts'
+import { Gate, GateFullError } from '#lib/gate.ts'
+import type { Signatures } from './keys.ts'
+
+const signAside = promisify(sign)
+const verifyAside = promisify(verify)
+
+const digest = 'sha384'
+// r ‖ s, as JWS wants it (RFC 7518, section 3.4); the default of the library is DER.
+const dsaEncoding = 'ieee-p1363'
+const maxTokenLength = 262_144
+
+// The pool has four threads and one operation takes about a millisecond. Neither kind takes all of them, so that a flood
+// of strangers' tokens to verify does not hold up signing, and files and names wait a millisecond at most.
+const atOnce = { total: 4, perKey: 3 }
+// About two seconds of work.
+const defaultMaxWaiting = 3000
+
+/** ES384 operations that share the thread pool with everything else in this process. `maxWaiting` counts signatures and
+ * verifications apart. */
+export function openSignatures({ maxWaiting = defaultMaxWaiting } = {}): Signatures {
+  const gate = new Gate({ ...atOnce, waitingPerKey: maxWaiting, waiting: 2 * maxWaiting })
+  const verifySignature = async (input: string, signature: Uint8Array, key: KeyObject) => {
+    if (signature.length !== 96 || !isP384(key, 'public')) return false
+    return throughGate(gate, 'verify', () =>
+      verifyAside(digest, Buffer.from(input), { key, dsaEncoding }, signature),
+    )
+  }
+  return {
+    async sign(signingInput, key) {
+      if (!isP384(key, 'private')) throw new TypeError('ES384 signs with a private P-384 key')
+      return throughGate(gate, 'sign', () =>
+        signAside(digest, Buffer.from(signingInput), { key, dsaEncoding }),
+      )
+    },
+    verify: verifySignature,
+    async verifyToken(text, publicKey) {
+      const token = parseSignedToken(text, maxTokenLength)
+      if ('problem' in token) return { valid: false, reason: token.problem }
+      if (!isP384(publicKey, 'public')) return { valid: false, reason: 'key' }
+      const isValid = await verifySignature(token.signingInput, token.signature, publicKey)
+      return isValid ? { valid: true, token } : { valid: false, reason: 'signature' }
+    },
+  }
+}
+
+function isP384(key: KeyObject, type: 'private' | 'public'): boolean {
+  return (
+    key.type === type &&
+    key.asymmetricKeyType === 'ec' &&
+    key.asymmetricKeyDetails?.namedCurve === 'secp384r1'
+  )
+}
+
+async function throughGate<Result>(gate: Gate, key: string, work: () => Promise<Result>): Promise<Result> {
+  const leave = await gate.enter(key).catch((error: unknown) => {
+    if (!(error instanceof GateFullError)) throw error
+    throw new Failure('E-UNAVAILABLE', { cause: error, retryAfterSecs: 5 })
+  })
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}

@@ -1,0 +1,90 @@
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { SigningKeyInfo } from './keys.ts'
+
+interface SigningKeyTables {
+  signing_keys: {
+    tenant_id: number
+    kid: string
+    public_key: string
+    sealed_private_key: Uint8Array
+    created_at: number
+    retired_at: number | null
+  }
+}
+
+/** The current key as it is stored. */
+export interface StoredSigningKey {
+  readonly kid: string
+  readonly sealedPrivateKey: Uint8Array
+}
+
+const maxListed = 100
+
+const selectCurrent = statement<
+  SigningKeyTables,
+  { tenantId: TenantId },
+  { kid: string; sealed_private_key: Uint8Array }
+>((tables, value) =>
+  tables
+    .selectFrom('signing_keys')
+    .select(['kid', 'sealed_private_key'])
+    .where('tenant_id', '=', value('tenantId'))
+    .where('retired_at', 'is', null),
+)
+
+const selectAll = statement<
+  SigningKeyTables,
+  { tenantId: TenantId },
+  { kid: string; public_key: string; retired_at: number | null }
+>((tables, value) =>
+  tables
+    .selectFrom('signing_keys')
+    .select(['kid', 'public_key', 'retired_at'])
+    .where('tenant_id', '=', value('tenantId'))
+    .orderBy((by) => by.case().when('retired_at', 'is', null).then(0).else(1).end())
+    .orderBy('retired_at', 'desc')
+    .orderBy('kid', 'desc')
+    .limit(maxListed),
+)
+
+export async function findCurrentSigningKey(reader: Reader): Promise<StoredSigningKey | undefined> {
+  const row = await reader.first(selectCurrent, { tenantId: reader.tenantId })
+  return row && { kid: row.kid, sealedPrivateKey: row.sealed_private_key }
+}
+
+export async function listSigningKeys(reader: Reader): Promise<SigningKeyInfo[]> {
+  const rows = await reader.run(selectAll, { tenantId: reader.tenantId })
+  return rows.map(({ kid, public_key, retired_at }) => ({
+    kid,
+    publicKey: public_key,
+    ...(retired_at === null ? {} : { expiresAt: retired_at }),
+  }))
+}
+
+export async function insertSigningKey(
+  tx: Writer,
+  key: StoredSigningKey & { readonly publicKey: string; readonly createdAt: number },
+): Promise<void> {
+  await tx
+    .tables<SigningKeyTables>()
+    .insertInto('signing_keys')
+    .values({
+      tenant_id: tx.tenantId,
+      kid: key.kid,
+      public_key: key.publicKey,
+      sealed_private_key: key.sealedPrivateKey,
+      created_at: key.createdAt,
+      retired_at: null,
+    })
+    .execute()
+}
+
+export async function retireSigningKey(tx: Writer, retiredAt: number): Promise<void> {
+  await tx
+    .tables<SigningKeyTables>()
+    .updateTable('signing_keys')
+    .set({ retired_at: retiredAt })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('retired_at', 'is', null)
+    .execute()
+}
