@@ -10,9 +10,11 @@ import { type Images, openImages } from '#infra/images/index.ts'
 import { type JobQueue, openJobs } from '#infra/jobs/index.ts'
 import {
   loadMasterKey,
+  openSignatures,
   openSigningKeys,
   openTokenSecrets,
   openVault,
+  type Signatures,
   type SigningKeys,
   type TokenSecrets,
   type Vault,
@@ -32,6 +34,7 @@ export interface Services {
   readonly metrics: Metrics
   readonly db: Database
   readonly vault: Vault
+  readonly signatures: Signatures
   readonly signingKeys: SigningKeys
   readonly tokenSecrets: TokenSecrets
   readonly jobs: JobQueue
@@ -55,14 +58,18 @@ export async function openServices(
   const metrics = openMetrics()
   const vault = openVault({ masterKey: await loadMasterKey(config.masterKey) })
   const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger })
-  const signingKeys = openSigningKeys({ db, vault, clock })
+  const signatures = openSignatures()
+  const signingKeys = openSigningKeys({ db, vault, signatures, clock })
   const tokenSecrets = openTokenSecrets({ db, vault, clock })
   const jobs = openJobs({ db, clock, logger, metrics, nodeId: randomUUID() })
   const blobs = await openBlobs(config, { clock, logger })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })
   const { dnsServers, allowPrivateNetwork } = config.federation
-  const dns = createDnsResolver({ servers: dnsServers ?? [], systemNames: allowPrivateNetwork !== false })
+  const dns = createDnsResolver({
+    servers: dnsServers ?? [],
+    systemNames: allowPrivateNetwork !== false && !dnsServers,
+  })
   const egress = createEgress({
     privateNetworks: allowPrivateNetwork,
     resolver: dns,
@@ -76,6 +83,7 @@ export async function openServices(
     metrics,
     db,
     vault,
+    signatures,
     signingKeys,
     tokenSecrets,
     jobs,

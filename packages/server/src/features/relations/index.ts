@@ -1,3 +1,10 @@
-export { type Connection, connectionState, noRelation, type Relation, relationshipOf } from './relation.ts'
+export {
+  type Connection,
+  connectionState,
+  noRelation,
+  type Relation,
+  relationshipOf,
+  roleOf,
+} from './relation.ts'
 export { changeRelation, findRelation, listAudience, listReceivers } from './relation-store.ts'
 export { relationsMigrations } from './relations-migrations.ts'

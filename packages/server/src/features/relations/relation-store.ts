@@ -12,6 +12,7 @@ interface RelationRow {
   blocked: number
   muted: number
   role: string | null
+  reached: number
   updated_at: number
 }
 interface RelationTables {
@@ -39,6 +40,7 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
       blocked: value('blocked'),
       muted: value('muted'),
       role: value('role'),
+      reached: value('reached'),
       updated_at: value('updated_at'),
     })
     .onConflict((conflict) =>
@@ -49,6 +51,7 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
         blocked: row.ref('excluded.blocked'),
         muted: row.ref('excluded.muted'),
         role: row.ref('excluded.role'),
+        reached: sql<number>`relations.reached | excluded.reached`,
         updated_at: row.ref('excluded.updated_at'),
       })),
     ),
@@ -74,6 +77,14 @@ const selectConnections = statement<RelationTables, { tenantId: number }, { id_t
       .where('tenant_id', '=', value('tenantId'))
       .where(isInAudience)
       .where('connection', '=', sql.lit('connected')),
+)
+
+const selectReached = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
+  tables
+    .selectFrom('relations')
+    .select('id_tag')
+    .where('tenant_id', '=', value('tenantId'))
+    .where('reached', '=', sql.lit(1)),
 )
 
 // NOTE: the one query over all tenants: who on this server is to get what an identity publishes.
@@ -104,16 +115,18 @@ export async function changeRelation(
     blocked: Number(relation.isBlocked),
     muted: Number(relation.isMuted),
     role: relation.role ?? null,
+    reached: Number(relation.isFollower || relation.connection === 'connected'),
     updated_at: at,
   })
   return relation
 }
 
-/** Who is to get what the tenant publishes: its connections, and its followers too unless `connections` is asked for.
- * Blocked identities are not among them. */
-export async function listAudience(reader: Reader, reach: 'followers' | 'connections'): Promise<IdTag[]> {
-  const select = reach === 'followers' ? selectAudience : selectConnections
-  const rows = await reader.run(select, { tenantId: reader.tenantId })
+const audiences = { followers: selectAudience, connections: selectConnections, ever: selectReached }
+
+/** Who is to get what the tenant publishes: `connections`, or `followers`, which is both; blocked identities are not among
+ * them. `ever`: all that were among them at some time, and may hold what was published. */
+export async function listAudience(reader: Reader, reach: keyof typeof audiences): Promise<IdTag[]> {
+  const rows = await reader.run(audiences[reach], { tenantId: reader.tenantId })
   return rows.map((row) => row.id_tag as IdTag)
 }
 

@@ -48,3 +48,12 @@ export function relationshipOf(relation: Relation): (typeof relationships)[numbe
   if (connected !== 'disconnected') return connected
   return relation.isFollowing ? 'following' : 'none'
 }
+
+/** Where an identity stands on the ladder of a community (DECISIONS part 7): by the role it was given, else by what
+ * binds it. A blocked one stands outside. */
+export function roleOf(relation: Relation): CommunityRole {
+  if (relation.isBlocked) return 'public'
+  if (relation.role !== undefined) return relation.role
+  if (relation.connection === 'connected') return 'contributor'
+  return relation.isFollower ? 'follower' : 'public'
+}

@@ -15,12 +15,17 @@ export const relationsMigrations: readonly Migration[] = [
           blocked: 'boolean default 0',
           muted: 'boolean default 0',
           role: 'text null',
+          // Was a follower or connection at some time, and so may hold what the tenant published.
+          reached: 'boolean default 0',
           updated_at: 'integer',
         },
         { primaryKey: ['tenant_id', 'id_tag'], clustered: true },
       )
       await schema.createIndex('relations_audience', 'relations', ['tenant_id', 'id_tag', 'connection'], {
         where: "blocked = 0 and (follower = 1 or connection = 'connected')",
+      })
+      await schema.createIndex('relations_reached', 'relations', ['tenant_id', 'id_tag'], {
+        where: 'reached = 1',
       })
       await schema.createIndex('relations_sources', 'relations', ['id_tag', 'tenant_id'], {
         where: "blocked = 0 and (following = 1 or connection = 'connected')",

@@ -72,6 +72,9 @@ eachDialect('relations', (open) => {
     })
     expect(await listAudience(db.reader(alice), 'followers')).toEqual([bob, dora])
     expect(await listAudience(db.reader(alice), 'connections')).toEqual([dora])
+    await db.transact(alice, (tx) => changeRelation(tx, bob, { isFollower: false, at: 2 }))
+    expect(await listAudience(db.reader(alice), 'followers')).toEqual([dora])
+    expect(await listAudience(db.reader(alice), 'ever')).toEqual([bob, dora, blocked])
   })
 
   test('tell which tenants receive an identity', async () => {

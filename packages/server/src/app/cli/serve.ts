@@ -1,0 +1,52 @@
+import { readConfig } from '#infra/config/index.ts'
+import { openLogger } from '#infra/telemetry/index.ts'
+import { type RunningServer, startServer } from '../server.ts'
+import type { Command } from './command.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Run the server until it is told to stop.',
+  positionals: [],
+  options: {},
+  async run({ env }) {
+    const config = readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
+    const logger = openLogger(config.log)
+    const server = await startServer(config, { logger })
+    announce(server)
+    await untilTold()
+    await server.stop()
+    logger.info({}, 'stopped')
+    await logger.flush()
+    return undefined
+  },
+}
+
+/** One line for programs on standard output; what a person needs goes with the log. */
+function announce({ url, services, addresses, setUpUrl }: RunningServer): void {
+  const { baseIdTag, dataDir } = services.config
+  const address = addresses.serverUrl(baseIdTag)
+  process.stdout.write(
+    `${JSON.stringify({ event: 'ready', url, baseIdTag, address, ...(setUpUrl ? { setUpUrl } : {}) })}\n`,
+  )
+  if (!process.stderr.isTTY) return
+  const lines = [
+    `Kith answers at ${address} for ${baseIdTag}; its data is in ${dataDir}.`,
+    `The API is described at ${address}/api/docs.`,
+    ...(setUpUrl ? [`Set the password of ${baseIdTag} here, once: ${setUpUrl}`] : []),
+  ]
+  process.stderr.write(`\n${lines.map((line) => `  ${line}`).join('\n')}\n\n`)
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function untilTold(): Promise<void> {
+  return new Promise((resolve) => {
+    let isTold = false
+    const tell = () => {
+      if (isTold) process.exit(1)
+      isTold = true
+      resolve()
+    }
+    process.on('SIGTERM', tell)
+    process.on('SIGINT', tell)
+  })
+}

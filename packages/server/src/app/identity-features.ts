@@ -1,0 +1,98 @@
+import type { IdTag } from '@kith/protocol'
+import { createPasswordHasher } from '#features/accounts/index.ts'
+import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
+import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
+import { findRelation, roleOf } from '#features/relations/index.ts'
+import { Authenticator, defaultLifetimes, LastUse } from '#features/sessions/index.ts'
+import { openTenants, type Tenants } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { TenantId, Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Addresses } from './addresses.ts'
+import type { Services } from './services.ts'
+
+type OwnProfile = Parameters<typeof createOwnProfile>[2]
+
+/** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
+export function openIdentityFeatures(services: Services, addresses: Addresses) {
+  const { db, clock, config, signingKeys, tokenSecrets } = services
+  const tenants = openTenants({ db, clock })
+  const identities = openIdentityCache(services, addresses, tenants)
+  const lastUse = new LastUse(db, clock)
+  const findIdentityKey = identityKeyFinder(identities)
+  const authenticator = new Authenticator({
+    db,
+    clock,
+    tenants,
+    lastUse,
+    secrets: tokenSecrets,
+    findIdentityKey,
+    async findRole(tenant, callerTag) {
+      const relation = await findRelation(db.reader(tenant.tenantId), callerTag)
+      return relation ? roleOf(relation) : 'public'
+    },
+  })
+  return {
+    tenants,
+    identities,
+    lastUse,
+    authenticator,
+    findIdentityKey,
+    passwords: createPasswordHasher(),
+    createTenant: {
+      tenants,
+      keys: signingKeys,
+      clock,
+      createOwnProfile: (tx: Writer, profile: OwnProfile) => createOwnProfile({ clock }, tx, profile),
+    },
+    findLifetimes: async () => defaultLifetimes,
+    async findOwnProfile({ tenantId, idTag }: Tenant) {
+      const { name, profilePic } = await getOwnProfile(db.reader(tenantId), idTag)
+      return { name, ...(profilePic === undefined ? {} : { profilePic }) }
+    },
+    defaultTenant: config.defaultTenant,
+  }
+}
+
+export type IdentityFeatures = ReturnType<typeof openIdentityFeatures>
+
+function openIdentityCache(services: Services, addresses: Addresses, tenants: Tenants): Identities {
+  const { db, clock, dns, egress, config, signingKeys } = services
+  const { discoveryName, identityHosts, allowPrivateNetwork } = config.federation
+  return openIdentities({
+    db,
+    clock,
+    dns,
+    egress,
+    discoveryName,
+    identityHosts,
+    allowPlainHttp: allowPrivateNetwork !== false,
+    localhostUrl: (idTag) => `http://${idTag}:${addresses.port}`,
+    async findLocal(idTag) {
+      const tenant = await tenants.find(idTag)
+      if (!tenant) return undefined
+      const keys = await signingKeys.list(tenant.tenantId)
+      return { idTag, serverUrl: addresses.serverUrl(idTag), inboxUrl: addresses.inboxUrl(idTag), keys }
+    },
+  })
+}
+
+function identityKeyFinder(identities: Identities) {
+  return async (idTag: IdTag, kid: string) => {
+    for (const refresh of [false, true]) {
+      const resolved = await identities.resolve(idTag, { refresh })
+      if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
+      if (resolved.kind === 'unknown') return undefined
+      const key = resolved.identity.keys.find((candidate) => hasKid(candidate, kid))
+      if (key) return key
+    }
+    return undefined
+  }
+}
+
+/** A tenant by its number, for jobs. */
+export async function getTenant(tenants: Tenants, tenantId: TenantId): Promise<Tenant> {
+  const tenant = await tenants.findById(tenantId)
+  if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
+  return tenant
+}

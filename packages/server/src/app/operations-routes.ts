@@ -1,0 +1,49 @@
+import { isIP } from 'node:net'
+import type { RawRoute, RawVisit, WholeAnswer } from '#infra/http/index.ts'
+import type { Metrics } from '#infra/telemetry/index.ts'
+import type { Services } from './services.ts'
+
+/** `/healthz`, `/readyz` and, when they have no address of their own, `/metrics`: on every host of the server. */
+export function operationsRoutes({
+  db,
+  metrics,
+  config,
+}: Pick<Services, 'db' | 'metrics' | 'config'>): RawRoute[] {
+  const isReady = () =>
+    db.ping().then(
+      () => text(200, 'ok'),
+      () => text(503, 'the database does not answer'),
+    )
+  return [
+    { method: 'GET', path: '/healthz', handle: () => text(200, 'ok') },
+    { method: 'GET', path: '/readyz', handle: isReady },
+    ...(config.metricsListen ? [] : [metricsRoute(metrics, isFromThisMachine)]),
+  ]
+}
+
+/** `/metrics` in the text format of Prometheus, for whom `mayRead` lets in. */
+export function metricsRoute(metrics: Metrics, mayRead: (visit: RawVisit) => boolean): RawRoute {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    async handle(visit) {
+      if (!mayRead(visit)) return text(404, 'not found')
+      const { contentType, text: body } = await metrics.scrape()
+      return { status: 200, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body }
+    },
+  }
+}
+
+/** A proxy on this machine speaks for others: what it forwards is not from here, trusted or not. */
+function isFromThisMachine({ peer, request }: RawVisit): boolean {
+  const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers
+  return !isForwarded && (peer.ip === '::1' || (isIP(peer.ip) === 4 && peer.ip.startsWith('127.')))
+}
+
+function text(status: number, body: string): WholeAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+    body: `${body}\n`,
+  }
+}

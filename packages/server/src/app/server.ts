@@ -1,0 +1,125 @@
+import { ensureBaseTenant } from '#features/sign-in/index.ts'
+import { guest } from '#infra/caller/index.ts'
+import type { Config } from '#infra/config/index.ts'
+import {
+  createHttpServer,
+  createMemoryRateLimits,
+  defaultRateLimits,
+  documentationRoutes,
+  type HttpServer,
+  openRedisRateLimits,
+  type RateLimits,
+} from '#infra/http/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
+import { type Clock, systemClock } from '#lib/clock.ts'
+import { type Addresses, openAddresses } from './addresses.ts'
+import { type Features, openFeatures } from './features.ts'
+import { metricsRoute, operationsRoutes } from './operations-routes.ts'
+import { openServices, type Services } from './services.ts'
+import { version } from './version.ts'
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Where it listens, as an IP address. */
+  readonly url: string
+  readonly port: number
+  readonly services: Services
+  readonly features: Features
+  readonly addresses: Addresses
+  /** While the base tenant has no password: the page on which the person who runs the server sets it. */
+  readonly setUpUrl: string | undefined
+  /** Finishes what runs, at most ten seconds. */
+  stop(): Promise<void>
+}
+
+/** Opens everything the configuration names, makes the base tenant on the first start, and listens. */
+export async function startServer(
+  config: Config,
+  { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
+): Promise<RunningServer> {
+  const services = await openServices(config, { clock, logger })
+  try {
+    return await listen(config, services)
+  } catch (error) {
+    await services.close()
+    throw error
+  }
+}
+
+async function listen(config: Config, services: Services): Promise<RunningServer> {
+  const { clock, logger, jobs } = services
+  const addresses = openAddresses(config)
+  const rateLimits = await openRateLimits(config, clock, logger)
+  const features = openFeatures(services, addresses)
+  const base = await ensureBaseTenant(
+    { ...features.identity, ...features.identity.createTenant, db: services.db, vault: services.vault },
+    { idTag: config.baseIdTag, password: config.basePassword?.reveal() },
+  )
+  const http = openHttp(services, features, rateLimits)
+  const metricsHttp = await listenForMetrics(services, rateLimits)
+  const { port, address } = await http.listen(config.listen)
+  addresses.setPort(port)
+  await jobs.start()
+  const host = address.includes(':') ? `[${address}]` : address
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    services,
+    features,
+    addresses,
+    setUpUrl:
+      base.setUpRefId && `${addresses.serverUrl(config.baseIdTag)}/set-password?token=${base.setUpRefId}`,
+    async stop() {
+      await Promise.all([http.stop(), metricsHttp?.stop()])
+      await jobs.stop()
+      await features.close()
+      await rateLimits.close()
+      await services.close()
+    },
+  }
+}
+
+function openHttp(services: Services, features: Features, rateLimits: RateLimits): HttpServer {
+  const { config, clock, logger, metrics } = services
+  const contracts = features.endpoints.map(({ contract }) => contract)
+  return createHttpServer({
+    endpoints: features.endpoints,
+    rawRoutes: [...operationsRoutes(services), ...documentationRoutes({ contracts, title: 'Kith', version })],
+    hooks: features.hooks,
+    rateLimits,
+    clock,
+    logger,
+    cors: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
+    observe: ({ endpoint, method, status, durationMs }) =>
+      metrics.requestServed({ method, route: endpoint, status, durationMs }),
+  })
+}
+
+/** The metrics' own address, which a proxy in front need not know. */
+async function listenForMetrics(services: Services, rateLimits: RateLimits): Promise<HttpServer | undefined> {
+  const { config, clock, logger, metrics } = services
+  if (!config.metricsListen) return undefined
+  const http = createHttpServer({
+    endpoints: [],
+    rawRoutes: [metricsRoute(metrics, () => true)],
+    hooks: { findTenant: () => undefined, authenticate: () => guest },
+    rateLimits,
+    clock,
+    logger,
+    cors: [],
+    trustedProxies: [],
+  })
+  await http.listen(config.metricsListen)
+  return http
+}
+
+async function openRateLimits(config: Config, clock: Clock, logger: Logger): Promise<RateLimits> {
+  if (!config.redisUrl) return createMemoryRateLimits(clock, defaultRateLimits)
+  return await openRedisRateLimits({
+    redisUrl: config.redisUrl.reveal(),
+    limits: defaultRateLimits,
+    clock,
+    logger,
+  })
+}
