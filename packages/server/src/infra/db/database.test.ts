@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
@@ -166,6 +167,29 @@ eachDialect('transact', (open) => {
     })
     resolve()
     expect(await later).toEqual(['a'])
+  })
+
+  test('runs work and effects in the context of its caller', async () => {
+    const db = await open({ migrations })
+    const request = new AsyncLocalStorage<number>()
+    const seen = await Promise.all(
+      [1, 2, 3].map((id) =>
+        request.run(id, async () => {
+          const { promise: effect, resolve } = Promise.withResolvers<number | undefined>()
+          const work = await db.transact(alice, async (tx) => {
+            await add(tx, `note${id}`)
+            tx.afterCommit(() => resolve(request.getStore()))
+            return request.getStore()
+          })
+          return [work, await effect]
+        }),
+      ),
+    )
+    expect(seen).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ])
   })
 
   test('works on the rows of another tenant through `as`', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Database, type Migration, openDatabase, type TenantId, type Writer } from './index.ts'
+import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 
 interface Tables {
   items: { id: number; body: string }
@@ -59,6 +60,22 @@ test('closing leaves one file with everything in it', async () => {
   await db.close()
   expect(readdirSync(folder)).toEqual(['kith.db'])
   expect(idsIn(path)).toEqual([1])
+})
+
+test('a commit is on the disk before it is acknowledged, and nothing waits inside SQLite', async () => {
+  const writer = openWriter(path)
+  const reader = openReader(path)
+  const pragma = (from: SqliteConnection, name: string) =>
+    Object.values(from.raw.prepare(`pragma ${name}`).get() ?? {})[0]
+  try {
+    const names = ['synchronous', 'journal_mode', 'foreign_keys', 'busy_timeout']
+    expect(names.map((name) => pragma(writer, name))).toEqual([2, 'wal', 1, 0])
+    expect(pragma(reader, 'query_only')).toBe(1)
+    expect(() => reader.command('create table no (id integer)')).toThrow('readonly')
+  } finally {
+    reader.close()
+    writer.close()
+  }
 })
 
 test('readers do not wait for a transaction that has begun, and see the state before it', async () => {

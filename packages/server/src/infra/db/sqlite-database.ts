@@ -4,27 +4,11 @@ import type { Clock } from '#lib/clock.ts'
 import { type Database, type Reader, serverTenant, type TenantId, type Writer } from './database.ts'
 import { ReaderHandle, ReadSource } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
-import { SqliteConnection } from './sqlite-connection.ts'
+import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 import { assertOutsideTransaction } from './transaction-scope.ts'
 import { type DatabaseLogger, unhurried } from './transaction-watch.ts'
 import { WriteQueue, type WriteQueueLimits } from './write-queue.ts'
 
-// NOTE: `synchronous=full` makes a commit durable before it is acknowledged; in WAL mode `normal` would not.
-const writerPragmas = `
-  pragma journal_mode = wal;
-  pragma synchronous = full;
-  pragma journal_size_limit = 67108864;
-`
-const readerPragmas = 'pragma query_only = on;'
-// NOTE: no `mmap_size`: every commit makes the readers map anew, which cost them two thirds of their speed.
-const commonPragmas = `
-  pragma cache_size = -16384;
-  pragma temp_store = memory;
-`
-// A reader in WAL mode meets a lock only for moments (recovery, the last process that leaves). The writer does not
-// wait inside SQLite, where it would stop the whole process: the queue waits and tries again.
-const readerBusyMs = 1000
-const openingBusyMs = 5000
 const allPages = 2 ** 31 - 1
 
 /** A SQLite file: one connection that writes, through the queue, and one that only reads. */
@@ -40,10 +24,8 @@ export class SqliteDatabase implements Database {
   constructor(path: string, limits: WriteQueueLimits, logger: DatabaseLogger) {
     this.#path = path
     createPrivately(path)
-    this.#writer = new SqliteConnection(path, { readOnly: false, busyTimeoutMs: openingBusyMs })
-    this.#writer.raw.exec(`${writerPragmas}${commonPragmas} pragma busy_timeout = 0;`)
-    this.#reader = new SqliteConnection(path, { readOnly: true, busyTimeoutMs: readerBusyMs })
-    this.#reader.raw.exec(readerPragmas + commonPragmas)
+    this.#writer = openWriter(path)
+    this.#reader = openReader(path)
     this.#source = new ReadSource(this.#reader)
     this.#queue = new WriteQueue(this.#writer, limits, logger)
   }
@@ -79,7 +61,7 @@ export class SqliteDatabase implements Database {
     if (existsSync(toPath)) throw new Error(`${toPath} exists already`)
     // A connection of its own, so that reads do not wait for the thread that copies. All pages in one step: between
     // steps a commit would make the copy start over.
-    const source = new SqliteConnection(this.#path, { readOnly: true, busyTimeoutMs: readerBusyMs })
+    const source = openReader(this.#path)
     try {
       await backup(source.raw, toPath, { rate: allPages })
     } finally {
