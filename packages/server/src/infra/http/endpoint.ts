@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { BodyOf, Contract, DataOf, HeadersOf, Page, ParamsOf, QueryOf } from '@kith/protocol'
 import type { Caller, Guest, Identified, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
+import type { Outgoing } from './raw-json.ts'
 
 /** The callers that reach a handler, by what its contract lets in. */
 type CallerOf<C extends Contract> = C['auth'] extends 'required'
@@ -49,16 +50,18 @@ export interface ByteReply {
   readonly body?: () => Promise<Readable>
 }
 
-/** What a handler answers. `list` contracts answer a page; a `Fresh` changes status or headers of the answer. */
+/** What a handler answers. `list` contracts answer a page; a `Reshaped` changes status or headers of the answer. */
 export type Answer<C extends Contract> = C['reply'] extends { kind: 'bytes' }
   ? ByteReply
   : C['reply'] extends { kind: 'list' }
-    ? Page<DataOf<C>>
+    ? Page<Outgoing<DataOf<C>>>
     : C['reply'] extends { kind: 'empty' }
-      ? void
-      : DataOf<C> | Reshaped<DataOf<C>>
+      ? // biome-ignore lint/suspicious/noConfusingVoidType: what a use case without result resolves to
+        void
+      : Outgoing<DataOf<C>> | Reshaped<Outgoing<DataOf<C>>>
 
-/** An answer with another status (an update where the contract says 201), with headers, or unchanged (304). */
+/** An answer with another status (an update where the contract says 201) or with headers. With an `etag` it becomes
+ * a 304 for whoever has it already. */
 export class Reshaped<Data> {
   readonly data: Data
   readonly status: number | undefined

@@ -1,1 +1,24 @@
+export type { HttpHooks } from './admission.ts'
+export type { WholeAnswer } from './answer.ts'
+export { authorize } from './authorize.ts'
+export {
+  type Answered,
+  createHttpServer,
+  type HttpServer,
+  type HttpServerOptions,
+} from './create-http-server.ts'
+export { documentationRoutes } from './documentation.ts'
 export * from './endpoint.ts'
+export type { HttpLogger } from './http-logger.ts'
+export { createPeerReader, hostOf, type Peer, rateKeyOf } from './peer.ts'
+export {
+  assertRate,
+  createMemoryRateLimits,
+  defaultRateLimits,
+  type RateLimitName,
+  type RateLimits,
+  type RateVerdict,
+} from './rate-limits.ts'
+export { type Outgoing, RawJson } from './raw-json.ts'
+export type { RawRoute, RawVisit } from './raw-route.ts'
+export { openRedisRateLimits } from './redis-rate-limits.ts'

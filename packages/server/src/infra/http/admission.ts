@@ -1,0 +1,115 @@
+import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { authorize } from './authorize.ts'
+import type { Exchange } from './exchange.ts'
+import { rateKeyOf } from './peer.ts'
+import { type RateLimitName, type RateLimits, type RateVerdict, rateFailure } from './rate-limits.ts'
+import type { Route } from './route.ts'
+
+/** What the server asks of the application. */
+export interface HttpHooks {
+  /** The tenant of a host, which is in lower case without port; asked for every request, so it should be cached. */
+  findTenant(host: string): Tenant | undefined | Promise<Tenant | undefined>
+  /** The caller whom a bearer proves. Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
+  authenticate(presented: {
+    readonly tenant: Tenant
+    readonly bearer: string
+    readonly ip: string
+  }): Caller | Promise<Caller>
+}
+
+export interface AdmissionDeps {
+  readonly hooks: HttpHooks
+  readonly rateLimits: RateLimits
+  readonly clock: Clock
+}
+
+/** Whom a request is from and for, after everything its contract asks of them has been checked. */
+export interface Admission {
+  readonly tenant: Tenant | undefined
+  readonly caller: Caller
+}
+
+/** Tenant, rate, credential, scope and role, in this order. */
+export async function admit(
+  deps: AdmissionDeps,
+  route: Route,
+  exchange: Exchange,
+  bearer: string | undefined,
+): Promise<Admission> {
+  const { contract } = route
+  const { peer } = exchange
+  const found = peer.host === undefined ? undefined : deps.hooks.findTenant(peer.host)
+  const tenant = found instanceof Promise ? await found : found
+  const addressKey = rateKeyOf(peer.ip)
+  const isCredentialed = bearer !== undefined && tenant !== undefined
+  if (!isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
+  if (!tenant && !contract.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
+  if (contract.bucket && contract.bucket !== 'general') await takeTight(deps, contract.bucket, addressKey)
+  const caller = isCredentialed
+    ? await identify(deps, route, exchange, { tenant, bearer, ip: peer.ip })
+    : guest
+  const refusal = authorize(contract, caller)
+  if (refusal) throw new Failure(refusal)
+  return { tenant, caller: contract.auth === 'none' ? guest : caller }
+}
+
+/** The caller of a bearer. An identity has a bucket of its own; everybody else shares that of the address. */
+async function identify(
+  deps: AdmissionDeps,
+  route: Route,
+  exchange: Exchange,
+  presented: Parameters<HttpHooks['authenticate']>[0],
+): Promise<Caller> {
+  const addressKey = rateKeyOf(presented.ip)
+  // Checking a signature costs more than a bucket: whoever has shown too many bad ones waits.
+  if (deps.rateLimits.hasTooManyBadBearers(addressKey))
+    await takeGeneral(deps, exchange, 'bad-bearer', addressKey)
+  const caller = await authenticate(deps, presented).catch(async (error: unknown) => {
+    if (!(error instanceof Failure && error.code === 'E-AUTH-UNAUTH')) throw error
+    await deps.rateLimits.take('bad-bearer', addressKey)
+    await takeGeneral(deps, exchange, 'anonymous', addressKey)
+    if (route.contract.ignoresBadBearer) return undefined
+    throw error
+  })
+  if (caller === undefined) return guest
+  if (caller.kind !== 'identity') await takeGeneral(deps, exchange, 'anonymous', addressKey)
+  else if (caller.isAdmin) exchange.verdict = unlimited(deps.clock)
+  else await takeGeneral(deps, exchange, 'identity', caller.idTag)
+  return caller
+}
+
+async function authenticate(
+  deps: AdmissionDeps,
+  presented: Parameters<HttpHooks['authenticate']>[0],
+): Promise<Caller> {
+  if (presented.bearer === '') throw new Failure('E-AUTH-UNAUTH')
+  return deps.hooks.authenticate(presented)
+}
+
+/** Takes one from the bucket whose state the answer shows. */
+export async function takeGeneral(
+  deps: Pick<AdmissionDeps, 'rateLimits' | 'clock'>,
+  exchange: Exchange,
+  name: RateLimitName,
+  key: string,
+): Promise<void> {
+  const taken = deps.rateLimits.take(name, key)
+  const verdict = taken instanceof Promise ? await taken : taken
+  exchange.verdict = verdict
+  if (!verdict.isAllowed) throw rateFailure(verdict, deps.clock)
+}
+
+async function takeTight(deps: AdmissionDeps, name: RateLimitName, key: string): Promise<void> {
+  const verdict = await deps.rateLimits.take(name, key)
+  if (!verdict.isAllowed) throw rateFailure(verdict, deps.clock)
+}
+
+// The largest number that every client's integers hold stands for "no limit".
+const noLimit = 2 ** 31 - 1
+
+function unlimited(clock: Clock): RateVerdict {
+  const resetAtSecs = Math.ceil((clock.now() + 60_000) / 1000)
+  return { isAllowed: true, limit: noLimit, remaining: noLimit, resetAtSecs }
+}

@@ -1,0 +1,140 @@
+import type { IncomingMessage } from 'node:http'
+import { pipeline } from 'node:stream'
+import { errorStatus } from '@kith/protocol'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { createCors } from './cors.ts'
+import type { ByteReply } from './endpoint.ts'
+import { type Exchange, waitsWithBody } from './exchange.ts'
+import type { HttpLogger } from './http-logger.ts'
+import { hasBody } from './json-body.ts'
+
+/** What all answers of a server have in common. */
+export interface AnswerSite {
+  readonly clock: Clock
+  readonly logger: HttpLogger
+  readonly corsOf: ReturnType<typeof createCors>
+  /** Whether connections should end with their answer. */
+  isStopping(): boolean
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** An answer whose body is in memory. */
+export interface WholeAnswer {
+  readonly status: number
+  readonly headers?: Headers
+  readonly body?: string | Uint8Array
+}
+
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+const hsts = 'max-age=31536000'
+
+/** Writes an answer from memory; HEAD gets its headers alone. */
+export function answerWhole(site: AnswerSite, exchange: Exchange, answer: WholeAnswer): void {
+  const { body, headers = {} } = answer
+  if (body === undefined) writeHead(site, exchange, answer.status, headers)
+  else {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    writeHead(site, exchange, answer.status, { ...headers, 'content-length': String(length) })
+  }
+  exchange.response.end(body)
+  discardRest(exchange.request, site.clock)
+}
+
+/** Writes JSON text. */
+export function answerJson(site: AnswerSite, exchange: Exchange, answer: WholeAnswer): void {
+  answerWhole(site, exchange, { ...answer, headers: { ...jsonHeaders, ...answer.headers } })
+}
+
+/** Streams bytes. The source is opened for GET alone, and closed when the client goes away. */
+export async function answerBytes(site: AnswerSite, exchange: Exchange, reply: ByteReply): Promise<void> {
+  const { request, response } = exchange
+  const hasContent = request.method !== 'HEAD' && reply.status !== 304
+  const stream = hasContent ? await reply.body?.() : undefined
+  if (!stream || response.destroyed) {
+    stream?.destroy()
+    answerWhole(site, exchange, { status: reply.status, headers: reply.headers })
+    return
+  }
+  writeHead(site, exchange, reply.status, reply.headers)
+  await new Promise<void>((resolve) => {
+    // When either side fails the other is destroyed: the client must not take a part for the whole.
+    pipeline(stream, response, (error) => {
+      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') {
+        site.logger.error({ err: error, reqId: exchange.requestId }, 'an answer broke off')
+      }
+      resolve()
+    })
+  })
+  discardRest(request, site.clock)
+}
+
+/** Writes the error envelope: code and message of a `Failure`; of anything else only that something went wrong. */
+export function answerFailure(
+  site: AnswerSite,
+  exchange: Exchange,
+  error: unknown,
+  headers: Headers = {},
+): void {
+  const { response, requestId } = exchange
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
+  answerJson(site, exchange, {
+    status: errorStatus[failure.code],
+    headers: {
+      ...headers,
+      ...(failure.code === 'E-AUTH-UNAUTH' ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(failure.retryAfterSecs === undefined ? {} : { 'retry-after': String(failure.retryAfterSecs) }),
+    },
+    body: errorText(failure, nowSecs(site.clock), requestId),
+  })
+}
+
+/** The JSON text of the error envelope. */
+export function errorText({ code, message, details }: Failure, time: number, reqId: string): string {
+  return JSON.stringify({ error: { code, message, details }, time, reqId })
+}
+
+function writeHead(site: AnswerSite, exchange: Exchange, status: number, own: Headers): void {
+  const { request, response, verdict } = exchange
+  const cors = site.corsOf?.(request.headers.origin)
+  const headers: Record<string, string | number> = {
+    ...own,
+    ...cors,
+    'x-request-id': exchange.requestId,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': own['referrer-policy'] ?? 'strict-origin-when-cross-origin',
+  }
+  if (cors && own.vary !== undefined) headers.vary = `${own.vary}, Origin`
+  if (exchange.peer.isSecure) headers['strict-transport-security'] = hsts
+  if (verdict) {
+    headers['x-ratelimit-limit'] = verdict.limit
+    headers['x-ratelimit-remaining'] = verdict.remaining
+    headers['x-ratelimit-reset'] = verdict.resetAtSecs
+  }
+  if (site.isStopping() || isBodyOwed(exchange)) headers.connection = 'close'
+  response.writeHead(status, headers)
+}
+
+/** A client that waits for leave to send its body and gets an answer instead may send it or not: which of the two, the
+ * connection does not tell. */
+function isBodyOwed({ request, hasContinued }: Exchange): boolean {
+  return !hasContinued && waitsWithBody(request) && hasBody(request)
+}
+
+const discardForMs = 5_000
+
+/** What is left of a body after its answer is thrown away for a while, so that the client can finish sending and read
+ * the answer; then the connection ends. */
+function discardRest(request: IncomingMessage, clock: Clock): void {
+  if (request.complete || request.destroyed || !hasBody(request)) return
+  request.unpipe()
+  request.on('error', () => {})
+  request.resume()
+  const cancel = clock.wakeAt(clock.now() + discardForMs, () => request.socket.destroy())
+  request.once('end', cancel).once('close', cancel)
+}

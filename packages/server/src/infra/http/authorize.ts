@@ -1,0 +1,47 @@
+import {
+  type Contract,
+  type ErrorCode,
+  roleLevel,
+  type Scope,
+  type ScopeRequirement,
+  scopeAllows,
+} from '@kith/protocol'
+import type { Caller, Identified } from '#infra/caller/index.ts'
+
+/** Why the contract does not let this caller in, or undefined when it does. What a caller may do with one thing of
+ * many (its own file, the file of its reference) is for the use case. */
+export function authorize(contract: Contract, caller: Caller): ErrorCode | undefined {
+  if (contract.auth === 'none') return undefined
+  switch (caller.kind) {
+    case 'guest':
+      return contract.auth === 'required' || contract.role ? 'E-AUTH-UNAUTH' : undefined
+    case 'reference':
+      if (!contract.guests || contract.role) return 'E-AUTH-FORBIDDEN'
+      return isWithinScope(contract, caller.scope) ? undefined : 'E-AUTH-FORBIDDEN'
+    case 'identity':
+      return isWithinScope(contract, caller.scope) && hasRequiredRole(contract, caller)
+        ? undefined
+        : 'E-AUTH-FORBIDDEN'
+  }
+}
+
+function isWithinScope({ scope: requirement, unscoped, guests }: Contract, held: Scope | undefined): boolean {
+  if (held === undefined) return true
+  if (unscoped) return held.some((item) => 'area' in item && item.area === '*' && item.level === 'admin')
+  if (!requirement || scopeAllows(held, requirement)) return true
+  // A scope for single files passes where guests do: those use cases look at the file that the scope names.
+  return (
+    guests === true &&
+    held.some((item) => 'fileId' in item && fileRequirements[item.level].includes(requirement))
+  )
+}
+
+const fileRequirements: Record<'read' | 'write', readonly ScopeRequirement[]> = {
+  read: ['read:files'],
+  write: ['read:files', 'write:files'],
+}
+
+function hasRequiredRole({ role }: Contract, caller: Identified): boolean {
+  if (!role) return true
+  return role === 'SADM' ? caller.isAdmin : roleLevel(caller.role) >= roleLevel(role)
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Peer } from './peer.ts'
+import type { RateVerdict } from './rate-limits.ts'
+
+/** A request on its way to its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly peer: Peer
+  /** How the caller's general bucket stands: shown by the answer. */
+  verdict: RateVerdict | undefined
+  /** Set when a client that waits with its body (`Expect: 100-continue`) has been told to send it. */
+  hasContinued: boolean
+}
+
+/** Whether the client sends its body only when it is told to. */
+export function waitsWithBody({ headers }: IncomingMessage): boolean {
+  return headers.expect?.toLowerCase() === '100-continue'
+}
+
+/** Tells a client that waits with its body to send it; called when nothing else stands against the request. */
+export function askForBody(exchange: Exchange): void {
+  if (exchange.hasContinued || !waitsWithBody(exchange.request)) return
+  exchange.hasContinued = true
+  exchange.response.writeContinue()
+}
+
+const ownIdForm = /^[A-Za-z0-9._-]{1,64}$/
+// Unique among nodes and restarts, and cheaper than randomness for every request.
+const processPrefix = randomBytes(9).toString('base64url')
+let counter = 0
+
+/** The request's own `X-Request-Id` when it has the form of one, else a new id (DECISIONS part 1). */
+export function requestIdOf(header: string | string[] | undefined): string {
+  if (typeof header === 'string' && ownIdForm.test(header)) return header
+  counter += 1
+  return `${processPrefix}-${counter.toString(36)}`
+}
+
+/** Aborted when the client goes away before its answer is complete, or when `stopped` is. */
+export function abortSignalOf(response: ServerResponse, stopped: AbortSignal): AbortSignal {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  if (stopped.aborted || response.destroyed) abort()
+  stopped.addEventListener('abort', abort, { once: true })
+  response.once('close', () => {
+    stopped.removeEventListener('abort', abort)
+    if (!response.writableFinished) abort()
+  })
+  return controller.signal
+}

@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { parse } from 'secure-json-parse'
+import type { Clock } from '#lib/clock.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+
+/** SPEC is silent; ABUSE row 5. */
+export const maxJsonBytes = 1024 * 1024
+export const maxTokenBytes = 256 * 1024
+
+// Nothing in the protocol is deep; recursion over deeper values is how stacks overflow.
+const maxDepth = 64
+const readTimeoutMs = 30_000
+
+/** Whether the request announces a body at all. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length']
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+}
+
+/** The media type of the body, lower-case and without parameters; undefined without the header. */
+export function mediaTypeOf({ headers }: IncomingMessage): string | undefined {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+}
+
+export function isJson(mediaType: string | undefined): boolean {
+  return mediaType !== undefined && /^application\/(?:[\w.-]+\+)?json$/.test(mediaType)
+}
+
+/** Compressed bodies are not taken: a small one may be a very large one. */
+export function assertPlainEncoding({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Failure('E-MEDIATYPE')
+}
+
+/** The parsed JSON body, or undefined when there is none. */
+export async function readJson(request: IncomingMessage, clock: Clock): Promise<unknown> {
+  if (!hasBody(request)) return undefined
+  const mediaType = mediaTypeOf(request)
+  if (mediaType !== undefined && !isJson(mediaType)) throw new Failure('E-MEDIATYPE')
+  assertPlainEncoding(request)
+  const bytes = await readBytes(request, maxJsonBytes, clock)
+  if (bytes.length === 0) return undefined
+  if (mediaType === undefined) throw new Failure('E-MEDIATYPE')
+  return parseJson(bytes)
+}
+
+/** The compact token of an `application/jwt` body or of JSON `{token}`. */
+export async function readToken(request: IncomingMessage, clock: Clock): Promise<string> {
+  const mediaType = mediaTypeOf(request)
+  const isText = mediaType === 'application/jwt'
+  if (hasBody(request) && !isText && !isJson(mediaType)) throw new Failure('E-MEDIATYPE')
+  assertPlainEncoding(request)
+  const bytes = await readBytes(request, maxTokenBytes, clock)
+  const token = isText ? bytes.toString('latin1').trim() : tokenOf(bytes)
+  if (token === '') throw invalid('', 'is required')
+  return token
+}
+
+function tokenOf(bytes: Buffer): string {
+  if (bytes.length === 0) return ''
+  const body = parseJson(bytes)
+  const token: unknown = typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined
+  if (typeof token !== 'string')
+    throw invalid('/token', token === undefined ? 'is required' : 'must be string')
+  return token
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw invalid('', 'is not UTF-8')
+  if (isDeeperThan(bytes, maxDepth)) throw invalid('', `is nested deeper than ${maxDepth} levels`)
+  const text = bytes.toString()
+  const value = parseText(text)
+  // PostgreSQL cannot store it, and nothing a person writes contains it.
+  if (text.includes('\\u0000') && hasNul(value)) throw invalid('', 'must not contain the character U+0000')
+  return value
+}
+
+function parseText(text: string): unknown {
+  try {
+    // Members that would reach a prototype are dropped like any other unknown member.
+    return parse(text, { protoAction: 'remove', constructorAction: 'remove' })
+  } catch {
+    throw invalid('', 'is not valid JSON')
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Counts brackets outside of strings. */
+function isDeeperThan(bytes: Buffer, limit: number): boolean {
+  let depth = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfString(bytes, at)
+    else if (byte === 0x7b || byte === 0x5b) depth += 1
+    else if (byte === 0x7d || byte === 0x5d) depth -= 1
+    if (depth > limit) return true
+  }
+  return false
+}
+
+function endOfString(bytes: Buffer, start: number): number {
+  let end = bytes.indexOf(quote, start + 1)
+  while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(quote, end + 1)
+  return end === -1 ? bytes.length : end
+}
+
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let backslashes = 0
+  while (bytes[at - 1 - backslashes] === backslash) backslashes += 1
+  return backslashes % 2 === 1
+}
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, member]) => name.includes('\0') || hasNul(member))
+}
+
+/** Reads the whole body, at most `maxBytes` and 30 seconds long. */
+function readBytes(request: IncomingMessage, maxBytes: number, clock: Clock): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > maxBytes) return Promise.reject(new Failure('E-TOOLARGE'))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let total = 0
+    const settle = () => {
+      cancelTimeout()
+      request.off('data', onData).off('end', onEnd).off('error', onError)
+    }
+    // Whoever sends this slowly gets no answer: writing one would keep the connection for him.
+    const cancelTimeout = clock.wakeAt(clock.now() + readTimeoutMs, () =>
+      request.destroy(new Error('the body took too long')),
+    )
+    const onData = (chunk: Buffer) => {
+      total += chunk.length
+      if (total <= maxBytes) chunks.push(chunk)
+      else fail(new Failure('E-TOOLARGE'))
+    }
+    const fail = (error: Error) => {
+      settle()
+      reject(error)
+    }
+    const onEnd = () => {
+      settle()
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, total))
+    }
+    const onError = (cause: Error) => fail(cause)
+    request.on('data', onData).on('end', onEnd).on('error', onError)
+  })
+}

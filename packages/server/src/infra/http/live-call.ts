@@ -1,0 +1,60 @@
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import { abortSignalOf, type Exchange } from './exchange.ts'
+
+/** The parts of a call that come from the request's input. */
+export interface CallInput {
+  readonly params: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: unknown
+}
+
+/** Who calls, and with which bearer. */
+export interface CallOrigin {
+  readonly tenant: Tenant | undefined
+  readonly caller: Caller
+  readonly bearer: string | undefined
+}
+
+/** A call as a handler of any contract receives it. What only few handlers look at is made when it is looked at. */
+export class LiveCall {
+  readonly tenant: Tenant | undefined
+  readonly caller: Caller
+  readonly bearer: string | undefined
+  readonly params: CallInput['params']
+  readonly query: CallInput['query']
+  readonly headers: CallInput['headers']
+  readonly body: unknown
+  readonly #exchange: Exchange
+  readonly #stopped: AbortSignal
+  #signal: AbortSignal | undefined
+
+  constructor(exchange: Exchange, stopped: AbortSignal, origin: CallOrigin, input: CallInput) {
+    this.tenant = origin.tenant
+    this.caller = origin.caller
+    this.bearer = origin.bearer
+    this.params = input.params
+    this.query = input.query
+    this.headers = input.headers
+    this.body = input.body
+    this.#exchange = exchange
+    this.#stopped = stopped
+  }
+
+  get ip(): string {
+    return this.#exchange.peer.ip
+  }
+
+  get userAgent(): string | undefined {
+    return this.#exchange.request.headers['user-agent']
+  }
+
+  get requestId(): string {
+    return this.#exchange.requestId
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= abortSignalOf(this.#exchange.response, this.#stopped)
+    return this.#signal
+  }
+}

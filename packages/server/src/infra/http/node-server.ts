@@ -1,0 +1,42 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Edge } from './edge.ts'
+
+const maxHeaderBytes = 16 * 1024
+const headersTimeoutMs = 15_000
+// Longer than the usual minute of load balancers, so that they and not we close an idle connection.
+const keepAliveTimeoutMs = 65_000
+// Without a byte in either direction; the longest poll is half a minute.
+const silenceTimeoutMs = 120_000
+
+const routedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** The server of Node with our limits; every request goes by the edge to the router. */
+export function createNodeServer(
+  edge: Edge,
+  route: (request: IncomingMessage, response: ServerResponse) => void,
+  unrouted: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    if (edge.intercept(request, response)) return
+    if (routedMethods.has(request.method ?? '')) route(request, response)
+    else unrouted(request, response)
+  }
+  const server = createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      // Bodies have limits of their own: an upload may take its time as long as it moves.
+      requestTimeout: 0,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      connectionsCheckingInterval: 5_000,
+      // Checked by us, to answer in our form.
+      requireHostHeader: false,
+    },
+    listener,
+  )
+  server.setTimeout(silenceTimeoutMs)
+  // A client that waits for leave to send its body gets it when its request has passed every check.
+  server.on('checkContinue', listener)
+  server.on('checkExpectation', listener)
+  return server
+}

@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { errorText } from './answer.ts'
+import { requestIdOf } from './exchange.ts'
+
+interface ParserError extends Error {
+  readonly code?: string
+}
+
+/** Answers what the HTTP parser refused, and ends the connection: what follows on it cannot be trusted. */
+export function answerParserError(error: ParserError, socket: Socket, clock: Clock): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) {
+    socket.destroy()
+    return
+  }
+  const { status, failure } = verdictOn(error)
+  const reqId = requestIdOf(undefined)
+  const body = errorText(failure, nowSecs(clock), reqId)
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    'Referrer-Policy: strict-origin-when-cross-origin',
+    `X-Request-Id: ${reqId}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+// 408 and 431 say more than the statuses of our codes do.
+function verdictOn({ code }: ParserError): { status: 400 | 408 | 431; failure: Failure } {
+  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, failure: new Failure('E-TOOLARGE') }
+  const message = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request took too long to arrive.' : undefined
+  return message
+    ? { status: 408, failure: new Failure('E-VALIDATION', { message }) }
+    : { status: 400, failure: new Failure('E-VALIDATION') }
+}
+
+/** An answer that is being written would be torn by another one. */
+function hasBegunAnswer(socket: Socket): boolean {
+  const message = '_httpMessage' in socket ? socket._httpMessage : undefined
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'headersSent' in message &&
+    message.headersSent === true
+  )
+}

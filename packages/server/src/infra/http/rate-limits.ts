@@ -1,0 +1,103 @@
+import type { RateBucket } from '@kith/protocol'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+
+/** The tight buckets of contracts; the general one by address or by identity; and bearers that were refused. */
+export type RateLimitName = Exclude<RateBucket, 'general'> | 'anonymous' | 'identity' | 'bad-bearer'
+
+/** Requests per minute and key. SPEC names the first two; the tight ones leave room for a household behind one
+ * address and for a peer server, and stop a guessing machine. */
+export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
+  anonymous: 1000,
+  identity: 5000,
+  'bad-bearer': 300,
+  'sign-in': 60,
+  recovery: 20,
+  registration: 30,
+  inbox: 600,
+  qr: 120,
+  reference: 300,
+}
+
+/** How a bucket stands after a request took from it. */
+export interface RateVerdict {
+  readonly isAllowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** When the bucket is full again, Unix seconds. */
+  readonly resetAtSecs: number
+}
+
+/** Counts requests. `key` is an address (see `rateKeyOf`), an identity or an account. */
+export interface RateLimits {
+  take(name: RateLimitName, key: string): RateVerdict | Promise<RateVerdict>
+  /** Whether refused bearers of this key have used up their bucket, as far as this process has seen. */
+  hasTooManyBadBearers(key: string): boolean
+  close(): Promise<void>
+}
+
+/** Takes one from a bucket, or fails with `E-RATELIMIT`: for use cases that count per account. */
+export async function assertRate(
+  deps: { readonly rateLimits: RateLimits; readonly clock: Pick<Clock, 'now'> },
+  name: RateLimitName,
+  key: string,
+): Promise<void> {
+  const verdict = await deps.rateLimits.take(name, key)
+  if (!verdict.isAllowed) throw rateFailure(verdict, deps.clock)
+}
+
+export function rateFailure(verdict: RateVerdict, clock: Pick<Clock, 'now'>): Failure {
+  return new Failure('E-RATELIMIT', { retryAfterSecs: Math.max(1, verdict.resetAtSecs - nowSecs(clock)) })
+}
+
+export const windowMs = 60_000
+/** Keys that one bucket remembers; beyond it the oldest are forgotten. */
+const maxKeys = 50_000
+
+interface Window {
+  readonly endsAtMs: number
+  taken: number
+}
+
+/** Fixed windows of a minute in this process. */
+export function createMemoryRateLimits(
+  clock: Pick<Clock, 'now'>,
+  limits: Readonly<Record<RateLimitName, number>>,
+): RateLimits & { take(name: RateLimitName, key: string): RateVerdict } {
+  // All windows are of the same length, so the order of insertion is the order in which they end. Bound: `maxKeys` each.
+  const buckets = new Map<RateLimitName, Map<string, Window>>()
+  return {
+    take(name, key) {
+      const nowMs = clock.now()
+      const bucket = buckets.get(name) ?? new Map<string, Window>()
+      if (bucket.size === 0) buckets.set(name, bucket)
+      const limit = limits[name]
+      const window = currentWindow(bucket, key, nowMs)
+      if (window.taken <= limit) window.taken += 1
+      return {
+        isAllowed: window.taken <= limit,
+        limit,
+        remaining: Math.max(0, limit - window.taken),
+        resetAtSecs: Math.ceil(window.endsAtMs / 1000),
+      }
+    },
+    hasTooManyBadBearers(key) {
+      const window = buckets.get('bad-bearer')?.get(key)
+      return window !== undefined && window.endsAtMs > clock.now() && window.taken >= limits['bad-bearer']
+    },
+    close: async () => buckets.clear(),
+  }
+}
+
+function currentWindow(bucket: Map<string, Window>, key: string, nowMs: number): Window {
+  const window = bucket.get(key)
+  if (window && window.endsAtMs > nowMs) return window
+  bucket.delete(key)
+  for (const [oldest, { endsAtMs }] of bucket) {
+    if (endsAtMs > nowMs && bucket.size < maxKeys) break
+    bucket.delete(oldest)
+  }
+  const fresh = { endsAtMs: nowMs + windowMs, taken: 0 }
+  bucket.set(key, fresh)
+  return fresh
+}

@@ -1,0 +1,89 @@
+import { type Contract, type Page, paginationOf } from '@kith/protocol'
+import Type from 'typebox'
+import { type Answer, type Endpoint, type Handler, Reshaped } from './endpoint.ts'
+import { compileInputReader, type InputReader } from './request-input.ts'
+import { compileSerializer } from './serializer.ts'
+
+/** An endpoint as it is served: what is compiled from its contract is compiled when it is first asked for. */
+export interface Route {
+  readonly contract: Contract
+  readonly handle: Handler<Contract>
+  /** In the syntax of the router. */
+  readonly urls: readonly string[]
+  /** The parameter that the router calls `*`. */
+  readonly restParameter: string | undefined
+  input: InputReader | undefined
+  /** The JSON text of a payload, without its envelope. */
+  write: ((payload: unknown) => string) | undefined
+}
+
+export function routeOf({ contract, handle }: Endpoint): Route {
+  return {
+    contract,
+    handle,
+    urls: pathsOf(contract).map((path) =>
+      path.replaceAll(/\{\w+\*\}$/g, '*').replaceAll(/\{(\w+)\}/g, ':$1'),
+    ),
+    restParameter: /\{(\w+)\*\}$/.exec(contract.path)?.[1],
+    input: undefined,
+    write: undefined,
+  }
+}
+
+/** Every path of a contract: its own, its aliases, and the singular forms of DECISIONS part 1. */
+export function pathsOf(contract: Contract): string[] {
+  const paths = [contract.path, ...(contract.aliases ?? [])]
+  return [...paths, ...paths.flatMap((path) => singularOf(path) ?? [])]
+}
+
+function singularOf(path: string): string | undefined {
+  const plural = /^(\/api\/(?:action|file))s(\/.*)?$/.exec(path)
+  return plural ? `${plural[1]}${plural[2] ?? ''}` : undefined
+}
+
+/** What reads the route's input; compiled once. */
+export async function loadInput(route: Route): Promise<InputReader> {
+  route.input = await compileInputReader(route.contract)
+  return route.input
+}
+
+/** The body, status and headers of a successful JSON answer. */
+export interface JsonAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** Puts what a handler answered into its envelope. */
+export function renderAnswer(
+  route: Route,
+  answer: Answer<Contract>,
+  time: string,
+  reqId: string,
+): JsonAnswer {
+  const { reply } = route.contract
+  const reshaped = answer instanceof Reshaped ? answer : undefined
+  const payload: unknown = reshaped ? reshaped.data : answer
+  const base = { status: reshaped?.status ?? reply.status, headers: reshaped?.headers ?? {} }
+  const write = writerOf(route)
+  const text = write(payload)
+  if (reply.kind === 'bare') return { ...base, text }
+  const tail = `,"time":"${time}","reqId":"${reqId}"}`
+  if (reply.kind !== 'list') return { ...base, text: `{"data":${text}${tail}` }
+  const pagination = JSON.stringify(paginationOf(pageOf(payload))).slice(1, -1)
+  return { ...base, text: `{"data":${text},${pagination}${tail}` }
+}
+
+function pageOf(payload: unknown) {
+  return payload as Page<unknown>
+}
+
+function writerOf(route: Route): (payload: unknown) => string {
+  if (route.write) return route.write
+  const { reply } = route.contract
+  if (!('schema' in reply)) throw new TypeError(`${route.contract.name} answers no JSON`)
+  const isList = reply.kind === 'list'
+  const write = compileSerializer(isList ? Type.Array(reply.schema) : reply.schema)
+  route.write = isList ? (payload) => write(pageOf(payload).items) : write
+  return route.write
+}

@@ -1,0 +1,115 @@
+import type { Contract } from '@kith/protocol'
+import { Failure, invalid } from '#lib/failure.ts'
+import { type AdmissionDeps, admit } from './admission.ts'
+import { type AnswerSite, answerBytes, answerFailure, answerJson, answerWhole } from './answer.ts'
+import { openByteBody } from './byte-body.ts'
+import { bearerOf } from './credential.ts'
+import type { Answer, ByteReply, Call } from './endpoint.ts'
+import { hasCurrent } from './etag.ts'
+import { askForBody, type Exchange } from './exchange.ts'
+import { readJson, readToken } from './json-body.ts'
+import { type CallInput, LiveCall } from './live-call.ts'
+import type { InputReader } from './request-input.ts'
+import { loadInput, type Route, renderAnswer } from './route.ts'
+
+/** What serves a route's requests. */
+export interface ServeDeps extends AdmissionDeps {
+  readonly site: AnswerSite
+  /** Aborted when the server no longer waits for running requests. */
+  readonly stopped: AbortSignal
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Parameters as the router and the query parser found them. */
+export interface RawParameters {
+  readonly params: Values
+  readonly query: Values
+}
+
+/** Takes one request through its life: admission, input, use case, answer. Never rejects. */
+export async function serve(
+  deps: ServeDeps,
+  route: Route,
+  exchange: Exchange,
+  raw: RawParameters,
+): Promise<void> {
+  try {
+    const bearer = bearerOf(route.contract, exchange.request, raw.query.token)
+    const origin = { ...(await admit(deps, route, exchange, bearer)), bearer }
+    const reader = route.input ?? (await loadInput(route))
+    const input = await readInput(deps, route, exchange, reader, raw)
+    const call = new LiveCall(exchange, deps.stopped, origin, input)
+    await writeAnswer(deps, route, exchange, await route.handle(call as Call<Contract>))
+  } catch (error) {
+    logFailure(deps.site, route.contract.name, exchange, error)
+    answerFailure(deps.site, exchange, error)
+  }
+}
+
+async function readInput(
+  deps: ServeDeps,
+  { contract, restParameter }: Route,
+  exchange: Exchange,
+  reader: InputReader,
+  raw: RawParameters,
+): Promise<CallInput> {
+  const { request } = exchange
+  const params = reader.params(
+    restParameter ? { ...raw.params, [restParameter]: raw.params['*'] } : raw.params,
+  )
+  if (request.url?.includes('%00')) throw invalid('', 'must not contain the character U+0000')
+  const query = reader.query(raw.query)
+  const headers = reader.headers(request.headers)
+  if (!contract.body) return { params, query, headers, body: undefined }
+  askForBody(exchange)
+  const body = await readBody(deps, contract.body, exchange, reader)
+  return { params, query, headers, body }
+}
+
+async function readBody(
+  { clock }: ServeDeps,
+  body: NonNullable<Contract['body']>,
+  { request }: Exchange,
+  reader: InputReader,
+): Promise<unknown> {
+  switch (body.kind) {
+    case 'bytes':
+      return openByteBody(request, clock)
+    case 'jwt':
+      return readToken(request, clock)
+    case 'json': {
+      const parsed = await readJson(request, clock)
+      return parsed === undefined && body.optional ? undefined : reader.body(parsed)
+    }
+  }
+}
+
+async function writeAnswer(
+  { site, clock }: ServeDeps,
+  route: Route,
+  exchange: Exchange,
+  answer: Answer<Contract>,
+): Promise<void> {
+  const { reply } = route.contract
+  if (reply.kind === 'bytes') return answerBytes(site, exchange, answer as ByteReply)
+  if (reply.kind === 'empty') return answerWhole(site, exchange, { status: reply.status })
+  const { status, headers, text } = renderAnswer(
+    route,
+    answer,
+    new Date(clock.now()).toISOString(),
+    exchange.requestId,
+  )
+  if (status === 200 && hasCurrent(exchange.request, headers.etag)) {
+    answerWhole(site, exchange, { status: 304, headers })
+  } else answerJson(site, exchange, { status, headers, body: text })
+}
+
+/** Failures are expected, and logged only when something behind them is hidden from the caller; anything else is a
+ * bug. When the client has gone, what breaks is a consequence. */
+function logFailure({ logger }: AnswerSite, endpoint: string, exchange: Exchange, error: unknown): void {
+  if (exchange.response.destroyed) return
+  const fields = { err: error, endpoint, reqId: exchange.requestId }
+  if (!(error instanceof Failure)) logger.error(fields, 'a request failed unexpectedly')
+  else if (error.cause !== undefined) logger.warn(fields, 'a request failed')
+}
