@@ -1,17 +1,23 @@
 import { FileDescriptor, type FileId, type IdTag } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
-import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
+import type { BlobHash, BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { type Egress, EgressError } from '#infra/egress/index.ts'
 import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { blobFileId, hasVariants, isFileName, type StoredFile } from './file.ts'
+import { blobFileId, type Commitment, hasVariants, isFileName, type StoredFile } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import { findFile, insertFile } from './file-store.ts'
-import { cancelReservation, type Reservation, type ReserveDeps, reserveStorage } from './reserve-storage.ts'
-import { countFile, deleteReservation, useBlob } from './storage-store.ts'
+import {
+  cancelReservation,
+  keepBlobs,
+  type Reservation,
+  type ReserveDeps,
+  reserveUpload,
+} from './reserve-storage.ts'
+import { countFiles, useBlobs } from './storage-store.ts'
 
 export interface FetchDeps extends ReserveDeps {
   readonly db: Database
@@ -39,8 +45,7 @@ interface CheckedDescriptor {
   readonly contentType: string
   readonly fileName: string
   readonly size: number
-  readonly sha256: string
-  readonly salt: string
+  readonly content: Commitment
 }
 
 /** Fetches a file from its owner's server, checks the bytes against the id, and stores it as a copy of the owner's. */
@@ -72,7 +77,7 @@ export async function fetchFile(
       await staged.discard()
     }
   } catch (error) {
-    await cancelReservation(deps, tenantId, reservation.id)
+    await cancelReservation(deps, tenantId, reservation)
     throw error
   }
 }
@@ -90,7 +95,7 @@ async function fetchDescriptor(deps: FetchDeps, source: Source, fileId: FileId):
   )
   assertStatus(answer.status)
   const descriptor = parseDescriptor(answer.body)
-  if (!descriptor || !commitsTo(fileId, descriptor))
+  if (!descriptor || blobFileId(descriptor.content) !== fileId)
     throw dead('the descriptor does not belong to the file id')
   return descriptor
 }
@@ -100,16 +105,12 @@ function parseDescriptor(body: Uint8Array): CheckedDescriptor | undefined {
     const data = (JSON.parse(Buffer.from(body).toString('utf8')) as { data?: unknown } | null)?.data
     if (!descriptorSchema.Check(data)) return undefined
     const { contentType, fileName, size, sha256 = '', salt = '' } = data
-    return base64url32.test(sha256) && base64url16.test(salt)
-      ? { contentType, fileName, size, sha256, salt }
-      : undefined
+    if (size < 0 || !base64url32.test(sha256) || !base64url16.test(salt)) return undefined
+    const hash = Buffer.from(sha256, 'base64url').toString('hex') as BlobHash
+    return { contentType, fileName, size, content: { hash, salt } }
   } catch {
     return undefined
   }
-}
-
-function commitsTo(fileId: FileId, { sha256, salt }: CheckedDescriptor): boolean {
-  return blobFileId(Buffer.from(sha256, 'base64url'), Buffer.from(salt, 'base64url')) === fileId
 }
 
 async function fetchBytes(
@@ -119,7 +120,7 @@ async function fetchBytes(
   descriptor: CheckedDescriptor,
 ): Promise<StagedBlob> {
   const { base, headers, signal } = source
-  const { size } = descriptor
+  const { size, content } = descriptor
   const url = `${base}?variant=orig`
   const answer = await reached(
     deps.egress.stream({ method: 'GET', url, headers, signal, maxBytes: size, timeoutMs: fetchTimeoutMs }),
@@ -127,7 +128,7 @@ async function fetchBytes(
   if (answer.status !== 200) answer.body.destroy()
   assertStatus(answer.status)
   const staged = await reached(deps.blobs.stage(tenantId, answer.body, { maxBytes: size, signal }))
-  if (Buffer.from(staged.hash, 'hex').toString('base64url') === descriptor.sha256) return staged
+  if (staged.hash === content.hash) return staged
   await staged.discard()
   throw dead('the bytes are not those the file id commits to')
 }
@@ -144,39 +145,38 @@ async function store(
   },
 ): Promise<void> {
   const { fileId, ownerTag, descriptor, staged, reservation } = fetched
-  const { contentType } = sniffType(staged.head, descriptor.contentType)
+  const { contentType } = await sniffType(staged.head, descriptor.contentType)
+  const now = nowSecs(deps.clock)
   const file: StoredFile = {
     fileId,
     fileTp: 'BLOB',
     status: hasVariants(contentType) ? 'M' : 'A',
     ownerTag,
+    isCopy: true,
     preset: 'default',
     // Another server's word: it must meet the rule that ours do.
     fileName: isFileName(descriptor.fileName) ? descriptor.fileName : fileId,
     contentType,
     size: staged.size,
-    blobHash: staged.hash,
-    sha256: descriptor.sha256,
-    salt: descriptor.salt,
+    content: descriptor.content,
     parentId: undefined,
     visibility: null,
     tags: [],
     processingError: undefined,
-    createdAt: nowSecs(deps.clock),
+    createdAt: now,
+    modifiedAt: now,
   }
-  await staged.keep()
-  await deps.db.transact(tenantId, async (tx) => {
-    await deleteReservation(tx, reservation.id)
+  await keepBlobs(deps, tenantId, { reservation, blobs: [staged] }, async (tx) => {
     if (!(await insertFile(tx, file))) return
-    await useBlob(tx, staged)
-    await countFile(tx, 1)
-    if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId })
+    await useBlobs(tx, [staged])
+    await countFiles(tx, 1)
+    if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
   })
 }
 
 async function reserve(deps: FetchDeps, tenantId: TenantId, bytes: number): Promise<Reservation> {
   try {
-    return await reserveStorage(deps, tenantId, bytes)
+    return await reserveUpload(deps, tenantId, { bytes })
   } catch (error) {
     // Space may be made within the days in which the job is tried.
     if (error instanceof Failure) throw retry(error.message)

@@ -81,7 +81,9 @@ export function isFileReadableBy(viewer: Viewer, names: Names): Expression<SqlBo
   const codes = ['P', ...circlesOf(viewer)]
   const byVisibility = sql<SqlBool>`files.visibility in (${sql.join(codes.map((code) => sql.lit(code)))})`
   const byOwnership =
-    viewer.idTag === undefined ? sql<SqlBool>`false` : sql<SqlBool>`files.owner_tag = ${names.viewerTag}`
+    viewer.idTag === undefined
+      ? sql<SqlBool>`false`
+      : sql<SqlBool>`(files.is_copy = 0 and files.owner_tag = ${names.viewerTag})`
   const byAction = sql<SqlBool>`exists (select 1 from action_attachments as attached
     join actions on actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
     where attached.tenant_id = files.tenant_id and attached.file_id = files.file_id
@@ -97,12 +99,12 @@ function circlesOf({ facts }: Viewer): string[] {
   ]
 }
 
-/** Which of these files a caller may attach to an action of the tenant: own files that are not in the trash. */
+/** Which of these files of the tenant's own can be given to an audience, if somebody in particular owns them. */
 export async function listAttachable(
   reader: Reader,
   fileIds: readonly FileId[],
-  ownerTag: IdTag | undefined,
-): Promise<Set<FileId>> {
+  owner: IdTag | 'anybody',
+): Promise<Set<string>> {
   if (fileIds.length === 0) return new Set()
   const rows = await reader
     .tables<FileTables>()
@@ -111,7 +113,8 @@ export async function listAttachable(
     .where('tenant_id', '=', reader.tenantId)
     .where('file_id', 'in', fileIds)
     .where('status', '!=', 'D')
-    .$if(ownerTag !== undefined, (query) => query.where('owner_tag', '=', ownerTag ?? ''))
+    .where('is_copy', '=', 0)
+    .$if(owner !== 'anybody', (query) => query.where('owner_tag', '=', owner))
     .execute()
-  return new Set(rows.map((row) => row.file_id as FileId))
+  return new Set(rows.map((row) => row.file_id))
 }

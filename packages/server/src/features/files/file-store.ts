@@ -1,7 +1,7 @@
 import type { FileId, FileStatus, FileType, IdTag, UploadPreset, Visibility } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
-import type { StoredFile, StoredVariant } from './file.ts'
+import type { Commitment, StoredFile, StoredVariant } from './file.ts'
 
 export interface FileTable {
   tenant_id: number
@@ -9,20 +9,23 @@ export interface FileTable {
   file_tp: string
   status: string
   owner_tag: string
+  is_copy: number
   preset: string
   file_name: string
   content_type: string
   size: number
   blob_hash: string | null
-  sha256: string
-  salt: string
+  salt: string | null
   parent_id: string | null
   visibility: string | null
   tags: string
   processing_error: string | null
   created_at: number
+  modified_at: number
+  deleted_at: number | null
+  original_parent_id: string | null
 }
-interface VariantTable {
+export interface VariantTable {
   tenant_id: number
   file_id: string
   variant: string
@@ -52,7 +55,8 @@ const selectVariants = statement<FileTables, { tenantId: number; fileId: string 
       .selectAll()
       .where('tenant_id', '=', value('tenantId'))
       .where('file_id', '=', value('fileId'))
-      .orderBy('width'),
+      .orderBy('width')
+      .orderBy('size'),
 )
 
 /** The file as it is stored, whoever asks: access is decided by `findReadableFile`. */
@@ -76,13 +80,13 @@ export async function listVariants(reader: Reader, fileId: FileId): Promise<Stor
 
 /** False when the tenant has a file with this id already. */
 export async function insertFile(tx: Writer, file: StoredFile): Promise<boolean> {
-  const result = await tx
+  const { numInsertedOrUpdatedRows } = await tx
     .tables<FileTables>()
     .insertInto('files')
     .values({ tenant_id: tx.tenantId, ...toRow(file) })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'file_id']).doNothing())
-    .executeTakeFirst()
-  return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows) === 1
 }
 
 export async function insertVariants(
@@ -111,7 +115,7 @@ export async function changeStatus(
   fileId: FileId,
   change: { from: readonly FileStatus[]; to: FileStatus; processingError?: string },
 ): Promise<boolean> {
-  const result = await tx
+  const { numUpdatedRows } = await tx
     .tables<FileTables>()
     .updateTable('files')
     .set({
@@ -122,7 +126,7 @@ export async function changeStatus(
     .where('file_id', '=', fileId)
     .where('status', 'in', change.from)
     .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  return numUpdatedRows > 0n
 }
 
 export function toFile(row: FileTable): StoredFile {
@@ -131,19 +135,23 @@ export function toFile(row: FileTable): StoredFile {
     fileTp: row.file_tp as FileType,
     status: row.status as FileStatus,
     ownerTag: row.owner_tag as IdTag,
+    isCopy: row.is_copy === 1,
     preset: row.preset as UploadPreset,
     fileName: row.file_name,
     contentType: row.content_type,
     size: row.size,
-    blobHash: (row.blob_hash ?? undefined) as BlobHash | undefined,
-    sha256: row.sha256,
-    salt: row.salt,
+    content: contentOf(row),
     parentId: (row.parent_id ?? undefined) as FileId | undefined,
     visibility: row.visibility as Visibility,
     tags: JSON.parse(row.tags) as string[],
     processingError: row.processing_error ?? undefined,
     createdAt: row.created_at,
+    modifiedAt: row.modified_at,
   }
+}
+
+function contentOf({ blob_hash: hash, salt }: FileTable): Commitment | undefined {
+  return hash === null || salt === null ? undefined : { hash: hash as BlobHash, salt }
 }
 
 function toRow(file: StoredFile): Omit<FileTable, 'tenant_id'> {
@@ -152,17 +160,20 @@ function toRow(file: StoredFile): Omit<FileTable, 'tenant_id'> {
     file_tp: file.fileTp,
     status: file.status,
     owner_tag: file.ownerTag,
+    is_copy: Number(file.isCopy),
     preset: file.preset,
     file_name: file.fileName,
     content_type: file.contentType,
     size: file.size,
-    blob_hash: file.blobHash ?? null,
-    sha256: file.sha256,
-    salt: file.salt,
+    blob_hash: file.content?.hash ?? null,
+    salt: file.content?.salt ?? null,
     parent_id: file.parentId ?? null,
     visibility: file.visibility,
     tags: JSON.stringify(file.tags),
     processing_error: file.processingError ?? null,
     created_at: file.createdAt,
+    modified_at: file.modifiedAt,
+    deleted_at: null,
+    original_parent_id: null,
   }
 }

@@ -39,7 +39,9 @@ export function descriptorView(file: StoredFile, variants: readonly StoredVarian
       size,
       format,
     })),
-    sha256: file.sha256,
-    salt: file.salt,
+    ...(file.content && {
+      sha256: Buffer.from(file.content.hash, 'hex').toString('base64url'),
+      salt: file.content.salt,
+    }),
   }
 }

@@ -6,10 +6,18 @@ import {
   fileIdOf,
   type IdTag,
   type UploadPreset,
+  type VariantName,
   type Visibility,
 } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { invalid } from '#lib/failure.ts'
+
+/** What the id of a BLOB commits to. */
+export interface Commitment {
+  readonly hash: BlobHash
+  /** 16 bytes, base64url. */
+  readonly salt: string
+}
 
 /** A file of a tenant: its own, or a checked copy of another server's. */
 export interface StoredFile {
@@ -18,26 +26,26 @@ export interface StoredFile {
   readonly status: FileStatus
   /** Whose file it is; the issuer of the action it came with, for copies. */
   readonly ownerTag: IdTag
+  /** Fetched from its owner's server: here nobody owns it. */
+  readonly isCopy: boolean
   readonly preset: UploadPreset
   readonly fileName: string
   readonly contentType: string
   readonly size: number
-  /** The original's bytes; absent where only variants are kept. */
-  readonly blobHash: BlobHash | undefined
-  /** What `fileId` commits to, both base64url. */
-  readonly sha256: string
-  readonly salt: string
+  /** The bytes that a BLOB is: the upload, or what its preset made of it. Undefined for other types. */
+  readonly content: Commitment | undefined
   readonly parentId: FileId | undefined
   readonly visibility: Visibility
   readonly tags: readonly string[]
   readonly processingError: string | undefined
   /** Unix seconds. */
   readonly createdAt: number
+  readonly modifiedAt: number
 }
 
 /** One picture made from a file, or the original with its size in pixels. */
 export interface StoredVariant {
-  readonly variant: 'tn' | 'ic' | 'sd' | 'hd' | 'orig'
+  readonly variant: VariantName
   readonly blobHash: BlobHash
   readonly width: number
   readonly height: number
@@ -48,28 +56,26 @@ export interface StoredVariant {
 
 /** The id of a file with this content: a hash over a salt and the content's hash (DECISIONS part 4), so that it
  * commits to the bytes without being given away by them. */
-export function blobFileId(sha256: Uint8Array, salt: Uint8Array): FileId {
-  return fileIdOf('BLOB', createHash('sha256').update('blob').update(salt).update(sha256).digest('base64url'))
+export function blobFileId({ hash, salt }: Commitment): FileId {
+  const committed = createHash('sha256')
+    .update('blob')
+    .update(Buffer.from(salt, 'base64url'))
+    .update(Buffer.from(hash, 'hex'))
+  return fileIdOf('BLOB', committed.digest('base64url'))
 }
 
 /** A fresh id for content with this hash. */
-export function newBlobFileId(hash: BlobHash): { fileId: FileId; sha256: string; salt: string } {
-  const salt = randomBytes(16)
-  const sha256 = Buffer.from(hash, 'hex')
-  return {
-    fileId: blobFileId(sha256, salt),
-    sha256: sha256.toString('base64url'),
-    salt: salt.toString('base64url'),
-  }
+export function commitTo(hash: BlobHash): { readonly fileId: FileId; readonly content: Commitment } {
+  const content = { hash, salt: randomBytes(16).toString('base64url') }
+  return { fileId: blobFileId(content), content }
 }
 
 const maxNameLength = 255
-const maxTags = 50
 
 /** DECISIONS part 12: 1–255 characters, no control characters, no slashes: only metadata, never a path. */
 export function isFileName(name: string): boolean {
   const length = [...name].length
-  return length >= 1 && length <= maxNameLength && !/[/\\\p{Cc}]/u.test(name)
+  return length >= 1 && length <= maxNameLength && name.isWellFormed() && !/[/\\\p{Cc}]/u.test(name)
 }
 
 export function assertFileName(name: string, path: string): void {
@@ -77,14 +83,17 @@ export function assertFileName(name: string, path: string): void {
     throw invalid(path, `1 to ${maxNameLength} characters, no slashes, no control characters`)
 }
 
+const maxTags = 50
+const maxTagLength = 64
+
 /** DECISIONS part 14: 1–64 characters, no comma; each once, in the order given. */
 export function normalTags(tags: readonly string[], path: string): string[] {
   const distinct = [...new Set(tags.map((tag) => tag.trim()))]
   if (distinct.length > maxTags) throw invalid(path, `a file has at most ${maxTags} tags`)
   for (const tag of distinct) {
     const length = [...tag].length
-    if (length < 1 || length > 64 || /[,\p{Cc}]/u.test(tag))
-      throw invalid(path, 'a tag has 1 to 64 characters, no comma')
+    if (length < 1 || length > maxTagLength || !tag.isWellFormed() || /[,\p{Cc}]/u.test(tag))
+      throw invalid(path, `a tag has 1 to ${maxTagLength} characters, no comma`)
   }
   return distinct
 }

@@ -1,71 +1,113 @@
-import type { Migration } from '#infra/db/index.ts'
+import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 
 export const filesMigrations: readonly Migration[] = [
   {
     id: '0600_files',
     async up(schema) {
-      await schema.createTable(
-        'files',
-        {
-          tenant_id: 'integer',
-          file_id: 'text',
-          file_tp: 'text',
-          status: 'text',
-          owner_tag: 'text',
-          preset: 'text',
-          file_name: 'text',
-          content_type: 'text',
-          size: 'integer',
-          blob_hash: 'text null',
-          sha256: 'text',
-          salt: 'text',
-          parent_id: 'text null',
-          visibility: 'text null',
-          tags: 'json',
-          processing_error: 'text null',
-          created_at: 'integer',
-        },
-        { primaryKey: ['tenant_id', 'file_id'] },
-      )
-      await schema.createTable(
-        'file_variants',
-        {
-          tenant_id: 'integer',
-          file_id: 'text',
-          variant: 'text',
-          blob_hash: 'text',
-          width: 'integer',
-          height: 'integer',
-          size: 'integer',
-          format: 'text',
-        },
-        {
-          primaryKey: ['tenant_id', 'file_id', 'variant'],
-          foreignKeys: [
-            {
-              columns: ['tenant_id', 'file_id'],
-              references: 'files',
-              on: ['tenant_id', 'file_id'],
-              onDelete: 'cascade',
-            },
-          ],
-        },
-      )
-      await schema.createTable(
-        'blobs',
-        { tenant_id: 'integer', blob_hash: 'text', size: 'integer', uses: 'integer' },
-        { primaryKey: ['tenant_id', 'blob_hash'] },
-      )
-      await schema.createTable(
-        'storage_usage',
-        { tenant_id: 'integer', used_bytes: 'integer', files: 'integer' },
-        { primaryKey: ['tenant_id'] },
-      )
-      await schema.createTable(
-        'storage_reservations',
-        { tenant_id: 'integer', reservation_id: 'text', bytes: 'integer', expires_at: 'integer' },
-        { primaryKey: ['tenant_id', 'reservation_id'] },
-      )
+      await createFiles(schema)
+      await createVariants(schema)
+      await createStorage(schema)
     },
   },
 ]
+
+async function createFiles(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'files',
+    {
+      tenant_id: 'integer',
+      file_id: 'text',
+      file_tp: 'text',
+      status: 'text',
+      owner_tag: 'text',
+      is_copy: 'boolean default 0',
+      preset: 'text',
+      file_name: 'text',
+      content_type: 'text',
+      size: 'integer',
+      blob_hash: 'text null',
+      salt: 'text null',
+      parent_id: 'text null',
+      visibility: 'text null',
+      tags: 'json',
+      processing_error: 'text null',
+      created_at: 'integer',
+      modified_at: 'integer',
+      deleted_at: 'integer null',
+      original_parent_id: 'text null',
+    },
+    { primaryKey: ['tenant_id', 'file_id'] },
+  )
+}
+
+async function createVariants(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'file_variants',
+    {
+      tenant_id: 'integer',
+      file_id: 'text',
+      variant: 'text',
+      blob_hash: 'text',
+      width: 'integer',
+      height: 'integer',
+      size: 'integer',
+      format: 'text',
+    },
+    {
+      primaryKey: ['tenant_id', 'file_id', 'variant'],
+      foreignKeys: [
+        {
+          columns: ['tenant_id', 'file_id'],
+          references: 'files',
+          on: ['tenant_id', 'file_id'],
+          onDelete: 'cascade',
+        },
+      ],
+    },
+  )
+}
+
+async function createStorage(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'blobs',
+    {
+      tenant_id: 'integer',
+      blob_hash: 'text',
+      size: 'integer',
+      // Rows of `files` and of `file_variants` that name it.
+      uses: 'integer',
+      unused_since: 'integer null',
+      is_leaving: 'boolean default 0',
+    },
+    { primaryKey: ['tenant_id', 'blob_hash'] },
+  )
+  await schema.createIndex('blobs_unused', 'blobs', ['tenant_id', 'unused_since'], {
+    where: 'unused_since is not null',
+  })
+  await schema.createTable(
+    'storage_usage',
+    { tenant_id: 'integer', used_bytes: 'integer', files: 'integer' },
+    { primaryKey: ['tenant_id'] },
+  )
+  await schema.createTable(
+    'storage_reservations',
+    { tenant_id: 'integer', reservation_id: 'text', bytes: 'integer', expires_at: 'integer' },
+    { primaryKey: ['tenant_id', 'reservation_id'] },
+  )
+  // What is about to be used: between the moment in which bytes get their name and the row that names them.
+  await schema.createTable(
+    'blob_claims',
+    { tenant_id: 'integer', blob_hash: 'text', reservation_id: 'text' },
+    {
+      primaryKey: ['tenant_id', 'blob_hash', 'reservation_id'],
+      foreignKeys: [
+        {
+          columns: ['tenant_id', 'reservation_id'],
+          references: 'storage_reservations',
+          on: ['tenant_id', 'reservation_id'],
+          onDelete: 'cascade',
+        },
+      ],
+    },
+  )
+}

@@ -50,6 +50,7 @@ export async function makePictures(
   }
 }
 
+/** Removes what was not kept. */
 export async function discardAll(pictures: readonly MadePicture[]): Promise<void> {
   await Promise.all(pictures.map(({ blob }) => blob.discard()))
 }

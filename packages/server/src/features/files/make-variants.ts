@@ -1,17 +1,20 @@
 import type { FileId } from '@kith/protocol'
-import type { BlobHash } from '#infra/blobs/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import type { JobContext } from '#infra/jobs/index.ts'
-import type { StoredFile, StoredVariant } from './file.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Commitment, StoredFile, StoredVariant } from './file.ts'
+import { makeVariantsJob } from './file-jobs.ts'
 import { changeStatus, findFile, insertVariants } from './file-store.ts'
 import { discardAll, makePictures, type PictureDeps, type Pictures } from './make-pictures.ts'
-import { useBlob } from './storage-store.ts'
+import { cancelReservation, keepBlobs, type ReserveDeps, reserveBytes } from './reserve-storage.ts'
+import { useBlobs } from './storage-store.ts'
 
-export interface VariantDeps extends PictureDeps {
+export interface VariantDeps extends PictureDeps, ReserveDeps {
   readonly db: Database
 }
 
-type Original = StoredFile & { readonly blobHash: BlobHash }
+type Original = StoredFile & { readonly content: Commitment }
+type Made = Extract<Pictures, { kind: 'made' }>
 
 /** Makes the variants of a picture and sets its file to `A`; a picture that cannot be processed stays as uploaded. */
 export async function makeVariants(
@@ -22,23 +25,18 @@ export async function makeVariants(
   const { tenantId } = context
   const file = await startProcessing(deps, tenantId, fileId as FileId)
   if (!file) return
-  const made = await process(deps, tenantId, file, context.signal)
-  if (made.kind === 'unprocessable') {
-    const change = { from: ['P'], to: 'A', processingError: made.reason } as const
-    await deps.db.transact(tenantId, (tx) => changeStatus(tx, file.fileId, change))
-    return
-  }
   try {
-    for (const { blob } of made.pictures) await blob.keep()
-    await deps.db.transact(tenantId, async (tx) => {
-      // A file that was deleted meanwhile takes no variants; its blobs are swept.
-      if (!(await changeStatus(tx, file.fileId, { from: ['P'], to: 'A' }))) return
-      for (const { blob } of made.pictures) await useBlob(tx, blob)
-      const variants = [...made.pictures.map(({ variant }) => variant), originalVariant(file, made.original)]
-      await insertVariants(tx, file.fileId, variants)
-    })
-  } finally {
-    await discardAll(made.pictures)
+    const made = await process(deps, tenantId, file, context.signal)
+    if (made.kind === 'made') await storeVariants(deps, tenantId, file, made)
+    else await giveUp(deps, tenantId, file, made.reason)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-QUOTA')
+      await giveUp(deps, tenantId, file, 'the storage is used up')
+    else {
+      if (context.attempt >= makeVariantsJob.retry.maxAttempts)
+        await giveUp(deps, tenantId, file, 'it could not be processed')
+      throw error
+    }
   }
 }
 
@@ -51,7 +49,7 @@ async function startProcessing(
     // `P` is where a worker that died left it.
     await changeStatus(tx, fileId, { from: ['M', 'P'], to: 'P' })
     const file = await findFile(tx, fileId)
-    return file?.status === 'P' && file.blobHash ? { ...file, blobHash: file.blobHash } : undefined
+    return file?.status === 'P' && file.content ? { ...file, content: file.content } : undefined
   })
 }
 
@@ -61,15 +59,56 @@ async function process(
   file: Original,
   signal: AbortSignal,
 ): Promise<Pictures> {
-  await using local = await deps.blobs.openLocal(tenantId, file.blobHash)
+  await using local = await deps.blobs.openLocal(tenantId, file.content.hash)
   if (!local) return { kind: 'unprocessable', reason: 'the original is missing' }
   return await makePictures(deps, tenantId, { path: local.path, preset: 'default', signal })
 }
 
-function originalVariant(
+async function storeVariants(
+  deps: VariantDeps,
+  tenantId: TenantId,
   file: Original,
-  size: { width: number; height: number; format: string },
+  { pictures, original }: Made,
+): Promise<void> {
+  try {
+    const blobs = pictures.map(({ blob }) => blob)
+    const bytes = blobs.reduce((sum, { size }) => sum + size, 0)
+    const reservation = await reserveBytes(deps, tenantId, bytes)
+    try {
+      await keepBlobs(deps, tenantId, { reservation, blobs }, async (tx) => {
+        // A file that was deleted meanwhile takes no variants; their bytes are swept.
+        if (!(await changeStatus(tx, file.fileId, { from: ['P'], to: 'A' }))) return
+        const variants = [...pictures.map(({ variant }) => variant), originalVariant(file, original)]
+        await useBlobs(tx, variants.map(blobOf))
+        await insertVariants(tx, file.fileId, variants)
+      })
+    } catch (error) {
+      await cancelReservation(deps, tenantId, reservation)
+      throw error
+    }
+  } finally {
+    await discardAll(pictures)
+  }
+}
+
+async function giveUp(
+  deps: VariantDeps,
+  tenantId: TenantId,
+  { fileId }: Original,
+  reason: string,
+): Promise<void> {
+  const change = { from: ['P'], to: 'A', processingError: reason } as const
+  await deps.db.transact(tenantId, (tx) => changeStatus(tx, fileId, change))
+}
+
+function originalVariant(
+  { content, size }: Original,
+  { width, height, format }: Made['original'],
 ): StoredVariant {
-  const { width, height, format } = size
-  return { variant: 'orig', blobHash: file.blobHash, width, height, size: file.size, format }
+  return { variant: 'orig', blobHash: content.hash, width, height, size, format }
+}
+
+/** What a variant's row counts as a use of. */
+export function blobOf({ blobHash, size }: StoredVariant) {
+  return { hash: blobHash, size }
 }

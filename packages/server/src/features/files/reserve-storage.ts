@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import type { StagedBlob } from '#infra/blobs/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
   deleteExpiredReservations,
   deleteReservation,
   findUsage,
+  insertClaims,
   insertReservation,
   sumReserved,
+  updateReservation,
 } from './storage-store.ts'
 
 /** What a tenant may store; zero means unlimited storage. */
@@ -16,10 +19,14 @@ export interface StorageLimits {
   readonly maxStorageBytes: number
 }
 
-/** Bytes set aside for an upload before the first of them is taken. */
+/** Bytes set aside before the first of them is taken. */
 export interface Reservation {
   readonly id: string
   readonly bytes: number
+}
+
+/** A reservation for an upload, which may become as large as it. */
+export interface UploadReservation extends Reservation {
   /** What is exceeded by one byte more. */
   readonly bound: 'file' | 'quota'
 }
@@ -32,37 +39,100 @@ export interface ReserveDeps {
 
 // An upload that takes longer than this has died with its process.
 const longestUploadSecs = 86_400
+// From the name of the bytes to the row that uses them: moments.
+const longestClaimSecs = 3_600
 
-/** Sets aside the declared length, or all that the upload may become when it declares none. */
-export async function reserveStorage(
+/** Sets aside what an upload may become: the length when it is declared, else as much as may be. */
+export async function reserveUpload(
   deps: ReserveDeps,
   tenantId: TenantId,
-  declaredBytes: number | undefined,
-): Promise<Reservation> {
-  const limits = await deps.limitsOf(tenantId)
-  if (declaredBytes !== undefined && declaredBytes > limits.maxFileBytes) throw new Failure('E-TOOLARGE')
-  const now = nowSecs(deps.clock)
+  declared: { readonly bytes: number | undefined; readonly atMostBytes?: number | undefined },
+): Promise<UploadReservation> {
+  const { maxFileBytes, maxStorageBytes } = await deps.limitsOf(tenantId)
+  if (declared.bytes !== undefined && declared.bytes > maxFileBytes) throw new Failure('E-TOOLARGE')
+  const largest = declared.bytes ?? Math.min(maxFileBytes, declared.atMostBytes ?? maxFileBytes)
   return await deps.db.transact(tenantId, async (tx) => {
-    await deleteExpiredReservations(tx, now)
-    const { usedBytes } = await findUsage(tx)
-    const free =
-      limits.maxStorageBytes === 0
-        ? Number.MAX_SAFE_INTEGER
-        : limits.maxStorageBytes - usedBytes - (await sumReserved(tx, now))
-    const wanted = declaredBytes ?? Math.min(limits.maxFileBytes, free)
-    if (free <= 0 || wanted > free) throw new Failure('E-QUOTA')
-    const id = randomUUID()
-    await insertReservation(tx, { id, bytes: wanted, expiresAt: now + longestUploadSecs })
-    const bound = wanted < limits.maxFileBytes && declaredBytes === undefined ? 'quota' : 'file'
-    return { id, bytes: wanted, bound }
+    const free = await findFree(tx, deps, maxStorageBytes)
+    if (declared.bytes === undefined ? free <= 0 : declared.bytes > free) throw new Failure('E-QUOTA')
+    const bytes = Math.min(largest, free)
+    const reservation = { id: randomUUID(), bytes }
+    await insertReservation(tx, { ...reservation, expiresAt: nowSecs(deps.clock) + longestUploadSecs })
+    return { ...reservation, bound: bytes < largest ? 'quota' : 'file' }
   })
 }
 
-/** Gives back what an upload that failed did not use. */
+/** Sets aside exactly this much, whatever one file may have: for what is made of a file. */
+export async function reserveBytes(
+  deps: ReserveDeps,
+  tenantId: TenantId,
+  bytes: number,
+): Promise<Reservation> {
+  const { maxStorageBytes } = await deps.limitsOf(tenantId)
+  return await deps.db.transact(tenantId, async (tx) => {
+    if (bytes > (await findFree(tx, deps, maxStorageBytes))) throw new Failure('E-QUOTA')
+    const reservation = { id: randomUUID(), bytes }
+    await insertReservation(tx, { ...reservation, expiresAt: nowSecs(deps.clock) + longestUploadSecs })
+    return reservation
+  })
+}
+
+/** Gives back what was set aside and not used. A reservation that cannot be given back now ends by itself. */
 export async function cancelReservation(
   deps: Pick<ReserveDeps, 'db'>,
   tenantId: TenantId,
-  id: string,
+  { id }: Reservation,
 ): Promise<void> {
-  await deps.db.transact(tenantId, (tx) => deleteReservation(tx, id))
+  await deps.db.transact(tenantId, (tx) => deleteReservation(tx, id)).catch(() => undefined)
+}
+
+/** Gives staged bytes their names and uses them in one transaction with what `write` does. The claims come first:
+ * between a name and its use nobody may take the bytes for unused. */
+export async function keepBlobs(
+  deps: ReserveDeps,
+  tenantId: TenantId,
+  { reservation, blobs }: { readonly reservation: Reservation; readonly blobs: readonly StagedBlob[] },
+  write: (tx: Writer) => Promise<void>,
+): Promise<void> {
+  await claim(deps, tenantId, reservation, blobs)
+  for (const blob of blobs) await blob.keep()
+  await deps.db.transact(tenantId, async (tx) => {
+    if (!(await deleteReservation(tx, reservation.id))) throw lostReservation()
+    await write(tx)
+  })
+}
+
+async function claim(
+  deps: ReserveDeps,
+  tenantId: TenantId,
+  reservation: Reservation,
+  blobs: readonly StagedBlob[],
+): Promise<void> {
+  const { maxStorageBytes } = await deps.limitsOf(tenantId)
+  const sizes = new Map(blobs.map(({ hash, size }) => [hash, size]))
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+  const expiresAt = nowSecs(deps.clock) + longestClaimSecs
+  await deps.db.transact(tenantId, async (tx) => {
+    // What a preset makes of an upload may be larger than the upload was.
+    const more = bytes - reservation.bytes
+    if (more > 0 && more > (await findFree(tx, deps, maxStorageBytes))) throw new Failure('E-QUOTA')
+    if (!(await updateReservation(tx, { id: reservation.id, bytes, expiresAt }))) throw lostReservation()
+    if (!(await insertClaims(tx, reservation.id, [...sizes.keys()])))
+      throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 1 })
+  })
+}
+
+function lostReservation(): Failure {
+  return new Failure('E-UNAVAILABLE', { cause: new Error('the reservation ended before the upload') })
+}
+
+async function findFree(
+  tx: Writer,
+  { clock }: Pick<ReserveDeps, 'clock'>,
+  maxStorageBytes: number,
+): Promise<number> {
+  const now = nowSecs(clock)
+  await deleteExpiredReservations(tx, now)
+  if (maxStorageBytes === 0) return Number.MAX_SAFE_INTEGER
+  const { usedBytes } = await findUsage(tx)
+  return maxStorageBytes - usedBytes - (await sumReserved(tx, now))
 }

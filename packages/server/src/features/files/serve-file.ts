@@ -5,7 +5,7 @@ import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
 import type { StoredFile, StoredVariant } from './file.ts'
-import { isNotModified, servingHeaders } from './serving-headers.ts'
+import { type Caching, isNotModified, servingHeaders } from './serving-headers.ts'
 
 export interface ServeRequest {
   readonly file: StoredFile
@@ -32,10 +32,12 @@ interface Chosen {
   readonly hash: BlobHash
   readonly size: number
   readonly contentType: string
+  /** The same request will always be answered with these bytes. */
+  readonly isFinal: boolean
 }
 
-// From small to large: a variant that was left out gives the next larger one that exists.
-const bySize: readonly VariantName[] = ['ic', 'tn', 'sd', 'hd', 'orig']
+// From small to large: a variant that was left out gives the next larger one that exists, the whole content at last.
+const bySize: readonly VariantName[] = ['ic', 'tn', 'sd', 'hd']
 
 /** Answers a request for a file's bytes (DECISIONS part 12 "Serving", RFC 9110). */
 export function serveFile(
@@ -49,7 +51,7 @@ export function serveFile(
     contentType: chosen.contentType,
     fileName: request.file.fileName,
     etag,
-    isPublic: request.isPublic,
+    caching: cachingOf(request, chosen.isFinal),
     forceDownload: request.forceDownload,
   })
   if (isNotModified(request.ifNoneMatch, etag)) return { kind: 'unchanged', headers }
@@ -74,19 +76,28 @@ export function serveFile(
   return { kind: 'bytes', partial: true, headers: partHeaders, open }
 }
 
-function chooseBytes({ file, variants, variant }: ServeRequest): Chosen {
-  const wanted = variant ?? (file.blobHash ? 'orig' : 'tn')
-  if (wanted === 'orig' || variants.length === 0) return originalOf(file)
-  for (const name of bySize.slice(bySize.indexOf(wanted))) {
-    const found = name === 'orig' ? undefined : variants.find((candidate) => candidate.variant === name)
-    if (found) return { hash: found.blobHash, size: found.size, contentType: `image/${found.format}` }
-  }
-  return originalOf(file)
+function cachingOf({ isPublic }: ServeRequest, isFinal: boolean): Caching {
+  if (!isPublic) return 'private'
+  return isFinal ? 'immutable' : 'public'
 }
 
-function originalOf(file: StoredFile): Chosen {
-  if (!file.blobHash) throw new Failure('E-FILE-NOTFOUND')
-  return { hash: file.blobHash, size: file.size, contentType: file.contentType }
+function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen {
+  const larger = variant === 'orig' ? [] : bySize.slice(bySize.indexOf(variant))
+  for (const name of larger) {
+    const found = variants.find((candidate) => candidate.variant === name)
+    if (found)
+      return {
+        hash: found.blobHash,
+        size: found.size,
+        contentType: `image/${found.format}`,
+        isFinal: true,
+      }
+  }
+  if (!file.content) throw new Failure('E-FILE-NOTFOUND')
+  const { size, contentType, status } = file
+  // Until the variants are made, the content stands in for them.
+  const isFinal = variant === 'orig' || status === 'A'
+  return { hash: file.content.hash, size, contentType, isFinal }
 }
 
 async function openBlob(

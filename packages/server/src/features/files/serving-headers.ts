@@ -2,12 +2,20 @@
 const inlineTypes =
   /^(image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|application\/pdf|text\/plain)(;|$)/
 
+/** `immutable`: everybody may read these bytes, and there will be no others at this address. `public`: there may be. */
+export type Caching = 'immutable' | 'public' | 'private'
+
+const cacheControl: Record<Caching, string> = {
+  immutable: 'public, max-age=31536000, immutable',
+  public: 'public, no-cache',
+  private: 'private, no-cache',
+}
+
 export interface ServedBytes {
   readonly contentType: string
   readonly fileName: string
   readonly etag: string
-  /** May everyone read it? Only then may it be kept by shared caches. */
-  readonly isPublic: boolean
+  readonly caching: Caching
   readonly forceDownload: boolean
 }
 
@@ -18,7 +26,7 @@ export function servingHeaders(bytes: ServedBytes): Record<string, string> {
     'content-type': bytes.contentType,
     etag: bytes.etag,
     'accept-ranges': 'bytes',
-    'cache-control': bytes.isPublic ? 'public, max-age=31536000, immutable' : 'private, no-cache',
+    'cache-control': cacheControl[bytes.caching],
     vary: 'Authorization',
     'content-security-policy': "sandbox; default-src 'none'",
     'content-disposition': contentDisposition(inline ? 'inline' : 'attachment', bytes.fileName),

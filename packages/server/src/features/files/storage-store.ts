@@ -1,10 +1,23 @@
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 
-interface StorageTables {
-  blobs: { tenant_id: number; blob_hash: string; size: number; uses: number }
+export interface StorageTables {
+  blobs: {
+    tenant_id: number
+    blob_hash: string
+    size: number
+    uses: number
+    unused_since: number | null
+    is_leaving: number
+  }
   storage_usage: { tenant_id: number; used_bytes: number; files: number }
   storage_reservations: { tenant_id: number; reservation_id: string; bytes: number; expires_at: number }
+  blob_claims: { tenant_id: number; blob_hash: string; reservation_id: string }
+}
+
+export interface SizedBlob {
+  readonly hash: BlobHash
+  readonly size: number
 }
 
 const upsertBlob = statement<
@@ -14,26 +27,23 @@ const upsertBlob = statement<
 >((tables, value) =>
   tables
     .insertInto('blobs')
-    .values({ tenant_id: value('tenantId'), blob_hash: value('hash'), size: value('size'), uses: 1 })
+    .values({
+      tenant_id: value('tenantId'),
+      blob_hash: value('hash'),
+      size: value('size'),
+      uses: 1,
+      unused_since: null,
+      is_leaving: 0,
+    })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant_id', 'blob_hash'])
-        .doUpdateSet((set) => ({ uses: set('blobs.uses', '+', 1) })),
+        .doUpdateSet((set) => ({ uses: set('blobs.uses', '+', 1), unused_since: null })),
     )
     .returning('uses'),
 )
 
-const dropUse = statement<StorageTables, { tenantId: number; hash: string }, { uses: number; size: number }>(
-  (tables, value) =>
-    tables
-      .updateTable('blobs')
-      .set((set) => ({ uses: set('uses', '-', 1) }))
-      .where('tenant_id', '=', value('tenantId'))
-      .where('blob_hash', '=', value('hash'))
-      .returning(['uses', 'size']),
-)
-
-const addUsage = statement<StorageTables, { tenantId: number; bytes: number; files: number }, never>(
+const addUsage = statement<StorageTables, { tenantId: number; bytes: number; files: number }, unknown>(
   (tables, value) =>
     tables
       .insertInto('storage_usage')
@@ -43,7 +53,7 @@ const addUsage = statement<StorageTables, { tenantId: number; bytes: number; fil
           used_bytes: set('storage_usage.used_bytes', '+', set.ref('excluded.used_bytes')),
           files: set('storage_usage.files', '+', set.ref('excluded.files')),
         })),
-      ) as never,
+      ),
 )
 
 export interface Usage {
@@ -61,48 +71,39 @@ export async function findUsage(reader: Reader): Promise<Usage> {
   return { usedBytes: row?.used_bytes ?? 0, files: row?.files ?? 0 }
 }
 
-/** Counts one more use of a blob; bytes that the tenant did not have yet count against its quota. */
-export async function useBlob(tx: Writer, blob: { hash: BlobHash; size: number }): Promise<void> {
+/** Counts one more use of a blob for each row that names it; bytes that the tenant did not use yet count against its
+ * quota. */
+export async function useBlobs(tx: Writer, blobs: readonly SizedBlob[]): Promise<void> {
   const { tenantId } = tx
-  const row = await tx.first(upsertBlob, { tenantId, ...blob })
-  if (row?.uses === 1) await tx.change(addUsage, { tenantId, bytes: blob.size, files: 0 })
+  for (const { hash, size } of blobs) {
+    const row = await tx.first(upsertBlob, { tenantId, hash, size })
+    if (row?.uses === 1) await tx.change(addUsage, { tenantId, bytes: size, files: 0 })
+  }
 }
 
-/** Counts one use less. True when it was the last: the bytes may go. */
-export async function releaseBlob(tx: Writer, hash: BlobHash): Promise<boolean> {
-  const { tenantId } = tx
-  const row = await tx.first(dropUse, { tenantId, hash })
-  if (row?.uses !== 0) return false
-  await tx
-    .tables<StorageTables>()
-    .deleteFrom('blobs')
-    .where('tenant_id', '=', tenantId)
-    .where('blob_hash', '=', hash)
-    .execute()
-  await tx.change(addUsage, { tenantId, bytes: -row.size, files: 0 })
-  return true
-}
-
-export async function countFile(tx: Writer, change: 1 | -1): Promise<void> {
+export async function countFiles(tx: Writer, change: number): Promise<void> {
   await tx.change(addUsage, { tenantId: tx.tenantId, bytes: 0, files: change })
 }
 
-/** Bytes promised to uploads that are under way. */
-export async function sumReserved(reader: Reader, nowSecs: number): Promise<number> {
+/** Bytes promised to uploads under way. */
+export async function sumReserved(reader: Reader, now: number): Promise<number> {
   const row = await reader
     .tables<StorageTables>()
     .selectFrom('storage_reservations')
-    .select((select) => select.fn.sum<number | null>('bytes').as('bytes'))
+    .select((select) => select.fn.sum<number | string | null>('bytes').as('bytes'))
     .where('tenant_id', '=', reader.tenantId)
-    .where('expires_at', '>', nowSecs)
+    .where('expires_at', '>', now)
     .executeTakeFirst()
   return Number(row?.bytes ?? 0)
 }
 
-export async function insertReservation(
-  tx: Writer,
-  reservation: { id: string; bytes: number; expiresAt: number },
-): Promise<void> {
+export interface ReservationRow {
+  readonly id: string
+  readonly bytes: number
+  readonly expiresAt: number
+}
+
+export async function insertReservation(tx: Writer, reservation: ReservationRow): Promise<void> {
   await tx
     .tables<StorageTables>()
     .insertInto('storage_reservations')
@@ -115,21 +116,55 @@ export async function insertReservation(
     .execute()
 }
 
-export async function deleteReservation(tx: Writer, id: string): Promise<void> {
-  await tx
+/** False when there is no such reservation any more. */
+export async function updateReservation(tx: Writer, reservation: ReservationRow): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .tables<StorageTables>()
+    .updateTable('storage_reservations')
+    .set({ bytes: reservation.bytes, expires_at: reservation.expiresAt })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('reservation_id', '=', reservation.id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** With the claims made under it. False when there is no such reservation any more. */
+export async function deleteReservation(tx: Writer, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
     .tables<StorageTables>()
     .deleteFrom('storage_reservations')
     .where('tenant_id', '=', tx.tenantId)
     .where('reservation_id', '=', id)
-    .execute()
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }
 
 /** Reservations of uploads that died with their process. */
-export async function deleteExpiredReservations(tx: Writer, nowSecs: number): Promise<void> {
+export async function deleteExpiredReservations(tx: Writer, now: number): Promise<void> {
   await tx
     .tables<StorageTables>()
     .deleteFrom('storage_reservations')
     .where('tenant_id', '=', tx.tenantId)
-    .where('expires_at', '<=', nowSecs)
+    .where('expires_at', '<=', now)
     .execute()
+}
+
+/** Announces that blobs are about to be used, so that nobody takes them away. False, and nothing is announced, when
+ * one of them is just being taken away. */
+export async function insertClaims(tx: Writer, id: string, hashes: readonly BlobHash[]): Promise<boolean> {
+  if (hashes.length === 0) return true
+  const tables = tx.tables<StorageTables>()
+  const leaving = await tables
+    .selectFrom('blobs')
+    .select('blob_hash')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('blob_hash', 'in', hashes)
+    .where('is_leaving', '=', 1)
+    .executeTakeFirst()
+  if (leaving) return false
+  await tables
+    .insertInto('blob_claims')
+    .values(hashes.map((hash) => ({ tenant_id: tx.tenantId, blob_hash: hash, reservation_id: id })))
+    .execute()
+  return true
 }

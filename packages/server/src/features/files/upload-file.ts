@@ -2,19 +2,28 @@ import type { Readable } from 'node:stream'
 import type { FileId, IdTag, UploadPreset, Visibility } from '@kith/protocol'
 import type { StagedBlob } from '#infra/blobs/index.ts'
 import { type Caller, hasRole, isOwner, type Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
-import { assertFileName, hasVariants, newBlobFileId, normalTags, type StoredFile } from './file.ts'
+import { assertFileName, commitTo, hasVariants, normalTags, type StoredFile } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import { findFile, insertFile, insertVariants } from './file-store.ts'
 import { discardAll, type MadePicture, makePictures, type PictureDeps } from './make-pictures.ts'
-import { cancelReservation, type Reservation, type ReserveDeps, reserveStorage } from './reserve-storage.ts'
-import { countFile, deleteReservation, useBlob } from './storage-store.ts'
+import { blobOf } from './make-variants.ts'
+import {
+  cancelReservation,
+  keepBlobs,
+  type Reservation,
+  type ReserveDeps,
+  reserveUpload,
+  type UploadReservation,
+} from './reserve-storage.ts'
+import { countFiles, useBlobs } from './storage-store.ts'
 
 export interface UploadDeps extends ReserveDeps, PictureDeps {
-  readonly jobs: Jobs
+  readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
 export interface Upload {
@@ -36,42 +45,41 @@ export interface Upload {
 /** What an upload has become: the file and every blob it needs, none of them kept yet. */
 interface Prepared {
   readonly file: StoredFile
-  readonly original: StagedBlob | undefined
+  /** Undefined where the preset keeps only what it makes. */
+  readonly upload: StagedBlob | undefined
   readonly pictures: readonly MadePicture[]
 }
 
 /** Stores an upload: quota first, then the bytes, then the row with its job. What fails leaves nothing behind. */
 export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<StoredFile> {
-  const { tenant } = upload
-  const draft = await draftOf(deps, upload)
-  const reservation = await reserveStorage(deps, tenant.tenantId, upload.declaredLength)
+  const { tenantId } = upload.tenant
+  const draft = draftOf(deps, upload)
+  await assertFolder(deps.db.reader(tenantId), upload)
+  const reservation = await reserveUpload(deps, tenantId, { bytes: upload.declaredLength })
   try {
     const staged = await stage(deps, upload, reservation)
     try {
-      const prepared = await prepare(deps, upload, { ...draft, contentType: typeOf(staged, upload) }, staged)
-      return await commit(deps, tenant, prepared, reservation)
+      return await storeStaged(deps, upload, { draft, staged, reservation })
     } finally {
       await staged.discard()
     }
   } catch (error) {
-    await cancelReservation(deps, tenant.tenantId, reservation.id)
+    await cancelReservation(deps, tenantId, reservation)
     throw error
   }
 }
 
-type Draft = Pick<
-  StoredFile,
-  'ownerTag' | 'tags' | 'fileName' | 'parentId' | 'visibility' | 'preset' | 'createdAt'
->
+type Draft = Omit<StoredFile, 'fileId' | 'content' | 'size' | 'contentType' | 'status'>
+type TypedDraft = Draft & Pick<StoredFile, 'contentType'>
 
-async function draftOf(deps: UploadDeps, upload: Upload): Promise<Draft> {
-  const { fileName, parentId, visibility, preset } = upload
+function draftOf({ clock }: UploadDeps, upload: Upload): Draft {
+  const { fileName, parentId, visibility, preset, createdAt } = upload
   const ownerTag = uploaderOf(upload)
   assertFileName(fileName, '/params/fileName')
   const tags = normalTags(upload.tags, '/query/tags')
-  if (parentId) await assertFolder(deps, upload.tenant, parentId)
-  const createdAt = upload.createdAt ?? nowSecs(deps.clock)
-  return { ownerTag, tags, fileName, parentId, visibility, preset, createdAt }
+  const now = nowSecs(clock)
+  const made = { fileTp: 'BLOB', isCopy: false, processingError: undefined, modifiedAt: now } as const
+  return { ...made, ownerTag, tags, fileName, parentId, visibility, preset, createdAt: createdAt ?? now }
 }
 
 /** The tenant's owner, or in a community a contributor, who then owns the file. */
@@ -82,101 +90,103 @@ function uploaderOf({ tenant, caller }: Upload): IdTag {
   return caller.idTag
 }
 
-async function assertFolder(deps: UploadDeps, tenant: Tenant, parentId: FileId): Promise<void> {
-  const parent = await findFile(deps.db.reader(tenant.tenantId), parentId)
+async function assertFolder(reader: Reader, { parentId }: Pick<Upload, 'parentId'>): Promise<void> {
+  if (parentId === undefined) return
+  const parent = await findFile(reader, parentId)
   if (!parent || parent.status === 'D') throw new Failure('E-FILE-NOTFOUND')
   if (parent.fileTp !== 'FLDR') throw invalid('/query/parentId', 'is not a folder')
 }
 
-async function stage(deps: UploadDeps, upload: Upload, reservation: Reservation): Promise<StagedBlob> {
-  const { tenant, stream, signal } = upload
+async function stage(
+  deps: UploadDeps,
+  { tenant, stream, signal }: Upload,
+  { bytes, bound }: UploadReservation,
+): Promise<StagedBlob> {
   const source = stream.iterator({ destroyOnReturn: false })
   try {
-    return await deps.blobs.stage(tenant.tenantId, source, { maxBytes: reservation.bytes, signal })
+    return await deps.blobs.stage(tenant.tenantId, source, { maxBytes: bytes, signal })
   } catch (error) {
-    const tooLarge = error instanceof Failure && error.code === 'E-TOOLARGE'
-    throw tooLarge && reservation.bound === 'quota' ? new Failure('E-QUOTA') : error
+    const isTooLarge = error instanceof Failure && error.code === 'E-TOOLARGE'
+    throw isTooLarge && bound === 'quota' ? new Failure('E-QUOTA') : error
   }
 }
 
-function typeOf(staged: StagedBlob, upload: Upload): string {
-  const { contentType, contradictsDeclared } = sniffType(staged.head, upload.declaredType)
-  if (contradictsDeclared) throw invalid('/headers/content-type', `the bytes are no ${upload.declaredType}`)
+async function storeStaged(
+  deps: UploadDeps,
+  upload: Upload,
+  arrived: { readonly draft: Draft; readonly staged: StagedBlob; readonly reservation: Reservation },
+): Promise<StoredFile> {
+  const { draft, staged, reservation } = arrived
+  const typed = { ...draft, contentType: await typeOf(staged, upload) }
+  const prepared = await prepare(deps, upload, typed, staged)
+  try {
+    await commit(deps, upload, prepared, reservation)
+    return prepared.file
+  } finally {
+    await discardAll(prepared.pictures)
+  }
+}
+
+async function typeOf(staged: StagedBlob, { declaredType }: Upload): Promise<string> {
+  const { contentType, contradictsDeclared } = await sniffType(staged.head, declaredType)
+  if (contradictsDeclared) throw invalid('/headers/content-type', 'the bytes are something else')
   return contentType
 }
 
 async function prepare(
   deps: UploadDeps,
   upload: Upload,
-  draft: Draft & { contentType: string },
+  draft: TypedDraft,
   staged: StagedBlob,
 ): Promise<Prepared> {
   const { preset } = upload
   if (preset !== 'default' && preset !== 'raw')
-    return await preparePicture(deps, upload, { ...draft, preset }, staged)
+    return await preparePictures(deps, upload, { ...draft, preset }, staged)
   const status = preset === 'default' && hasVariants(draft.contentType) ? 'M' : 'A'
-  const file = { ...draft, ...blobMembers(staged), status, blobHash: staged.hash } as const
-  return { file, original: staged, pictures: [] }
+  const file = { ...draft, status, size: staged.size, ...commitTo(staged.hash) } as const
+  return { file, upload: staged, pictures: [] }
 }
 
-/** Presets that keep only what is made from the upload: the id must commit to that, so it is made before the answer. */
-async function preparePicture(
+type PicturePreset = 'profile-picture' | 'cover-photo' | 'thumbnail-only'
+
+/** Presets that keep only what they make of an upload: the id commits to that, so it is made before the answer. */
+async function preparePictures(
   deps: UploadDeps,
-  upload: Upload,
-  draft: Draft & { contentType: string; preset: 'profile-picture' | 'cover-photo' | 'thumbnail-only' },
+  { tenant, signal }: Upload,
+  draft: TypedDraft & { readonly preset: PicturePreset },
   staged: StagedBlob,
 ): Promise<Prepared> {
   if (!hasVariants(draft.contentType)) throw new Failure('E-MEDIATYPE')
-  const input = { path: staged.path, preset: draft.preset, signal: upload.signal }
-  const made = await makePictures(deps, upload.tenant.tenantId, input)
+  const input = { path: staged.path, preset: draft.preset, signal }
+  const made = await makePictures(deps, tenant.tenantId, input)
   if (made.kind === 'unprocessable')
-    throw new Failure('E-MEDIATYPE', { message: 'The picture cannot be read.' })
+    throw new Failure('E-MEDIATYPE', { message: 'This picture cannot be processed.' })
   const { pictures } = made
-  const orig = pictures.find(({ variant }) => variant.variant === 'orig')
-  if (!orig)
-    return {
-      file: { ...draft, ...blobMembers(staged), status: 'A', blobHash: undefined },
-      original: undefined,
-      pictures,
-    }
-  const contentType = `image/${orig.variant.format}`
-  const file = {
-    ...draft,
-    contentType,
-    ...blobMembers(orig.blob),
-    status: 'A',
-    blobHash: orig.blob.hash,
-  } as const
-  return { file, original: undefined, pictures }
-}
-
-function blobMembers(blob: StagedBlob) {
-  return { fileTp: 'BLOB', size: blob.size, processingError: undefined, ...newBlobFileId(blob.hash) } as const
+  const kept = draft.preset === 'thumbnail-only' ? 'tn' : 'orig'
+  const main = pictures.find(({ variant }) => variant.variant === kept)
+  if (!main) throw new Error(`the preset ${draft.preset} made no ${kept}`)
+  const { blob, variant } = main
+  const contentType = `image/${variant.format}`
+  const file = { ...draft, contentType, status: 'A', size: blob.size, ...commitTo(blob.hash) } as const
+  return { file, upload: undefined, pictures }
 }
 
 async function commit(
   deps: UploadDeps,
-  tenant: Tenant,
-  { file, original, pictures }: Prepared,
+  { tenant }: Upload,
+  { file, upload, pictures }: Prepared,
   reservation: Reservation,
-): Promise<StoredFile> {
-  const blobs = [...(original ? [original] : []), ...pictures.map(({ blob }) => blob)]
-  try {
-    for (const blob of blobs) await blob.keep()
-    await deps.db.transact(tenant.tenantId, async (tx) => {
-      await insertFile(tx, file)
-      for (const blob of blobs) await useBlob(tx, blob)
-      await insertVariants(
-        tx,
-        file.fileId,
-        pictures.map(({ variant }) => variant),
-      )
-      await countFile(tx, 1)
-      await deleteReservation(tx, reservation.id)
-      if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId: file.fileId })
-    })
-    return file
-  } finally {
-    await discardAll(pictures)
-  }
+): Promise<void> {
+  const { fileId, content, size } = file
+  const blobs = [...(upload ? [upload] : []), ...pictures.map(({ blob }) => blob)]
+  const variants = pictures.map(({ variant }) => variant)
+  await keepBlobs(deps, tenant.tenantId, { reservation, blobs }, async (tx) => {
+    // Again: it may have gone while the bytes arrived.
+    await assertFolder(tx, file)
+    await insertFile(tx, file)
+    await insertVariants(tx, fileId, variants)
+    await useBlobs(tx, [...(content ? [{ hash: content.hash, size }] : []), ...variants.map(blobOf)])
+    await countFiles(tx, 1)
+    if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
+  })
 }
