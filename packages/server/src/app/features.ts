@@ -1,4 +1,5 @@
 import type { IdTag } from '@kith/protocol'
+import { handleAccountMails } from '#features/account-mails/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import {
   fetchFile,
@@ -10,7 +11,8 @@ import {
 import { profileEndpoints, refreshProfile, refreshProfileJob } from '#features/profiles/index.ts'
 import { referencesEndpoints } from '#features/references/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
-import { signInEndpoints } from '#features/sign-in/index.ts'
+import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Endpoint, HttpHooks } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -34,7 +36,7 @@ export function openFeatures(services: Services, addresses: Addresses): Features
   return {
     identity,
     endpoints: [
-      ...wireSignIn(services, identity),
+      ...wireSignIn(services, identity, addresses),
       ...wireProfiles(services, identity, addresses),
       ...wireFiles(services, identity),
     ],
@@ -55,10 +57,13 @@ function hooksOf({ tenants, authenticator, defaultTenant }: IdentityFeatures): H
   }
 }
 
-function wireSignIn(services: Services, identity: IdentityFeatures): Endpoint[] {
-  const { db, clock, vault, signingKeys, tokenSecrets } = services
-  const { identities } = identity
+function wireSignIn(services: Services, identity: IdentityFeatures, addresses: Addresses): Endpoint[] {
+  const { db, clock, vault, signingKeys, tokenSecrets, jobs, mailer } = services
+  const { identities, tenants } = identity
   const findFileAccess = async () => undefined
+  const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
+  handleForgottenPasswords(jobs, { db, clock, vault, tenants })
+  handleAccountMails(jobs, { db, vault, mailer, tenants, serverUrlOf, findLanguage: async () => undefined })
   return [
     ...signInEndpoints({
       ...identity,
@@ -67,7 +72,10 @@ function wireSignIn(services: Services, identity: IdentityFeatures): Endpoint[] 
       vault,
       keys: signingKeys,
       secrets: tokenSecrets,
+      jobs,
+      serverUrlOf,
       findFileAccess,
+      findMakersFileAccess: findFileAccess,
       listLoginSettings: async () => [],
       requiresVerifiedEmail: async () => false,
       hasIdentity: async (idTag: IdTag) => {

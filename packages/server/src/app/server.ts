@@ -1,3 +1,4 @@
+import { passwordLink } from '#features/account-mails/index.ts'
 import { ensureBaseTenant } from '#features/sign-in/index.ts'
 import { guest } from '#infra/caller/index.ts'
 import type { Config } from '#infra/config/index.ts'
@@ -67,8 +68,7 @@ async function listen(config: Config, services: Services): Promise<RunningServer
     services,
     features,
     addresses,
-    setUpUrl:
-      base.setUpRefId && `${addresses.serverUrl(config.baseIdTag)}/set-password?token=${base.setUpRefId}`,
+    setUpUrl: base.setUpRefId && passwordLink(addresses.serverUrl(config.baseIdTag), base.setUpRefId),
     async stop() {
       await Promise.all([http.stop(), metricsHttp?.stop()])
       await jobs.stop()

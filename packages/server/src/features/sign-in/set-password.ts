@@ -1,4 +1,5 @@
 import type { RefId } from '@kith/protocol'
+import { mailedTo } from '#features/account-mails/index.ts'
 import {
   assertAcceptablePassword,
   findAccount,
@@ -7,12 +8,7 @@ import {
   setPassword,
 } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import {
-  consumeReference,
-  exhaustReferences,
-  findReference,
-  type Reference,
-} from '#features/references/index.ts'
+import { consumeReference, exhaustReferences, findReference } from '#features/references/index.ts'
 import { personalMethods, type RevokeDeps, revokeSessions } from '#features/sessions/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -26,7 +22,8 @@ export interface SetPasswordDeps extends RevokeDeps {
   readonly passwords: PasswordHasher
 }
 
-const types = ['password-reset', 'welcome', 'email-verify'] as const
+/** The references with which a password can be set. */
+export const passwordReferences = ['password-reset', 'welcome', 'email-verify'] as const
 
 /** Sets the password with a reference instead of the old one, and ends every session of the account. Other references
  * that could set it are worth nothing afterwards. */
@@ -42,32 +39,19 @@ export async function setPasswordByReference(
     throw new Failure('E-NOTFOUND')
   const hash = await deps.passwords.hash(password)
   await deps.db.transact(tenant.tenantId, async (tx) => {
-    const reference = await consumeReference(deps, tx, { refId, types })
+    const reference = await consumeReference(deps, tx, { refId, types: passwordReferences })
     const account = await findAccount(tx)
     if (!account) throw new Failure('E-NOTFOUND')
     await setPassword(deps, tx, hash)
-    if (wasMailedTo(reference, account.email)) await markEmailVerified(deps, tx)
-    await exhaustReferences(tx, types)
+    if (account.email !== undefined && reference.resourceId === mailedTo(account.email))
+      await markEmailVerified(deps, tx)
+    await exhaustReferences(tx, passwordReferences)
     await endSessions(deps, tx, tenant)
     await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })
   })
 }
 
-/** Ends every session in which the tenant's owner signed in, but the given one. */
-export async function endSessions(
-  deps: RevokeDeps,
-  tx: Writer,
-  tenant: Tenant,
-  exceptSid?: string,
-): Promise<void> {
-  await revokeSessions(deps, tx, {
-    callerTag: tenant.idTag,
-    methods: personalMethods,
-    ...(exceptSid === undefined ? {} : { exceptSid }),
-  })
-}
-
-/** A reference that was sent by mail says where to: only that address is proved by it. */
-function wasMailedTo({ resourceId }: Reference, email: string | undefined): boolean {
-  return email !== undefined && resourceId === `mailto:${email}`
+/** Ends every session in which the tenant's owner signed in. */
+export async function endSessions(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
+  await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: personalMethods })
 }

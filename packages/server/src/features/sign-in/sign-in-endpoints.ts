@@ -1,41 +1,46 @@
 import {
   getAccessToken as getAccessTokenContract,
   getProxyToken as getProxyTokenContract,
+  initLogin as initLoginContract,
   listSessions as listSessionsContract,
   login as loginContract,
   logout as logoutContract,
-  parseRefId,
   refreshLogin as refreshLoginContract,
   revokeSession as revokeSessionContract,
-  setPassword as setPasswordContract,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { type AccessTokenDeps, getAccessToken } from './get-access-token.ts'
+import { apiKeyEndpoints } from './api-key-endpoints.ts'
+import type { ApiKeyDeps } from './api-keys.ts'
+import { type ExchangeDeps, exchangeCredential } from './exchange-credential.ts'
 import { getProxyToken, type ProxyTokenDeps } from './get-proxy-token.ts'
+import { initLogin } from './init-login.ts'
 import { type LoginDeps, login } from './login.ts'
 import { endSession, listSessions, logout } from './manage-sessions.ts'
+import { type PasskeyEndpointsDeps, passkeyEndpoints } from './passkey-endpoints.ts'
+import { type PasswordEndpointsDeps, passwordEndpoints } from './password-endpoints.ts'
+import { qrEndpoints } from './qr-endpoints.ts'
+import { QrWaiters } from './qr-waiters.ts'
 import { refreshLogin } from './refresh-login.ts'
-import { type SetPasswordDeps, setPasswordByReference } from './set-password.ts'
 
-export interface SignInDeps extends LoginDeps, AccessTokenDeps, ProxyTokenDeps, SetPasswordDeps {
-  readonly authenticator: AccessTokenDeps['authenticator'] & SetPasswordDeps['authenticator']
-}
+export type SignInDeps = LoginDeps &
+  ExchangeDeps &
+  ProxyTokenDeps &
+  ApiKeyDeps &
+  PasskeyEndpointsDeps &
+  PasswordEndpointsDeps
 
+/** All of sign-in; to be made once per process, since long-polls wait here. */
 export function signInEndpoints(deps: SignInDeps): Endpoint[] {
   return [
     bind(loginContract, ({ tenant, body, ...device }) => login(deps, { tenant, ...body, device })),
+    bind(initLoginContract, ({ tenant, caller, ...device }) => initLogin(deps, { tenant, caller, device })),
     bind(logoutContract, async ({ tenant, caller, ip }) => {
       await logout(deps, { tenant, caller, ip })
       return 'ok' as const
     }),
     bind(refreshLoginContract, ({ tenant, caller }) => refreshLogin(deps, { tenant, caller })),
-    bind(getAccessTokenContract, ({ tenant, query, bearer, ...device }) =>
-      getAccessToken(deps, {
-        tenant,
-        device,
-        presented: query.apiKey ?? query.token ?? bearer,
-        scope: query.scope,
-      }),
+    bind(getAccessTokenContract, ({ tenant, caller, query, bearer, ...device }) =>
+      exchangeCredential(deps, { tenant, caller, ...query, bearer, device }),
     ),
     bind(getProxyTokenContract, ({ tenant, caller, query }) =>
       getProxyToken(deps, { tenant, caller, target: query.target }),
@@ -45,10 +50,9 @@ export function signInEndpoints(deps: SignInDeps): Endpoint[] {
       await endSession(deps, { tenant, caller, sid: params.sid, ip })
       return 'ok' as const
     }),
-    bind(setPasswordContract, async ({ tenant, body, ip }) => {
-      const refId = parseRefId(body.token)
-      await setPasswordByReference(deps, { tenant, refId, password: body.password, ip })
-      return { success: true }
-    }),
+    ...passwordEndpoints(deps),
+    ...qrEndpoints({ ...deps, qrWaiters: new QrWaiters(deps.clock) }),
+    ...passkeyEndpoints(deps),
+    ...apiKeyEndpoints(deps),
   ]
 }

@@ -11,6 +11,42 @@ export const signInMigrations: readonly Migration[] = [
         { primaryKey: ['tenant_id', 'key_hash'], clustered: true },
       )
       await schema.createIndex('attempt_buckets_by_end', 'attempt_buckets', ['tenant_id', 'full_until_ms'])
+      await schema.createTable(
+        'qr_sessions',
+        {
+          tenant_id: 'integer',
+          session_id: 'text',
+          secret_hash: 'text',
+          answer: 'text null',
+          delivered: 'boolean',
+          created_at: 'integer',
+          expires_at: 'integer',
+          ip: 'text',
+          user_agent: 'text null',
+        },
+        { primaryKey: ['tenant_id', 'session_id'] },
+      )
+      await schema.createIndex('qr_sessions_by_end', 'qr_sessions', ['tenant_id', 'expires_at'])
+      await schema.createTable(
+        'passkeys',
+        {
+          tenant_id: 'integer',
+          key_id: 'text',
+          name: 'text',
+          public_key: 'blob',
+          counter: 'integer',
+          transports: 'json',
+          created_at: 'integer',
+          last_used_at: 'integer null',
+        },
+        { primaryKey: ['tenant_id', 'key_id'] },
+      )
+      await schema.createTable(
+        'passkey_challenges',
+        { tenant_id: 'integer', challenge_hash: 'text', expires_at: 'integer' },
+        { primaryKey: ['tenant_id', 'challenge_hash'] },
+      )
+      await schema.createIndex('passkey_challenges_by_end', 'passkey_challenges', ['tenant_id', 'expires_at'])
     },
   },
 ]

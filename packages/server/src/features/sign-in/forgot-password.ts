@@ -1,0 +1,65 @@
+import type { IdTag } from '@kith/protocol'
+import Type from 'typebox'
+import { mailReference } from '#features/account-mails/index.ts'
+import { audit } from '#features/audit/index.ts'
+import { countReferencesSince, type MakeReferenceDeps } from '#features/references/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, TenantId } from '#infra/db/index.ts'
+import { type Jobs, jobKind } from '#infra/jobs/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+
+export interface ForgotPasswordDeps extends MakeReferenceDeps {
+  readonly db: Database
+  readonly jobs: Pick<Jobs, 'enqueue'>
+}
+
+const hourSecs = 3600
+const validSecs = hourSecs
+const maxPerHour = 3
+const maxPerDay = 5
+
+const forgottenJob = jobKind({
+  name: 'sign-in.password-forgotten',
+  payload: Type.Object({ idTag: Type.String(), ip: Type.String(), lang: Type.Optional(Type.String()) }),
+  retry: { maxAttempts: 10, firstDelayMs: 1_000, longestDelayMs: 60_000 },
+  concurrency: 2,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
+/** Notes the wish and nothing else, so that the answer tells neither by its words nor by its time whether there is such
+ * an account. */
+export async function forgotPassword(
+  { db, jobs }: Pick<ForgotPasswordDeps, 'db' | 'jobs'>,
+  { tenant, ...wish }: { tenant: Tenant; idTag: IdTag; ip: string; lang?: string },
+): Promise<void> {
+  await db.transact(tenant.tenantId, (tx) => jobs.enqueue(tx, forgottenJob, wish, { dedupKey: wish.idTag }))
+}
+
+/** Has the queue make and mail the references that people asked for. */
+export function handleForgottenPasswords(
+  jobs: Pick<Jobs, 'handle' | 'enqueue'>,
+  deps: Omit<ForgotPasswordDeps, 'jobs'> & {
+    readonly tenants: { findById(tenantId: TenantId): Promise<{ readonly idTag: IdTag } | undefined> }
+  },
+): void {
+  jobs.handle(forgottenJob, async ({ idTag, ip, lang }, { tenantId }) => {
+    const tenant = await deps.tenants.findById(tenantId)
+    if (tenant?.idTag === idTag) await mailReset({ ...deps, jobs }, { tenantId, ip, lang })
+  })
+}
+
+/** At most 3 an hour and 5 a day, silently: whoever floods a mailbox learns nothing. */
+async function mailReset(
+  deps: ForgotPasswordDeps,
+  { tenantId, ip, lang }: { tenantId: TenantId; ip: string; lang: string | undefined },
+): Promise<void> {
+  const now = nowSecs(deps.clock)
+  const type = 'password-reset'
+  await deps.db.transact(tenantId, async (tx) => {
+    if ((await countReferencesSince(tx, type, now - hourSecs)) >= maxPerHour) return
+    if ((await countReferencesSince(tx, type, now - 24 * hourSecs)) >= maxPerDay) return
+    if (await mailReference(deps, tx, { type, validSecs, lang }))
+      await audit(deps, tx, { event: 'password.reset-requested', ip })
+  })
+}

@@ -1,0 +1,149 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type LoginSession, type QrSecret, type QrStatus, toIso } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import { type Device, secretHash } from '#features/sessions/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import {
+  answerLogin,
+  type CompleteLoginDeps,
+  getActiveTenant,
+  startPersonalSession,
+} from './complete-login.ts'
+import { assertPersonal } from './personal-caller.ts'
+import { newQrSession, type QrSession, qrLifeSecs, statusOf } from './qr-session.ts'
+import {
+  countWaiting,
+  deleteQrSessions,
+  findQrSession,
+  insertQrSession,
+  markDelivered,
+  putAnswer,
+} from './qr-store.ts'
+import type { QrWaiters } from './qr-waiters.ts'
+
+export interface QrLoginDeps extends CompleteLoginDeps {
+  readonly qrWaiters: QrWaiters
+}
+
+const maxWaitingOfTenant = 1000
+const maxWaitingOfAddress = 20
+const maxUserAgentLength = 512
+
+/** Opens a QR session for the device that asks. */
+export async function initQrLogin(
+  deps: CompleteLoginDeps,
+  { tenant, device }: { tenant: Tenant; device: Device },
+): Promise<QrSecret> {
+  await getActiveTenant(deps, tenant)
+  const made = newQrSession()
+  const { ip, userAgent } = device
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const now = nowSecs(deps.clock)
+    // Ended ones stay as long again, so that a late poll is told that they have expired.
+    await deleteQrSessions(tx, now - qrLifeSecs)
+    const { ofTenant, ofAddress } = await countWaiting(tx, { ip, now })
+    if (ofTenant >= maxWaitingOfTenant || ofAddress >= maxWaitingOfAddress)
+      throw new Failure('E-RATELIMIT', { retryAfterSecs: 60 })
+    await insertQrSession(tx, {
+      sessionId: made.sessionId,
+      secretHash: secretHash(made.secret),
+      isDelivered: false,
+      createdAt: now,
+      expiresAt: now + qrLifeSecs,
+      ip,
+      ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, maxUserAgentLength) }),
+    })
+  })
+  return made
+}
+
+interface PollInput {
+  readonly tenant: Tenant
+  readonly sessionId: string
+  readonly secret: string | undefined
+  readonly timeoutSecs: number
+  readonly signal: AbortSignal
+}
+
+/** Waits until there is an answer, or the time is over. The login of an approved session is handed out once. */
+export async function pollQrLogin(
+  deps: QrLoginDeps,
+  { tenant, sessionId, secret, timeoutSecs, signal }: PollInput,
+): Promise<{ status: QrStatus; login?: LoginSession }> {
+  if (secret === undefined) throw new Failure('E-AUTH-UNAUTH')
+  const reader = deps.db.reader(tenant.tenantId)
+  const untilMs = deps.clock.now() + timeoutSecs * 1000
+  const answered = await deps.qrWaiters.wait({ sessionId, untilMs, signal }, async () => {
+    const session = await getWithSecret(reader, sessionId, secret)
+    const status = statusOf(session, nowSecs(deps.clock))
+    return status === 'pending' ? undefined : { status, session }
+  })
+  if (!answered) return { status: 'pending' }
+  const login = answered.status === 'approved' ? await deliver(deps, tenant, answered.session) : undefined
+  return { status: answered.status, ...(login ? { login } : {}) }
+}
+
+/** What the person should look at before they answer. */
+export async function getQrDetails(
+  deps: Pick<QrLoginDeps, 'db' | 'clock' | 'findOwnProfile'>,
+  { tenant, caller, sessionId }: { tenant: Tenant; caller: Identified; sessionId: string },
+) {
+  assertPersonal(caller)
+  const session = await findQrSession(deps.db.reader(tenant.tenantId), sessionId)
+  if (!session || session.expiresAt <= nowSecs(deps.clock)) throw new Failure('E-NOTFOUND')
+  const profile = await deps.findOwnProfile(tenant)
+  return {
+    sessionId,
+    idTag: tenant.idTag,
+    name: profile?.name ?? tenant.idTag,
+    ipAddress: session.ip,
+    userAgent: session.userAgent ?? null,
+    createdAt: toIso(session.createdAt),
+  }
+}
+
+/** Lets the asking device in, or not. An API key or a guest cannot: it would make more of itself. */
+export async function answerQrLogin(
+  deps: QrLoginDeps,
+  input: { tenant: Tenant; caller: Identified; sessionId: string; approved: boolean; ip: string },
+): Promise<{ status: QrStatus }> {
+  const { tenant, caller, sessionId, approved, ip } = input
+  assertPersonal(caller)
+  const status = approved ? 'approved' : 'denied'
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const session = await findQrSession(tx, sessionId)
+    if (!session) throw new Failure('E-NOTFOUND')
+    const now = nowSecs(deps.clock)
+    if (!(await putAnswer(tx, { sessionId, answer: status, now }))) throw new Failure('E-STATE')
+    const details = { askedFrom: session.ip }
+    await audit(deps, tx, { event: `qr.${status}`, actorTag: caller.idTag, ip, details })
+    tx.afterCommit(() => deps.qrWaiters.wake(sessionId))
+  })
+  return { status }
+}
+
+async function deliver(
+  deps: QrLoginDeps,
+  tenant: Tenant,
+  { sessionId, ip, userAgent }: QrSession,
+): Promise<LoginSession | undefined> {
+  await getActiveTenant(deps, tenant)
+  const lifetimes = await deps.findLifetimes(tenant.tenantId)
+  const started = await deps.db.transact(tenant.tenantId, async (tx) => {
+    if (!(await markDelivered(tx, sessionId, nowSecs(deps.clock)))) return undefined
+    return startPersonalSession(deps, tx, { tenant, method: 'qr', device: { ip, userAgent }, lifetimes })
+  })
+  return started && answerLogin(deps, tenant, started)
+}
+
+/** A wrong secret and an unknown session are the same to whoever guesses. */
+async function getWithSecret(reader: Reader, sessionId: string, secret: string): Promise<QrSession> {
+  const session = await findQrSession(reader, sessionId)
+  const shown = Buffer.from(secretHash(secret))
+  const expected = Buffer.from(session?.secretHash ?? secretHash(''))
+  if (!timingSafeEqual(shown, expected) || !session) throw new Failure('E-NOTFOUND')
+  return session
+}

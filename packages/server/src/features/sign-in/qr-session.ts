@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import type { QrStatus } from '@kith/protocol'
+
+/** A device that asks to be signed in by another one. */
+export interface QrSession {
+  readonly sessionId: string
+  readonly secretHash: string
+  readonly answer?: 'approved' | 'denied'
+  /** `login` has been handed out. */
+  readonly isDelivered: boolean
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly ip: string
+  readonly userAgent?: string
+}
+
+export const qrLifeSecs = 300
+
+export function newQrSession() {
+  return { sessionId: randomBytes(16).toString('base64url'), secret: randomBytes(32).toString('base64url') }
+}
+
+/** An answer given in time stays; it can be fetched until the session ends. */
+export function statusOf({ answer, expiresAt }: QrSession, now: number): QrStatus {
+  return expiresAt <= now ? 'expired' : (answer ?? 'pending')
+}

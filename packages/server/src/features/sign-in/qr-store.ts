@@ -1,0 +1,113 @@
+import type { Reader, Writer } from '#infra/db/index.ts'
+import type { QrSession } from './qr-session.ts'
+
+interface QrTables {
+  qr_sessions: {
+    tenant_id: number
+    session_id: string
+    secret_hash: string
+    answer: string | null
+    delivered: number
+    created_at: number
+    expires_at: number
+    ip: string
+    user_agent: string | null
+  }
+}
+
+export async function findQrSession(reader: Reader, sessionId: string): Promise<QrSession | undefined> {
+  const row = await reader
+    .tables<QrTables>()
+    .selectFrom('qr_sessions')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+  return (
+    row && {
+      sessionId: row.session_id,
+      secretHash: row.secret_hash,
+      isDelivered: row.delivered === 1,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      ip: row.ip,
+      ...(row.answer === null ? {} : { answer: row.answer === 'approved' ? 'approved' : 'denied' }),
+      ...(row.user_agent === null ? {} : { userAgent: row.user_agent }),
+    }
+  )
+}
+
+export async function insertQrSession(tx: Writer, session: QrSession): Promise<void> {
+  await tx
+    .tables<QrTables>()
+    .insertInto('qr_sessions')
+    .values({
+      tenant_id: tx.tenantId,
+      session_id: session.sessionId,
+      secret_hash: session.secretHash,
+      answer: null,
+      delivered: 0,
+      created_at: session.createdAt,
+      expires_at: session.expiresAt,
+      ip: session.ip,
+      user_agent: session.userAgent ?? null,
+    })
+    .execute()
+}
+
+/** Sessions that still wait, of the tenant and of one address there. */
+export async function countWaiting(
+  reader: Reader,
+  { ip, now }: { ip: string; now: number },
+): Promise<{ ofTenant: number; ofAddress: number }> {
+  const waiting = reader
+    .tables<QrTables>()
+    .selectFrom('qr_sessions')
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .where('tenant_id', '=', reader.tenantId)
+    .where('expires_at', '>', now)
+  const ofTenant = await waiting.executeTakeFirstOrThrow()
+  const ofAddress = await waiting.where('ip', '=', ip).executeTakeFirstOrThrow()
+  return { ofTenant: Number(ofTenant.total), ofAddress: Number(ofAddress.total) }
+}
+
+/** False when it was answered before, or has ended. */
+export async function putAnswer(
+  tx: Writer,
+  { sessionId, answer, now }: { sessionId: string; answer: 'approved' | 'denied'; now: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .tables<QrTables>()
+    .updateTable('qr_sessions')
+    .set({ answer })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .where('answer', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** True for the one who may hand the login out. */
+export async function markDelivered(tx: Writer, sessionId: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .tables<QrTables>()
+    .updateTable('qr_sessions')
+    .set({ delivered: 1 })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .where('answer', '=', 'approved')
+    .where('delivered', '=', 0)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function deleteQrSessions(tx: Writer, endedBefore: number): Promise<void> {
+  await tx
+    .tables<QrTables>()
+    .deleteFrom('qr_sessions')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('expires_at', '<', endedBefore)
+    .execute()
+}
