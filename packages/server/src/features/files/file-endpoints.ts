@@ -38,6 +38,7 @@ export function fileEndpoints(deps: FileEndpointDeps): Endpoint[] {
         stream: body.stream,
         declaredType: body.contentType,
         declaredLength: body.declaredLength,
+        atMostLength: body.atMostLength,
         tags: query.tags ?? [],
         parentId,
         visibility: query.visibility ?? null,

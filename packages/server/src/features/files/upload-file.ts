@@ -34,6 +34,8 @@ export interface Upload {
   readonly stream: Readable
   readonly declaredType: string
   readonly declaredLength: number | undefined
+  /** For a length that is not declared. */
+  readonly atMostLength: number | undefined
   readonly tags: readonly string[]
   readonly parentId: FileId | undefined
   readonly visibility: Visibility
@@ -55,7 +57,9 @@ export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<Stor
   const { tenantId } = upload.tenant
   const draft = draftOf(deps, upload)
   await assertFolder(deps.db.reader(tenantId), upload)
-  const reservation = await reserveUpload(deps, tenantId, { bytes: upload.declaredLength })
+  const { declaredLength, atMostLength } = upload
+  const length = { bytes: declaredLength, atMostBytes: atMostLength }
+  const reservation = await reserveUpload(deps, tenantId, length)
   try {
     const staged = await stage(deps, upload, reservation)
     try {

@@ -85,13 +85,19 @@ export function answerFailure(
   const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
   answerJson(site, exchange, {
     status: errorStatus[failure.code],
-    headers: {
-      ...headers,
-      ...(failure.code === 'E-AUTH-UNAUTH' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(failure.retryAfterSecs === undefined ? {} : { 'retry-after': String(failure.retryAfterSecs) }),
-    },
+    headers: { ...headers, ...headersOf(failure) },
     body: errorText(failure, nowSecs(site.clock), requestId),
   })
+}
+
+/** What HTTP wants to stand in the headers of some failures. */
+function headersOf({ code, details, retryAfterSecs }: Failure): Headers {
+  const size = code === 'E-RANGE' ? details?.size : undefined
+  return {
+    ...(code === 'E-AUTH-UNAUTH' ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(typeof size === 'number' ? { 'content-range': `bytes */${size}` } : {}),
+    ...(retryAfterSecs === undefined ? {} : { 'retry-after': String(retryAfterSecs) }),
+  }
 }
 
 /** The JSON text of the error envelope. */

@@ -17,13 +17,19 @@ export async function openByteBody(request: IncomingMessage, clock: Clock): Prom
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)
   if (mediaType === 'multipart/form-data') return openFormPart(request)
-  const declared = request.headers['content-length']
+  const declaredLength = lengthOf(request)
   return {
     stream: request,
     contentType: request.headers['content-type'] ?? 'application/octet-stream',
-    declaredLength: declared === undefined ? undefined : Number(declared),
+    declaredLength,
+    atMostLength: declaredLength,
     fileName: undefined,
   }
+}
+
+function lengthOf({ headers }: IncomingMessage): number | undefined {
+  const declared = headers['content-length']
+  return declared === undefined ? undefined : Number(declared)
 }
 
 /** Ends a connection whose sender, not whose reader, has become too slow. */
@@ -65,7 +71,13 @@ function openFormPart(request: IncomingMessage): Promise<ByteBody> {
     // The parser emits the error of a truncated part without ending the stream: who reads it later would wait for ever.
     stream.once('error', (error) => stream.destroy(error))
     stream.once('close', () => request.unpipe(parser).resume())
-    resolve({ stream, contentType, declaredLength: undefined, fileName: fileName || undefined })
+    resolve({
+      stream,
+      contentType,
+      declaredLength: undefined,
+      atMostLength: lengthOf(request),
+      fileName: fileName || undefined,
+    })
   })
   parser.on('error', (cause) => fail(part ? asError(cause) : invalid('', 'is not a multipart form')))
   parser.on('finish', () =>

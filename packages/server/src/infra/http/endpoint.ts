@@ -18,6 +18,8 @@ export interface ByteBody {
   readonly contentType: string
   /** As declared; never trusted as the true length. */
   readonly declaredLength: number | undefined
+  /** More cannot come: the length of the form that a part stands in. */
+  readonly atMostLength: number | undefined
   /** The file name of a multipart part. */
   readonly fileName: string | undefined
 }
