@@ -15,7 +15,7 @@ type OwnProfile = Parameters<typeof createOwnProfile>[2]
 
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
 export function openIdentityFeatures(services: Services, addresses: Addresses) {
-  const { db, clock, config, signingKeys, tokenSecrets } = services
+  const { db, clock, config, signatures, signingKeys, tokenSecrets } = services
   const tenants = openTenants({ db, clock })
   const identities = openIdentityCache(services, addresses, tenants)
   const lastUse = new LastUse(db, clock)
@@ -26,6 +26,7 @@ export function openIdentityFeatures(services: Services, addresses: Addresses) {
     tenants,
     lastUse,
     secrets: tokenSecrets,
+    signatures,
     findIdentityKey,
     async findRole(tenant, callerTag) {
       const relation = await findRelation(db.reader(tenant.tenantId), callerTag)

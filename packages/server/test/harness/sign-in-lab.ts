@@ -1,21 +1,41 @@
-import type { CommunityRole, IdTag } from '@kith/protocol'
+import {
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
+import type { CommunityRole, FileId, IdTag } from '@kith/protocol'
+import { handleAccountMails } from '#features/account-mails/index.ts'
 import {
   accountsMigrations,
   createAccount,
   createPasswordHasher,
   setPassword,
 } from '#features/accounts/index.ts'
-import { auditMigrations } from '#features/audit/index.ts'
-import { referencesMigrations } from '#features/references/index.ts'
+import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
+import { referencesEndpoints, referencesMigrations } from '#features/references/index.ts'
 import { Authenticator, defaultLifetimes, LastUse, sessionsMigrations } from '#features/sessions/index.ts'
-import { signInMigrations } from '#features/sign-in/index.ts'
-import { createTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
-import { type Database, type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { handleForgottenPasswords, signInEndpoints, signInMigrations } from '#features/sign-in/index.ts'
+import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
+import {
+  keysMigrations,
+  openSignatures,
+  openSigningKeys,
+  openTokenSecrets,
+  openVault,
+} from '#infra/keys/index.ts'
+import type { Mail } from '#infra/mail/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { TestClock } from './test-clock.ts'
-import { TestKeys } from './test-keys.ts'
 
-export const signInLabMigrations: readonly Migration[] = [
+const migrations: readonly Migration[] = [
+  ...keysMigrations,
+  ...jobsMigrations,
   ...tenantsMigrations,
   ...auditMigrations,
   ...accountsMigrations,
@@ -24,64 +44,132 @@ export const signInLabMigrations: readonly Migration[] = [
   ...signInMigrations,
 ]
 
-/** Everything that sign-in needs, with the other features' parts as plain values that a test may change. */
+/** What the other features tell sign-in, as plain values that a test may change. */
+export class SignInWorld {
+  readonly clock = new TestClock()
+  readonly masterKey = createSecretKey(randomBytes(32))
+  /** Roles of strangers; `public` when absent. */
+  readonly roles = new Map<IdTag, CommunityRole>()
+  readonly names = new Map<TenantId, string>()
+  /** What an identity may do with a file. */
+  readonly fileAccess = new Map<`${IdTag} ${FileId}`, 'read' | 'write'>()
+  /** Keys of identities of other servers. */
+  readonly remoteKeys = new Map<IdTag, { kid: string; key: KeyObject; expiresAt?: number }>()
+  readonly mails: Mail[] = []
+  mailFailure: Error | undefined
+  needsVerifiedEmail = false
+
+  /** An identity elsewhere; the answer signs for it. */
+  addRemote(idTag: IdTag, kid = '20260101abcd'): KeyObject {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+    this.remoteKeys.set(idTag, { kid, key: publicKey })
+    return privateKey
+  }
+}
+
+/** Everything sign-in needs, in a fresh database. */
 export async function openSignInLab(open: OpenTestDatabase) {
-  const clock = new TestClock()
-  const db = await open({ migrations: signInLabMigrations, clock })
-  return signInLab(db, clock, new TestKeys())
+  const world = new SignInWorld()
+  return signInLab(await open({ migrations, clock: world.clock }), world)
 }
 
 export type SignInLab = ReturnType<typeof signInLab>
 
-/** Another process on the same database has the same keys and the same clock. */
-export function signInLab(db: Database, clock: TestClock, keys: TestKeys) {
+/** One process of a server; a second one shares database and world. */
+export function signInLab(db: Database, world: SignInWorld) {
+  const { clock } = world
+  const vault = openVault(world)
+  const signatures = openSignatures()
+  const keys = openSigningKeys({ db, vault, signatures, clock })
+  const secrets = openTokenSecrets({ db, vault, clock })
+  const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: randomBytes(4).toString('hex') })
   const tenants = openTenants({ db, clock })
   const lastUse = new LastUse(db, clock)
-  const tenantIds = new Map<IdTag, TenantId>()
-  const roles = new Map<string, CommunityRole>()
   const passwords = createPasswordHasher({ memoryKiB: 64, passes: 1 })
-  const names = new Map<TenantId, string>()
-  const ports = {
-    findIdentityKey: keys.findIdentityKey(tenantIds),
-    findRole: async (_: unknown, callerTag: IdTag) => roles.get(callerTag) ?? ('public' as const),
-    createOwnProfile: async (tx: { tenantId: TenantId }, { name }: { name: string }) =>
-      void names.set(tx.tenantId, name),
-  }
-  const authenticator = new Authenticator({ db, clock, tenants, lastUse, secrets: keys, ...ports })
   const deps = {
-    db,
-    clock,
-    tenants,
-    authenticator,
-    passwords,
-    keys,
-    vault: keys,
-    secrets: keys,
-    ...ports,
+    ...{ db, clock, vault, signatures, keys, secrets, jobs, tenants, lastUse, passwords },
+    ...portsOf(world, { keys, tenants }),
+  }
+  const authenticator = new Authenticator(deps)
+  const withSessions = { ...deps, authenticator }
+  handleForgottenPasswords(jobs, deps)
+  handleAccountMails(jobs, { ...deps, findLanguage: async () => undefined })
+  return {
+    ...{ db, clock, world, keys, secrets, jobs, tenants, lastUse, authenticator },
+    deps: withSessions,
+    endpoints: [
+      ...signInEndpoints(withSessions),
+      ...referencesEndpoints(withSessions),
+      ...auditEndpoints(deps),
+    ],
+    makeTenant: (idTag: string, options: TenantOptions = {}) => makeTenant(deps, idTag, options),
+  }
+}
+
+function portsOf(
+  world: SignInWorld,
+  { keys, tenants }: { keys: ReturnType<typeof openSigningKeys>; tenants: ReturnType<typeof openTenants> },
+) {
+  const accessOf = async (_: Tenant, idTag: IdTag, fileId: FileId) =>
+    world.fileAccess.get(`${idTag} ${fileId}`)
+  return {
+    async findIdentityKey(idTag: IdTag, kid: string) {
+      const remote = world.remoteKeys.get(idTag)
+      if (remote) return remote.kid === kid ? remote : undefined
+      const tenant = await tenants.find(idTag)
+      const found = tenant && (await keys.list(tenant.tenantId)).find((key) => key.kid === kid)
+      return found && { ...found, key: createPublicKey(found.publicKey) }
+    },
+    hasIdentity: async (idTag: IdTag) =>
+      world.remoteKeys.has(idTag) || (await tenants.find(idTag)) !== undefined,
+    findRole: async (_: Tenant, callerTag: IdTag) => world.roles.get(callerTag) ?? ('public' as const),
+    createOwnProfile: async (tx: Writer, { name }: Pick<NewTenant, 'name'>) =>
+      void world.names.set(tx.tenantId, name),
+    findOwnProfile: async ({ tenantId }: Tenant) => ({ name: world.names.get(tenantId) ?? '?' }),
     findLifetimes: async () => defaultLifetimes,
-    findOwnProfile: async ({ tenantId }: { tenantId: TenantId }) => ({ name: names.get(tenantId) ?? '?' }),
     listLoginSettings: async (): Promise<[string, string][]> => [['theme', 'dark']],
-    requiresVerifiedEmail: async () => false,
-    hasIdentity: async (idTag: IdTag) => tenantIds.has(idTag),
-    findFileAccess: async (): Promise<'read' | 'write' | undefined> => undefined,
+    requiresVerifiedEmail: async () => world.needsVerifiedEmail,
+    findFileAccess: (tenant: Tenant, { idTag }: { idTag: IdTag }, fileId: FileId) =>
+      accessOf(tenant, idTag, fileId),
+    findMakersFileAccess: accessOf,
+    serverUrlOf: ({ idTag }: Tenant) => `https://${idTag}`,
+    mailer: {
+      async send(mail: Mail) {
+        if (world.mailFailure) throw world.mailFailure
+        world.mails.push(mail)
+      },
+    },
   }
+}
 
-  async function makeTenant(
-    idTag: string,
-    options: { type?: 'person' | 'community'; password?: string; isBase?: boolean; email?: string } = {},
-  ) {
-    const { type = 'person', password, isBase = false, email } = options
-    const hash = password === undefined ? undefined : await passwords.hash(password)
-    const tenant = await db.transact(serverTenant, async (tx) => {
-      const made = await createTenant(deps, tx, { idTag: idTag as IdTag, type, name: idTag, isBase })
-      const own = tx.as(made.tenantId)
-      if (type === 'person') await createAccount(deps, own, email === undefined ? {} : { email })
-      if (hash !== undefined) await setPassword(deps, own, hash)
-      return made
+interface TenantOptions {
+  readonly type?: 'person' | 'community'
+  readonly password?: string
+  readonly email?: string
+  readonly isBase?: boolean
+  readonly appDomain?: string
+}
+
+async function makeTenant(
+  deps: Parameters<typeof createTenant>[0] &
+    Parameters<typeof createAccount>[0] & {
+      readonly db: Database
+      readonly passwords: ReturnType<typeof createPasswordHasher>
+    },
+  idTag: string,
+  { type = 'person', password, email, ...rest }: TenantOptions,
+) {
+  const hash = password === undefined ? undefined : await deps.passwords.hash(password)
+  return deps.db.transact(serverTenant, async (tx) => {
+    const made = await createTenant(deps, tx, {
+      idTag: idTag as IdTag,
+      type,
+      name: `Name of ${idTag}`,
+      ...rest,
     })
-    tenantIds.set(tenant.idTag, tenant.tenantId)
-    return tenant
-  }
-
-  return { db, clock, keys, tenants, lastUse, roles, deps, makeTenant }
+    const own = tx.as(made.tenantId)
+    if (type === 'person') await createAccount(deps, own, email === undefined ? {} : { email })
+    if (hash !== undefined) await setPassword(deps, own, hash)
+    return made
+  })
 }

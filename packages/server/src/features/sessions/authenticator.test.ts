@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { type IdTag, parseScope } from '@kith/protocol'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
@@ -70,7 +70,7 @@ eachDialect('a bearer', (open) => {
     const lab = await openSignInLab(open)
     const alice = await lab.makeTenant('alice.example.com', { password: 'correct horse' })
     const caller = async (tenant: HostedTenant, bearer: string) =>
-      (await lab.deps.authenticator.authenticate({ tenant, bearer })).caller
+      (await lab.authenticator.authenticate({ tenant, bearer })).caller
     return { lab, alice, caller }
   }
 
@@ -123,7 +123,7 @@ eachDialect('a bearer', (open) => {
   test('stays good when the secret is rotated, and new ones use the new secret', async () => {
     const { lab, alice, caller } = await start()
     const { token, sid } = await signedIn(lab, alice)
-    await lab.keys.rotate()
+    await lab.secrets.rotate()
     const fresh = await tokenFor(lab, alice, { sid })
     expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(token).kid)
     expect(await caller(alice, token)).toEqual(await caller(alice, fresh))
@@ -134,7 +134,7 @@ eachDialect('a bearer', (open) => {
     const { token } = await signedIn(lab, alice)
     const { kid } = decodeProtectedHeader(token)
     const payload = decodeJwt(token)
-    const pem = lab.keys.pairOf(alice.tenantId).publicKey.export({ type: 'spki', format: 'pem' })
+    const pem = (await lab.keys.list(alice.tenantId))[0]?.publicKey ?? ''
     const unsigned = [
       { alg: 'none', kid },
       { alg: 'HS256', typ: 'JWT', kid },
@@ -178,7 +178,7 @@ eachDialect('a bearer', (open) => {
 
   test('is refused at once when its session is revoked, and within two seconds by another process', async () => {
     const { lab, alice, caller } = await start()
-    const elsewhere = signInLab(lab.db, lab.clock, lab.keys)
+    const elsewhere = signInLab(lab.db, lab.world)
     const { token, sid } = await signedIn(lab, alice)
     await caller(alice, token)
     await elsewhere.deps.authenticator.authenticate({ tenant: alice, bearer: token })
@@ -234,7 +234,7 @@ eachDialect('a bearer', (open) => {
     test('is that identity, with the role it has here', async () => {
       const { lab, alice, caller } = await start()
       const other = await lab.makeTenant(bob)
-      lab.roles.set(bob, 'moderator')
+      lab.world.roles.set(bob, 'moderator')
       expect(await caller(alice, await proxyToken(lab, other, alice))).toEqual({
         kind: 'identity',
         idTag: bob,
@@ -249,11 +249,11 @@ eachDialect('a bearer', (open) => {
     test('loses a role within two seconds, at once where it was taken', async () => {
       const { lab, alice, caller } = await start()
       const other = await lab.makeTenant(bob)
-      lab.roles.set(bob, 'moderator')
+      lab.world.roles.set(bob, 'moderator')
       const token = await proxyToken(lab, other, alice)
       await caller(alice, token)
-      lab.roles.set(bob, 'public')
-      lab.deps.authenticator.forget(alice.tenantId)
+      lab.world.roles.set(bob, 'public')
+      lab.authenticator.forget(alice.tenantId)
       expect(await caller(alice, token)).toMatchObject({ role: 'public' })
     })
 
@@ -284,28 +284,45 @@ eachDialect('a bearer', (open) => {
 
     test('signed with another key, or naming an unknown one, is refused', async () => {
       const { lab, alice, caller } = await start()
-      const other = await lab.makeTenant(bob)
+      const own = lab.world.addRemote(bob, 'key1')
       const now = nowOf(lab)
       const claims = { iss: bob, aud: alice.idTag, use: 'proxy', jti: 'abcdefgh12', iat: now, exp: now + 300 }
-      const { kid } = lab.keys.pairOf(other.tenantId)
       const stranger = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey
       const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-      const own = lab.keys.pairOf(other.tenantId).privateKey
+      const sign = (header: object, key = own) =>
+        new SignJWT(claims).setProtectedHeader({ alg: 'ES384', typ: 'JWT', kid: 'key1', ...header }).sign(key)
+      expect(await caller(alice, await sign({}))).toMatchObject({ idTag: bob })
+      const jwk = createPublicKey(stranger).export({ format: 'jwk' })
       const forged = await Promise.all([
-        new SignJWT(claims).setProtectedHeader({ alg: 'ES384', typ: 'JWT', kid }).sign(stranger),
-        new SignJWT(claims).setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid }).sign(p256),
-        new SignJWT(claims).setProtectedHeader({ alg: 'ES384', typ: 'JWT', kid: 'other' }).sign(own),
-        new SignJWT(claims).setProtectedHeader({ alg: 'ES384', typ: 'JWT', kid: '../x' }).sign(own),
-        new SignJWT(claims).setProtectedHeader({ alg: 'ES384', typ: 'JWT' }).sign(own),
-        new SignJWT(claims).setProtectedHeader({ alg: 'ES384', typ: 'other', kid }).sign(own),
+        sign({}, stranger),
+        sign({ jwk }, stranger),
+        sign({ alg: 'ES256' }, p256),
+        sign({ kid: 'other' }),
+        sign({ kid: '../x' }),
+        sign({ kid: undefined }),
+        sign({ typ: 'other' }),
       ])
       for (const token of forged) await expect(caller(alice, token)).rejects.toEqual(unauthorized)
+    })
+
+    test('signed with a key after that was retired is refused', async () => {
+      const { lab, alice, caller } = await start()
+      const key = lab.world.addRemote(bob, 'key1')
+      const now = nowOf(lab)
+      const retired = { kid: 'key1', key: createPublicKey(key), expiresAt: now - 10 }
+      lab.world.remoteKeys.set(bob, retired)
+      const sign = (iat: number) =>
+        new SignJWT({ iss: bob, aud: alice.idTag, use: 'proxy', jti: 'abcdefgh12', iat, exp: now + 100 })
+          .setProtectedHeader({ alg: 'ES384', typ: 'JWT', kid: 'key1' })
+          .sign(key)
+      await expect(caller(alice, await sign(now - 9))).rejects.toEqual(unauthorized)
+      expect(await caller(alice, await sign(now - 10))).toMatchObject({ idTag: bob })
     })
 
     test('is exchanged once, also when two try together', async () => {
       const { lab, alice } = await start()
       const other = await lab.makeTenant(bob)
-      const { credential } = await lab.deps.authenticator.authenticate({
+      const { credential } = await lab.authenticator.authenticate({
         tenant: alice,
         bearer: await proxyToken(lab, other, alice),
       })

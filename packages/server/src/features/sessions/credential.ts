@@ -4,7 +4,7 @@ import type { Database } from '#infra/db/index.ts'
 import type { TokenSecrets } from '#infra/keys/index.ts'
 import { isApiKey } from './api-key.ts'
 import { verifyLocalToken } from './local-token.ts'
-import { type FindIdentityKey, type ProxyToken, verifyProxyToken } from './proxy-token.ts'
+import { type ProxyToken, type ProxyTokenDeps, verifyProxyToken } from './proxy-token.ts'
 import { secretHash } from './session.ts'
 import { findSessionBySecret } from './session-store.ts'
 
@@ -21,10 +21,9 @@ export interface Credential {
   readonly proxy?: ProxyToken
 }
 
-export interface CredentialDeps {
+export interface CredentialDeps extends ProxyTokenDeps {
   readonly db: Database
   readonly secrets: Pick<TokenSecrets, 'find'>
-  readonly findIdentityKey: FindIdentityKey
 }
 
 // Ours have some 400 bytes; what is longer than this is not even looked at.
@@ -40,7 +39,7 @@ export async function verifyBearer(
   if (token.startsWith('sk_')) return verifyApiKey(deps, tenant, token)
   const local = await verifyLocalToken(deps.secrets, tenant, { token, now })
   if (local) return { ...local, tokenUse: local.use }
-  const proxy = await verifyProxyToken(deps.findIdentityKey, tenant, { token, now })
+  const proxy = await verifyProxyToken(deps, tenant, { token, now })
   return proxy && { tokenUse: 'proxy', callerTag: proxy.issuerTag, expiresAt: proxy.expiresAt, proxy }
 }
 
