@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { contract } from '../contract.ts'
-import { TimestampInput, Words } from '../schemas.ts'
+import { Words } from '../schemas.ts'
 
 const tag = 'Federation'
 
@@ -45,20 +45,4 @@ export const receiveActionSync = contract({
   ],
 })
 
-export const readOutbox = contract({
-  name: 'readOutbox',
-  method: 'GET',
-  path: '/api/outbox',
-  tag,
-  summary: 'The tenant’s recent signed actions that the bearer may read, oldest first',
-  auth: 'optional',
-  scope: 'read:actions',
-  query: Type.Object({
-    since: Type.Optional(TimestampInput),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 50 })),
-  }),
-  reply: { kind: 'data', status: 200, schema: Type.Object({ items: Type.Array(Type.String()) }) },
-  errors: [],
-})
-
-export const federationContracts = [receiveAction, receiveActionSync, readOutbox]
+export const federationContracts = [receiveAction, receiveActionSync]

@@ -18,6 +18,7 @@ import type { Endpoint, HttpHooks } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
+import { wireActions } from './federation-features.ts'
 import { getTenant, type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { version } from './version.ts'
@@ -39,6 +40,7 @@ export function openFeatures(services: Services, addresses: Addresses): Features
       ...wireSignIn(services, identity, addresses),
       ...wireProfiles(services, identity, addresses),
       ...wireFiles(services, identity),
+      ...wireActions(services, identity, addresses),
     ],
     hooks: hooksOf(identity),
     async close() {

@@ -1,26 +1,14 @@
-import type { ActionId, ActionTokenPayload, IdTag } from '@kith/protocol'
+import type { ActionId, ActionTokenPayload } from '@kith/protocol'
 import { getDomain } from 'tldts'
+import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
-import type { Jobs } from '#infra/jobs/index.ts'
+import { countQueued, type Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type CheckedToken, checkToken } from './check-token.ts'
 import { storeLaterJob, verifyLaterJob } from './inbox-jobs.ts'
 import type { TokenVerifier } from './verify-token.ts'
-
-/** What became of an action at one tenant. `refused` is stored, with the reason, and shown to nobody. */
-export type ReceiveOutcome =
-  | { readonly kind: 'stored' | 'known' | 'blocked' }
-  | { readonly kind: 'refused'; readonly failure: Failure }
-
-/** A verified action on its way into a tenant's store. */
-export interface VerifiedAction {
-  readonly token: string
-  readonly payload: ActionTokenPayload
-  readonly actionId: ActionId
-  readonly issuerTag: IdTag
-}
 
 export interface ReceiveDeps {
   readonly db: Database
@@ -31,9 +19,10 @@ export interface ReceiveDeps {
   readonly findConcerned: (reader: Reader, payload: ActionTokenPayload) => Promise<Tenant[]>
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
   /** Stores an action at one tenant, with its effects there. */
-  readonly receiveAction: (tx: Writer, tenant: Tenant, action: VerifiedAction) => Promise<ReceiveOutcome>
-  /** How many tokens of issuers under a registrable domain wait for a key. */
-  readonly countWaiting: (reader: Reader, domain: string) => Promise<number>
+  readonly receiveAction: (
+    tx: Writer,
+    arrival: { readonly tenant: Tenant; readonly received: ReceivedAction },
+  ) => Promise<ReceiveOutcome>
 }
 
 // So many tenants are served while the sender waits; more are served by jobs, in portions of this size.
@@ -98,6 +87,15 @@ export async function storeAtTenants(
   )
 }
 
+/** Hands a token of one tenant of this server to others here: its issuer wrote it in the same database. */
+export async function receiveLocally(
+  deps: ReceiveDeps,
+  text: string,
+  tenants: readonly Tenant[],
+): Promise<void> {
+  await store(deps, checkToken(text, nowSecs(deps.clock)), tenants)
+}
+
 async function getConcerned(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
   const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
   if (concerned.length === 0) throw new Failure('E-NOTFOUND')
@@ -113,8 +111,8 @@ async function store(
   return await deps.db.transact(serverTenant, async (tx) => {
     const outcomes: ReceiveOutcome[] = []
     for (const tenant of tenants) {
-      const action = { token: text, payload, actionId, issuerTag }
-      outcomes.push(await deps.receiveAction(tx.as(tenant.tenantId), tenant, action))
+      const received = { token: text, payload, actionId, issuerTag }
+      outcomes.push(await deps.receiveAction(tx.as(tenant.tenantId), { tenant, received }))
     }
     return outcomes
   })
@@ -134,7 +132,8 @@ async function storeLater(deps: ReceiveDeps, token: CheckedToken, tenants: reado
 async function verifyLater(deps: ReceiveDeps, token: CheckedToken): Promise<void> {
   await deps.db.transact(serverTenant, async (tx) => {
     const groupKey = getDomain(token.issuerTag) ?? token.issuerTag
-    if ((await deps.countWaiting(tx, groupKey)) >= maxWaitingPerDomain) throw new Failure('E-UNAVAILABLE')
+    const waiting = { kind: verifyLaterJob.name, groupKey, atMost: maxWaitingPerDomain }
+    if ((await countQueued(tx, waiting)) >= maxWaitingPerDomain) throw new Failure('E-UNAVAILABLE')
     const options = { groupKey, dedupKey: token.actionId }
     await deps.jobs.enqueue(tx, verifyLaterJob, { token: token.text }, options)
   })
