@@ -25,6 +25,10 @@ export class LiveCall {
   readonly query: CallInput['query']
   readonly headers: CallInput['headers']
   readonly body: unknown
+  // Own members, so that handlers may take a call apart.
+  readonly ip: string
+  readonly userAgent: string | undefined
+  readonly requestId: string
   readonly #exchange: Exchange
   readonly #stopped: AbortSignal
   #signal: AbortSignal | undefined
@@ -37,20 +41,11 @@ export class LiveCall {
     this.query = input.query
     this.headers = input.headers
     this.body = input.body
+    this.ip = exchange.peer.ip
+    this.userAgent = exchange.request.headers['user-agent']
+    this.requestId = exchange.requestId
     this.#exchange = exchange
     this.#stopped = stopped
-  }
-
-  get ip(): string {
-    return this.#exchange.peer.ip
-  }
-
-  get userAgent(): string | undefined {
-    return this.#exchange.request.headers['user-agent']
-  }
-
-  get requestId(): string {
-    return this.#exchange.requestId
   }
 
   get signal(): AbortSignal {
