@@ -60,7 +60,7 @@ async function createIndexes(schema: MigrationSchema): Promise<void> {
   const index = (name: string, columns: string[], where: string, unique = false) =>
     schema.createIndex(`actions_${name}`, 'actions', columns, { where, unique })
   const newest = ['created_at', 'seq']
-  await index('feed', ['tenant_id', ...newest], live)
+  await schema.createIndex('actions_feed', 'actions', ['tenant_id', ...newest, 'status'])
   await index('public', ['tenant_id', ...newest], "status = 'A' and visibility = 'P'")
   await index('by_type', ['tenant_id', 'type', ...newest], live)
   await index('by_issuer', ['tenant_id', 'issuer_tag', ...newest], live)
@@ -92,6 +92,11 @@ async function createCompanions(schema: MigrationSchema): Promise<void> {
     'action_tags',
     { tenant_id: 'integer', tag: 'text', action_id: 'text' },
     { primaryKey: ['tenant_id', 'tag', 'action_id'], clustered: true },
+  )
+  await schema.createTable(
+    'action_reads',
+    { tenant_id: 'integer', action_id: 'text', reader_tag: 'text', comments: 'integer' },
+    { primaryKey: ['tenant_id', 'action_id', 'reader_tag'], clustered: true },
   )
   await schema.createTable(
     'idempotency_keys',

@@ -123,7 +123,8 @@ function memberIssues(type: ActionType, body: ActionBody): ValidationIssue[] {
     return Array.isArray(value) ? value.length > 0 : value !== undefined
   }
   const { requires, requiresOneOf = [], forbids } = type
-  const missing = requires.filter((member) => !isGiven(member))
+  const isEnding = body.subType === endingSubType
+  const missing = requires.filter((member) => !isGiven(member) && !(isEnding && member === 'content'))
   const unwanted = forbids.filter(isGiven)
   const lacksAll = requiresOneOf.length > 0 && !requiresOneOf.some(isGiven)
   return [

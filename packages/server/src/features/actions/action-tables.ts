@@ -1,0 +1,43 @@
+/** What the statements on actions know of the tables. */
+export interface ActionRow {
+  tenant_id: number
+  action_id: string
+  type: string
+  sub_type: string | null
+  issuer_tag: string
+  author_tag: string | null
+  audience_tag: string | null
+  audience: string | null
+  parent_id: string | null
+  root_id: string | null
+  within_id: string | null
+  subject: string | null
+  visibility: string | null
+  status: string
+  flags: string | null
+  created_at: number
+  issued_at: number
+  published_at: number | null
+  expires_at: number | null
+  unique_key: string | null
+  content: string | null
+  attachments: string | null
+  x: string | null
+  nonce: string | null
+  token: string | null
+}
+
+export interface ActionTables {
+  actions: ActionRow & {
+    seq: number
+    publish_at: number | null
+    marked: number
+    reactions: number
+    comments: number
+    views: number
+    shares: number
+  }
+  action_recipients: { tenant_id: number; action_id: string; id_tag: string }
+  action_attachments: { tenant_id: number; file_id: string; action_id: string }
+  action_tags: { tenant_id: number; tag: string; action_id: string }
+}

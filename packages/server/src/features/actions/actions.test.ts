@@ -1,0 +1,621 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import { describe, expect, test } from 'vitest'
+import { changeRelation, findRelation } from '#features/relations/index.ts'
+import { type ActionLab, type Actor, guest, identity, openActionLab, readToken } from '#harness/action-lab.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
+
+const fileId = `b1~${'A'.repeat(43)}`
+const text = (value: string) => ({ type: 'POST' as const, content: { text: value } })
+const texts = (items: readonly { content?: unknown }[]) =>
+  items.map(({ content }) => (content as { text?: string } | undefined)?.text)
+const fails = (code: string) => expect.objectContaining({ code })
+
+eachDialect('actions', (open) => {
+  async function start(): Promise<{ lab: ActionLab; alice: Actor; bob: Actor }> {
+    const lab = await openActionLab(open)
+    return {
+      lab,
+      alice: await lab.makeTenant('alice.example.com'),
+      bob: await lab.makeTenant('bob.example.com'),
+    }
+  }
+
+  async function follow(lab: ActionLab, follower: Actor, followed: Actor) {
+    const made = await follower.create({ type: 'FLLW', audienceTag: followed.idTag })
+    await lab.settle()
+    return made
+  }
+
+  describe('POST /api/actions', () => {
+    test('makes a signed, active action', async () => {
+      const { lab, alice } = await start()
+      const made = await alice.create({
+        ...text('Hello #world'),
+        subject: 'https://example.com',
+        flags: 'x',
+        x: { mood: 'fine' },
+        attachments: [fileId],
+        expiresAt: 1_800_000_000,
+      })
+      expect(made).toEqual({
+        actionId: expect.stringMatching(/^a1~[\w-]{43}$/),
+        type: 'POST',
+        issuerTag: alice.idTag,
+        content: { text: 'Hello #world' },
+        subject: 'https://example.com',
+        flags: 'x',
+        x: { mood: 'fine' },
+        attachments: [fileId],
+        expiresAt: 1_800_000_000,
+        published: 1_767_225_600,
+        visibility: 'P',
+        status: 'A',
+        createdAt: 1_767_225_600,
+      })
+      const { payload } = readToken(await lab.tokenOf(alice.tenant.tenantId, made.actionId as ActionId))
+      expect(payload).toEqual({
+        actionId: made.actionId,
+        type: 'POST',
+        issuerTag: alice.idTag,
+        content: { text: 'Hello #world' },
+        subject: 'https://example.com',
+        flags: 'x',
+        x: { mood: 'fine' },
+        attachments: [fileId],
+        visibility: 'P',
+        expiresAt: 1_800_000_000,
+        nonce: expect.stringMatching(/^[\w-]{22}$/),
+        createdAt: 1_767_225_600,
+        iat: 1_767_225_600,
+        exp: 1_800_000_000,
+      })
+    })
+
+    test('expires its token after ten years where the action does not', async () => {
+      const { lab, alice } = await start()
+      const { actionId } = await alice.create(text('Hello'))
+      const { payload } = readToken(await lab.tokenOf(alice.tenant.tenantId, actionId as ActionId))
+      expect(payload.exp - payload.iat).toBe(315_360_000)
+    })
+
+    test('takes the visibility from the request, else from the setting, else P', async () => {
+      const { lab, alice } = await start()
+      expect(await alice.create({ ...text('a'), visibility: 'C' })).toMatchObject({ visibility: 'C' })
+      expect(await alice.create({ ...text('b'), visibility: null })).toMatchObject({ visibility: null })
+      expect(await alice.create({ ...text('c'), audience: ['public'] })).toMatchObject({ visibility: 'P' })
+      lab.settings.visibility = 'F'
+      expect(await alice.create(text('d'))).toMatchObject({ visibility: 'F' })
+      expect(await alice.create({ type: 'FLLW', audienceTag: 'bob.example.com' as IdTag })).toMatchObject({
+        visibility: null,
+      })
+    })
+
+    test('is for the tenant’s owner, and in a community for contributors', async () => {
+      const { lab, alice, bob } = await start()
+      for (const caller of [identity(bob.idTag), identity('eve.example.org', { role: 'leader' }), guest])
+        await expect(alice.as(caller).create(text('no'))).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
+      const club = await lab.makeTenant('club.example.com', 'community')
+      await expect(club.as(identity(bob.idTag, { role: 'supporter' })).create(text('no'))).rejects.toEqual(
+        fails('E-AUTH-FORBIDDEN'),
+      )
+      const made = await club.as(identity(bob.idTag, { role: 'contributor' })).create(text('yes'))
+      expect(made).toMatchObject({ issuerTag: club.idTag, x: { author: bob.idTag } })
+    })
+
+    test('never takes an author’s name from the request', async () => {
+      const { alice } = await start()
+      const made = await alice.create({ ...text('Hello'), x: { author: 'eve.example.org' } })
+      expect(made).not.toHaveProperty('x')
+    })
+
+    test('refuses files that the caller may not attach', async () => {
+      const { lab, alice } = await start()
+      lab.forbiddenFiles.add(fileId)
+      await expect(alice.create({ ...text('a'), attachments: [fileId] })).rejects.toEqual(
+        fails('E-FILE-NOTFOUND'),
+      )
+      expect(await alice.list()).toEqual([])
+    })
+
+    test('refuses an audience that does not exist, but not one that is away', async () => {
+      const { lab, alice } = await start()
+      lab.unknown.add('nobody.example.org')
+      lab.unreachable.add('away.example.org')
+      const follow = (audienceTag: string) =>
+        alice.create({ type: 'FLLW', audienceTag: audienceTag as IdTag })
+      await expect(follow('nobody.example.org')).rejects.toEqual(fails('E-PROFILE-NOTFOUND'))
+      expect(await follow('away.example.org')).toMatchObject({ status: 'A' })
+    })
+
+    test('refuses a token that would not be taken anywhere', async () => {
+      const { alice } = await start()
+      await expect(alice.create(text('😀'.repeat(50_000)))).rejects.toEqual(fails('E-TOOLARGE'))
+    })
+
+    test('goes to followers and connections as far as it may be read', async () => {
+      const { lab, alice } = await start()
+      await lab.db.transact(alice.tenant.tenantId, async (tx) => {
+        await changeRelation(tx, 'fay.example.org' as IdTag, { isFollower: true, at: 1 })
+        await changeRelation(tx, 'carl.example.org' as IdTag, { connection: 'connected', at: 1 })
+        await changeRelation(tx, 'eve.example.org' as IdTag, { isFollower: true, isBlocked: true, at: 1 })
+      })
+      const recipients = async (body: object) => {
+        lab.sent.length = 0
+        await alice.create({ ...text('Hello'), ...body })
+        return lab.sent.flatMap((one) => one.recipients)
+      }
+      for (const visibility of ['P', 'V', 'F'])
+        expect(await recipients({ visibility })).toEqual(['carl.example.org', 'fay.example.org'])
+      expect(await recipients({ visibility: 'C' })).toEqual(['carl.example.org'])
+      expect(await recipients({ visibility: null })).toEqual([])
+      expect(await recipients({ audienceTag: 'zoe.example.org' })).toEqual(['zoe.example.org'])
+      expect(await recipients({ audience: ['zoe.example.org', 'yan.example.org'] })).toEqual([
+        'zoe.example.org',
+        'yan.example.org',
+      ])
+    })
+  })
+
+  describe('an idempotency key', () => {
+    const keyed = { ...text('once'), idempotencyKey: 'key-1' }
+
+    test('makes one action of the same request', async () => {
+      const { alice } = await start()
+      const first = await alice.create(keyed)
+      expect(
+        await alice.create({ idempotencyKey: 'key-1', content: { text: 'once' }, type: 'POST' }),
+      ).toEqual(first)
+      expect(await alice.list()).toHaveLength(1)
+    })
+
+    test('makes one action of requests at the same time', async () => {
+      const { alice, lab } = await start()
+      const made = await Promise.all(Array.from({ length: 5 }, () => alice.create(keyed)))
+      expect(new Set(made.map(({ actionId }) => actionId)).size).toBe(1)
+      expect(await alice.list()).toHaveLength(1)
+      expect(lab.events).toHaveLength(1)
+    })
+
+    test('of another request is refused', async () => {
+      const { alice } = await start()
+      await alice.create(keyed)
+      await expect(alice.create({ ...text('twice'), idempotencyKey: 'key-1' })).rejects.toEqual(
+        fails('E-DUPLICATE'),
+      )
+    })
+
+    test('is the caller’s and the tenant’s own', async () => {
+      const { lab, alice, bob } = await start()
+      const club = await lab.makeTenant('club.example.com', 'community')
+      const contributor = { role: 'contributor' as const }
+      const made = [
+        await alice.create(keyed),
+        await bob.create(keyed),
+        await club.as(identity(alice.idTag, contributor)).create(keyed),
+        await club.as(identity(bob.idTag, contributor)).create(keyed),
+      ]
+      expect(new Set(made.map(({ actionId }) => actionId)).size).toBe(4)
+    })
+
+    test('is forgotten after a day', async () => {
+      const { lab, alice } = await start()
+      const first = await alice.create(keyed)
+      lab.tick(86_400)
+      const second = await alice.create({ ...text('twice'), idempotencyKey: 'key-1' })
+      expect(second.actionId).not.toBe(first.actionId)
+    })
+  })
+
+  describe('GET /api/actions/{actionId}', () => {
+    test('shows the action with its issuer and its counts', async () => {
+      const { alice } = await start()
+      const { actionId } = await alice.create(text('Hello'))
+      expect(await alice.get(actionId)).toEqual({
+        actionId,
+        type: 'POST',
+        issuerTag: alice.idTag,
+        issuer: { idTag: alice.idTag, name: 'alice' },
+        content: { text: 'Hello' },
+        visibility: 'P',
+        published: 1_767_225_600,
+        status: 'A',
+        createdAt: '2026-01-01T00:00:00.000Z',
+        stat: { reactions: 0, comments: 0, views: 0, shares: 0, ownReaction: null },
+      })
+    })
+
+    test('is 404 for what is unknown, hidden, expired, or another tenant’s', async () => {
+      const { lab, alice, bob } = await start()
+      const hidden = await alice.create({ ...text('a'), visibility: null })
+      const expiring = await alice.create({ ...text('b'), expiresAt: 1_767_225_601 })
+      const notFound = fails('E-ACTION-NOTFOUND')
+      await expect(alice.get(`a1~${'A'.repeat(43)}`)).rejects.toEqual(notFound)
+      await expect(alice.as(identity(bob.idTag)).get(hidden.actionId)).rejects.toEqual(notFound)
+      await expect(alice.as(guest).get(hidden.actionId)).rejects.toEqual(notFound)
+      await expect(bob.get(hidden.actionId)).rejects.toEqual(notFound)
+      expect(await alice.get(expiring.actionId)).toMatchObject({ status: 'A' })
+      lab.tick(1)
+      await expect(alice.get(expiring.actionId)).rejects.toEqual(notFound)
+      expect(texts(await alice.list())).toEqual(['a'])
+    })
+  })
+
+  describe('GET /api/actions', () => {
+    test('lists newest first, or oldest, also within a second', async () => {
+      const { lab, alice } = await start()
+      await alice.create(text('1'))
+      await alice.create(text('2'))
+      lab.tick()
+      await alice.create(text('3'))
+      expect(texts(await alice.list())).toEqual(['3', '2', '1'])
+      expect(texts(await alice.list({ sortDir: 'asc' }))).toEqual(['1', '2', '3'])
+    })
+
+    test('goes from page to page without losing or repeating anything', async () => {
+      const { lab, alice } = await start()
+      for (let at = 0; at < 7; at += 1) {
+        await alice.create(text(String(at)))
+        if (at % 3 === 0) lab.tick()
+      }
+      const seen: (string | undefined)[] = []
+      let cursor: string | null | undefined
+      do {
+        const page = await alice.page({ limit: 2, ...(cursor ? { cursor } : {}) })
+        seen.push(...texts(page.items))
+        cursor = page.nextCursor
+        await alice.create(text('new'))
+      } while (cursor)
+      expect(seen).toEqual(['6', '5', '4', '3', '2', '1', '0'])
+    })
+
+    test('counts when it is paged by offset', async () => {
+      const { alice } = await start()
+      for (const word of ['1', '2', '3']) await alice.create(text(word))
+      const page = await alice.page({ offset: 1, limit: 1 })
+      expect([texts(page.items), page.total]).toEqual([['2'], 3])
+    })
+
+    test.each([['rubbish'], [Buffer.from('{"s":"name","v":1,"id":1}').toString('base64url')]])(
+      'refuses the cursor %s',
+      async (cursor) => {
+        const { alice } = await start()
+        await expect(alice.page({ cursor })).rejects.toEqual(fails('E-VALIDATION'))
+      },
+    )
+
+    test('shows each caller what it may read, in full pages', async () => {
+      const { lab, alice, bob } = await start()
+      await lab.db.transact(alice.tenant.tenantId, (tx) =>
+        changeRelation(tx, bob.idTag, { isFollower: true, at: 1 }),
+      )
+      for (const visibility of ['P', 'V', 'F', 'C', null] as const)
+        await alice.create({ type: 'POST', content: { text: visibility ?? 'null' }, visibility })
+      const seen = async (caller: Parameters<Actor['as']>[0]) =>
+        texts(await alice.as(caller).list({ sortDir: 'asc', limit: 3 }))
+      expect(await seen(guest)).toEqual(['P'])
+      expect(await seen(identity('eve.example.org'))).toEqual(['P', 'V'])
+      expect(await seen(identity(bob.idTag))).toEqual(['P', 'V', 'F'])
+      expect(await seen(alice.caller)).toEqual(['P', 'V', 'F'])
+    })
+
+    test('narrows by every filter', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      lab.tick()
+      const tagged = await alice.create({
+        type: 'POST',
+        content: { text: 'a #garden', tags: ['Spring'] },
+        subject: 'about',
+      })
+      lab.tick()
+      const direct = await alice.create({ ...text('b'), audienceTag: bob.idTag, visibility: null })
+      lab.tick()
+      const several = await alice.create({
+        ...text('c'),
+        audience: [bob.idTag, 'zoe.example.org'],
+        visibility: null,
+      })
+      const ids = async (query: Parameters<Actor['list']>[0]) =>
+        (await alice.list(query)).map(({ actionId }) => actionId)
+      const made = [several.actionId, direct.actionId, tagged.actionId]
+      expect(await ids({ type: ['POST'] })).toEqual(made)
+      expect(await ids({ type: ['POST', 'FLLW'] })).toHaveLength(4)
+      expect(await ids({ type: ['FLLW', 'CONN', 'MSG'] })).toHaveLength(1)
+      expect(await ids({ issuer: alice.idTag })).toEqual(made)
+      expect(await ids({ issuer: bob.idTag })).toHaveLength(1)
+      expect(await ids({ audience: bob.idTag })).toEqual(made.slice(0, 2))
+      expect(await ids({ involved: bob.idTag })).toHaveLength(3)
+      expect(await ids({ subject: 'about' })).toEqual([tagged.actionId])
+      expect(await ids({ tag: 'garden' })).toEqual([tagged.actionId])
+      expect(await ids({ tag: 'Spring' })).toEqual([tagged.actionId])
+      expect(await ids({ tag: 'spring' })).toEqual([])
+      expect(await ids({ actionId: [tagged.actionId, direct.actionId] })).toEqual(made.slice(1))
+      expect(await ids({ actionId: [] })).toEqual([])
+      expect(await ids({ createdAfter: tagged.createdAt })).toEqual(made.slice(0, 2))
+      expect(await ids({ createdBefore: direct.createdAt, type: ['POST'] })).toEqual([tagged.actionId])
+      expect(await ids({ excludeOwn: true })).toHaveLength(1)
+      expect(await ids({ parentId: tagged.actionId })).toEqual([])
+      expect(await ids({ rootId: tagged.actionId })).toEqual([])
+    })
+
+    test('leaves out the muted for the tenant alone, unless they are asked for', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, alice, bob)
+      await bob.create(text('from bob'))
+      await lab.settle()
+      const posts = async (actor: Actor, query = {}) => texts(await actor.list({ type: ['POST'], ...query }))
+      expect(await posts(alice)).toEqual(['from bob'])
+      await lab.db.transact(alice.tenant.tenantId, (tx) =>
+        changeRelation(tx, bob.idTag, { isMuted: true, at: 1 }),
+      )
+      expect(await posts(alice)).toEqual([])
+      expect(await posts(alice, { issuer: bob.idTag })).toEqual(['from bob'])
+      expect(await posts(alice.as(guest))).toEqual(['from bob'])
+    })
+
+    test('shows deleted actions to their issuer, and no record of a deletion', async () => {
+      const { alice, bob } = await start()
+      const { actionId } = await alice.create(text('gone'))
+      await alice.remove(actionId)
+      const deleted = await alice.list({ status: ['D'] })
+      expect(deleted).toMatchObject([{ actionId, status: 'D' }])
+      expect(await alice.list({ status: ['A', 'D'] })).toHaveLength(1)
+      for (const caller of [guest, identity(bob.idTag)])
+        expect(await alice.as(caller).list({ status: ['D', 'R', 'S', 'P', 'C', 'N'] })).toEqual([])
+    })
+  })
+
+  describe('DELETE /api/actions/{actionId}', () => {
+    test('hides the action here and wherever it was received', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create(text('oops'))
+      await lab.settle()
+      expect(texts(await bob.list({ type: ['POST'] }))).toEqual(['oops'])
+      const token = await lab.tokenOf(alice.tenant.tenantId, actionId as ActionId)
+      expect(await alice.remove(actionId)).toBe('ok')
+      await lab.settle()
+      for (const who of [alice, bob])
+        await expect(who.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+      expect(await bob.list({ type: ['POST'] })).toEqual([])
+      expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'known' })
+      expect(await bob.list({ type: ['POST'] })).toEqual([])
+    })
+
+    test('is 404 the second time, also at the same time', async () => {
+      const { alice } = await start()
+      const { actionId } = await alice.create(text('oops'))
+      const outcomes = await Promise.allSettled([alice.remove(actionId), alice.remove(actionId)])
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      await expect(alice.remove(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+
+    test('is 403 for what one sees and 404 for what one does not', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const open = await alice.create(text('open'))
+      const hidden = await alice.create({ ...text('hidden'), visibility: null })
+      await lab.settle()
+      await expect(bob.remove(open.actionId)).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
+      const visitor = alice.as(identity(bob.idTag))
+      await expect(visitor.remove(open.actionId)).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
+      await expect(visitor.remove(hidden.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+
+    test('is in a community for the author and for moderators', async () => {
+      const { lab, alice, bob } = await start()
+      const club = await lab.makeTenant('club.example.com', 'community')
+      const author = club.as(identity(bob.idTag, { role: 'contributor' }))
+      const [one, two] = [await author.create(text('1')), await author.create(text('2'))]
+      const other = club.as(identity(alice.idTag, { role: 'contributor' }))
+      await expect(other.remove(one.actionId)).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
+      expect(await author.remove(one.actionId)).toBe('ok')
+      expect(await club.as(identity(alice.idTag, { role: 'moderator' })).remove(two.actionId)).toBe('ok')
+    })
+
+    test('keeps nothing of the content at receivers', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create({ ...text('secret'), x: { a: 1 }, attachments: [fileId] })
+      await lab.settle()
+      await alice.remove(actionId)
+      await lab.settle()
+      const { findStoredAction } = await import('./action-store.ts')
+      expect(await findStoredAction(bob.reader, actionId as ActionId)).toMatchObject({
+        status: 'D',
+        content: undefined,
+        attachments: [],
+        x: undefined,
+        token: undefined,
+      })
+    })
+
+    test('reaches those who have left since they received it', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create(text('oops'))
+      await lab.settle()
+      await bob.create({ type: 'FLLW', audienceTag: alice.idTag, subType: 'DEL' })
+      await lab.settle()
+      await alice.remove(actionId)
+      await lab.settle()
+      await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+  })
+
+  describe('FLLW', () => {
+    const relations = async (alice: Actor, bob: Actor) => [
+      (await findRelation(alice.reader, bob.idTag))?.isFollower ?? false,
+      (await findRelation(bob.reader, alice.idTag))?.isFollowing ?? false,
+    ]
+
+    test('makes a follower on both sides', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      expect(await relations(alice, bob)).toEqual([true, true])
+      expect(await alice.list()).toMatchObject([{ type: 'FLLW', issuer: { name: 'bob' } }])
+    })
+
+    test.each(['by DEL', 'by DELETE'])('ends on both sides %s', async (way) => {
+      const { lab, alice, bob } = await start()
+      const { actionId } = await follow(lab, bob, alice)
+      if (way === 'by DELETE') await bob.remove(actionId)
+      else await bob.create({ type: 'FLLW', audienceTag: alice.idTag, subType: 'DEL' })
+      await lab.settle()
+      expect(await relations(alice, bob)).toEqual([false, false])
+      await expect(alice.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+
+    test('stands once: a newer one takes its place', async () => {
+      const { lab, alice, bob } = await start()
+      const first = await follow(lab, bob, alice)
+      const second = await follow(lab, bob, alice)
+      for (const who of [alice, bob])
+        expect((await who.list({ type: ['FLLW'] })).map(({ actionId }) => actionId)).toEqual([
+          second.actionId,
+        ])
+      expect(await bob.list({ status: ['D'] })).toMatchObject([{ actionId: first.actionId }])
+    })
+
+    test('is as the last word says, in whatever order the words arrive', async () => {
+      const { lab, alice, bob } = await start()
+      const follow = { type: 'FLLW' as const, audienceTag: alice.idTag }
+      const made = [
+        await bob.create(follow),
+        await bob.create({ ...follow, subType: 'DEL' }),
+        await bob.create(follow),
+        await bob.create({ ...follow, subType: 'DEL' }),
+      ]
+      const tokens = await Promise.all(
+        made.map(({ actionId }) => lab.tokenOf(bob.tenant.tenantId, actionId as ActionId)),
+      )
+      for (const at of [2, 0, 3, 1]) await lab.receive(alice.tenant, tokens[at] ?? '')
+      expect(await relations(alice, bob)).toEqual([false, false])
+      expect(await alice.list({ type: ['FLLW'] })).toMatchObject([
+        { actionId: made[3]?.actionId, subType: 'DEL' },
+      ])
+    })
+
+    test('gives the lowest role in a community, and never takes a higher one', async () => {
+      const { lab, bob } = await start()
+      const club = await lab.makeTenant('club.example.com', 'community')
+      const role = async () => (await findRelation(club.reader, bob.idTag))?.role
+      await follow(lab, bob, club)
+      expect(await role()).toBe('follower')
+      await bob.create({ type: 'FLLW', audienceTag: club.idTag, subType: 'DEL' })
+      await lab.settle()
+      expect(await role()).toBeUndefined()
+      await lab.db.transact(club.tenant.tenantId, (tx) =>
+        changeRelation(tx, bob.idTag, { role: 'moderator', at: 1 }),
+      )
+      await follow(lab, bob, club)
+      expect(await role()).toBe('moderator')
+    })
+
+    test('of oneself is refused', async () => {
+      const { alice } = await start()
+      await expect(alice.create({ type: 'FLLW', audienceTag: alice.idTag })).rejects.toEqual(
+        fails('E-VALIDATION'),
+      )
+    })
+  })
+
+  describe('an action from elsewhere', () => {
+    test('is stored once, with one effect', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create(text('Hello'))
+      const token = await lab.tokenOf(alice.tenant.tenantId, actionId as ActionId)
+      expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'stored' })
+      expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'known' })
+      expect(
+        lab.events.filter(({ kind, action }) => kind === 'received' && action.actionId === actionId),
+      ).toHaveLength(1)
+    })
+
+    test('is refused from the blocked', async () => {
+      const { lab, alice, bob } = await start()
+      await lab.db.transact(bob.tenant.tenantId, (tx) =>
+        changeRelation(tx, alice.idTag, { isBlocked: true, at: 1 }),
+      )
+      const { actionId } = await alice.create(text('Hello'))
+      const token = await lab.tokenOf(alice.tenant.tenantId, actionId as ActionId)
+      expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'blocked' })
+      await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+
+    test('that was deleted before it arrived stays away', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create(text('Hello'))
+      const token = await lab.tokenOf(alice.tenant.tenantId, actionId as ActionId)
+      lab.sent.length = 0
+      await alice.remove(actionId)
+      await lab.settle()
+      expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'stored' })
+      expect(await bob.list({ type: ['POST'] })).toEqual([])
+    })
+
+    test('cannot be deleted by another issuer', async () => {
+      const { lab, alice, bob } = await start()
+      const mallory = await lab.makeTenant('mallory.example.com')
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create(text('Hello'))
+      await lab.settle()
+      const own = await mallory.create(text('mine'))
+      await mallory.remove(own.actionId)
+      const [forged] = await forge(lab, mallory, { type: 'POST', subType: 'DEL', subject: actionId })
+      expect(await lab.receive(bob.tenant, forged ?? '')).toMatchObject({
+        kind: 'refused',
+        failure: { code: 'E-AUTH-FORBIDDEN' },
+      })
+      expect(await bob.get(actionId)).toMatchObject({ status: 'A' })
+    })
+
+    test('that breaks the rules of its type is kept as deleted', async () => {
+      const { lab, alice, bob } = await start()
+      const [token = ''] = await forge(lab, alice, { type: 'POST', content: { text: 5 } })
+      expect(await lab.receive(bob.tenant, token)).toMatchObject({
+        kind: 'refused',
+        failure: { code: 'E-VALIDATION' },
+      })
+      expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'known' })
+      expect(await bob.list({ status: ['A', 'C', 'N', 'P', 'D'] })).toEqual([])
+    })
+
+    test('of an unknown type is not kept', async () => {
+      const { lab, alice, bob } = await start()
+      const [token = ''] = await forge(lab, alice, { type: 'STAT' })
+      expect(await lab.receive(bob.tenant, token)).toMatchObject({ kind: 'refused' })
+      expect(await lab.receive(bob.tenant, token)).toMatchObject({ kind: 'refused' })
+    })
+
+    test('from the future does not stay on top', async () => {
+      const { lab, alice, bob } = await start()
+      const [token = ''] = await forge(lab, alice, {
+        ...text('Hello'),
+        visibility: 'P',
+        createdAt: 99_999_999_998,
+      })
+      await lab.receive(bob.tenant, token)
+      expect(await bob.list()).toMatchObject([{ createdAt: '2026-01-01T00:00:00.000Z' }])
+    })
+  })
+})
+
+/** A well-signed token that no server would make. */
+async function forge(lab: ActionLab, issuer: Actor, members: Record<string, unknown>): Promise<string[]> {
+  const { newNonce, ownActionId } = await import('./action-id.ts')
+  const nonce = newNonce()
+  const iat = Math.floor(lab.clock.now() / 1000)
+  const payload = {
+    actionId: ownActionId(issuer.idTag, nonce),
+    issuerTag: issuer.idTag,
+    nonce,
+    createdAt: iat,
+    iat,
+    exp: iat + 1000,
+    ...members,
+  }
+  return [await lab.keys.sign(issuer.tenant.tenantId, payload)]
+}

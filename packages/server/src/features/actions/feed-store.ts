@@ -1,0 +1,139 @@
+import type { ActionId } from '@kith/protocol'
+import { type SqlBool, sql } from 'kysely'
+import { isReadableBy, type Viewer, viewerShape } from '#features/visibility/index.ts'
+import { type Prepared, type Reader, statement } from '#infra/db/index.ts'
+import type { ActionFilter, ActionOrder } from './action-filter.ts'
+import {
+  type FeedRow,
+  type FeedTables,
+  type FeedValues,
+  isBeyond,
+  listConditions,
+  listValues,
+  shownActions,
+} from './feed-query-store.ts'
+
+type FeedStatement = Prepared<FeedValues, FeedRow>
+
+// Viewers with the same facts share a statement, and there are as many statements as there are sets of facts and of the
+// filters named below: some hundreds at most. Other lists are built when they are asked for.
+const listStatements = new Map<string, FeedStatement>()
+const maxPreparedTypes = 2
+const preparedFilters = new Set(['types', 'issuer', 'parentId', 'rootId'])
+const singleStatements = new Map<string, FeedStatement>()
+
+interface ListQuery {
+  readonly viewer: Viewer
+  readonly filter: ActionFilter
+  readonly order: ActionOrder
+  /** Unix seconds. */
+  readonly now: number
+}
+
+/** One row more than the limit tells that there is another page. */
+export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRow[]> {
+  const { viewer, filter, order, now } = query
+  const values = {
+    ...listValues(viewer, filter, { tenantId: reader.tenantId, now }),
+    limit: order.limit + 1,
+    offset: order.offset ?? 0,
+    placeAt: order.after?.createdAt ?? 0,
+    placeSeq: order.after?.seq ?? 0,
+  }
+  const shape = preparedShape(query)
+  if (shape === undefined) {
+    const bound = (name: string) => sql<string | number>`${values[name as keyof typeof values]}`
+    return (await buildList(reader.tables<FeedTables>(), bound, query)?.execute()) ?? []
+  }
+  let prepared = listStatements.get(shape)
+  if (!prepared) {
+    if (!buildList(reader.tables<FeedTables>(), () => sql`0`, query)) return []
+    prepared = statement<FeedTables, FeedValues, FeedRow>((tables, value) => {
+      const built = buildList(tables, value, query)
+      if (!built) throw new Error('a list without statuses has no statement')
+      return built
+    })
+    listStatements.set(shape, prepared)
+  }
+  return reader.run(prepared, values)
+}
+
+function preparedShape({ viewer, filter, order }: ListQuery): string | undefined {
+  const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const { types = [] } = filter
+  if (!given.every((name) => preparedFilters.has(name)) || types.length > maxPreparedTypes) return undefined
+  if (order.offset !== undefined) return undefined
+  const page = order.after ? 'next' : 'first'
+  return [viewerShape(viewer), given.sort().join(' '), types.length, order.direction, page].join('|')
+}
+
+type SelectFrom = Parameters<typeof shownActions>[0]
+type Value = Parameters<typeof shownActions>[2]
+
+function buildList(tables: SelectFrom, value: Value, { viewer, filter, order }: ListQuery) {
+  const conditions = listConditions(viewer, filter, value)
+  if (!conditions) return undefined
+  let query = shownActions(tables, viewer, value)
+  for (const condition of order.after ? [...conditions, isBeyond(order, value)] : conditions)
+    query = query.where(condition)
+  const sorted = query
+    .orderBy('a.created_at', order.direction)
+    .orderBy('a.seq', order.direction)
+    .limit(value('limit') as never)
+  return order.offset === undefined ? sorted : sorted.offset(value('offset') as never)
+}
+
+/** How many actions a list has on all its pages. */
+export async function countFeed(reader: Reader, query: ListQuery): Promise<number> {
+  const { viewer, filter, now } = query
+  const values = listValues(viewer, filter, { tenantId: reader.tenantId, now })
+  const bound = (name: string) => sql<string | number>`${values[name]}`
+  const conditions = listConditions(viewer, filter, bound)
+  if (!conditions) return 0
+  let counting = reader
+    .tables<FeedTables>()
+    .selectFrom('actions as a')
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .where('a.tenant_id', '=', reader.tenantId)
+  for (const condition of conditions) counting = counting.where(condition)
+  return Number((await counting.executeTakeFirstOrThrow()).total)
+}
+
+/** One action that the viewer may see: published and not expired, or the issuer's own draft. */
+export async function findShown(
+  reader: Reader,
+  { viewer, actionId, now }: { readonly viewer: Viewer; readonly actionId: ActionId; readonly now: number },
+): Promise<FeedRow | undefined> {
+  const shape = viewerShape(viewer)
+  let prepared = singleStatements.get(shape)
+  if (!prepared) {
+    prepared = statement<FeedTables, FeedValues, FeedRow>((tables, value) =>
+      shownActions(tables, viewer, value)
+        .where(sql<SqlBool>`a.action_id = ${value('actionId')}`)
+        .where(isShownAlone(viewer, value))
+        .where(
+          isReadableBy(viewer, 'a', {
+            viewerTag: value('viewerTag') as never,
+            tenantTag: value('tenantTag') as never,
+          }),
+        ),
+    )
+    singleStatements.set(shape, prepared)
+  }
+  return reader.first(prepared, {
+    tenantId: reader.tenantId,
+    viewerTag: viewer.idTag ?? '',
+    tenantTag: viewer.tenantTag,
+    actionId,
+    now,
+  })
+}
+
+function isShownAlone(viewer: Viewer, value: Value) {
+  const live = sql<SqlBool>`a.status in ('A', 'C') and (a.expires_at is null or a.expires_at > ${value('now')})`
+  if (viewer.idTag === undefined) return live
+  const hidden = viewer.facts.has('acts-as-tenant')
+    ? sql<SqlBool>`a.status = 'P' or (a.status in ('R', 'S') and a.issuer_tag = ${value('tenantTag')})`
+    : sql<SqlBool>`a.status in ('R', 'S') and coalesce(a.author_tag, '') = ${value('viewerTag')}`
+  return sql<SqlBool>`((${live}) or (${hidden}))`
+}

@@ -1,0 +1,61 @@
+import {
+  type ActionId,
+  type ActionTokenPayload,
+  findActionType,
+  parseActionId,
+  parseIdTag,
+} from '@kith/protocol'
+import { listReceivers } from '#features/relations/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import type { Reader, TenantId } from '#infra/db/index.ts'
+import { listHolders } from './action-store.ts'
+
+/** The tenants of this server that an action concerns (DECISIONS part 11): those it names, those who hold what it is
+ * about, and for a broadcast those who follow its issuer or are connected with it. */
+export async function findConcerned(
+  deps: { readonly tenants: Pick<Tenants, 'find' | 'findById'> },
+  reader: Reader,
+  payload: ActionTokenPayload,
+): Promise<HostedTenant[]> {
+  const [named, ids] = await Promise.all([
+    Promise.all(namesIn(payload).map((idTag) => deps.tenants.find(idTag))),
+    tenantIdsOf(reader, payload),
+  ])
+  const held = await Promise.all([...ids].map((tenantId) => deps.tenants.findById(tenantId)))
+  const concerned = new Map<TenantId, HostedTenant>()
+  for (const tenant of [...named, ...held])
+    if (tenant && tenant.suspendedAt === undefined && tenant.idTag !== payload.issuerTag)
+      concerned.set(tenant.tenantId, tenant)
+  return [...concerned.values()]
+}
+
+function namesIn({ audienceTag, audience = [], subject }: ActionTokenPayload) {
+  const texts = [audienceTag, ...audience, subject].filter((text) => text !== undefined)
+  return [...new Set(texts)].flatMap((text) => {
+    const idTag = parseIdTag(text)
+    return idTag === text ? [idTag] : []
+  })
+}
+
+async function tenantIdsOf(reader: Reader, payload: ActionTokenPayload): Promise<Set<TenantId>> {
+  const tenantIds = new Set<TenantId>()
+  for (const actionId of actionsIn(payload))
+    for (const holder of await listHolders(reader, actionId)) tenantIds.add(holder.tenantId)
+  if (isBroadcast(payload)) {
+    const issuerTag = parseIdTag(payload.issuerTag)
+    const receivers = issuerTag ? await listReceivers(reader, issuerTag) : []
+    for (const tenantId of receivers) tenantIds.add(tenantId)
+  }
+  return tenantIds
+}
+
+function actionsIn({ parentId, rootId, subject }: ActionTokenPayload): Set<ActionId> {
+  const texts = [parentId, rootId, subject].filter((text) => text !== undefined)
+  return new Set(texts.map(parseActionId).filter((actionId) => actionId !== undefined))
+}
+
+function isBroadcast({ type, audienceTag, audience = [] }: ActionTokenPayload): boolean {
+  const receivers = findActionType(type)?.receivers
+  if (receivers === 'circle') return true
+  return receivers === 'audience-or-circle' && audienceTag === undefined && audience.length === 0
+}

@@ -1,0 +1,52 @@
+import { type Action, decodeCursor, encodeCursor, type Page } from '@kith/protocol'
+import { findViewer } from '#features/visibility/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { Outgoing } from '#infra/http/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { invalid } from '#lib/failure.ts'
+import { type ActionFilter, type ActionPlace, visibleStatuses } from './action-filter.ts'
+import { actionView } from './action-view.ts'
+import { countFeed, listFeed } from './feed-store.ts'
+
+export interface ReadDeps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+export interface ListRequest {
+  readonly tenant: Tenant
+  readonly caller: Caller
+  readonly filter: ActionFilter
+  readonly direction?: 'asc' | 'desc' | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+  readonly offset?: number | undefined
+}
+
+const sortName = 'created'
+const defaultLimit = 20
+
+/** A page of what the tenant holds and the caller may read. */
+export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
+  const { tenant, caller, filter, direction = 'desc', limit = defaultLimit, offset } = request
+  const reader = deps.db.reader(tenant.tenantId)
+  const viewer = await findViewer(reader, tenant, caller)
+  const after = request.cursor === undefined ? undefined : placeOf(request.cursor)
+  const now = nowSecs(deps.clock)
+  const query = { viewer, filter, now, order: { direction, limit, after, offset } }
+  const rows = await listFeed(reader, query)
+  const showsMarks = visibleStatuses(viewer, filter.statuses).any.includes('N')
+  const items = rows.slice(0, limit).map((row) => actionView(row, showsMarks))
+  if (offset !== undefined) return { items, total: await countFeed(reader, query), offset, limit }
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.seq }) : null
+  return { items, nextCursor }
+}
+
+function placeOf(text: string): ActionPlace {
+  const cursor = decodeCursor(text, sortName)
+  if (!Number.isSafeInteger(cursor?.v) || !Number.isSafeInteger(cursor?.id))
+    throw invalid('/query/cursor', 'is not a cursor of this list')
+  return { createdAt: Number(cursor?.v), seq: Number(cursor?.id) }
+}

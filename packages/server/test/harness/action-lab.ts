@@ -1,0 +1,205 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import {
+  type Action,
+  type ActionId,
+  ActionTokenPayload,
+  type CreatedAction,
+  createAction,
+  deleteAction,
+  getAction,
+  type IdTag,
+  listActions,
+  type NewAction,
+  parseActionToken,
+  type QueryOf,
+  type Visibility,
+} from '@kith/protocol'
+import { Compile } from 'typebox/compile'
+import {
+  type ActionEvent,
+  type ActionPorts,
+  actionEndpoints,
+  actionsMigrations,
+  findConcerned,
+  findStoredAction,
+  type ReceivedAction,
+  type ReceiveOutcome,
+  receiveAction,
+} from '#features/actions/index.ts'
+import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
+import { relationsMigrations } from '#features/relations/index.ts'
+import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
+import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
+import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { keysMigrations, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { callEndpoint } from './call-endpoint.ts'
+import type { OpenTestDatabase } from './each-dialect.ts'
+import { TestClock } from './test-clock.ts'
+
+export const actionLabMigrations: readonly Migration[] = [
+  ...keysMigrations,
+  ...tenantsMigrations,
+  ...relationsMigrations,
+  ...profilesMigrations,
+  ...actionsMigrations,
+]
+
+interface Sent {
+  readonly tenantId: TenantId
+  readonly actionId: ActionId
+  readonly recipients: readonly IdTag[]
+}
+
+type ListItem = Action
+
+const payloadSchema = Compile(ActionTokenPayload)
+
+/** Tenants whose actions go from one to another inside one database; `settle` delivers what was sent. */
+export async function openActionLab(open: OpenTestDatabase) {
+  const clock = new TestClock()
+  const db = await open({ migrations: actionLabMigrations, clock })
+  const tenants = openTenants({ db, clock })
+  const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
+  const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
+  const sent: Sent[] = []
+  const events: ActionEvent[] = []
+  const settings = { visibility: undefined as Visibility | undefined }
+  const unknown = new Set<string>()
+  const unreachable = new Set<string>()
+  const forbiddenFiles = new Set<string>()
+  const ports: ActionPorts = {
+    db,
+    clock,
+    keys,
+    deliver: async (tx, { actionId, recipients }) => {
+      tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
+    },
+    onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
+    findIdentity: async (idTag) =>
+      unknown.has(idTag) ? 'unknown' : unreachable.has(idTag) ? 'unreachable' : 'found',
+    findDefaultVisibility: async () => settings.visibility,
+    assertAttachable: async (_, fileIds) => {
+      if (fileIds.some((fileId) => forbiddenFiles.has(fileId))) throw new Failure('E-FILE-NOTFOUND')
+    },
+  }
+  const endpoints = actionEndpoints(ports)
+
+  async function makeTenant(idTag: string, type: 'person' | 'community' = 'person') {
+    const deps = {
+      tenants,
+      clock,
+      keys,
+      createOwnProfile: (
+        tx: Parameters<typeof createOwnProfile>[1],
+        profile: Parameters<typeof createOwnProfile>[2],
+      ) => createOwnProfile({ clock }, tx, profile),
+    }
+    const name = idTag.split('.')[0] ?? idTag
+    const tenant = await db.transact(serverTenant, (tx) =>
+      createTenant(deps, tx, { idTag: idTag as IdTag, type, name }),
+    )
+    return actor(tenant, identity(tenant.idTag, { isOwner: true, role: 'leader' }))
+  }
+
+  /** Somebody on a tenant's host. */
+  function actor(tenant: HostedTenant, caller: Caller) {
+    const call = { tenant, caller }
+    return {
+      tenant,
+      caller,
+      idTag: tenant.idTag,
+      reader: db.reader(tenant.tenantId),
+      as: (other: Caller) => actor(tenant, other),
+      create: (body: NewAction): Promise<CreatedAction> =>
+        callEndpoint(endpoints, createAction, { ...call, body }) as Promise<CreatedAction>,
+      get: (actionId: string): Promise<Action> =>
+        callEndpoint(endpoints, getAction, {
+          ...call,
+          params: { actionId: actionId as ActionId },
+        }) as Promise<Action>,
+      remove: (actionId: string) =>
+        callEndpoint(endpoints, deleteAction, { ...call, params: { actionId: actionId as ActionId } }),
+      list: async (query: Partial<QueryOf<typeof listActions>> = {}): Promise<ListItem[]> => {
+        const page = await callEndpoint(endpoints, listActions, { ...call, query })
+        return page.items as unknown as ListItem[]
+      },
+      page: (query: Partial<QueryOf<typeof listActions>>) =>
+        callEndpoint(endpoints, listActions, { ...call, query }) as Promise<{
+          items: ListItem[]
+          nextCursor?: string | null
+          total?: number
+        }>,
+    }
+  }
+
+  async function tokenOf(tenantId: TenantId, actionId: ActionId): Promise<string> {
+    const action = await findStoredAction(db.reader(tenantId), actionId)
+    if (action?.token === undefined) throw new Error(`${actionId} has no token`)
+    return action.token
+  }
+
+  /** Hands a token to a tenant as the inbox does once it is verified. */
+  function receive(tenant: HostedTenant, token: string): Promise<ReceiveOutcome> {
+    const received = readToken(token)
+    return db.transact(tenant.tenantId, (tx) => receiveAction(ports, tx, { tenant, received }))
+  }
+
+  /** Delivers everything that was sent, and what is sent because of it. */
+  async function settle(): Promise<void> {
+    for (let next = sent.shift(); next; next = sent.shift()) {
+      const token = await tokenOf(next.tenantId, next.actionId)
+      const { payload } = readToken(token)
+      const concerned = await findConcerned({ tenants }, db.reader(serverTenant), payload)
+      for (const tenant of concerned) if (next.recipients.includes(tenant.idTag)) await receive(tenant, token)
+    }
+  }
+
+  return {
+    clock,
+    db,
+    tenants,
+    keys,
+    ports,
+    endpoints,
+    sent,
+    events,
+    settings,
+    unknown,
+    unreachable,
+    forbiddenFiles,
+    makeTenant,
+    actor,
+    tokenOf,
+    receive,
+    settle,
+    /** A second passes, so that what comes next is later. */
+    tick: (seconds = 1) => clock.advance(seconds * 1000),
+  }
+}
+
+export type ActionLab = Awaited<ReturnType<typeof openActionLab>>
+export type Actor = Awaited<ReturnType<ActionLab['makeTenant']>>
+
+export { guest }
+
+export function identity(idTag: string, rights: Partial<Identified> = {}): Identified {
+  return {
+    kind: 'identity',
+    idTag: idTag as IdTag,
+    tokenUse: 'login',
+    scope: undefined,
+    role: 'public',
+    isOwner: false,
+    isAdmin: false,
+    ...rights,
+  }
+}
+
+export function readToken(token: string): ReceivedAction {
+  const parsed = parseActionToken(token)
+  if ('problem' in parsed) throw new Error(`a bad token: ${parsed.problem}`)
+  const { payload, actionId, issuerTag } = parsed
+  if (!payloadSchema.Check(payload)) throw new Error(JSON.stringify(payloadSchema.Errors(payload)))
+  return { token, payload, actionId, issuerTag }
+}
