@@ -49,6 +49,11 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
   })
 }
 
+/** For suites whose statements are proved on both dialects elsewhere. */
+export function onSqlite(name: string, suite: (open: OpenTestDatabase) => void): void {
+  describe(name, () => suite(opener('sqlite', makeFile)))
+}
+
 /** A suite for what the embedded PostgreSQL has not, such as several connections. */
 export function onPostgresServer(
   name: string,

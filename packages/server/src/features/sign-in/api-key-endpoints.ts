@@ -18,8 +18,8 @@ import {
 export function apiKeyEndpoints(deps: ApiKeyDeps): Endpoint[] {
   return [
     bind(listContract, ({ tenant, caller }) => listApiKeys(deps, { tenant, caller })),
-    bind(createContract, ({ tenant, caller, body, ...device }) =>
-      createApiKey(deps, { tenant, caller, ...body, device }),
+    bind(createContract, ({ tenant, caller, body, ip, userAgent }) =>
+      createApiKey(deps, { tenant, caller, ...body, device: { ip, userAgent } }),
     ),
     bind(getContract, ({ tenant, caller, params }) =>
       getApiKey(deps, { tenant, caller, keyId: params.keyId }),

@@ -32,8 +32,8 @@ export function passkeyEndpoints(deps: PasskeyEndpointsDeps): Endpoint[] {
     bind(getPasskeyLoginChallenge, ({ tenant, query }) =>
       challengePasskeyLogin(deps, { tenant, idTag: query.idTag }),
     ),
-    bind(loginContract, ({ tenant, body, ...device }) =>
-      loginWithPasskey(deps, { tenant, device, answer: body.credential }),
+    bind(loginContract, ({ tenant, body, ip, userAgent }) =>
+      loginWithPasskey(deps, { tenant, device: { ip, userAgent }, answer: body.credential }),
     ),
   ]
 }

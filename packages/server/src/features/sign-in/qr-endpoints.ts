@@ -11,7 +11,9 @@ const usualWaitSecs = 15
 
 export function qrEndpoints(deps: QrLoginDeps): Endpoint[] {
   return [
-    bind(initContract, ({ tenant, ...device }) => initQrLogin(deps, { tenant, device })),
+    bind(initContract, ({ tenant, ip, userAgent }) =>
+      initQrLogin(deps, { tenant, device: { ip, userAgent } }),
+    ),
     bind(getQrLoginStatus, ({ tenant, params, headers, query, signal }) =>
       pollQrLogin(deps, {
         tenant,

@@ -32,15 +32,19 @@ export type SignInDeps = LoginDeps &
 /** All of sign-in; to be made once per process, since long-polls wait here. */
 export function signInEndpoints(deps: SignInDeps): Endpoint[] {
   return [
-    bind(loginContract, ({ tenant, body, ...device }) => login(deps, { tenant, ...body, device })),
-    bind(initLoginContract, ({ tenant, caller, ...device }) => initLogin(deps, { tenant, caller, device })),
+    bind(loginContract, ({ tenant, body, ip, userAgent }) =>
+      login(deps, { tenant, ...body, device: { ip, userAgent } }),
+    ),
+    bind(initLoginContract, ({ tenant, caller, ip, userAgent }) =>
+      initLogin(deps, { tenant, caller, device: { ip, userAgent } }),
+    ),
     bind(logoutContract, async ({ tenant, caller, ip }) => {
       await logout(deps, { tenant, caller, ip })
       return 'ok' as const
     }),
     bind(refreshLoginContract, ({ tenant, caller }) => refreshLogin(deps, { tenant, caller })),
-    bind(getAccessTokenContract, ({ tenant, caller, query, bearer, ...device }) =>
-      exchangeCredential(deps, { tenant, caller, ...query, bearer, device }),
+    bind(getAccessTokenContract, ({ tenant, caller, query, bearer, ip, userAgent }) =>
+      exchangeCredential(deps, { tenant, caller, ...query, bearer, device: { ip, userAgent } }),
     ),
     bind(getProxyTokenContract, ({ tenant, caller, query }) =>
       getProxyToken(deps, { tenant, caller, target: query.target }),
