@@ -6,7 +6,7 @@ import {
   statement,
   type WriteTables,
 } from '#infra/db/index.ts'
-import type { JobState, JobTables } from './job-tables.ts'
+import { byArrival, type JobState, type JobTables } from './job-tables.ts'
 
 /** What there is to do for a kind, and when; null where there is nothing. */
 export interface Agenda {
@@ -48,6 +48,7 @@ function agenda(tables: ReadTables<JobTables>, value: Placeholder<Own>) {
         .select('jobs.job_id')
         .whereRef('jobs.kind', '=', 'of.kind')
         .where('jobs.state', '=', sql.lit<JobState>('new'))
+        .orderBy(byArrival('jobs'))
         .limit(1)
         .as('newJobId'),
       eb

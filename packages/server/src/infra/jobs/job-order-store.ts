@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { forUpdate, type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
 import type { Leases } from './job-store.ts'
-import type { JobState, JobTables } from './job-tables.ts'
+import { byArrival, type JobState, type JobTables } from './job-tables.ts'
 
 // Of the unfinished jobs of one ordering key one is the head (`ready` or `leased`); the others are `new` or `waiting`.
 // NOTE: whoever makes or ends a head holds the lock of the kind, else a job could wait for a head that has gone.
@@ -31,19 +31,6 @@ export async function lockKind(tx: Writer, kind: string): Promise<void> {
   await tx.first(lock, { kind })
 }
 
-const anyNew = statement((tables: Tables, value: Placeholder<{ kind: string }>) =>
-  tables
-    .selectFrom('jobs')
-    .select('job_id')
-    .where('kind', '=', value('kind'))
-    .where('state', '=', isNew)
-    .limit(1),
-)
-
-export async function hasNewJobs(tx: Writer, kind: string): Promise<boolean> {
-  return (await tx.first(anyNew, { kind })) !== undefined
-}
-
 const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; limit: number }>) =>
   tables
     .selectFrom('jobs')
@@ -58,12 +45,14 @@ const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; li
         .whereRef('head.ordering_key', '=', 'jobs.ordering_key')
         .where('head.finished_at_ms', 'is', null)
         .where('head.state', 'in', ['ready', 'leased'])
+        .orderBy('head.state')
+        .orderBy(byArrival('head'))
         .limit(1)
         .as('headId'),
     ])
     .where('jobs.kind', '=', value('kind'))
     .where('jobs.state', '=', isNew)
-    .orderBy('jobs.job_id')
+    .orderBy(byArrival('jobs'))
     .limit(value('limit')),
 )
 
@@ -122,7 +111,7 @@ export async function promoteBehind(
             .whereRef('next.ordering_key', '=', 'head.ordering_key')
             .where('next.finished_at_ms', 'is', null)
             .where('next.state', '=', 'waiting')
-            .orderBy('next.job_id')
+            .orderBy(byArrival('next'))
             .limit(1)
             .as('nextId'),
         )
