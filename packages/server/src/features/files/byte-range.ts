@@ -7,7 +7,7 @@ export interface ByteRange {
 /** What a `Range` header asks of a file (RFC 9110 section 14). Only one range of bytes is served: several, other units
  * and malformed headers are ignored, which answers the whole file. */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
-  const match = header === undefined ? null : /^bytes=(\d*)-(\d*)$/.exec(header.trim())
+  const match = header === undefined ? null : /^bytes=(\d*)-(\d*)$/i.exec(header.trim())
   if (!match) return 'whole'
   const [, first = '', last = ''] = match
   if (first === '' && last === '') return 'whole'

@@ -1,0 +1,294 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { type CommunityRole, type IdTag, parseScope, type Visibility } from '@kith/protocol'
+import { afterEach } from 'vitest'
+import { actionsMigrations } from '#features/actions/index.ts'
+import {
+  type FileEndpointDeps,
+  fileEndpoints,
+  filesMigrations,
+  makeVariants,
+  makeVariantsJob,
+  type StorageLimits,
+} from '#features/files/index.ts'
+import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
+import { openDiskBlobs } from '#infra/blobs/index.ts'
+import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
+import type { Database, TenantId } from '#infra/db/index.ts'
+import { createHttpServer, createMemoryRateLimits } from '#infra/http/index.ts'
+import { openImages } from '#infra/images/index.ts'
+import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { OpenTestDatabase } from './each-dialect.ts'
+import { TestClock } from './test-clock.ts'
+
+export const aliceTag = 'alice.example' as IdTag
+export const bobTag = 'bob.example' as IdTag
+export const clubTag = 'club.example' as IdTag
+
+export const alice: Tenant = { tenantId: 1 as TenantId, idTag: aliceTag, type: 'person' }
+export const bob: Tenant = { tenantId: 2 as TenantId, idTag: bobTag, type: 'person' }
+export const club: Tenant = { tenantId: 3 as TenantId, idTag: clubTag, type: 'community' }
+
+const unlimited: StorageLimits = { maxFileBytes: 100_000_000, maxStorageBytes: 0 }
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** Somebody with a name, on whatever host: its owner there, or a member with this role. */
+export function identity(
+  idTag: IdTag,
+  tenant: Tenant,
+  options: { role?: CommunityRole; scope?: string } = {},
+): Caller {
+  const isOwner = idTag === tenant.idTag
+  const { role = isOwner ? 'leader' : 'public', scope } = options
+  const parsed = scope === undefined ? undefined : parseScope(scope)
+  return { kind: 'identity', idTag, tokenUse: 'login', scope: parsed, role, isOwner, isAdmin: false }
+}
+
+/** Somebody who holds nothing but a reference. */
+export function holder(scope: string): Caller {
+  return { kind: 'reference', refId: '0123456789ABCDEFabcdefgh' as never, scope: parseScope(scope) ?? [] }
+}
+
+export interface Sent {
+  readonly at?: Tenant
+  readonly as?: Caller
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | string | Readable
+  readonly json?: unknown
+}
+
+export interface Received {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  /** The parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at what they expect to be there
+  readonly json: any
+}
+
+/** The files of three tenants behind a real HTTP server, on a real disk and a real database. Call it inside a suite of
+ * `eachDialect`. */
+export function filesLab(open: OpenTestDatabase) {
+  const closers: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+  return async (limits: Partial<StorageLimits> = {}) => {
+    const lab = await openLab(open, { ...unlimited, ...limits })
+    closers.push(lab.close)
+    return lab
+  }
+}
+
+export type FilesLab = Awaited<ReturnType<typeof openLab>>
+
+async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
+  const clock = new TestClock()
+  const dir = await mkdtemp(join(tmpdir(), 'kith-files-'))
+  const db = await open({
+    migrations: [...jobsMigrations, ...relationsMigrations, ...actionsMigrations, ...filesMigrations],
+    clock,
+  })
+  const blobs = await openDiskBlobs({ dir: join(dir, 'blobs'), clock, logger: quiet })
+  const images = await openImages({ tempDir: join(dir, 'tmp'), logger: quiet })
+  const jobs = openJobs({ db, clock, logger: quiet, nodeId: 'lab' })
+  const settings = { limits }
+  const deps: FileEndpointDeps = {
+    db,
+    clock,
+    blobs,
+    images,
+    jobs,
+    tempDir: join(dir, 'tmp'),
+    limitsOf: async () => settings.limits,
+    imageFormatOf: async () => 'webp',
+    findName: async (_, idTag) => (idTag === aliceTag ? 'Alice' : undefined),
+  }
+  jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
+  await jobs.start()
+  const site = await openSite(deps)
+  return {
+    ...site,
+    ...storage(db, join(dir, 'blobs')),
+    clock,
+    db,
+    deps,
+    dir,
+    settings,
+    settle: () => jobs.settle(),
+    close: async () => {
+      await site.stop()
+      await jobs.stop()
+      await images.close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openSite(deps: FileEndpointDeps) {
+  const { clock } = deps
+  // By bearer; as many as a test has callers.
+  const known = new Map<string, Caller>()
+  const tenants = new Map([alice, bob, club].map((tenant) => [tenant.idTag as string, tenant]))
+  const errors: unknown[] = []
+  const http = createHttpServer({
+    endpoints: fileEndpoints(deps),
+    rawRoutes: [],
+    hooks: {
+      findTenant: (host) => tenants.get(host),
+      authenticate({ tenant, bearer }) {
+        const caller = known.get(`${tenant.idTag} ${bearer}`)
+        if (!caller) throw new Failure('E-AUTH-UNAUTH')
+        return caller
+      },
+    },
+    rateLimits: createMemoryRateLimits(clock, everything),
+    clock,
+    logger: { warn: () => {}, error: (fields) => errors.push(fields) },
+    cors: [],
+    trustedProxies: [],
+  })
+  const { port } = await http.listen({ host: '127.0.0.1', port: 0 })
+  const bearerOf = (caller: Caller, at: Tenant) => {
+    const bearer = randomBytes(9).toString('base64url')
+    known.set(`${at.idTag} ${bearer}`, caller)
+    return bearer
+  }
+
+  /** A request that the test sends and ends by itself. */
+  function begin(method: string, path: string, sent: Omit<Sent, 'body' | 'json'> = {}): ClientRequest {
+    const { at = alice, as = guest, headers } = sent
+    const authorization = as.kind === 'guest' ? {} : { authorization: `Bearer ${bearerOf(as, at)}` }
+    return httpRequest({
+      port,
+      path,
+      method,
+      agent: false,
+      headers: { host: at.idTag, ...authorization, ...headers },
+    })
+  }
+
+  async function send(method: string, path: string, sent: Sent = {}): Promise<Received> {
+    const { json } = sent
+    const headers = { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...sent.headers }
+    const request = begin(method, path, { ...sent, headers })
+    const { promise, resolve, reject } = Promise.withResolvers<Received>()
+    request.once('error', reject)
+    request.once('response', (response) => {
+      buffer(response).then((body) => {
+        const isJson = response.headers['content-type']?.startsWith('application/json') && body.length > 0
+        const parsed: unknown = isJson ? JSON.parse(body.toString()) : undefined
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body, json: parsed })
+      }, reject)
+    })
+    const body = json === undefined ? sent.body : JSON.stringify(json)
+    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) request.end(body)
+    else body.pipe(request)
+    return promise
+  }
+
+  return {
+    begin,
+    send,
+    bearerOf,
+    /** What the server logged as bugs. */
+    errors,
+    async stop() {
+      http.server.closeAllConnections()
+      await http.stop()
+    },
+    async upload(
+      name: string,
+      body: Uint8Array | string,
+      sent: Sent & { query?: string; preset?: string } = {},
+    ) {
+      const { query = '', preset = 'default', as = identity(aliceTag, alice), ...rest } = sent
+      const path = `/api/files/${preset}/${encodeURIComponent(name)}${query}`
+      return send('POST', path, { as, body, ...rest })
+    },
+  }
+}
+
+const everything = new Proxy({} as Parameters<typeof createMemoryRateLimits>[1], { get: () => 1e9 })
+
+interface LabTables {
+  files: { tenant_id: number; file_id: string }
+  blobs: { tenant_id: number; blob_hash: string; uses: number }
+  storage_reservations: { tenant_id: number; bytes: number }
+  blob_claims: { tenant_id: number }
+  jobs: { tenant_id: number; kind: string }
+  actions: Record<string, string | number | null>
+  action_attachments: { tenant_id: number; file_id: string; action_id: string }
+  storage_usage: { tenant_id: number; used_bytes: number; files: number }
+}
+
+/** Looks at what is stored, past every rule, and puts there what other features would. */
+function storage(db: Database, blobDir: string) {
+  const tables = (tenant: Tenant) => db.reader(tenant.tenantId).tables<LabTables>()
+  let actions = 0
+  return {
+    /** Everything that an upload could leave behind. */
+    async remains(tenant = alice) {
+      const at = tenant.tenantId
+      const rows = async (table: keyof LabTables) =>
+        (await tables(tenant).selectFrom(table).select('tenant_id').where('tenant_id', '=', at).execute())
+          .length
+      return {
+        files: await rows('files'),
+        blobs: await rows('blobs'),
+        reservations: await rows('storage_reservations'),
+        claims: await rows('blob_claims'),
+        jobs: await rows('jobs'),
+        onDisk: await filesBelow(blobDir),
+      }
+    },
+    async usage(tenant = alice) {
+      const query = tables(tenant).selectFrom('storage_usage').select(['used_bytes', 'files'])
+      return await query.where('tenant_id', '=', tenant.tenantId).executeTakeFirst()
+    },
+    /** An action that the tenant holds, with files attached. */
+    async putAction(
+      tenant: Tenant,
+      action: { visibility: Visibility; attachments: readonly string[]; issuer?: IdTag; status?: string },
+    ): Promise<string> {
+      actions += 1
+      const actionId = `a1~${String(actions).padStart(43, 'A')}`
+      const { visibility, attachments, issuer = tenant.idTag, status = 'A' } = action
+      await db.transact(tenant.tenantId, async (tx) => {
+        const write = tx.tables<LabTables>()
+        const row = {
+          tenant_id: tx.tenantId,
+          action_id: actionId,
+          type: 'POST',
+          issuer_tag: issuer,
+          visibility,
+        }
+        const times = { created_at: 1, issued_at: 1 }
+        await write
+          .insertInto('actions')
+          .values({ ...row, ...times, status })
+          .execute()
+        for (const fileId of attachments)
+          await write
+            .insertInto('action_attachments')
+            .values({ tenant_id: tx.tenantId, file_id: fileId, action_id: actionId })
+            .execute()
+      })
+      return actionId
+    },
+    async relate(tenant: Tenant, idTag: IdTag, what: Parameters<typeof changeRelation>[2]) {
+      await db.transact(tenant.tenantId, (tx) => changeRelation(tx, idTag, what))
+    },
+  }
+}
+
+async function filesBelow(dir: string): Promise<number> {
+  const entries = await readdir(dir, { withFileTypes: true, recursive: true })
+  return entries.filter((entry) => entry.isFile()).length
+}
