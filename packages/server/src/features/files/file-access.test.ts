@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import {
+  alice,
+  aliceTag,
+  bob,
+  bobTag,
+  club,
+  clubTag,
+  type FilesLab,
+  filesLab,
+  identity,
+} from '#harness/files-lab.ts'
+import { assertAttachable } from './assert-attachable.ts'
+
+const caraTag = 'cara.example' as typeof bobTag
+const callers = {
+  guest: undefined,
+  owner: identity(aliceTag, alice),
+  bob: identity(bobTag, alice),
+}
+type Name = keyof typeof callers
+
+eachDialect('Who may read a file', (open) => {
+  const openLab = filesLab(open)
+
+  async function uploaded(lab: FilesLab, visibility?: string): Promise<string> {
+    const query = visibility === undefined ? '' : `?visibility=${visibility}`
+    return (await lab.upload('a', 'hello', { query })).json.data.fileId
+  }
+
+  async function readers(lab: FilesLab, fileId: string): Promise<Name[]> {
+    const names: Name[] = []
+    for (const [name, as] of Object.entries(callers)) {
+      const answer = await lab.send('GET', `/api/files/${fileId}/metadata`, as ? { as } : {})
+      if (answer.status === 200) names.push(name as Name)
+      else expect(answer.status).toBe(404)
+    }
+    return names
+  }
+
+  describe('by its visibility:', () => {
+    const at = 1
+    const bonds = {
+      nothing: {},
+      follows: { isFollower: true },
+      connected: { connection: 'connected' },
+      asked: { connection: 'asked' },
+      'is followed': { isFollowing: true },
+      'follows, and is blocked': { isFollower: true, connection: 'connected', isBlocked: true },
+    } as const
+
+    test.each([
+      ['P', 'nothing', ['guest', 'owner', 'bob']],
+      ['P', 'follows, and is blocked', ['guest', 'owner', 'bob']],
+      ['V', 'nothing', ['owner', 'bob']],
+      ['V', 'follows, and is blocked', ['owner']],
+      ['F', 'nothing', ['owner']],
+      ['F', 'is followed', ['owner']],
+      ['F', 'follows', ['owner', 'bob']],
+      ['F', 'connected', ['owner', 'bob']],
+      ['F', 'follows, and is blocked', ['owner']],
+      ['C', 'follows', ['owner']],
+      ['C', 'asked', ['owner']],
+      ['C', 'connected', ['owner', 'bob']],
+      ['C', 'follows, and is blocked', ['owner']],
+      [undefined, 'connected', ['owner']],
+    ] as const)('%s, when Bob has the bond: %s', async (visibility, bond, expected) => {
+      const lab = await openLab()
+      await lab.relate(alice, bobTag, { ...bonds[bond], at })
+      expect(await readers(lab, await uploaded(lab, visibility))).toEqual(expected)
+    })
+  })
+
+  describe('by the actions it is attached to:', () => {
+    test.each([
+      ['P', 'A', ['guest', 'owner', 'bob']],
+      ['V', 'A', ['owner', 'bob']],
+      ['C', 'A', ['owner']],
+      ['P', 'C', ['guest', 'owner', 'bob']],
+      ['P', 'R', ['owner']],
+      ['P', 'S', ['owner']],
+      ['P', 'D', ['owner']],
+      ['P', 'P', ['owner']],
+    ] as const)('visibility %s, status %s', async (visibility, status, expected) => {
+      const lab = await openLab()
+      const fileId = await uploaded(lab)
+      await lab.putAction(alice, { visibility, status, attachments: [fileId] })
+      expect(await readers(lab, fileId)).toEqual(expected)
+    })
+
+    test('the widest of several counts, and nothing else becomes readable by it', async () => {
+      const lab = await openLab()
+      const [fileId, other] = [await uploaded(lab), await uploaded(lab)]
+      await lab.putAction(alice, { visibility: null, attachments: [fileId, other] })
+      await lab.putAction(alice, { visibility: 'V', attachments: [fileId] })
+      expect(await readers(lab, fileId)).toEqual(['owner', 'bob'])
+      expect(await readers(lab, other)).toEqual(['owner'])
+    })
+
+    test('an action that another tenant holds says nothing here', async () => {
+      const lab = await openLab()
+      const fileId = await uploaded(lab)
+      await lab.putAction(bob, { visibility: 'P', attachments: [fileId], issuer: aliceTag })
+      expect(await readers(lab, fileId)).toEqual(['owner'])
+    })
+  })
+
+  test('in a community: its moderators all, members their own', async () => {
+    const lab = await openLab()
+    const member = (name: typeof bobTag, role: 'contributor' | 'moderator' | 'follower') =>
+      identity(name, club, { role })
+    const sent = { at: club, as: member(bobTag, 'contributor') }
+    const { fileId } = (await lab.upload('a', 'hello', sent)).json.data
+    const status = async (as: ReturnType<typeof identity>) =>
+      (await lab.send('GET', `/api/files/${fileId}`, { at: club, as })).status
+    expect(await status(member(bobTag, 'contributor'))).toBe(200)
+    expect(await status(member(bobTag, 'follower'))).toBe(200)
+    expect(await status(member(caraTag, 'moderator'))).toBe(200)
+    expect(await status(identity(clubTag, club))).toBe(200)
+    expect(await status(member(caraTag, 'contributor'))).toBe(404)
+  })
+})
+
+eachDialect('What may be attached to an action', (open) => {
+  const openLab = filesLab(open)
+
+  test('is what belongs to the issuer and is not in the trash', async () => {
+    const lab = await openLab()
+    const reader = lab.db.reader(alice.tenantId)
+    const { fileId } = (await lab.upload('a', 'hello')).json.data
+    const attach = (attachments: string[], caller = callers.owner) =>
+      assertAttachable(reader, { tenant: alice, caller, attachments })
+    await attach([])
+    await attach([fileId, fileId])
+    const refused = { code: 'E-FILE-NOTFOUND' }
+    await expect(attach([fileId, `b1~${'A'.repeat(43)}`])).rejects.toMatchObject(refused)
+    await expect(attach(['x'])).rejects.toMatchObject(refused)
+    await expect(attach([fileId], callers.bob)).rejects.toMatchObject(refused)
+    await expect(attach([fileId], { kind: 'guest' })).rejects.toMatchObject(refused)
+    const atBob = { tenant: bob, caller: identity(bobTag, bob), attachments: [fileId] }
+    await expect(assertAttachable(lab.db.reader(bob.tenantId), atBob)).rejects.toMatchObject(refused)
+  })
+
+  test('in a community is a member’s own, for its moderators anything', async () => {
+    const lab = await openLab()
+    const contributor = (name: typeof bobTag) => identity(name, club, { role: 'contributor' })
+    const { fileId } = (await lab.upload('a', 'hello', { at: club, as: contributor(bobTag) })).json.data
+    const attach = (caller: ReturnType<typeof identity>) =>
+      assertAttachable(lab.db.reader(club.tenantId), { tenant: club, caller, attachments: [fileId] })
+    await attach(contributor(bobTag))
+    await attach(identity(caraTag, club, { role: 'moderator' }))
+    await expect(attach(contributor(caraTag))).rejects.toMatchObject({ code: 'E-FILE-NOTFOUND' })
+  })
+})
