@@ -91,16 +91,16 @@ const startScript = `SwaggerUIBundle({
 })
 `
 
-const assetTypes: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-}
+const assetTypes: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+])
 
 async function assetAnswer({ params }: RawVisit): Promise<WholeAnswer> {
   const name = String(params.asset)
   if (name === 'start.js') return asset('text/javascript; charset=utf-8', startScript)
-  const type = assetTypes[name]
+  const type = assetTypes.get(name)
   if (type === undefined) return { status: 404, headers: { 'cache-control': 'no-store' } }
   const file = new URL(`static/${name}`, import.meta.resolve('@fastify/swagger-ui/package.json'))
   return asset(type, await readFile(file))

@@ -62,6 +62,8 @@ type Decoder = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>
 const decodeKeywordDefinition: FuncKeywordDefinition = {
   keyword: decodeKeyword,
   modifying: true,
+  // After the other keywords: they speak of the text, not of what it becomes.
+  post: true,
   errors: true,
   compile(decoding: Decoding, parentSchema) {
     const words = ('x-words' in parentSchema ? parentSchema['x-words'] : undefined) as Words | undefined

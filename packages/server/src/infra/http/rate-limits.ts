@@ -50,6 +50,11 @@ export function rateFailure(verdict: RateVerdict, clock: Pick<Clock, 'now'>): Fa
   return new Failure('E-RATELIMIT', { retryAfterSecs: Math.max(1, verdict.resetAtSecs - nowSecs(clock)) })
 }
 
+/** Buckets that answer at once. */
+export interface MemoryRateLimits extends RateLimits {
+  take(name: RateLimitName, key: string): RateVerdict
+}
+
 export const windowMs = 60_000
 /** Keys that one bucket remembers; beyond it the oldest are forgotten. */
 const maxKeys = 50_000
@@ -63,7 +68,7 @@ interface Window {
 export function createMemoryRateLimits(
   clock: Pick<Clock, 'now'>,
   limits: Readonly<Record<RateLimitName, number>>,
-): RateLimits & { take(name: RateLimitName, key: string): RateVerdict } {
+): MemoryRateLimits {
   // All windows are of the same length, so the order of insertion is the order in which they end. Bound: `maxKeys` each.
   const buckets = new Map<RateLimitName, Map<string, Window>>()
   return {

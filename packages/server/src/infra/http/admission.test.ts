@@ -1,0 +1,266 @@
+import type { Contract } from '@kith/protocol'
+import Type from 'typebox'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  alice,
+  bearer,
+  callers,
+  type HttpSite,
+  type HttpSiteOptions,
+  startHttpSite,
+} from '#harness/http-site.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import type { Caller } from '#infra/caller/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { bind, type Endpoint } from './endpoint.ts'
+import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from './rate-limits.ts'
+
+let site: HttpSite | undefined
+afterEach(async () => {
+  await site?.close()
+  site = undefined
+})
+
+async function serving(endpoints: Endpoint | Endpoint[], options: HttpSiteOptions = {}): Promise<HttpSite> {
+  site = await startHttpSite([endpoints].flat(), options)
+  return site
+}
+
+const clock = new TestClock()
+function withLimits(limits: Partial<Record<RateLimitName, number>>): HttpSiteOptions {
+  return { clock, rateLimits: createMemoryRateLimits(clock, { ...defaultRateLimits, ...limits }) }
+}
+
+const open = {
+  tag: 'Things',
+  summary: 'Who',
+  name: 'who',
+  method: 'GET',
+  path: '/api/who',
+  auth: 'none',
+  reply: { kind: 'data', status: 200, schema: Type.Unknown() },
+  errors: [],
+} as const satisfies Contract
+
+/** An endpoint that answers who called whom. */
+function who(part: Partial<Contract> = {}): Endpoint {
+  const get: Contract = { ...open, ...part }
+  return bind(get, async ({ tenant, bearer: presented, ip, ...call }) => {
+    const caller = call.caller as Caller
+    const name = caller.kind === 'identity' ? caller.idTag : caller.kind
+    return { tenant: tenant?.idTag ?? null, caller: name, bearer: presented ?? null, ip } as never
+  })
+}
+
+describe('the tenant', () => {
+  test.each(['alice.example', 'ALICE.example', 'alice.example:8080', 'alice.example.', 'alice.example.:80'])(
+    'is found by the host %s',
+    async (host) => {
+      const { send } = await serving(who())
+      expect((await send('/api/who', { headers: { host } })).json.data.tenant).toBe('alice.example')
+    },
+  )
+
+  test('that is unknown is 404, before anything else is looked at', async () => {
+    const { send } = await serving(who({ auth: 'required' }))
+    const { status, json } = await send('/api/who', { headers: { host: 'bob.example', ...bearer('bad') } })
+    expect([status, json.error.code]).toEqual([404, 'E-PROFILE-NOTFOUND'])
+  })
+
+  test('may be nobody where the contract answers on any host', async () => {
+    const { send } = await serving(who({ anyHost: true }))
+    const { json } = await send('/api/who', { headers: { host: 'bob.example', ...bearer('bad') } })
+    expect(json.data).toMatchObject({ tenant: null, caller: 'guest' })
+  })
+
+  test('may be found slowly', async () => {
+    const hooks = {
+      findTenant: async () => alice,
+      authenticate: () => callers.owner ?? { kind: 'guest' as const },
+    }
+    const { send } = await serving(who(), { hooks })
+    expect((await send('/api/who')).json.data.tenant).toBe('alice.example')
+  })
+
+  test('is what a trusted proxy forwards, and nobody else', async () => {
+    const forwarded = {
+      host: 'inner.example',
+      'x-forwarded-host': 'alice.example',
+      'x-forwarded-for': '203.0.113.9',
+    }
+    const trusting = await serving(who(), { trustedProxies: ['127.0.0.1/32'] })
+    const { json } = await trusting.send('/api/who', { headers: forwarded })
+    expect(json.data).toMatchObject({ tenant: 'alice.example', ip: '203.0.113.9' })
+    await trusting.close()
+    const { send } = await serving(who())
+    expect((await send('/api/who', { headers: forwarded })).status).toBe(404)
+    const { json: own } = await send('/api/who', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect(own.data.ip).toBe('127.0.0.1')
+  })
+})
+
+describe('the credential', () => {
+  test.each<[string, Partial<Contract>, Record<string, string>, string]>([
+    ['none', { auth: 'optional' }, {}, 'guest'],
+    ['a bearer', { auth: 'optional' }, bearer('owner'), 'alice.example'],
+    ['a bearer in small letters', { auth: 'required' }, { authorization: 'bearer owner' }, 'alice.example'],
+    ['a bearer where none is asked', {}, bearer('owner'), 'guest'],
+    ['another scheme', { auth: 'optional' }, { authorization: 'Basic b3duZXI6eA==' }, 'guest'],
+    ['a bad bearer that is ignored', { auth: 'optional', ignoresBadBearer: true }, bearer('bad'), 'guest'],
+    ['a reference where guests may', { auth: 'optional', guests: true }, bearer('reference'), 'reference'],
+  ])('%s is received', async (_, part, headers, caller) => {
+    const { send } = await serving(who(part))
+    expect((await send('/api/who', { headers })).json.data.caller).toBe(caller)
+  })
+
+  test.each<[string, Partial<Contract>, Record<string, string>, number, string]>([
+    ['none where one is required', { auth: 'required' }, {}, 401, 'E-AUTH-UNAUTH'],
+    ['a bad bearer', { auth: 'required' }, bearer('bad'), 401, 'E-AUTH-UNAUTH'],
+    ['a bad bearer where it is optional', { auth: 'optional' }, bearer('bad'), 401, 'E-AUTH-UNAUTH'],
+    ['a bad bearer where none is asked', {}, bearer('bad'), 401, 'E-AUTH-UNAUTH'],
+    ['an empty bearer', { auth: 'optional' }, { authorization: 'Bearer ' }, 401, 'E-AUTH-UNAUTH'],
+    ['a reference where guests may not', { auth: 'optional' }, bearer('reference'), 403, 'E-AUTH-FORBIDDEN'],
+    [
+      'a token without the scope',
+      { auth: 'required', scope: 'write:files' },
+      bearer('reader'),
+      403,
+      'E-AUTH-FORBIDDEN',
+    ],
+    ['a narrowed token', { auth: 'required', unscoped: true }, bearer('reader'), 403, 'E-AUTH-FORBIDDEN'],
+    [
+      'a caller without the role',
+      { auth: 'required', role: 'leader' },
+      bearer('visitor'),
+      403,
+      'E-AUTH-FORBIDDEN',
+    ],
+    [
+      'an owner where SADM is asked',
+      { auth: 'required', role: 'SADM' },
+      bearer('owner'),
+      403,
+      'E-AUTH-FORBIDDEN',
+    ],
+  ])('%s is refused', async (_, part, headers, status, code) => {
+    const { send } = await serving(who(part))
+    const answer = await send('/api/who', { headers })
+    expect([answer.status, answer.json.error.code]).toEqual([status, code])
+    expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
+  })
+
+  test('is checked before the input', async () => {
+    const { send } = await serving(who({ auth: 'required', query: Type.Object({ a: Type.Integer() }) }))
+    expect((await send('/api/who?a=x')).status).toBe(401)
+    expect((await send('/api/who?a=x', { headers: bearer('owner') })).status).toBe(400)
+  })
+
+  test('may stand in the query only where the contract says so, and the header comes first', async () => {
+    const { send } = await serving([
+      who({ auth: 'optional' }),
+      who({ auth: 'required', queryToken: true, name: 'image', path: '/api/image' }),
+    ])
+    expect((await send('/api/who?token=owner')).json.data).toMatchObject({ caller: 'guest', bearer: null })
+    expect((await send('/api/image?token=owner')).json.data).toMatchObject({
+      caller: 'alice.example',
+      bearer: 'owner',
+    })
+    expect((await send('/api/image?token=bad')).status).toBe(401)
+    expect((await send('/api/image?token=bad', { headers: bearer('owner') })).status).toBe(200)
+    expect((await send('/api/image?token=owner', { headers: bearer('bad') })).status).toBe(401)
+    expect((await send('/api/image?token=owner&token=bad')).status).toBe(401)
+  })
+
+  test('whose check fails otherwise is not taken for a bad one', async () => {
+    const down = { findTenant: () => alice, authenticate: () => Promise.reject(new Failure('E-UNAVAILABLE')) }
+    const { send } = await serving(who({ auth: 'optional', ignoresBadBearer: true }), { hooks: down })
+    expect((await send('/api/who', { headers: bearer('owner') })).status).toBe(503)
+  })
+})
+
+describe('rates', () => {
+  test('are shown by every answer: of the address, of the identity, none for the administrator', async () => {
+    const { send } = await serving(who({ auth: 'optional' }), withLimits({}))
+    const rate = async (headers: Record<string, string>) => {
+      const answer = await send('/api/who', { headers })
+      const of = (name: string) => Number(answer.headers[`x-ratelimit-${name}`])
+      return [of('limit'), of('remaining'), of('reset')]
+    }
+    const reset = Date.UTC(2026, 0, 1) / 1000 + 60
+    expect(await rate({})).toEqual([1000, 999, reset])
+    expect(await rate({})).toEqual([1000, 998, reset])
+    expect(await rate(bearer('owner'))).toEqual([5000, 4999, reset])
+    expect(await rate(bearer('visitor'))).toEqual([5000, 4999, reset])
+    expect(await rate(bearer('nobody'))).toEqual([1000, 997, reset])
+    expect(await rate(bearer('admin'))).toEqual([2 ** 31 - 1, 2 ** 31 - 1, reset])
+    expect(await rate(bearer('bad'))).toEqual([1000, 996, reset])
+    expect(await rate({ host: 'unknown.example' })).toEqual([1000, 995, reset])
+  })
+
+  test('beyond the limit are 429 until the minute is over', async () => {
+    const own = new TestClock()
+    const rateLimits = createMemoryRateLimits(own, { ...defaultRateLimits, anonymous: 2, identity: 3 })
+    const { send } = await serving(who({ auth: 'optional' }), { clock: own, rateLimits })
+    await send('/api/who')
+    await send('/nowhere')
+    own.advance(45_500)
+    const refused = await send('/api/who')
+    expect([refused.status, refused.json.error.code]).toEqual([429, 'E-RATELIMIT'])
+    expect(refused.headers).toMatchObject({ 'retry-after': '15', 'x-ratelimit-remaining': '0' })
+    expect((await send('/nowhere')).status).toBe(429)
+    expect((await send('/api/who', { headers: bearer('owner') })).status).toBe(200)
+    own.advance(15_000)
+    expect((await send('/api/who')).status).toBe(200)
+  })
+
+  test('of an identity are its own', async () => {
+    const { send } = await serving(who({ auth: 'required' }), withLimits({ identity: 1 }))
+    const statusOf = async (token: string) => (await send('/api/who', { headers: bearer(token) })).status
+    expect([await statusOf('owner'), await statusOf('owner')]).toEqual([200, 429])
+    expect([await statusOf('visitor'), await statusOf('visitor')]).toEqual([200, 429])
+    for (let time = 0; time < 5; time += 1) expect(await statusOf('admin')).toBe(200)
+  })
+
+  test('of a tight bucket come on top', async () => {
+    const { send } = await serving(
+      [who({ bucket: 'sign-in' }), who({ name: 'other', path: '/api/other' })],
+      withLimits({ 'sign-in': 2 }),
+    )
+    expect((await send('/api/who')).status).toBe(200)
+    expect((await send('/api/who')).status).toBe(200)
+    const refused = await send('/api/who')
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
+    expect((await send('/api/who', { headers: bearer('owner') })).status).toBe(429)
+    expect((await send('/api/other')).status).toBe(200)
+  })
+
+  test('of bad bearers end the checking of bearers', async () => {
+    let checked = 0
+    const hooks = {
+      findTenant: () => alice,
+      authenticate() {
+        checked += 1
+        throw new Failure('E-AUTH-UNAUTH')
+      },
+    }
+    const { send } = await serving(who({ auth: 'optional' }), { ...withLimits({ 'bad-bearer': 3 }), hooks })
+    const statuses = []
+    for (let time = 0; time < 5; time += 1)
+      statuses.push((await send('/api/who', { headers: bearer('bad') })).status)
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+    expect(checked).toBe(3)
+    expect((await send('/api/who')).status).toBe(200)
+  })
+
+  test('are counted by the address that a trusted proxy forwards', async () => {
+    const { send } = await serving(who(), {
+      ...withLimits({ anonymous: 1 }),
+      trustedProxies: ['127.0.0.1/32'],
+    })
+    const statusOf = async (ip: string) =>
+      (await send('/api/who', { headers: { 'x-forwarded-for': ip } })).status
+    expect([await statusOf('203.0.113.1'), await statusOf('203.0.113.2')]).toEqual([200, 200])
+    expect(await statusOf('203.0.113.1')).toBe(429)
+    expect([await statusOf('2001:db8::1'), await statusOf('2001:db8::2')]).toEqual([200, 429])
+  })
+})
