@@ -199,6 +199,20 @@ eachDialect('groups of jobs', (open) => {
     expect(sent).toEqual(names)
   })
 
+  test('get the next of an order though it began in another group', async () => {
+    const { jobs, db, sent } = await sender()
+    const names = ['a:1', 'b:1', 'a:2']
+    await db.transact(someTenant, (tx) =>
+      jobs.enqueueAll(
+        tx,
+        send,
+        names.map((name) => ({ payload: { name }, options: { groupKey: hostOf(name), orderingKey: 'o' } })),
+      ),
+    )
+    await jobs.settle()
+    expect(sent).toEqual(names)
+  })
+
   test('are counted as far as is asked', async () => {
     const { jobs, sendAll, db, clock, enqueue } = await sender()
     await jobs.settle()

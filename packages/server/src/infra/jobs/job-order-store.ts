@@ -56,33 +56,27 @@ const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; li
     .limit(value('limit')),
 )
 
-export interface NewPlaces {
-  readonly ready: readonly number[]
-  readonly waiting: readonly number[]
-  /** The groups of the jobs that are ready. */
-  readonly groupKeys: ReadonlySet<string>
-}
-
-/** Finds the places of jobs that were added: at the head of their order, or behind it. */
+/** Finds the places of jobs that were added: at the head of their order, or behind it. Answers their groups. */
 export async function placeNewJobs(
   tx: Writer,
   query: { readonly kind: string; readonly limit: number },
-): Promise<NewPlaces> {
+): Promise<ReadonlySet<string>> {
   const rows = await tx.run(newJobs, query)
   const ready: number[] = []
   const waiting: number[] = []
   const led = new Set<string>()
   const groupKeys = new Set<string>()
-  for (const { jobId, orderingKey, groupKey, headId } of rows)
+  for (const { jobId, orderingKey, groupKey, headId } of rows) {
+    if (groupKey !== null) groupKeys.add(groupKey)
     if (headId !== null || (orderingKey !== null && led.has(orderingKey))) waiting.push(jobId)
     else {
       ready.push(jobId)
       if (orderingKey !== null) led.add(orderingKey)
-      if (groupKey !== null) groupKeys.add(groupKey)
     }
+  }
   await setState(tx, ready, 'ready')
   await setState(tx, waiting, 'waiting')
-  return { ready, waiting, groupKeys }
+  return groupKeys
 }
 
 async function setState(tx: Writer, jobIds: readonly number[], state: JobState): Promise<void> {

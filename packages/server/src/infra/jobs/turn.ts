@@ -205,7 +205,7 @@ async function giveUp(tx: Writer, order: TurnOrder, terms: TurnTerms, groups: To
 }
 
 async function placeNew(tx: Writer, kind: JobKind, groups: TouchedGroups): Promise<void> {
-  const { groupKeys } = await placeNewJobs(tx, { kind: kind.name, limit: maxRowsPerTurn })
+  const groupKeys = await placeNewJobs(tx, { kind: kind.name, limit: maxRowsPerTurn })
   if (groupKeys.size > 0) await addGroups(tx, kind.name, [...groupKeys])
   groups.touchAll(groupKeys)
 }
