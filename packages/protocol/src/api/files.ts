@@ -124,7 +124,7 @@ export const downloadFile = contract({
   }),
   headers: conditions,
   reply: { kind: 'bytes', status: 200 },
-  errors: ['E-FILE-NOTFOUND', 'E-RANGE'],
+  errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
 export const downloadVariant = contract({
@@ -141,7 +141,7 @@ export const downloadVariant = contract({
   query: Type.Object({ download: Type.Optional(Type.String({ description: '`1` forces an attachment' })) }),
   headers: conditions,
   reply: { kind: 'bytes', status: 200 },
-  errors: ['E-FILE-NOTFOUND', 'E-RANGE'],
+  errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
 export const getFileDescriptor = contract({

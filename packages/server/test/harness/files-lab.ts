@@ -119,7 +119,7 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     clock,
     db,
     deps,
-    dir,
+    jobs,
     settings,
     settle: () => jobs.settle(),
     close: async () => {

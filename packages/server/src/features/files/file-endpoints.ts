@@ -15,6 +15,7 @@ import type { Reader, TenantId } from '#infra/db/index.ts'
 import { type ByteReply, bind, type Endpoint } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { createdFileView, descriptorView, fileView } from './file-view.ts'
+import { askForContent } from './queue-fetches.ts'
 import { type FileQuestion, getFile, getFileWithVariants, type ReadDeps } from './read-file.ts'
 import { serveFile } from './serve-file.ts'
 import { type UploadDeps, uploadFile } from './upload-file.ts'
@@ -81,8 +82,10 @@ async function download(
 ): Promise<ByteReply> {
   const { headers } = options
   const tenantId: TenantId = question.tenant.tenantId
+  const found = await getFileWithVariants(deps, question)
+  if (found.file.isCopy && !found.file.content) await askForContent(deps, tenantId, found.file)
   const served = serveFile(deps, tenantId, {
-    ...(await getFileWithVariants(deps, question)),
+    ...found,
     variant: options.variant,
     forceDownload: options.download === '1',
     range: headers.range,

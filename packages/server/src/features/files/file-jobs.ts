@@ -14,7 +14,12 @@ export const makeVariantsJob = jobKind({
 /** Fetches a file that came with an action from the server of its owner. */
 export const fetchFileJob = jobKind({
   name: 'files.fetch',
-  payload: Type.Object({ fileId: Type.String(), ownerTag: Type.String() }),
+  payload: Type.Object({
+    fileId: Type.String(),
+    ownerTag: Type.String(),
+    /** Somebody wants to read it now, however large it is. */
+    isAskedFor: Type.Optional(Type.Boolean()),
+  }),
   retry: {
     maxAttempts: 50,
     giveUpAfterMs: 7 * 86_400_000,

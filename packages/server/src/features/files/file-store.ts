@@ -89,6 +89,22 @@ export async function insertFile(tx: Writer, file: StoredFile): Promise<boolean>
   return Number(numInsertedOrUpdatedRows) === 1
 }
 
+/** Gives its content to a file that was only known of. False when it has one, or is gone. */
+export async function fillFile(tx: Writer, file: StoredFile): Promise<boolean> {
+  const { content_type, size, blob_hash, salt, status } = toRow(file)
+  const { numUpdatedRows } = await tx
+    .tables<FileTables>()
+    .updateTable('files')
+    .set({ content_type, size, blob_hash, salt, status })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('file_id', '=', file.fileId)
+    .where('blob_hash', 'is', null)
+    .where('is_copy', '=', 1)
+    .where('status', '!=', 'D')
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 export async function insertVariants(
   tx: Writer,
   fileId: FileId,

@@ -1,11 +1,13 @@
 import { type IdTag, parseFileId } from '@kith/protocol'
-import type { Writer } from '#infra/db/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { StoredFile } from './file.ts'
 import { fetchFileJob } from './file-jobs.ts'
 
 /** Queues the attachments of a received action to be fetched from its issuer's server. */
 export async function queueFetches(
-  deps: { readonly jobs: Jobs },
+  deps: { readonly jobs: Pick<Jobs, 'enqueueAll'> },
   tx: Writer,
   received: { readonly issuerTag: IdTag; readonly attachments: readonly string[] },
 ): Promise<void> {
@@ -19,4 +21,16 @@ export async function queueFetches(
       options: { dedupKey: fileId, groupKey: issuerTag },
     })),
   )
+}
+
+/** Fetches a file that is only known of, because somebody wants to read it; until then it is `E-UNAVAILABLE`. */
+export async function askForContent(
+  deps: { readonly db: Database; readonly jobs: Pick<Jobs, 'enqueue'> },
+  tenantId: TenantId,
+  { fileId, ownerTag }: StoredFile,
+): Promise<never> {
+  const payload = { fileId, ownerTag, isAskedFor: true }
+  const options = { dedupKey: `${fileId} asked`, groupKey: ownerTag }
+  await deps.db.transact(tenantId, (tx) => deps.jobs.enqueue(tx, fetchFileJob, payload, options))
+  throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 5 })
 }
