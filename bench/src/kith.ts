@@ -1,0 +1,63 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { firstLine, residentMb, spawnOn, stop } from './processes.ts'
+
+const program = new URL('../../packages/server/src/app/cli/main.ts', import.meta.url)
+export const idTag = 'bench.localhost'
+export const password = 'a password for the bench'
+
+/** A server in a process of its own on the first processor. */
+export class Kith implements AsyncDisposable {
+  readonly url: string
+  readonly #process: ChildProcess
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#process = child
+    this.url = url
+  }
+
+  static async start(dataDir: string, env: Record<string, string> = {}): Promise<Kith> {
+    const child = spawnOn(0, program, {
+      args: ['serve'],
+      env: {
+        BASE_ID_TAG: idTag,
+        BASE_PASSWORD: password,
+        LISTEN: '127.0.0.1:0',
+        DATA_DIR: dataDir,
+        LOG_LEVEL: 'error',
+        // The load counts as many addresses, as it would come from.
+        TRUSTED_PROXIES: '127.0.0.1',
+        ...env,
+      },
+    })
+    const { url } = await firstLine(child)
+    return new Kith(child, String(url))
+  }
+
+  async signIn(): Promise<string> {
+    const response = await fetch(`${this.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ idTag, password }),
+    })
+    if (!response.ok) throw new Error(`sign-in answered ${response.status}`)
+    const { data } = (await response.json()) as { data: { token: string } }
+    return data.token
+  }
+
+  residentMb(): Promise<number> {
+    return residentMb(this.#process.pid ?? 0)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return stop(this.#process)
+  }
+}
+
+/** A data directory that is gone at the end. */
+export async function tempDir(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'kith-bench-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const hasTaskset = spawnSync('taskset', ['-V']).status === 0
+
+/** A Node program on one processor, so that server and load do not take it from each other. */
+export function spawnOn(
+  cpu: 0 | 1,
+  script: URL,
+  options: {
+    readonly args?: readonly string[]
+    readonly env?: Record<string, string>
+    readonly nodeArgs?: readonly string[]
+  } = {},
+): ChildProcess {
+  const { args = [], env = {}, nodeArgs = [] } = options
+  const command = [process.execPath, ...nodeArgs, fileURLToPath(script), ...args]
+  const [file = '', ...rest] = hasTaskset ? ['taskset', '-c', String(cpu), ...command] : command
+  return spawn(file, rest, { env: { PATH: process.env.PATH, ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
+}
+
+/** The first line that a program prints, as JSON; fails when it ends without one. */
+export async function firstLine(child: ChildProcess): Promise<Record<string, unknown>> {
+  if (!child.stdout) throw new Error('the program has no output')
+  const lines = createInterface({ input: child.stdout })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the program ended with ${code} before it printed a line`)
+  })
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string]
+  return JSON.parse(line)
+}
+
+/** Runs a program to its end and answers the JSON it printed; `input` is what it reads. */
+export async function runOn<Result>(cpu: 0 | 1, script: URL, input: unknown): Promise<Result> {
+  const child = spawnOn(cpu, script)
+  child.stdin?.end(JSON.stringify(input))
+  const chunks: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${script.pathname} ended with ${code}`)
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Result
+}
+
+/** What a program that `runOn` runs was given. */
+export async function readInput<Input>(): Promise<Input> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Input
+}
+
+/** Resident memory of a process in MB (Linux). */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}

@@ -1,0 +1,51 @@
+import { writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Figure } from './measure.ts'
+import { table } from './report.ts'
+import { inbox } from './scenarios/inbox.ts'
+import { reads } from './scenarios/reads.ts'
+import { startup } from './scenarios/startup.ts'
+import { uploads } from './scenarios/uploads.ts'
+import { creates, fanOut } from './scenarios/writes.ts'
+import type { Settings } from './settings.ts'
+
+const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[]>>> = {
+  startup,
+  reads,
+  creates,
+  uploads,
+  inbox,
+  fanOut,
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    runs: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    actions: { type: 'string', default: '100000' },
+    relations: { type: 'string', default: '1000' },
+    json: { type: 'string' },
+  },
+})
+const settings: Settings = {
+  runs: Number(values.runs),
+  seconds: Number(values.seconds),
+  actions: Number(values.actions),
+  relations: Number(values.relations),
+}
+const wanted = values.only?.split(',') ?? Object.keys(scenarios)
+const figures: Figure[] = []
+for (const name of wanted) {
+  const scenario = scenarios[name]
+  if (!scenario)
+    throw new Error(`there is no scenario ${name}; there are ${Object.keys(scenarios).join(', ')}`)
+  console.error(`measuring ${name} …`)
+  figures.push(...(await scenario(settings)))
+}
+console.log(table(figures))
+if (values.json !== undefined) {
+  const machine = { cpu: cpus()[0]?.model, processors: cpus().length, node: process.version }
+  await writeFile(values.json, `${JSON.stringify({ machine, settings, figures }, undefined, 2)}\n`)
+}

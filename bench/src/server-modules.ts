@@ -1,0 +1,15 @@
+/** The parts of the server that a benchmark needs from inside: to fill a database, and to run the same statements alone. */
+
+export { migrations } from '../../packages/server/src/app/migrations.ts'
+export type { StoredAction } from '../../packages/server/src/features/actions/action.ts'
+export { newNonce, ownActionId } from '../../packages/server/src/features/actions/action-id.ts'
+export { insertAction } from '../../packages/server/src/features/actions/action-store.ts'
+export { actionView } from '../../packages/server/src/features/actions/action-view.ts'
+export { findShown, listFeed } from '../../packages/server/src/features/actions/feed-store.ts'
+export { putIdentity } from '../../packages/server/src/features/identities/identities-store.ts'
+export { withKeys } from '../../packages/server/src/features/identities/identity-key.ts'
+export { putRemoteProfile } from '../../packages/server/src/features/profiles/profile-store.ts'
+export { changeRelation } from '../../packages/server/src/features/relations/index.ts'
+export { findTenantByIdTag } from '../../packages/server/src/features/tenants/tenant-store.ts'
+export { type Viewer, viewerOf } from '../../packages/server/src/features/visibility/index.ts'
+export { type Database, openDatabase, serverTenant } from '../../packages/server/src/infra/db/index.ts'
