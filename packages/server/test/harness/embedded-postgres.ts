@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { PGlite, types } from '@electric-sql/pglite'
-import type { ConnectPostgres, PostgresPool, PostgresQuery } from '#infra/db/postgres-pool.ts'
+import type { ConnectPostgres, PostgresPool, PostgresQuery } from '#infra/db/index.ts'
 
 const parsers = { [types.INT8]: Number, [types.NUMERIC]: Number }
 const cacheFolder = join(import.meta.dirname, '../../../../node_modules/.cache/kith')

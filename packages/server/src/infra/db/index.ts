@@ -5,5 +5,6 @@ export { type KeysetOrder, type KeysetRequest, keysetPage } from './keyset-page.
 export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migration-schema.ts'
 export type { Migration } from './migrator.ts'
 export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'
+export type { ConnectPostgres, PostgresPool, PostgresQuery } from './postgres-pool.ts'
 export { statement } from './statement.ts'
 export type { DatabaseLogger } from './transaction-watch.ts'

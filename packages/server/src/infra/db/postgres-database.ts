@@ -28,7 +28,7 @@ import {
 const maxAttempts = 20
 const longestPauseMs = 200
 
-interface Job<Result> {
+interface Wanted<Result> {
   readonly tenantId: TenantId
   readonly work: (tx: WriterHandle) => Promise<Result>
   readonly begin: string
@@ -101,10 +101,10 @@ export class PostgresDatabase implements Database {
     await Promise.all([this.#pools.readers.end(), this.#pools.writers.end()])
   }
 
-  async #runAgain<Result>(job: Job<Result>): Promise<Result> {
+  async #runAgain<Result>(wanted: Wanted<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#runOnce(job)
+        return await this.#runOnce(wanted)
       } catch (error) {
         if (!canRunAgain(error)) throw outwardError(error)
         if (attempt >= maxAttempts) throw new Failure('E-UNAVAILABLE', { cause: error, retryAfterSecs: 1 })
@@ -113,7 +113,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #runOnce<Result>({ tenantId, work, begin, limits, site }: Job<Result>): Promise<Result> {
+  async #runOnce<Result>({ tenantId, work, begin, limits, site }: Wanted<Result>): Promise<Result> {
     const client = await this.#pools.writers.connect()
     const transaction = new Transaction(new PostgresSession(client, { isPool: false }))
     let result: Result

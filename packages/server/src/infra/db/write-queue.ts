@@ -87,9 +87,7 @@ export class WriteQueue {
         reject,
         queuedMs,
       })
-      this.#running ??= this.#drain().finally(() => {
-        this.#running = undefined
-      })
+      this.#running ??= this.#drain()
     }) as Promise<Result>
   }
 
@@ -103,15 +101,28 @@ export class WriteQueue {
     while (true) {
       // A turn of the event loop lets requests that have arrived meanwhile join, and reads go between batches.
       await nextTurn()
-      if (this.#entries.length === 0) return
+      if (this.#entries.length === 0) {
+        // In the same step as the look at the queue: an entry that is added next starts it again.
+        this.#running = undefined
+        return
+      }
       if (!(await this.#begin())) continue
       const taken: Entry[] = []
       try {
         await this.#runBatch(taken)
       } catch (error) {
-        if (this.#connection.raw.isTransaction) this.#connection.raw.exec('rollback')
+        this.#abandon()
         for (const entry of taken) entry.reject(outwardError(error))
       }
+    }
+  }
+
+  #abandon(): void {
+    try {
+      if (this.#connection.raw.isTransaction) this.#connection.command('rollback')
+    } catch (error) {
+      // Every `begin` fails from now on, and says so to its callers.
+      this.#logger.error({ err: error }, 'A transaction could not be rolled back')
     }
   }
 
@@ -190,7 +201,7 @@ export class WriteQueue {
     try {
       this.#connection.command('commit')
     } catch (error) {
-      if (this.#connection.raw.isTransaction) this.#connection.command('rollback')
+      this.#abandon()
       const [only] = done
       if (only && done.length === 1) only.entry.reject(outwardError(error))
       else {
