@@ -1,0 +1,1 @@
+export { type SniffedType, sniffType } from './sniff-type.ts'
