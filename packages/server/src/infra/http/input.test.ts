@@ -1,5 +1,6 @@
 import {
   ActionIdParam,
+  allContracts,
   CommaList,
   contract,
   FileIdParam,
@@ -17,6 +18,7 @@ import Type, { type TObject, type TSchema } from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type HttpSite, jsonBody, startHttpSite } from '#harness/http-site.ts'
 import { bind, type Endpoint } from './endpoint.ts'
+import { compileInputReader } from './request-input.ts'
 
 let site: HttpSite | undefined
 afterEach(async () => {
@@ -196,6 +198,14 @@ describe('path parameters', () => {
     const { send } = await serving(echoParam('/api/name/{name}', Type.Object({ name: Type.String() })))
     const { status, json } = await send('/api/name/%zz')
     expect([status, json.error.code]).toEqual([400, 'E-VALIDATION'])
+  })
+})
+
+describe('the contracts of the server', () => {
+  test('all have input that can be compiled', async () => {
+    for (const each of allContracts) {
+      await expect(compileInputReader(each), each.name).resolves.toBeDefined()
+    }
   })
 })
 

@@ -1,0 +1,10 @@
+export {
+  type Answered,
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type UploadOptions,
+} from './create-client.ts'
+export { KithError } from './kith-error.ts'
+export type { Bytes, UploadProgress } from './upload.ts'
