@@ -33,6 +33,7 @@ import {
   queueDeliveries,
 } from '#features/outbox/index.ts'
 import { requestProfile } from '#features/profiles/index.ts'
+import { listHosted } from '#features/tenants/index.ts'
 import { type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import { JobVerdict, listJobs } from '#infra/jobs/index.ts'
@@ -73,10 +74,7 @@ function actionPorts(services: Services, { tenants, identities }: IdentityFeatur
   const { db, clock, jobs, signingKeys } = services
   const queueDeps = {
     jobs,
-    findLocal: async (_: Reader, idTags: readonly IdTag[]) => {
-      const found = await Promise.all(idTags.map((idTag) => tenants.find(idTag)))
-      return new Set(found.flatMap((tenant) => (tenant ? [tenant.idTag] : [])))
-    },
+    findLocal: listHosted,
     findInboxes: (tx: Writer, idTags: readonly IdTag[]) =>
       findFreshInboxes(tx.as(serverTenant), idTags, nowSecs(clock)),
   }

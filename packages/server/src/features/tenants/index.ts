@@ -3,5 +3,5 @@ export { type CreateTenantDeps, createTenant, type NewTenant } from './create-te
 export { openTenants, type Tenants } from './open-tenants.ts'
 export { resumeTenant, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant } from './tenant.ts'
-export { findBaseTenant, isAppointedAdmin } from './tenant-store.ts'
+export { findBaseTenant, isAppointedAdmin, listHosted } from './tenant-store.ts'
 export { tenantsMigrations } from './tenants-migrations.ts'

@@ -84,6 +84,18 @@ export async function listTenantsAfter(
   return rows.map(fromRow)
 }
 
+/** Those of the identities that are tenants of this server. */
+export async function listHosted(reader: Reader, idTags: readonly IdTag[]): Promise<Set<IdTag>> {
+  if (idTags.length === 0) return new Set()
+  const rows = await reader
+    .tables<TenantTables>()
+    .selectFrom('tenants')
+    .select('id_tag')
+    .where('id_tag', 'in', idTags)
+    .execute()
+  return new Set(rows.map((row) => row.id_tag as IdTag))
+}
+
 /** Undefined when the name is taken, or when there is a base tenant already. */
 export async function insertTenant(
   tx: Writer,
