@@ -45,6 +45,8 @@ export interface NewPasskeyAnswer {
 }
 
 const maxPasskeys = 50
+// EdDSA, ES256, RS256 (COSE): what authenticators have. Asked of the library, it would try what the runtime can.
+const algorithms = [-8, -7, -257]
 
 export async function listOwnPasskeys(
   { db }: Pick<PasskeyDeps, 'db'>,
@@ -75,6 +77,7 @@ export async function challengeNewPasskey(deps: PasskeyDeps, { tenant, caller }:
     challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
     timeout: challengeLifeSecs * 1000,
     attestationType: 'none',
+    supportedAlgorithmIDs: algorithms,
     excludeCredentials: known.map(({ keyId, transports }) => ({ id: keyId, transports: [...transports] })),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
   })
@@ -133,6 +136,7 @@ async function verify(deps: PasskeyDeps, { tenant, caller, answer }: Owner & { a
       expectedOrigin: passkeyOrigins(deps.serverUrlOf(tenant), hosted),
       expectedRPID: tenant.idTag,
       requireUserVerification: false,
+      supportedAlgorithmIDs: algorithms,
     })
     if (!verified) return undefined
     const { id, publicKey, counter } = registrationInfo.credential
