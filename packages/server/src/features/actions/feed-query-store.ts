@@ -216,11 +216,11 @@ function exceptOwn(viewer: Viewer, value: Value): Condition[] {
 
 /** Muting is the tenant's own affair: others do not learn of it from what is missing. */
 function hidesMuted(viewer: Viewer, filter: ActionFilter): boolean {
-  return viewer.facts.has('acts-as-tenant') && filter.issuer === undefined
+  return viewer.facts.has('hushes') && filter.issuer === undefined
 }
 
 const isNotMuted = sql<SqlBool>`not exists (select 1 from relations as m where m.tenant_id = a.tenant_id
-  and m.id_tag = a.issuer_tag and (m.blocked = 1 or m.muted = 1) and m.muted = 1)`
+  and m.id_tag = a.issuer_tag and m.is_hushed = 1 and m.muted = 1)`
 
 /** Condition: stands behind the end of the page before, in the order of the list. */
 export function isBeyond({ direction }: ActionOrder, value: Value): Condition {

@@ -70,7 +70,7 @@ function preparedShape({ viewer, filter, order }: ListQuery): string | undefined
 type SelectFrom = Parameters<typeof shownActions>[0]
 type Value = Parameters<typeof shownActions>[2]
 
-function buildList(tables: SelectFrom, value: Value, { viewer, filter, order }: ListQuery) {
+export function buildList(tables: SelectFrom, value: Value, { viewer, filter, order }: ListQuery) {
   const conditions = listConditions(viewer, filter, value)
   if (!conditions) return undefined
   let query = shownActions(tables, viewer, value)

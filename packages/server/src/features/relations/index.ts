@@ -6,5 +6,5 @@ export {
   relationshipOf,
   roleOf,
 } from './relation.ts'
-export { changeRelation, findRelation, listAudience, listReceivers } from './relation-store.ts'
+export { changeRelation, findRelation, hushesAnybody, listAudience, listReceivers } from './relation-store.ts'
 export { relationsMigrations } from './relations-migrations.ts'

@@ -14,6 +14,9 @@ interface RelationRow {
   role: string | null
   reached: number
   updated_at: number
+  in_circle: number
+  is_source: number
+  is_hushed: number
 }
 interface RelationTables {
   relations: RelationRow
@@ -42,6 +45,9 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
       role: value('role'),
       reached: value('reached'),
       updated_at: value('updated_at'),
+      in_circle: value('in_circle'),
+      is_source: value('is_source'),
+      is_hushed: value('is_hushed'),
     })
     .onConflict((conflict) =>
       conflict.columns(['tenant_id', 'id_tag']).doUpdateSet((row) => ({
@@ -53,20 +59,22 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
         role: row.ref('excluded.role'),
         reached: sql<number>`relations.reached | excluded.reached`,
         updated_at: row.ref('excluded.updated_at'),
+        in_circle: row.ref('excluded.in_circle'),
+        is_source: row.ref('excluded.is_source'),
+        is_hushed: row.ref('excluded.is_hushed'),
       })),
     ),
 )
 
-// The conditions of the partial indexes stand here word for word: SQLite recognizes them by their text.
-const isInAudience = sql<boolean>`blocked = 0 and (follower = 1 or connection = 'connected')`
-const isSource = sql<boolean>`blocked = 0 and (following = 1 or connection = 'connected')`
+// Literals, as in the conditions of the partial indexes: a bound value would hide which index serves.
+const isInCircle = sql<boolean>`in_circle = 1`
 
 const selectAudience = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
   tables
     .selectFrom('relations')
     .select('id_tag')
     .where('tenant_id', '=', value('tenantId'))
-    .where(isInAudience),
+    .where(isInCircle),
 )
 
 const selectConnections = statement<RelationTables, { tenantId: number }, { id_tag: string }>(
@@ -75,7 +83,7 @@ const selectConnections = statement<RelationTables, { tenantId: number }, { id_t
       .selectFrom('relations')
       .select('id_tag')
       .where('tenant_id', '=', value('tenantId'))
-      .where(isInAudience)
+      .where(isInCircle)
       .where('connection', '=', sql.lit('connected')),
 )
 
@@ -89,8 +97,26 @@ const selectReached = statement<RelationTables, { tenantId: number }, { id_tag: 
 
 // NOTE: the one query over all tenants: who on this server is to get what an identity publishes.
 const selectReceivers = statement<RelationTables, { idTag: string }, { tenant_id: number }>((tables, value) =>
-  tables.selectFrom('relations').select('tenant_id').where('id_tag', '=', value('idTag')).where(isSource),
+  tables
+    .selectFrom('relations')
+    .select('tenant_id')
+    .where('id_tag', '=', value('idTag'))
+    .where(sql<boolean>`is_source = 1`),
 )
+
+const selectHushed = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
+  tables
+    .selectFrom('relations')
+    .select('id_tag')
+    .where('tenant_id', '=', value('tenantId'))
+    .where(sql<boolean>`is_hushed = 1`)
+    .limit(1),
+)
+
+/** Does the tenant block or mute anybody at all? */
+export async function hushesAnybody(reader: Reader): Promise<boolean> {
+  return (await reader.first(selectHushed, { tenantId: reader.tenantId })) !== undefined
+}
 
 /** What holds between the handle's tenant and an identity, if anything ever did. */
 export async function findRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
@@ -106,18 +132,7 @@ export async function changeRelation(
 ): Promise<Relation> {
   const before = (await findRelation(tx, idTag)) ?? noRelation(idTag)
   const relation = { ...before, ...change, updatedAt: at }
-  await tx.change(upsertRelation, {
-    tenant_id: tx.tenantId,
-    id_tag: idTag,
-    following: Number(relation.isFollowing),
-    follower: Number(relation.isFollower),
-    connection: relation.connection,
-    blocked: Number(relation.isBlocked),
-    muted: Number(relation.isMuted),
-    role: relation.role ?? null,
-    reached: Number(relation.isFollower || relation.connection === 'connected'),
-    updated_at: at,
-  })
+  await tx.change(upsertRelation, toRow(tx.tenantId, relation, at))
   return relation
 }
 
@@ -134,6 +149,26 @@ export async function listAudience(reader: Reader, reach: keyof typeof audiences
 export async function listReceivers(reader: Reader, issuerTag: IdTag): Promise<TenantId[]> {
   const rows = await reader.run(selectReceivers, { idTag: issuerTag })
   return rows.map((row) => row.tenant_id as TenantId)
+}
+
+function toRow(tenantId: TenantId, relation: Relation, at: number): RelationRow {
+  const { isFollowing, isFollower, isBlocked, isMuted } = relation
+  const isConnected = relation.connection === 'connected'
+  return {
+    tenant_id: tenantId,
+    id_tag: relation.idTag,
+    following: Number(isFollowing),
+    follower: Number(isFollower),
+    connection: relation.connection,
+    blocked: Number(isBlocked),
+    muted: Number(isMuted),
+    role: relation.role ?? null,
+    reached: Number(isFollower || isConnected),
+    updated_at: at,
+    in_circle: Number(!isBlocked && (isFollower || isConnected)),
+    is_source: Number(!isBlocked && (isFollowing || isConnected)),
+    is_hushed: Number(isBlocked || isMuted),
+  }
 }
 
 function fromRow(row: RelationRow): Relation {

@@ -18,20 +18,24 @@ export const relationsMigrations: readonly Migration[] = [
           // Was a follower or connection at some time, and so may hold what the tenant published.
           reached: 'boolean default 0',
           updated_at: 'integer',
+          // What follows from the above, for the indexes: SQLite finds partial ones by plain conditions alone.
+          in_circle: 'boolean default 0',
+          is_source: 'boolean default 0',
+          is_hushed: 'boolean default 0',
         },
         { primaryKey: ['tenant_id', 'id_tag'], clustered: true },
       )
-      await schema.createIndex('relations_audience', 'relations', ['tenant_id', 'id_tag', 'connection'], {
-        where: "blocked = 0 and (follower = 1 or connection = 'connected')",
+      await schema.createIndex('relations_circle', 'relations', ['tenant_id', 'id_tag', 'connection'], {
+        where: 'in_circle = 1',
       })
       await schema.createIndex('relations_reached', 'relations', ['tenant_id', 'id_tag'], {
         where: 'reached = 1',
       })
       await schema.createIndex('relations_sources', 'relations', ['id_tag', 'tenant_id'], {
-        where: "blocked = 0 and (following = 1 or connection = 'connected')",
+        where: 'is_source = 1',
       })
-      await schema.createIndex('relations_hushed', 'relations', ['tenant_id', 'id_tag', 'blocked'], {
-        where: 'blocked = 1 or muted = 1',
+      await schema.createIndex('relations_hushed', 'relations', ['tenant_id', 'id_tag'], {
+        where: 'is_hushed = 1',
       })
     },
   },

@@ -131,7 +131,8 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
       return viewer.idTag !== undefined && sql<SqlBool>`coalesce(${it('subject')}, '') = ${viewerTag}`
     case 'issuer-blocked':
       return sql<SqlBool>`exists (select 1 from relations where relations.tenant_id = ${it('tenant_id')}
-        and relations.id_tag = ${it('issuer_tag')} and relations.blocked = 1)`
+        and relations.id_tag = ${it('issuer_tag')} and relations.is_hushed = 1
+        and relations.blocked = 1)`
     case 'child':
       return sql<SqlBool>`${it('within_id')} is not null`
     case 'visible-like-root':

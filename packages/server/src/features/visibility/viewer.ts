@@ -17,8 +17,20 @@ export function actsAsTenant(caller: Caller, tenant: Tenant): boolean {
   return caller.isOwner || (tenant.type === 'community' && hasRole(caller, 'moderator'))
 }
 
+/** What decides who a caller is to a tenant. */
+export interface ViewerKnowledge {
+  /** Between the tenant and a caller who does not act for it. */
+  readonly relation?: Relation | undefined
+  /** Does the tenant block or mute anybody? Asked only for callers who act for it. */
+  readonly hushes?: boolean
+}
+
 /** The viewer that a caller is, by what holds between it and the tenant. */
-export function viewerOf(tenant: Tenant, caller: Caller, relation: Relation | undefined): Viewer {
+export function viewerOf(
+  tenant: Tenant,
+  caller: Caller,
+  { relation, hushes = false }: ViewerKnowledge,
+): Viewer {
   const isCommunity = tenant.type === 'community'
   const community: Fact[] = isCommunity ? ['community'] : []
   const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(community) }
@@ -27,7 +39,14 @@ export function viewerOf(tenant: Tenant, caller: Caller, relation: Relation | un
     return {
       tenantTag: tenant.idTag,
       idTag: caller.idTag,
-      facts: new Set<Fact>([...community, 'identified', 'acts-as-tenant', 'follows', 'connected']),
+      facts: new Set<Fact>([
+        ...community,
+        ...(hushes ? ['hushes' as const] : []),
+        'identified',
+        'acts-as-tenant',
+        'follows',
+        'connected',
+      ]),
     }
   if (relation?.isBlocked) return nobody
   const reaches = (role: CommunityRole) => isCommunity && roleLevel(caller.role) >= roleLevel(role)

@@ -12,6 +12,8 @@ export type Fact =
   | 'connected'
   /** The tenant is a community. */
   | 'community'
+  /** The tenant blocks or mutes somebody: where it does not, no issuer has to be looked up. */
+  | 'hushes'
 
 /** What is read from an action. */
 export type Trait =
@@ -62,12 +64,12 @@ function alone(of: 'action' | 'root') {
    * are its audience. What third parties sent to their followers is for the tenant itself. */
   const circle = (member: Rule): Rule =>
     any(
+      actsAsTenant,
       all(issuedByTenant, member),
       all(fact('community'), trait('addressed-to-tenant'), member),
-      all(not(issuedByTenant), actsAsTenant),
     )
   /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. */
-  const isUnblocked = any(visibleTo('P'), not(all(actsAsTenant, trait('issuer-blocked'))))
+  const isUnblocked = any(visibleTo('P'), not(all(actsAsTenant, fact('hushes'), trait('issuer-blocked'))))
   const isOpen = any(
     visibleTo('P'),
     all(visibleTo('V'), fact('identified')),

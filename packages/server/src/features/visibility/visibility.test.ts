@@ -107,7 +107,10 @@ describe('an action may be read by', () => {
     ],
   ]
   test.each(cases)('%s', (_, change, who, relation, expected) => {
-    const viewer = viewerOf(person, who, relation && { ...noRelation(bob), ...relation })
+    const viewer = viewerOf(person, who, {
+      relation: relation && { ...noRelation(bob), ...relation },
+      hushes: true,
+    })
     expect(canRead(viewer, action(change))).toBe(expected)
   })
 
@@ -144,7 +147,7 @@ describe('an action may be read by', () => {
     ['null of the community: no contributor', { visibility: null }, 'contributor', false],
   ]
   test.each(inCommunity)('%s', (_, change, role, expected) => {
-    expect(canRead(viewerOf(community, caller(bob, role), undefined), action(change))).toBe(expected)
+    expect(canRead(viewerOf(community, caller(bob, role), {}), action(change))).toBe(expected)
   })
 
   const friend: Partial<Relation> = { connection: 'connected' }
@@ -180,7 +183,7 @@ describe('an action may be read by', () => {
     ['without its root: its issuer', 'absent', { issuerTag: bob }, {}, true],
   ]
   test.each(children)('a comment %s', (_, within, change, relation, expected) => {
-    const viewer = viewerOf(person, caller(bob), { ...noRelation(bob), ...relation })
+    const viewer = viewerOf(person, caller(bob), { relation: { ...noRelation(bob), ...relation } })
     expect(canRead(viewer, action({ ...change, ...(within === undefined ? {} : { within }) }))).toBe(expected)
   })
 })
