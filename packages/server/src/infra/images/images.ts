@@ -6,7 +6,7 @@ export type ImagePreset = (typeof imagePresets)[number]
 export interface ImageJob {
   /** The original on disk; read by the worker process. */
   readonly inputPath: string
-  /** An existing empty directory of this job; the worker writes its outputs there. */
+  /** An existing empty directory of this job below the images' `tempDir`. The caller removes it, whatever the outcome. */
   readonly outputDir: string
   readonly preset: ImagePreset
   readonly format: 'webp' | 'avif'
