@@ -5,16 +5,20 @@ import {
   verifyAuthenticationResponse,
 } from '@simplewebauthn/server'
 import { audit } from '#features/audit/index.ts'
-import type { Device } from '#features/sessions/index.ts'
+import { type Device, hasSignedInFrom } from '#features/sessions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
+import { type Reader, serverTenant } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { signInBuckets } from './attempt-buckets.ts'
 import {
   answerLogin,
   type CompleteLoginDeps,
   getActiveTenant,
   startPersonalSession,
 } from './complete-login.ts'
+import { countAttempt, forgiveAttempt } from './count-attempt.ts'
 import {
   challengeLifeSecs,
   consumeChallenge,
@@ -71,7 +75,10 @@ export async function loginWithPasskey(
   { tenant, device, answer }: { tenant: Tenant; device: Device; answer: PasskeyAnswer },
 ): Promise<LoginSession> {
   await getActiveTenant(deps, tenant)
-  const passkeys = await listPasskeys(deps.db.reader(tenant.tenantId))
+  const reader = deps.db.reader(tenant.tenantId)
+  const buckets = await bucketsOf(reader, tenant, device)
+  await countAttempt(deps, buckets)
+  const passkeys = await listPasskeys(reader)
   const passkey = passkeys.find(({ keyId }) => keyId === answer.id)
   const counter = passkey && (await verify(deps, { tenant, answer, passkey }))
   if (!passkey || counter === undefined) throw await refusal(deps, tenant, device)
@@ -79,10 +86,18 @@ export async function loginWithPasskey(
   const session = await deps.db.transact(tenant.tenantId, async (tx) => {
     const use = { keyId: passkey.keyId, counter, usedAt: nowSecs(deps.clock) }
     if (!(await updatePasskeyUse(tx, use))) return undefined
+    await forgiveAttempt(tx, buckets)
     return startPersonalSession(deps, tx, { tenant, method: 'passkey', device, lifetimes })
   })
   if (!session) throw await refusal(deps, tenant, device)
   return answerLogin(deps, tenant, session)
+}
+
+/** Nobody guesses a signature, but each wrong one costs a check and a line in the trail. */
+async function bucketsOf(reader: Reader, tenant: Tenant, { ip }: Device) {
+  const isKnown = await hasSignedInFrom(reader, tenant.idTag, ip)
+  const idTag = `passkey ${tenant.idTag}`
+  return signInBuckets(tenant.tenantId, serverTenant, { idTag, place: rateKeyOf(ip), isKnown })
 }
 
 /** The new counter of a good answer. */

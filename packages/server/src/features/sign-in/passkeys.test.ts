@@ -161,6 +161,18 @@ onSqlite('a passkey', (open) => {
     refused(await login(site, device.authenticate(spoilt)), 401, 'E-AUTH-BADCRED')
   })
 
+  test('is slowed down when strangers send many wrong answers, and they fill no trail', async () => {
+    const { site, token, device } = await start(await openSignInSite(open))
+    await register(site, token, device)
+    const from = (at: number) => ({ headers: { 'x-forwarded-for': `203.0.113.${at}` } })
+    const wrong = device.authenticate({ challenge: 'A'.repeat(43) })
+    const attempt = (at: number) =>
+      site.ask('POST', '/api/auth/wa/login', { body: { credential: wrong }, ...from(at) })
+    for (let at = 0; at < 20; at += 1) refused(await attempt(at), 401, 'E-AUTH-BADCRED')
+    refused(await attempt(99), 429, 'E-RATELIMIT')
+    expect((await login(site, device.authenticate(await loginChallenge(site)))).status).toBe(200)
+  })
+
   test('is nothing on another tenant’s host', async () => {
     const { site, token, device } = await start(await openSignInSite(open))
     await register(site, token, device)

@@ -28,7 +28,7 @@ export interface QrLoginDeps extends CompleteLoginDeps {
   readonly qrWaiters: QrWaiters
 }
 
-const maxWaitingOfTenant = 1000
+const maxWaitingOfTenant = 5000
 const maxWaitingOfAddress = 20
 const maxUserAgentLength = 512
 
