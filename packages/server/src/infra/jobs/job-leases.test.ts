@@ -116,9 +116,9 @@ eachDialect('leases of jobs', (open) => {
       lab.clock.advance(1000)
       await slow.hasBegun()
       const other = await startNode(lab, 'b')
-      for (let seconds = 0; seconds < 120; seconds += 5) {
-        lab.clock.advance(5000)
-        await breathe(30)
+      for (let seconds = 0; seconds < 120; seconds += 2) {
+        lab.clock.advance(2000)
+        await other.jobs.settle()
       }
       expect(other.begun).toEqual([])
       slow.gate.resolve()
@@ -164,6 +164,24 @@ eachDialect('leases of jobs', (open) => {
       expect(node.contexts[0]?.signal.aborted).toBe(false)
       const [job, next] = await lab.list(work, 's')
       expect([job?.state, next?.state]).toEqual(['done', 'ready'])
+    })
+
+    test('are not taken when it stops while it starts', async () => {
+      const lab = await newLab()
+      const { jobs } = lab.addNode('a')
+      const begun: string[] = []
+      jobs.handle(work, async ({ name }) => void begun.push(name))
+      await lab.enqueue(work, { name: 'job' }, { subject: 's' })
+      const started = jobs.start()
+      await Promise.all([jobs.stop(), jobs.stop(), started])
+      lab.clock.advance(10_000)
+      await breathe()
+      const [job] = await lab.list(work, 's')
+      expect(job?.state).toBe(begun.length === 0 ? 'ready' : 'done')
+      await lab.enqueue(work, { name: 'later' }, { subject: 't' })
+      lab.clock.advance(10_000)
+      await breathe()
+      expect(await lab.list(work, 't')).toMatchObject([{ state: 'ready', attempts: 0 }])
     })
 
     test('are given back when a job does not end, and its attempt does not count', async () => {
@@ -238,6 +256,22 @@ eachDialect('leases of jobs', (open) => {
     for (const node of nodes) await node.jobs.settle()
     expect(ran.sort()).toEqual(names.sort())
     expect(nodes.map(({ seen }) => seen.length > 0)).toEqual([true, true])
+  })
+
+  test('are taken though the clock was set back a day', async () => {
+    const lab = await newLab()
+    const { jobs, begun } = await startNode(lab, 'a')
+    await jobs.settle()
+    lab.clock.advance(-24 * 3600 * 1000)
+    await lab.enqueue(work, { name: 'job' })
+    // The timer of the system counts on; here the runner is woken by a job of its own.
+    await lab.db.transact(someTenant, (tx) => jobs.enqueue(tx, work, { name: 'own' }))
+    await jobs.settle()
+    expect(begun).toEqual(['job', 'own'])
+    lab.clock.advance(1000)
+    await lab.enqueue(work, { name: 'next' })
+    lab.clock.advance(1000)
+    while (begun.length < 3) await breathe(1)
   })
 
   test('survive a database that is away for a while', async () => {

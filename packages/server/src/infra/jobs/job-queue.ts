@@ -65,6 +65,7 @@ class DatabaseJobQueue implements JobQueue {
   readonly #registered = new Map<string, Registered>()
   readonly #periods = new Map<string, number>()
   #isStarted = false
+  #starting: Promise<void> | undefined
 
   constructor(options: RunnerOptions) {
     this.#options = options
@@ -127,6 +128,11 @@ class DatabaseJobQueue implements JobQueue {
 
   async start(): Promise<void> {
     this.#assertNotStarted()
+    this.#starting = this.#start()
+    await this.#starting
+  }
+
+  async #start(): Promise<void> {
     for (const name of this.#periods.keys())
       if (!this.#registered.has(name)) throw new Error(`Job "${name}" recurs and has no handler`)
     this.#isStarted = true
@@ -142,6 +148,7 @@ class DatabaseJobQueue implements JobQueue {
   }
 
   async stop(): Promise<void> {
+    await this.#starting?.catch(() => undefined)
     await this.#runner.stop()
   }
 

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
-import { serverTenant } from '#infra/db/index.ts'
-import { countByState, type JobContext, JobVerdict, jobKind } from './index.ts'
+import { breathe, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { countByState, type JobContext, JobVerdict, jobKind, removeJobs } from './index.ts'
 
 const base = {
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
@@ -191,5 +191,48 @@ eachDialect('batch handlers', (open) => {
       [2, 12],
       [3, 13],
     ])
+  })
+})
+
+eachDialect('the jobs of a tenant that ends', (open) => {
+  const newLab = jobsLab(open)
+  const send = jobKind({
+    ...base,
+    name: 'send',
+    payload: Type.Object({ name: Type.String() }),
+    concurrency: 10,
+    group: { concurrency: 1, breakerFailures: 5, restMs: 1000, longestRestMs: 1000 },
+  })
+
+  test('are gone, and those of others go on behind them', async () => {
+    const lab = await newLab()
+    const { jobs } = lab.addNode('a')
+    const begun: string[] = []
+    const gate = Promise.withResolvers<void>()
+    jobs.handle(send, async ({ name }) => {
+      begun.push(name)
+      if (name === 'running') await gate.promise
+    })
+    await jobs.start()
+    await jobs.settle()
+    const add = (name: string, tenantId: TenantId, orderingKey: string) =>
+      lab.db.transact(tenantId, (tx) =>
+        jobs.enqueue(tx, send, { name }, { groupKey: 'host', orderingKey, subject: 's' }),
+      )
+    await add('running', someTenant, 'o')
+    while (begun.length === 0) await breathe(1)
+    await add('waiting', someTenant, 'o')
+    await add('of another', otherTenant, 'o')
+    await add('of another order', otherTenant, 'p')
+    await breathe(20)
+    await lab.db.transact(someTenant, (tx) => removeJobs(tx))
+    expect(await lab.list(send, 's')).toEqual([])
+    lab.clock.advance(1000)
+    while (begun.length < 3) await breathe(1)
+    expect(begun).toEqual(['running', 'of another', 'of another order'])
+    gate.resolve()
+    await jobs.settle()
+    expect(await lab.list(send, 's')).toEqual([])
+    expect(await lab.list(send, 's', otherTenant)).toMatchObject([{ state: 'done' }, { state: 'done' }])
   })
 })

@@ -3,7 +3,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { JobContext, JobKind } from './job-kind.ts'
 import { decodePayload } from './job-payload.ts'
 import type { LeasedJob } from './job-store.ts'
-import { describeError, type Outcome, outcomeOfError } from './retry.ts'
+import { type Outcome, outcomeOfError } from './retry.ts'
 import type { FinishedJob, TurnOrder, TurnResult } from './turn.ts'
 
 /** What the jobs module reports; pino's loggers fit. */
@@ -180,7 +180,7 @@ export class KindWorker {
     const jobs = batch.flatMap((running) => {
       const decoded = decodePayload(this.kind, running.job.payload)
       if ('payload' in decoded) return [{ running, payload: decoded.payload, context: contextOf(running) }]
-      this.#finish(running, { kind: 'dead', error: decoded.problem, blamesGroup: false })
+      this.#report(running, { kind: 'dead', error: decoded.problem, blamesGroup: false }, 0)
       return []
     })
     if (jobs.length === 0) return
@@ -200,18 +200,23 @@ export class KindWorker {
   }
 
   #conclude(running: RunningJob, error: unknown, durationMs: number): void {
-    if (running.isFinished) return
+    const { clock, random } = this.#deps
     const { job, abort } = running
-    const { clock, random, logger, metrics } = this.#deps
-    const outcome: Outcome =
-      error === undefined
-        ? { kind: 'done' }
-        : this.#isStopping && abort.signal.aborted
-          ? { kind: 'released' }
-          : outcomeOfError(error, job, { policy: this.kind.retry, nowMs: clock.now(), random })
-    const details = { kind: this.kind.name, jobId: job.jobId, attempt: job.attempts, err: error }
-    if (outcome.kind === 'dead') logger.warn(details, `A job is dead: ${describeError(error)}`)
-    if (outcome.kind === 'retry') logger.info(details, `A job will be tried again: ${describeError(error)}`)
+    if (error === undefined) this.#report(running, { kind: 'done' }, durationMs)
+    else if (this.#isStopping && abort.signal.aborted) this.#report(running, { kind: 'released' }, durationMs)
+    else {
+      const how = { policy: this.kind.retry, nowMs: clock.now(), random }
+      this.#report(running, outcomeOfError(error, job, how), durationMs, error)
+    }
+  }
+
+  #report(running: RunningJob, outcome: Outcome, durationMs: number, err?: unknown): void {
+    if (running.isFinished) return
+    const { logger, metrics } = this.#deps
+    const { jobId, attempts } = running.job
+    const details = { kind: this.kind.name, jobId, attempt: attempts, ...(err === undefined ? {} : { err }) }
+    if (outcome.kind === 'dead') logger.warn(details, `A job is dead: ${outcome.error}`)
+    if (outcome.kind === 'retry') logger.info(details, `A job will be tried again: ${outcome.error}`)
     metrics?.jobRan(this.kind.name, outcome.kind, durationMs)
     this.#finish(running, outcome)
   }

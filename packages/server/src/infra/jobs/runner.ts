@@ -40,6 +40,7 @@ export class Runner {
   readonly #inOwnContext = AsyncLocalStorage.snapshot()
   #isRunning = false
   #isStopping = false
+  #stopped: Promise<void> | undefined
   readonly #stopping = Promise.withResolvers<void>()
   #loop: Promise<void> | undefined
   #pollAtMs = Number.POSITIVE_INFINITY
@@ -52,8 +53,8 @@ export class Runner {
     this.#options = options
   }
 
-  get isRunning(): boolean {
-    return this.#isRunning
+  get #pollMs(): number {
+    return this.#options.pollMs ?? defaultPollMs
   }
 
   add(worker: WorkerOptions): void {
@@ -95,7 +96,12 @@ export class Runner {
 
   /** Leases nothing more, waits a bounded time for what is running, and gives the rest back. */
   async stop(): Promise<void> {
-    if (!this.#isRunning || this.#isStopping) return
+    if (!this.#isRunning) return
+    this.#stopped ??= this.#stop()
+    await this.#stopped
+  }
+
+  async #stop(): Promise<void> {
     this.#isStopping = true
     this.#stopping.resolve()
     for (const worker of this.#workers.values()) worker.stop()
@@ -143,7 +149,9 @@ export class Runner {
   }
 
   #isPollDue(nowMs: number): boolean {
-    return this.#pollAtMs <= nowMs && !this.#isStopping
+    if (this.#isStopping) return false
+    // A poll further away than the time between two: the clock was set back.
+    return this.#pollAtMs <= nowMs || this.#pollAtMs > nowMs + this.#pollMs
   }
 
   async #run(): Promise<void> {
@@ -201,8 +209,8 @@ export class Runner {
 
   /** Looks for work of all kinds; answers whether there is any for now. */
   async #poll(): Promise<boolean> {
-    const { db, clock, pollMs = defaultPollMs } = this.#options
-    this.#pollAtMs = clock.now() + pollMs
+    const { db, clock } = this.#options
+    this.#pollAtMs = clock.now() + this.#pollMs
     const agendas = await listAgendas(db.reader(serverTenant), { leaseToken: this.leaseToken })
     let isAnyDue = false
     for (const agenda of agendas) {
