@@ -182,6 +182,17 @@ onSqlite('changing the password', (open) => {
     expect(site.world.mails.map((mail) => mail.subject)).toEqual(['Your password was changed'])
   })
 
+  test('ends what a proxy token for oneself was exchanged for', async () => {
+    const site = await openSignInSite(open)
+    const token = await site.login(site.alice)
+    const proxy = await site.ask('GET', `/api/auth/proxy-token?target=${aliceTag}`, { token })
+    const access = await site.ask('GET', `/api/auth/access-token?token=${proxy.json.data.token}`)
+    expect(access.status).toBe(200)
+    expect((await change(site, token)).status).toBe(200)
+    const after = await site.ask('GET', '/api/auth/access-token', { token: access.json.data.token })
+    refused(after, 401, 'E-AUTH-UNAUTH')
+  })
+
   test('needs the present password, and slows down who guesses it with a stolen token', async () => {
     const site = await openSignInSite(open)
     const token = await site.login(site.alice)
