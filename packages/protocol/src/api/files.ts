@@ -22,6 +22,10 @@ export type UploadPreset = (typeof uploadPresets)[number]
 export const fileStatuses = ['M', 'P', 'A', 'D'] as const
 export type FileStatus = (typeof fileStatuses)[number]
 
+/** SPEC "Limits". */
+export const storageTiers = ['free', 'pro', 'enterprise'] as const
+export type StorageTier = (typeof storageTiers)[number]
+
 const fileMembers = {
   fileId: Type.String(),
   status: Words(fileStatuses),
@@ -31,6 +35,14 @@ const fileMembers = {
   tags: Type.Array(Type.String()),
 }
 
+/** What a caller has noted about a file for itself. */
+export const FileUserData = Type.Object({
+  pinned: Type.Boolean(),
+  starred: Type.Boolean(),
+  accessedAt: Type.Optional(IsoTime),
+})
+export type FileUserData = Static<typeof FileUserData>
+
 /** A file as lists and metadata show it. */
 export const FileView = Type.Object({
   ...fileMembers,
@@ -39,9 +51,7 @@ export const FileView = Type.Object({
   visibility: Visibility,
   owner: Type.Object({ idTag: Type.String(), name: Type.String() }),
   createdAt: IsoTime,
-  userData: Type.Optional(
-    Type.Object({ pinned: Type.Boolean(), starred: Type.Boolean(), accessedAt: Type.Optional(IsoTime) }),
-  ),
+  userData: Type.Optional(FileUserData),
   deletedAt: Type.Optional(IsoTime),
   originalParentId: Type.Optional(Nullable(Type.String())),
   x: Type.Optional(
@@ -172,4 +182,32 @@ export const getFileMetadata = contract({
   errors: ['E-FILE-NOTFOUND'],
 })
 
-export const fileContracts = [uploadFile, downloadFile, downloadVariant, getFileDescriptor, getFileMetadata]
+export const Usage = Type.Object({
+  usedBytes: Type.Integer(),
+  limitBytes: Type.Integer({ description: '0: no limit' }),
+  files: Type.Integer(),
+  maxFileBytes: Type.Integer(),
+  tier: Words(storageTiers),
+})
+export type Usage = Static<typeof Usage>
+
+export const getUsage = contract({
+  name: 'getUsage',
+  method: 'GET',
+  path: '/api/me/usage',
+  tag,
+  summary: 'What the tenant stores, and how much it may',
+  auth: 'required',
+  scope: 'read:files',
+  reply: { kind: 'data', status: 200, schema: Usage },
+  errors: [],
+})
+
+export const fileContracts = [
+  uploadFile,
+  downloadFile,
+  downloadVariant,
+  getFileDescriptor,
+  getFileMetadata,
+  getUsage,
+]

@@ -1,19 +1,27 @@
 import type { Contract } from '../contract.ts'
 import { actionContracts } from './actions.ts'
 import { auditContracts } from './audit.ts'
+import { collectionContracts } from './collections.ts'
 import { federationContracts } from './federation.ts'
+import { fileChangeContracts } from './file-changes.ts'
+import { fileListContracts } from './file-lists.ts'
 import { fileContracts } from './files.ts'
 import { profileContracts } from './profiles.ts'
 import { referenceContracts } from './references.ts'
+import { shareContracts } from './shares.ts'
 import { signInContracts } from './sign-in.ts'
 
 export * from './actions.ts'
 export * from './audit.ts'
+export * from './collections.ts'
 export * from './federation.ts'
+export * from './file-changes.ts'
+export * from './file-lists.ts'
 export * from './files.ts'
 export * from './login-session.ts'
 export * from './profiles.ts'
 export * from './references.ts'
+export * from './shares.ts'
 export * from './sign-in.ts'
 export * from './sign-in-api-keys.ts'
 export * from './sign-in-passkeys.ts'
@@ -27,6 +35,10 @@ export const allContracts: readonly Contract[] = [
   ...actionContracts,
   ...federationContracts,
   ...fileContracts,
+  ...fileListContracts,
+  ...fileChangeContracts,
+  ...shareContracts,
+  ...collectionContracts,
   ...referenceContracts,
   ...auditContracts,
 ]

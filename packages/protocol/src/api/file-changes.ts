@@ -1,0 +1,176 @@
+import Type, { type Static } from 'typebox'
+import { contract } from '../contract.ts'
+import { CommaList, FileIdParam, IsoTime, Nullable, Words } from '../schemas.ts'
+import { visibilityCodes } from './actions.ts'
+import { CreatedFile, FileView } from './files.ts'
+
+const tag = 'Files'
+const fileParam = Type.Object({ fileId: FileIdParam })
+const name = Type.String({ description: '1 to 255 characters, no slashes, no control characters' })
+const parent = Nullable(Type.String({ description: 'A folder; null: in none' }))
+const visibility = Nullable(Words(visibilityCodes))
+
+export const createFile = contract({
+  name: 'createFile',
+  method: 'POST',
+  path: '/api/files',
+  tag,
+  summary: 'Make a collaborative document, a real-time database or a folder',
+  auth: 'required',
+  scope: 'write:files',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      fileTp: Words(['CRDT', 'RTDB', 'FLDR']),
+      fileName: Type.Optional(name),
+      contentType: Type.Optional(
+        Type.String({ maxLength: 127, description: 'What the content means to the app that opens it' }),
+      ),
+      tags: Type.Optional(CommaList()),
+      parentId: Type.Optional(parent),
+      visibility: Type.Optional(visibility),
+    }),
+  },
+  reply: { kind: 'data', status: 201, schema: CreatedFile },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
+  example: { body: { fileTp: 'CRDT', fileName: 'Minutes', tags: 'work' } },
+})
+
+export const changeFile = contract({
+  name: 'changeFile',
+  method: 'PATCH',
+  path: '/api/files/{fileId}',
+  tag,
+  summary: 'Rename, tag or move a file, or change who may read it',
+  auth: 'required',
+  scope: 'write:files',
+  params: fileParam,
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      fileName: Type.Optional(name),
+      tags: Type.Optional(CommaList()),
+      parentId: Type.Optional(parent),
+      visibility: Type.Optional(visibility),
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: FileView },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
+})
+
+export const DeletedFile = Type.Union([
+  Type.Literal('ok'),
+  Type.Object({ fileId: Type.String(), permanent: Type.Literal(true) }),
+])
+
+export const deleteFile = contract({
+  name: 'deleteFile',
+  method: 'DELETE',
+  path: '/api/files/{fileId}',
+  tag,
+  summary:
+    'Put a file into the trash, a folder with all that is in it; with `permanent`, remove it from there',
+  auth: 'required',
+  scope: 'write:files',
+  params: fileParam,
+  query: Type.Object({ permanent: Type.Optional(Type.Boolean()) }),
+  reply: { kind: 'data', status: 200, schema: DeletedFile },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
+})
+
+export const RestoredFile = Type.Object({
+  fileId: Type.String(),
+  parentId: Nullable(Type.String()),
+  restoredAt: IsoTime,
+})
+export type RestoredFile = Static<typeof RestoredFile>
+
+export const restoreFile = contract({
+  name: 'restoreFile',
+  method: 'POST',
+  path: '/api/files/{fileId}/restore',
+  tag,
+  summary: 'Take a file out of the trash, with all that was in it',
+  auth: 'required',
+  scope: 'write:files',
+  params: fileParam,
+  body: {
+    kind: 'json',
+    optional: true,
+    schema: Type.Object({ parentId: Type.Optional(parent) }),
+  },
+  reply: { kind: 'data', status: 200, schema: RestoredFile },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
+})
+
+export const EmptiedTrash = Type.Object({ deletedCount: Type.Integer(), deleted: Type.Integer() })
+
+export const emptyTrash = contract({
+  name: 'emptyTrash',
+  method: 'DELETE',
+  path: '/api/trash',
+  tag,
+  summary: 'Remove everything in the caller’s trash',
+  auth: 'required',
+  scope: 'write:files',
+  reply: { kind: 'data', status: 200, schema: EmptiedTrash },
+  errors: [],
+})
+
+export const duplicateFile = contract({
+  name: 'duplicateFile',
+  method: 'POST',
+  path: '/api/files/{fileId}/duplicate',
+  tag,
+  summary: 'Copy a collaborative document or a real-time database with its content',
+  auth: 'required',
+  scope: 'write:files',
+  params: fileParam,
+  body: {
+    kind: 'json',
+    optional: true,
+    schema: Type.Object({ fileName: Type.Optional(name), parentId: Type.Optional(parent) }),
+  },
+  reply: { kind: 'data', status: 201, schema: Type.Object({ fileId: Type.String() }) },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
+})
+
+const tagParams = Type.Object({ fileId: FileIdParam, tag: Type.String({ minLength: 1, maxLength: 256 }) })
+const Tags = Type.Object({ tags: Type.Array(Type.String()) })
+
+export const putTag = contract({
+  name: 'putTag',
+  method: 'PUT',
+  path: '/api/files/{fileId}/tag/{tag}',
+  tag,
+  summary: 'Tag a file',
+  auth: 'required',
+  scope: 'write:files',
+  params: tagParams,
+  reply: { kind: 'data', status: 200, schema: Tags },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND'],
+})
+
+export const removeTag = contract({
+  name: 'removeTag',
+  method: 'DELETE',
+  path: '/api/files/{fileId}/tag/{tag}',
+  tag,
+  summary: 'Take a tag off a file',
+  auth: 'required',
+  scope: 'write:files',
+  params: tagParams,
+  reply: { kind: 'data', status: 200, schema: Tags },
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND'],
+})
+
+export const fileChangeContracts = [
+  createFile,
+  changeFile,
+  deleteFile,
+  restoreFile,
+  emptyTrash,
+  duplicateFile,
+  putTag,
+  removeTag,
+]
