@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { breathe, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import { type JobContext, jobKind } from './index.ts'
 
 const work = jobKind({
@@ -35,6 +36,17 @@ eachDialect('leases of jobs', (open) => {
       while (begun.length < count) await breathe(1)
     }
     return { ...node, begun, contexts, gate, hasBegun }
+  }
+
+  async function findLeaseEnd(lab: Lab): Promise<number | null | undefined> {
+    const job = await lab.db
+      .reader(serverTenant)
+      .tables<{ jobs: { kind: string; lease_until_ms: number | null } }>()
+      .selectFrom('jobs')
+      .select('lease_until_ms')
+      .where('kind', '=', work.name)
+      .executeTakeFirst()
+    return job?.lease_until_ms
   }
 
   describe('of a node that crashed', () => {
@@ -116,8 +128,9 @@ eachDialect('leases of jobs', (open) => {
       lab.clock.advance(1000)
       await slow.hasBegun()
       const other = await startNode(lab, 'b')
-      for (let seconds = 0; seconds < 120; seconds += 2) {
-        lab.clock.advance(2000)
+      for (let renewals = 0; renewals < 12; renewals += 1) {
+        lab.clock.advance(work.leaseMs / 3)
+        while ((await findLeaseEnd(lab)) !== lab.clock.now() + work.leaseMs) await breathe(1)
         await other.jobs.settle()
       }
       expect(other.begun).toEqual([])
