@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { Agent, fetch } from 'undici'
 
 const root = new URL('..', import.meta.url)
-const kith = new URL('packages/server/src/app/cli/main.ts', root)
+const kith = new URL('packages/server/bin/kith.js', root)
 const photo = new URL('packages/server/test/fixtures/images/photo.jpg', root)
 const password = 'a password for the demo'
 const patienceMs = 20_000

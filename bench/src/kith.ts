@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { firstLine, residentMb, spawnOn, stop } from './processes.ts'
 
-const program = new URL('../../packages/server/src/app/cli/main.ts', import.meta.url)
+const program = new URL('../../packages/server/bin/kith.js', import.meta.url)
 export const idTag = 'bench.localhost'
 export const password = 'a password for the bench'
 

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type BlobStore, openDiskBlobs } from '#infra/blobs/index.ts'
 import type { Config } from '#infra/config/index.ts'
@@ -61,7 +61,9 @@ export async function openServices(
   const signatures = openSignatures()
   const signingKeys = openSigningKeys({ db, vault, signatures, clock })
   const tokenSecrets = openTokenSecrets({ db, vault, clock })
-  const jobs = openJobs({ db, clock, logger, metrics, nodeId: randomUUID() })
+  // The same after a restart, so that the jobs which the former process had leased go on at once.
+  const nodeId = `${hostname()} ${config.dataDir}`
+  const jobs = openJobs({ db, clock, logger, metrics, nodeId })
   const blobs = await openBlobs(config, { clock, logger })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })

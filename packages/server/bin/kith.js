@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+// Sources are TypeScript: with the cache they are stripped and compiled once per version, not once per start, and the
+// compiler's memory is not needed at all. Where the folder cannot be written the program runs without it.
+enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/kith/compiled', import.meta.url)))
+
+await import('../src/app/cli/main.ts')

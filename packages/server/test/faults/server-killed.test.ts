@@ -1,0 +1,140 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort, ServerProcess } from '#harness/server-process.ts'
+
+const writers = 200
+/** The server is killed when so many writes have been acknowledged. */
+const acknowledgedAtDeath = 90
+const patienceMs = 60_000
+
+let folder: string
+let alice: ServerProcess
+let bob: ServerProcess
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-killed-'))
+  const [alicePort, bobPort] = [await freePort(), await freePort()]
+  const peers = `alice.localhost=http://alice.localhost:${alicePort},bob.localhost=http://bob.localhost:${bobPort}`
+  const place = (idTag: string, port: number) => ({ idTag, port, dataDir: join(folder, idTag), peers })
+  ;[alice, bob] = await Promise.all([
+    ServerProcess.start(place('alice.localhost', alicePort)),
+    ServerProcess.start(place('bob.localhost', bobPort)),
+  ])
+}, 60_000)
+
+afterAll(async () => {
+  await Promise.all([alice?.kill(), bob?.kill()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Written {
+  readonly kind: 'action' | 'file'
+  readonly id: string
+  readonly content: string
+}
+
+async function post(server: ServerProcess, headers: object, body: object): Promise<string> {
+  const response = await server.request('/api/actions', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 201) throw new Error(`the action answered ${response.status}`)
+  return ((await response.json()) as { data: { actionId: string } }).data.actionId
+}
+
+async function upload(headers: object, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const response = await alice.request('/api/files/raw/noise.bin', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/octet-stream' },
+    body: bytes,
+  })
+  if (response.status !== 201) throw new Error(`the upload answered ${response.status}`)
+  return ((await response.json()) as { data: { fileId: string } }).data.fileId
+}
+
+/** Half posts, half files; answers what was acknowledged before the server died. */
+async function writeUntilKilled(headers: object): Promise<Written[]> {
+  const acknowledged: Written[] = []
+  const note = (written: Written) => {
+    acknowledged.push(written)
+    if (acknowledged.length === acknowledgedAtDeath) void alice.kill()
+  }
+  const writes = Array.from({ length: writers }, async (_, at) => {
+    if (at % 2 === 0) {
+      const text = `post ${at}`
+      note({
+        kind: 'action',
+        id: await post(alice, headers, { type: 'POST', content: { text }, visibility: 'F' }),
+        content: text,
+      })
+    } else {
+      const bytes = randomBytes(20_000 + at)
+      note({
+        kind: 'file',
+        id: await upload(headers, bytes),
+        content: createHash('sha256').update(bytes).digest('hex'),
+      })
+    }
+  })
+  await Promise.allSettled(writes)
+  return acknowledged
+}
+
+async function eventually(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const endsAt = performance.now() + patienceMs
+  while (!(await isSo())) {
+    if (performance.now() > endsAt) throw new Error(`${what}: not within ${patienceMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+interface Listed {
+  readonly actionId: string
+  readonly content?: { readonly text: string }
+}
+
+async function listPosts(server: ServerProcess, headers: object): Promise<Listed[]> {
+  const response = await server.request('/api/actions?type=POST&limit=200', { headers: { ...headers } })
+  return ((await response.json()) as { data: Listed[] }).data
+}
+
+test('what was acknowledged survives kill -9, whole, and is delivered', async () => {
+  await post(bob, await bob.signIn(), { type: 'FLLW', audienceTag: 'alice.localhost' })
+  const before = await alice.signIn()
+  await eventually('the follow arrives', async () => {
+    const response = await alice.request('/api/actions?type=FLLW', { headers: before })
+    return ((await response.json()) as { data: unknown[] }).data.length === 1
+  })
+
+  const acknowledged = await writeUntilKilled(before)
+  expect(acknowledged.length).toBeGreaterThanOrEqual(acknowledgedAtDeath)
+  alice = await ServerProcess.start(alice.place)
+  const headers = await alice.signIn()
+
+  const stored = await listPosts(alice, headers)
+  const texts = new Map(stored.map(({ actionId, content }) => [actionId, content?.text]))
+  for (const { kind, id, content } of acknowledged) {
+    if (kind === 'action') expect(texts.get(id)).toBe(content)
+    else {
+      const response = await alice.request(`/api/files/${id}`, { headers })
+      expect(response.status).toBe(200)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(content)
+    }
+  }
+  // Not acknowledged and stored is allowed; half is not.
+  expect(stored.filter(({ content }) => !/^post \d+$/.test(content?.text ?? ''))).toEqual([])
+  expect(new Set(texts.values()).size).toBe(stored.length)
+
+  const bobHeaders = await bob.signIn()
+  await eventually('every stored post is delivered', async () => {
+    const delivered = new Set((await listPosts(bob, bobHeaders)).map(({ actionId }) => actionId))
+    return stored.every(({ actionId }) => delivered.has(actionId))
+  })
+  expect((await listPosts(bob, bobHeaders)).length).toBe(stored.length)
+  expect(await alice.kill('SIGTERM')).toBe(0)
+}, 120_000)
