@@ -1,9 +1,5 @@
 import { type PasskeyView, toIso } from '@kith/protocol'
-import {
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { queueAccountMail } from '#features/account-mails/index.ts'
 import { findAccount } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
@@ -12,6 +8,7 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { getActiveTenant } from './complete-login.ts'
+import { loadWebAuthn } from './load-webauthn.ts'
 import {
   challengeLifeSecs,
   consumeChallenge,
@@ -68,7 +65,7 @@ export async function challengeNewPasskey(deps: PasskeyDeps, { tenant, caller }:
     userName: tenant.idTag,
     userId: passkeyUserId(tenant),
   }
-  const options = await generateRegistrationOptions({
+  const options = await (await loadWebAuthn()).generateRegistrationOptions({
     rpID: about.rpId,
     rpName: about.rpName,
     userName: about.userName,
@@ -130,7 +127,7 @@ async function verify(deps: PasskeyDeps, { tenant, caller, answer }: Owner & { a
   const { transports = [], ...made } = answer.response
   const response: RegistrationResponseJSON = { ...answer, response: made, clientExtensionResults: {} }
   try {
-    const { verified, registrationInfo } = await verifyRegistrationResponse({
+    const { verified, registrationInfo } = await (await loadWebAuthn()).verifyRegistrationResponse({
       response,
       expectedChallenge: (challenge) => consumeChallenge(deps, tenant, { challenge, purpose }),
       expectedOrigin: passkeyOrigins(deps.serverUrlOf(tenant), hosted),

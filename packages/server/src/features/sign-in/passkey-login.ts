@@ -1,9 +1,5 @@
 import type { IdTag, LoginSession, PasskeyLoginChallenge } from '@kith/protocol'
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  verifyAuthenticationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { audit } from '#features/audit/index.ts'
 import { type Device, hasSignedInFrom } from '#features/sessions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -19,6 +15,7 @@ import {
   startPersonalSession,
 } from './complete-login.ts'
 import { countAttempt, forgiveAttempt } from './count-attempt.ts'
+import { loadWebAuthn } from './load-webauthn.ts'
 import {
   challengeLifeSecs,
   consumeChallenge,
@@ -59,7 +56,7 @@ export async function challengePasskeyLogin(
     id: keyId,
     ...(transports.length > 0 ? { transports: [...transports] } : {}),
   }))
-  const options = await generateAuthenticationOptions({
+  const options = await (await loadWebAuthn()).generateAuthenticationOptions({
     rpID: tenant.idTag,
     challenge: Buffer.from(challenge, 'base64url'),
     timeout: challengeLifeSecs * 1000,
@@ -111,7 +108,7 @@ async function verify(
   if (userHandle !== undefined && userHandle !== passkeyUserId(tenant)) return undefined
   const response: AuthenticationResponseJSON = { ...answer, clientExtensionResults: {} }
   try {
-    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    const { verified, authenticationInfo } = await (await loadWebAuthn()).verifyAuthenticationResponse({
       response,
       expectedChallenge: (challenge) => consumeChallenge(deps, tenant, { challenge, purpose: 'sign-in' }),
       expectedOrigin: passkeyOrigins(deps.serverUrlOf(tenant), hosted),
