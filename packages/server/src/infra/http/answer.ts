@@ -14,8 +14,24 @@ export interface AnswerSite {
   readonly clock: Clock
   readonly logger: HttpLogger
   readonly corsOf: ReturnType<typeof createCors>
+  /** The time as ISO 8601, as envelopes have it. */
+  isoNow(): string
   /** Whether connections should end with their answer. */
   isStopping(): boolean
+}
+
+/** Formats each millisecond once: a busy server answers many requests in one. */
+export function createIsoNow(clock: Clock): () => string {
+  let formattedMs = Number.NaN
+  let text = ''
+  return () => {
+    const nowMs = clock.now()
+    if (nowMs !== formattedMs) {
+      formattedMs = nowMs
+      text = new Date(nowMs).toISOString()
+    }
+    return text
+  }
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -57,7 +73,12 @@ export async function answerBytes(site: AnswerSite, exchange: Exchange, reply: B
     answerWhole(site, exchange, { status: reply.status, headers: reply.headers })
     return
   }
-  writeHead(site, exchange, reply.status, reply.headers)
+  try {
+    writeHead(site, exchange, reply.status, reply.headers)
+  } catch (error) {
+    stream.destroy()
+    throw error
+  }
   await new Promise<void>((resolve) => {
     // When either side fails the other is destroyed: the client must not take a part for the whole.
     pipeline(stream, response, (error) => {
@@ -83,11 +104,16 @@ export function answerFailure(
     return
   }
   const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
-  answerJson(site, exchange, {
-    status: errorStatus[failure.code],
-    headers: { ...headers, ...headersOf(failure) },
-    body: errorText(failure, nowSecs(site.clock), requestId),
-  })
+  try {
+    answerJson(site, exchange, {
+      status: errorStatus[failure.code],
+      headers: { ...headers, ...headersOf(failure) },
+      body: errorText(failure, nowSecs(site.clock), requestId),
+    })
+  } catch (unwritable) {
+    site.logger.error({ err: unwritable, reqId: requestId }, 'a failure could not be answered')
+    response.destroy()
+  }
 }
 
 /** What HTTP wants to stand in the headers of some failures. */

@@ -273,6 +273,14 @@ describe('bytes', () => {
     expect(logged).toEqual([])
   })
 
+  test('with a header that cannot be written are an error answer, and their source is closed', async () => {
+    const stream = Readable.from(['bytes'])
+    const reply = { status: 200, headers: { 'content-disposition': 'a\nb' }, body: async () => stream }
+    const { send } = await serving(answering(bytes, () => reply))
+    expect((await send('/api/thing')).status).toBe(500)
+    expect(stream.destroyed).toBe(true)
+  })
+
   test('tell the size with a range that is not in them', async () => {
     const { send } = await serving(
       answering(bytes, () => {
@@ -337,6 +345,13 @@ describe('an error answer', () => {
     ])
     expect(body).not.toContain('secret')
     expect(logged).toMatchObject([{ level: 'error', fields: { endpoint: 'getThing', reqId: json.reqId } }])
+  })
+
+  test('that cannot be written ends the connection, not the server', async () => {
+    const { send, logged } = await serving(failing(new Failure('E-STATE', { details: { big: 1n } })))
+    await expect(send('/api/thing')).rejects.toThrow()
+    expect(logged.at(-1)?.message).toBe('a failure could not be answered')
+    expect((await send('/nowhere')).status).toBe(404)
   })
 
   test('is what a payload against the contract becomes', async () => {

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '#lib/clock.ts'
 import type { HttpHooks } from './admission.ts'
-import type { AnswerSite } from './answer.ts'
+import { type AnswerSite, createIsoNow } from './answer.ts'
 import { type CorsOrigins, createCors } from './cors.ts'
 import { createEdge } from './edge.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -55,7 +55,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { clock, logger, hooks, rateLimits } = options
   const stopped = new AbortController()
   let isStopping = false
-  const site: AnswerSite = { clock, logger, corsOf: createCors(options.cors), isStopping: () => isStopping }
+  const site: AnswerSite = {
+    clock,
+    logger,
+    corsOf: createCors(options.cors),
+    isoNow: createIsoNow(clock),
+    isStopping: () => isStopping,
+  }
   const deps: ServeDeps = { site, hooks, rateLimits, clock, stopped: stopped.signal }
   const edge = createEdge({
     site,

@@ -86,7 +86,7 @@ async function readBody(
 }
 
 async function writeAnswer(
-  { site, clock }: ServeDeps,
+  { site }: ServeDeps,
   route: Route,
   exchange: Exchange,
   answer: Answer<Contract>,
@@ -94,12 +94,7 @@ async function writeAnswer(
   const { reply } = route.contract
   if (reply.kind === 'bytes') return answerBytes(site, exchange, answer as ByteReply)
   if (reply.kind === 'empty') return answerWhole(site, exchange, { status: reply.status })
-  const { status, headers, text } = renderAnswer(
-    route,
-    answer,
-    new Date(clock.now()).toISOString(),
-    exchange.requestId,
-  )
+  const { status, headers, text } = renderAnswer(route, answer, site.isoNow(), exchange.requestId)
   if (status === 200 && hasCurrent(exchange.request, headers.etag)) {
     answerWhole(site, exchange, { status: 304, headers })
   } else answerJson(site, exchange, { status, headers, body: text })
