@@ -89,6 +89,7 @@ function startableNode(options: RunnerOptions, clock: TestClock): LabNode {
       return db.reader(tenantId)
     },
     transact: (tenantId, work, how) => (isCrashed ? refuse() : db.transact(tenantId, work, how)),
+    snapshot: (read) => db.snapshot(read),
     ping: () => db.ping(),
     integrityCheck: () => db.integrityCheck(),
     backup: (path) => db.backup(path),

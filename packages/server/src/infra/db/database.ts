@@ -61,6 +61,9 @@ export interface Database {
     work: (tx: Writer) => Promise<Result>,
     options?: TransactOptions,
   ): Promise<Result>
+  /** Reads what was there at one moment, however long that takes and whatever is written meanwhile. The readers end with
+   * `read`: for copies of many rows, not for requests. */
+  snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result>
   /** Throws when the database does not answer. */
   ping(): Promise<void>
   /** What is wrong with the stored data, one sentence each; empty when it is sound (PostgreSQL looks after itself). */

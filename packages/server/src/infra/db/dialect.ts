@@ -62,3 +62,40 @@ export function contains(dialect: Dialect, column: string, text: string): Expres
   const like = sql.raw(dialect === 'postgres' ? 'ilike' : 'like')
   return sql<SqlBool>`${sql.ref(column)} ${like} ${pattern} escape '\\'`
 }
+
+/** The columns of all tables, as a table to select from (see `listTables`). */
+export function catalogueColumns(dialect: Dialect) {
+  const text =
+    dialect === 'postgres'
+      ? `(select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, null) as column_type,
+            a.attnum as position, a.attidentity <> '' as is_generated, coalesce(array_position(
+              string_to_array(i.indkey::text, ' ')::int[], a.attnum::int), 0) as key_position
+          from pg_class c
+          join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+          left join pg_index i on i.indrelid = c.oid and i.indisprimary
+          where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace)`
+      : `(select t.name as table_name, c.name as column_name, lower(c.type) as column_type, c.cid as position,
+            c.pk = 1 and instr(lower(t.sql), 'autoincrement') > 0 as is_generated, c.pk as key_position
+          from sqlite_schema t, pragma_table_info(t.name) c
+          where t.type = 'table' and t.name not like 'sqlite\\_%' escape '\\')`
+  return sql<{
+    table_name: string
+    column_name: string
+    column_type: string
+    position: number
+    is_generated: boolean | number
+    key_position: number
+  }>`${sql.raw(text)}`
+}
+
+/** Which table refers to which by a foreign key, as a table to select from. */
+export function catalogueReferences(dialect: Dialect) {
+  const text =
+    dialect === 'postgres'
+      ? `(select t.relname as table_name, r.relname as referenced from pg_constraint f
+          join pg_class t on t.oid = f.conrelid join pg_class r on r.oid = f.confrelid
+          where f.contype = 'f' and t.relnamespace = current_schema()::regnamespace)`
+      : `(select t.name as table_name, f."table" as referenced from sqlite_schema t, pragma_foreign_key_list(t.name) f
+          where t.type = 'table')`
+  return sql<{ table_name: string; referenced: string }>`${sql.raw(text)}`
+}

@@ -97,7 +97,7 @@ export class Transaction {
   }
 
   async use<Result>(run: (session: Session) => MaybePromise<Result>): Promise<Result> {
-    if (!this.#session) throw new Error('This transaction has ended: its Writer can no longer be used')
+    if (!this.#session) throw new Error('This transaction has ended: its handles can no longer be used')
     try {
       return await run(this.#session)
     } catch (error) {
@@ -109,6 +109,17 @@ export class Transaction {
   /** From here on the handles throw. */
   end(): void {
     this.#session = undefined
+  }
+}
+
+/** The session of a transaction for as long as that lasts. */
+export function sessionOf(transaction: Transaction): Session {
+  return {
+    dialect: transaction.dialect,
+    query: (query) => transaction.use((session) => session.query(query)),
+    rows: (statement, values) => transaction.use((session) => session.rows(statement, values)),
+    first: (statement, values) => transaction.use((session) => session.first(statement, values)),
+    change: (statement, values) => transaction.use((session) => session.change(statement, values)),
   }
 }
 

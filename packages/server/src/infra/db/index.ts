@@ -1,3 +1,4 @@
+export { type ColumnShape, listAppliedMigrations, listTenantTables, type TableShape } from './catalogue.ts'
 export * from './database.ts'
 export { isUniqueViolation } from './database-errors.ts'
 export { contains, forUpdate, forUpdateSkipLocked } from './dialect.ts'
@@ -6,5 +7,13 @@ export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migrat
 export type { Migration } from './migrator.ts'
 export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'
 export type { ConnectPostgres, PostgresPool, PostgresQuery } from './postgres-pool.ts'
+export { isSqliteFileInUse } from './sqlite-file-use.ts'
 export { statement } from './statement.ts'
+export {
+  deleteTenantRows,
+  insertTenantRows,
+  listTenantRows,
+  type TenantRow,
+  type TenantRowsPage,
+} from './tenant-rows.ts'
 export type { DatabaseLogger } from './transaction-watch.ts'

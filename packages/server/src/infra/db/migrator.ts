@@ -11,8 +11,10 @@ export interface Migration {
   up(schema: MigrationSchema): Promise<void>
 }
 
-interface MigrationTables {
-  kith_migrations: { position: number; id: string; applied_at: number }
+export const migrationTable = 'kith_migrations'
+
+export interface MigrationTables {
+  [migrationTable]: { position: number; id: string; applied_at: number }
 }
 
 /** Runs a transaction that may take as long as it needs, at read committed. */
@@ -30,14 +32,14 @@ export async function migrate(
   await transact(async (tx) => {
     await lock(tx)
     await tx.command(
-      'create table if not exists kith_migrations (position bigint primary key, id text not null, applied_at bigint not null)',
+      `create table if not exists ${migrationTable} (position bigint primary key, id text not null, applied_at bigint not null)`,
     )
     const first = await countApplied(tx, migrations)
     for (const [index, { id, up }] of migrations.slice(first).entries()) {
       await up(migrationSchema(tx))
       await tx
         .tables<MigrationTables>()
-        .insertInto('kith_migrations')
+        .insertInto(migrationTable)
         .values({ position: first + index, id, applied_at: nowSecs(clock) })
         .execute()
     }
@@ -52,7 +54,7 @@ async function lock(tx: WriterHandle): Promise<void> {
 async function countApplied(tx: Writer, migrations: readonly Migration[]): Promise<number> {
   const applied = await tx
     .tables<MigrationTables>()
-    .selectFrom('kith_migrations')
+    .selectFrom(migrationTable)
     .select('id')
     .orderBy('position')
     .execute()

@@ -12,6 +12,8 @@ export interface OpenDatabaseOptions {
   readonly url: string
   /** Every migration of the program, in order. */
   readonly migrations: readonly Migration[]
+  /** Leaves the schema as it is, for those who only look; brought up to date when absent. */
+  readonly schema?: 'as it is'
   readonly clock?: Clock
   readonly logger?: DatabaseLogger
   /** Bounds of the write queue of SQLite, and of the time a transaction may take on both. */
@@ -22,7 +24,7 @@ export interface OpenDatabaseOptions {
 
 const silent: DatabaseLogger = { warn: () => undefined, error: () => undefined }
 
-/** Opens the database and brings its schema up to date. */
+/** Opens the database and, unless it is told not to, brings its schema up to date. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { url, migrations, clock = systemClock, logger = silent } = options
   const limits = { ...defaultWriteQueueLimits, ...options.limits }
@@ -30,7 +32,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     ? new SqliteDatabase(url.slice('sqlite:'.length), limits, logger)
     : new PostgresDatabase(await connectPools(options), limits, logger)
   try {
-    await database.migrate(migrations, clock)
+    if (options.schema === undefined) await database.migrate(migrations, clock)
     return database
   } catch (error) {
     await database.close()

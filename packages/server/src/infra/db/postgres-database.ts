@@ -10,7 +10,7 @@ import {
   type Writer,
 } from './database.ts'
 import { isSerializationFailure, isStalePlan, isUnavailable, outwardError } from './database-errors.ts'
-import { ReaderHandle, ReadSource, Transaction, WriterHandle } from './handles.ts'
+import { ReaderHandle, ReadSource, sessionOf, Transaction, WriterHandle } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
 import type { PostgresClient, PostgresPools } from './postgres-pool.ts'
 import { PostgresSession } from './postgres-session.ts'
@@ -64,6 +64,25 @@ export class PostgresDatabase implements Database {
     assertOutsideTransaction()
     const begin = `begin isolation level ${options.isolation === 'read-committed' ? 'read committed' : 'serializable'}`
     return this.#runAgain({ tenantId, work, begin, limits: this.#limits, site: callSite(this.transact) })
+  }
+
+  async snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result> {
+    assertOutsideTransaction()
+    const client = await this.#pools.writers.connect()
+    const transaction = new Transaction(new PostgresSession(client, { isPool: false }))
+    try {
+      await client.query({ text: 'begin isolation level repeatable read read only' })
+      const source = new ReadSource(sessionOf(transaction))
+      const result = await read((tenantId) => new ReaderHandle(source, tenantId))
+      transaction.end()
+      await client.query({ text: 'commit' })
+      client.release(false)
+      return result
+    } catch (error) {
+      transaction.end()
+      client.release(true)
+      throw outwardError(error)
+    }
   }
 
   migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {

@@ -39,6 +39,17 @@ export class SqliteDatabase implements Database {
     return this.#queue.add(tenantId, work)
   }
 
+  async snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result> {
+    const connection = openReader(this.#path)
+    try {
+      connection.command('begin')
+      const source = new ReadSource(connection)
+      return await read((tenantId) => new ReaderHandle(source, tenantId))
+    } finally {
+      connection.close()
+    }
+  }
+
   migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {
     return migrate((work) => this.#queue.add(serverTenant, work, unhurried), migrations, clock)
   }

@@ -191,6 +191,7 @@ function recording(db: Database, statements: Set<string>): Database {
     dialect: db.dialect,
     reader: (tenantId) => recordReader(db.reader(tenantId)),
     transact: (tenantId, work, options) => db.transact(tenantId, (tx) => work(recordWriter(tx)), options),
+    snapshot: (read) => db.snapshot(read),
     ping: () => db.ping(),
     integrityCheck: () => db.integrityCheck(),
     backup: (path) => db.backup(path),
