@@ -39,7 +39,9 @@ export async function ensureBaseTenant(
   { idTag, password }: { idTag: IdTag; password?: string | undefined },
 ): Promise<BaseTenant> {
   if (password !== undefined) assertAcceptablePassword(password, '/BASE_PASSWORD')
-  const hash = password === undefined ? undefined : await deps.passwords.hash(password)
+  // Outside the transaction, and only where it may be needed: a hash costs every start 30 ms and as many megabytes.
+  const isNeeded = password !== undefined && !(await hasPassword(deps.db))
+  const hash = isNeeded ? await deps.passwords.hash(password) : undefined
   return deps.db.transact(serverTenant, async (tx) => {
     const tenant = (await findBaseTenant(tx)) ?? (await makeBaseTenant(deps, tx, idTag))
     if (tenant.idTag !== idTag)
@@ -51,6 +53,12 @@ export async function ensureBaseTenant(
     await setPassword(deps, own, hash)
     return { tenant }
   })
+}
+
+async function hasPassword(db: Database): Promise<boolean> {
+  const base = await findBaseTenant(db.reader(serverTenant))
+  const account = base && (await findAccount(db.reader(base.tenantId)))
+  return account?.passwordHash !== undefined
 }
 
 async function makeBaseTenant(deps: EnsureBaseTenantDeps, tx: Writer, idTag: IdTag): Promise<HostedTenant> {
