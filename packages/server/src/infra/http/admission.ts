@@ -66,26 +66,31 @@ async function identify(
   // Checking a signature costs more than a bucket: whoever has shown too many bad ones waits.
   if (deps.rateLimits.hasTooManyBadBearers(addressKey))
     await takeGeneral(deps, exchange, 'bad-bearer', addressKey)
-  const caller = await authenticate(deps, presented).catch(async (error: unknown) => {
-    if (!(error instanceof Failure && error.code === 'E-AUTH-UNAUTH')) throw error
+  const caller = await findCaller(deps, presented)
+  if (caller instanceof Failure) {
     await deps.rateLimits.take('bad-bearer', addressKey)
     await takeGeneral(deps, exchange, 'anonymous', addressKey)
-    if (route.contract.ignoresBadBearer) return undefined
-    throw error
-  })
-  if (caller === undefined) return guest
+    if (route.contract.ignoresBadBearer) return guest
+    throw caller
+  }
   if (caller.kind !== 'identity') await takeGeneral(deps, exchange, 'anonymous', addressKey)
   else if (caller.isAdmin) exchange.verdict = unlimited(deps.clock)
   else await takeGeneral(deps, exchange, 'identity', caller.idTag)
   return caller
 }
 
-async function authenticate(
-  deps: AdmissionDeps,
+/** The failure of a bearer that is no good here is answered, not thrown: it still has to be counted. */
+async function findCaller(
+  { hooks }: AdmissionDeps,
   presented: Parameters<HttpHooks['authenticate']>[0],
-): Promise<Caller> {
-  if (presented.bearer === '') throw new Failure('E-AUTH-UNAUTH')
-  return deps.hooks.authenticate(presented)
+): Promise<Caller | Failure> {
+  if (presented.bearer === '') return new Failure('E-AUTH-UNAUTH')
+  try {
+    return await hooks.authenticate(presented)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return error
+    throw error
+  }
 }
 
 /** Takes one from the bucket whose state the answer shows. */

@@ -18,10 +18,10 @@ const open: Contract = {
 }
 const required: Contract = { ...open, auth: 'required' }
 const optional: Contract = { ...open, auth: 'optional' }
-const owner = callers['owner'] as Identified
+const owner = callers.owner as Identified
 const scoped = (scope: string): Caller => ({ ...owner, scope: parseScope(scope) ?? [] })
 const reference = (scope: string): Caller => ({
-  ...(callers['reference'] as Extract<Caller, { kind: 'reference' }>),
+  ...(callers.reference as Extract<Caller, { kind: 'reference' }>),
   scope: parseScope(scope) ?? [],
 })
 const nobody: Caller = { kind: 'guest' }

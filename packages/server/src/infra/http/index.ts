@@ -1,6 +1,5 @@
 export type { HttpHooks } from './admission.ts'
 export type { WholeAnswer } from './answer.ts'
-export { authorize } from './authorize.ts'
 export {
   type Answered,
   createHttpServer,
@@ -9,8 +8,9 @@ export {
 } from './create-http-server.ts'
 export { documentationRoutes } from './documentation.ts'
 export * from './endpoint.ts'
+export { hasCurrent } from './etag.ts'
 export type { HttpLogger } from './http-logger.ts'
-export { createPeerReader, hostOf, type Peer, rateKeyOf } from './peer.ts'
+export { createPeerReader, type Peer, rateKeyOf } from './peer.ts'
 export {
   assertRate,
   createMemoryRateLimits,
