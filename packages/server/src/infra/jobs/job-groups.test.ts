@@ -238,6 +238,25 @@ eachDialect('groups of jobs', (open) => {
     expect(await groups()).toMatchObject([{ groupKey: 'b' }])
   })
 
+  test('that rest longer than that are remembered', async () => {
+    const day = 24 * 3600_000
+    const stubborn = jobKind({
+      ...send,
+      retry: { ...send.retry, maxAttempts: 1 },
+      group: { concurrency: 1, breakerFailures: 1, restMs: 3 * day, longestRestMs: 3 * day },
+    })
+    const { jobs, sendAll, clock, groups } = await sender(stubborn, () => {
+      throw new Error('down')
+    })
+    await sendAll(['a:1'])
+    await jobs.settle()
+    await jump(jobs, clock, 2 * day)
+    expect(await groups()).toMatchObject([{ groupKey: 'a', failures: 1, queued: 0 }])
+    await jump(jobs, clock, 2 * day)
+    await jump(jobs, clock, 60_000)
+    expect(await groups()).toEqual([])
+  })
+
   test('go with a group key, and the other way round', async () => {
     const { enqueue } = await sender()
     await expect(enqueue(send, { name: 'a' })).rejects.toThrow('group')

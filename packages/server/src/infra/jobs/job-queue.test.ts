@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
@@ -382,6 +383,20 @@ eachDialect('jobs', (open) => {
       await lab.enqueue(greet, { name: 'Ada' }, { subject: 's' })
       await settleFor(jobs, lab.clock, 1000)
       expect(await lab.list(greet, 's')).toMatchObject([{ state: 'ready', attempts: 0 }])
+    })
+
+    test('runs in a context of its own, not in that of whoever enqueued', async () => {
+      const request = new AsyncLocalStorage<string>()
+      const seen: (string | undefined)[] = []
+      const { jobs, db } = await greeter(() => {
+        seen.push(request.getStore())
+      })
+      await jobs.settle()
+      await request.run('a request', () =>
+        db.transact(someTenant, (tx) => jobs.enqueue(tx, greet, { name: 'Ada' })),
+      )
+      await jobs.settle()
+      expect(seen).toEqual([undefined])
     })
 
     test('may enqueue', async () => {

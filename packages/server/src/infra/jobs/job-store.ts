@@ -181,22 +181,20 @@ export async function expireFormerLeases(
     .execute()
 }
 
-const lost = statement(
-  (tables: Tables, value: Placeholder<{ kind: string; nowMs: number; leaseToken: string; limit: number }>) =>
-    tables
-      .selectFrom('jobs')
-      .select(leasedColumns)
-      .where('kind', '=', value('kind'))
-      .where('lease_until_ms', '<=', value('nowMs'))
-      .where('lease_token', '!=', value('leaseToken'))
-      .orderBy('lease_until_ms')
-      .limit(value('limit')),
+const lost = statement((tables: Tables, value: Placeholder<{ kind: string; nowMs: number; limit: number }>) =>
+  tables
+    .selectFrom('jobs')
+    .select(leasedColumns)
+    .where('kind', '=', value('kind'))
+    .where('lease_until_ms', '<=', value('nowMs'))
+    .orderBy('lease_until_ms')
+    .limit(value('limit')),
 )
 
-/** Jobs whose lease ran out in the hands of another process than that of `leaseToken`. */
+/** Jobs whose lease ran out. A process renews its own leases before it asks. */
 export async function listLostJobs(
   tx: Writer,
-  query: { kind: string; nowMs: number; leaseToken: string; limit: number },
+  query: { readonly kind: string; readonly nowMs: number; readonly limit: number },
 ): Promise<LeasedJob[]> {
   return asLeased(await tx.run(lost, query))
 }

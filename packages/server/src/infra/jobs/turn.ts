@@ -182,8 +182,8 @@ async function recoverLost(
   terms: TurnTerms,
   groups: TouchedGroups,
 ): Promise<void> {
-  const { nowMs, leaseToken } = terms
-  const query = { kind: order.kind.name, nowMs, leaseToken, limit: maxRowsPerTurn }
+  const { nowMs } = terms
+  const query = { kind: order.kind.name, nowMs, limit: maxRowsPerTurn }
   const how = { policy: order.kind.retry, nowMs, random: terms.random }
   for (const job of await listLostJobs(tx, query)) {
     const finished = [{ job, outcome: outcomeOfLostLease(job, how) }]
