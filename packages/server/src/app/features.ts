@@ -1,6 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { handleAccountMails } from '#features/account-mails/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
+import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
 import {
   fetchFile,
   fetchFileJob,
@@ -14,13 +15,14 @@ import { mintProxyToken } from '#features/sessions/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
-import type { Endpoint, HttpHooks } from '#infra/http/index.ts'
+import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { wireActions } from './federation-features.ts'
 import { getTenant, type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
+import { removeSetUpLink } from './set-up-link.ts'
 import { version } from './version.ts'
 
 /** Every feature, wired: what it needs of others, and what happens because of what. */
@@ -32,15 +34,18 @@ export interface Features {
 }
 
 /** Builds the features, left to right, and registers their jobs. */
-export function openFeatures(services: Services, addresses: Addresses): Features {
-  const identity = openIdentityFeatures(services, addresses)
+export function openFeatures(opened: Services, addresses: Addresses, rateLimits: RateLimits): Features {
+  const domainBlocks = openDomainBlocks(opened)
+  const services = { ...opened, egress: guardEgress(opened.egress, domainBlocks) }
+  const identity = openIdentityFeatures(services, addresses, domainBlocks)
   return {
     identity,
     endpoints: [
       ...wireSignIn(services, identity, addresses),
       ...wireProfiles(services, identity, addresses),
       ...wireFiles(services, identity),
-      ...wireActions(services, identity, addresses),
+      ...wireActions(services, identity, { addresses, domainBlocks, rateLimits }),
+      ...domainBlockEndpoints({ ...services, domainBlocks }),
     ],
     hooks: hooksOf(identity),
     async close() {
@@ -80,6 +85,7 @@ function wireSignIn(services: Services, identity: IdentityFeatures, addresses: A
       findMakersFileAccess: findFileAccess,
       listLoginSettings: async () => [],
       requiresVerifiedEmail: async () => false,
+      onPasswordSet: (tenant) => forgetSetUpLink(services, tenant),
       hasIdentity: async (idTag: IdTag) => {
         const resolved = await identities.resolve(idTag)
         if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
@@ -89,6 +95,14 @@ function wireSignIn(services: Services, identity: IdentityFeatures, addresses: A
     ...referencesEndpoints({ db, clock, vault, findFileAccess, authenticator: identity.authenticator }),
     ...auditEndpoints({ db, clock }),
   ]
+}
+
+/** A set-up link that was used need not lie about. */
+function forgetSetUpLink({ config, logger }: Services, { idTag }: Tenant): void {
+  if (idTag !== config.baseIdTag) return
+  removeSetUpLink(config.dataDir).catch((error: unknown) =>
+    logger.warn({ err: error }, 'the file of the set-up link could not be removed'),
+  )
 }
 
 function wireProfiles(services: Services, identity: IdentityFeatures, addresses: Addresses): Endpoint[] {

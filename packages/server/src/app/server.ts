@@ -1,4 +1,5 @@
 import { passwordLink } from '#features/account-mails/index.ts'
+import { pageRoutes } from '#features/pages/index.ts'
 import { ensureBaseTenant } from '#features/sign-in/index.ts'
 import { guest } from '#infra/caller/index.ts'
 import type { Config } from '#infra/config/index.ts'
@@ -17,6 +18,7 @@ import { type Addresses, openAddresses } from './addresses.ts'
 import { type Features, openFeatures } from './features.ts'
 import { metricsRoute, operationsRoutes } from './operations-routes.ts'
 import { openServices, type Services } from './services.ts'
+import { keepSetUpLink } from './set-up-link.ts'
 import { version } from './version.ts'
 
 /** A server that answers. */
@@ -51,7 +53,7 @@ async function listen(config: Config, services: Services): Promise<RunningServer
   const { clock, logger, jobs } = services
   const addresses = openAddresses(config)
   const rateLimits = await openRateLimits(config, clock, logger)
-  const features = openFeatures(services, addresses)
+  const features = openFeatures(services, addresses, rateLimits)
   const base = await ensureBaseTenant(
     { ...features.identity, ...features.identity.createTenant, db: services.db, vault: services.vault },
     { idTag: config.baseIdTag, password: config.basePassword?.reveal() },
@@ -60,6 +62,8 @@ async function listen(config: Config, services: Services): Promise<RunningServer
   const metricsHttp = await listenForMetrics(services, rateLimits)
   const { port, address } = await http.listen(config.listen)
   addresses.setPort(port)
+  const setUpUrl = base.setUpRefId && passwordLink(addresses.serverUrl(config.baseIdTag), base.setUpRefId)
+  await keepSetUpLink(config.dataDir, setUpUrl)
   await jobs.start()
   const host = address.includes(':') ? `[${address}]` : address
   return {
@@ -68,7 +72,7 @@ async function listen(config: Config, services: Services): Promise<RunningServer
     services,
     features,
     addresses,
-    setUpUrl: base.setUpRefId && passwordLink(addresses.serverUrl(config.baseIdTag), base.setUpRefId),
+    setUpUrl,
     async stop() {
       await Promise.all([http.stop(), metricsHttp?.stop()])
       await jobs.stop()
@@ -84,7 +88,11 @@ function openHttp(services: Services, features: Features, rateLimits: RateLimits
   const contracts = features.endpoints.map(({ contract }) => contract)
   return createHttpServer({
     endpoints: features.endpoints,
-    rawRoutes: [...operationsRoutes(services), ...documentationRoutes({ contracts, title: 'Kith', version })],
+    rawRoutes: [
+      ...operationsRoutes(services),
+      ...documentationRoutes({ contracts, title: 'Kith', version }),
+      ...pageRoutes({ findTenant: async (host) => features.hooks.findTenant(host) }),
+    ],
     hooks: features.hooks,
     rateLimits,
     clock,

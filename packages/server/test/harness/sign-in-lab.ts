@@ -129,6 +129,7 @@ function portsOf(
     findLifetimes: async () => defaultLifetimes,
     listLoginSettings: async (): Promise<[string, string][]> => [['theme', 'dark']],
     requiresVerifiedEmail: async () => world.needsVerifiedEmail,
+    onPasswordSet: () => undefined,
     findFileAccess: (tenant: Tenant, { idTag }: { idTag: IdTag }, fileId: FileId) =>
       accessOf(tenant, idTag, fileId),
     findMakersFileAccess: accessOf,

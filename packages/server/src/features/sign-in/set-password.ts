@@ -20,6 +20,8 @@ export interface SetPasswordDeps extends RevokeDeps {
   readonly db: Database
   readonly tenants: Pick<Tenants, 'findById'>
   readonly passwords: PasswordHasher
+  /** Told, after the commit, that the owner of a tenant has set a password with a reference. */
+  onPasswordSet(tenant: Tenant): void
 }
 
 /** The references with which a password can be set. */
@@ -48,6 +50,7 @@ export async function setPasswordByReference(
     await exhaustReferences(tx, passwordReferences)
     await endSessions(deps, tx, tenant)
     await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })
+    tx.afterCommit(() => deps.onPasswordSet(tenant))
   })
 }
 

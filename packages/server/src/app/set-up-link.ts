@@ -1,0 +1,19 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeDurably } from '#lib/durable-file.ts'
+
+/** Where the set-up link lies for whoever may read the data directory. */
+function fileOf(dataDir: string): string {
+  return join(dataDir, 'setup-link')
+}
+
+/** Writes the set-up link (0600), or removes the file of a start before when there is no link any more. */
+export async function keepSetUpLink(dataDir: string, url: string | undefined): Promise<void> {
+  if (url === undefined) await removeSetUpLink(dataDir)
+  else await writeDurably(fileOf(dataDir), `${url}\n`)
+}
+
+/** Removes the file: the link was used. */
+export async function removeSetUpLink(dataDir: string): Promise<void> {
+  await rm(fileOf(dataDir), { force: true })
+}

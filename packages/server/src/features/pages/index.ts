@@ -1,0 +1,1 @@
+export { type PagesDeps, pageRoutes } from './page-routes.ts'

@@ -1,0 +1,159 @@
+import type { Tenant } from '#infra/caller/index.ts'
+import type { PageLanguage } from './page-language.ts'
+import { type PageTexts, pageTexts, scriptTexts } from './page-texts.ts'
+
+export type PageName = 'home' | 'login' | 'set-password'
+
+/** The HTML of a page of a person. Nothing in it is secret: what is known of the visitor comes by script. */
+export function renderPage(name: PageName, { idTag }: Pick<Tenant, 'idTag'>, language: PageLanguage): string {
+  const texts = pageTexts[language]
+  const { title, main } = contents[name](texts, escapeHtml(idTag))
+  return frame({
+    language,
+    title: `${title} – ${escapeHtml(idTag)}`,
+    head: `<script type="module" src="/assets/${name}.js"></script>`,
+    bodyAttributes: ` data-id-tag="${escapeHtml(idTag)}" data-texts="${escapeHtml(JSON.stringify(scriptTexts[language]))}"`,
+    main: `<noscript><p>${texts.needsScript}</p></noscript>
+<p id="status" role="status"></p>
+<p id="problem" role="alert"></p>
+${main}`,
+  })
+}
+
+/** A page that only says something. */
+export function renderNotice(
+  notice: 'community' | 'absent',
+  title: string | undefined,
+  language: PageLanguage,
+): string {
+  const heading = escapeHtml(title ?? 'Kith')
+  const main = `<h1>${heading}</h1>\n<p>${pageTexts[language][notice]}</p>`
+  return frame({ language, title: heading, head: '', bodyAttributes: '', main })
+}
+
+interface Contents {
+  readonly title: string
+  readonly main: string
+}
+
+const contents: Record<PageName, (texts: PageTexts, idTag: string) => Contents> = {
+  login: (texts, idTag) => ({ title: texts.signIn, main: loginMain(texts, idTag) }),
+  'set-password': (texts, idTag) => ({ title: texts.setPassword, main: setPasswordMain(texts, idTag) }),
+  home: (texts, idTag) => ({ title: 'Kith', main: homeMain(texts, idTag) }),
+}
+
+// The forms post, so that without their script a password would not become part of an address.
+function loginMain(texts: PageTexts, idTag: string): string {
+  return `<h1>${texts.signIn}</h1>
+<form id="password-form" method="post">
+<label for="id-tag">${texts.identity}</label>
+<input id="id-tag" name="id-tag" autocomplete="username webauthn" autocapitalize="none" spellcheck="false" value="${idTag}" aria-describedby="passkey-hint">
+<label for="password">${texts.password}</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button type="submit">${texts.signIn}</button>
+<button type="button" id="passkey" class="quiet">${texts.passkeySignIn}</button>
+<p id="passkey-hint" class="hint">${texts.passkeyHint}</p>
+<button type="button" id="forgot" class="link">${texts.forgotPassword}</button>
+</form>
+<section aria-labelledby="qr-title">
+<h2 id="qr-title">${texts.otherDevice}</h2>
+<p class="hint">${texts.otherDeviceHint}</p>
+<button type="button" id="qr-start" class="quiet">${texts.showCode}</button>
+<div id="qr" hidden>
+<div id="qr-image"></div>
+<p><code id="qr-link"></code></p>
+</div>
+</section>`
+}
+
+function setPasswordMain(texts: PageTexts, idTag: string): string {
+  return `<h1>${texts.setPassword}</h1>
+<form id="password-form" method="post">
+<label for="id-tag">${texts.identity}</label>
+<input id="id-tag" name="id-tag" autocomplete="username" value="${idTag}" readonly>
+<label for="password">${texts.newPassword}</label>
+<input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="1024" required aria-describedby="password-hint">
+<p id="password-hint" class="hint">${texts.newPasswordHint}</p>
+<label for="repeated">${texts.repeatPassword}</label>
+<input id="repeated" name="repeated" type="password" autocomplete="new-password" required>
+<button type="submit">${texts.setPassword}</button>
+</form>`
+}
+
+function homeMain(texts: PageTexts, idTag: string): string {
+  return `<h1 id="name">${idTag}</h1>
+<div id="signed-in" hidden>
+<p id="who"></p>
+<button type="button" id="sign-out" class="quiet">${texts.signOut}</button>
+<section aria-labelledby="approve-title">
+<h2 id="approve-title">${texts.approve}</h2>
+<form id="approve-form" method="post">
+<label for="device-code">${texts.deviceCode}</label>
+<input id="device-code" name="device-code" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="500" required aria-describedby="approve-hint">
+<p id="approve-hint" class="hint">${texts.approveHint}</p>
+<button type="submit">${texts.lookAt}</button>
+</form>
+<div id="device" hidden>
+<dl id="device-details"></dl>
+<p class="warning">${texts.approveWarning}</p>
+<button type="button" id="deny">${texts.deny}</button>
+<button type="button" id="allow" class="quiet">${texts.allow}</button>
+</div>
+</section>
+<section aria-labelledby="sessions-title">
+<h2 id="sessions-title">${texts.sessions}</h2>
+<ul id="sessions"></ul>
+</section>
+<section aria-labelledby="passkeys-title">
+<h2 id="passkeys-title">${texts.passkeys}</h2>
+<ul id="passkeys"></ul>
+<form id="passkey-form" method="post">
+<label for="passkey-name">${texts.passkeyName}</label>
+<input id="passkey-name" name="passkey-name" autocomplete="off" maxlength="100">
+<button type="submit">${texts.addPasskey}</button>
+</form>
+</section>
+<p><a href="/api/docs">${texts.apiDocs}</a></p>
+</div>`
+}
+
+interface Frame {
+  readonly language: PageLanguage
+  readonly title: string
+  readonly head: string
+  readonly bodyAttributes: string
+  readonly main: string
+}
+
+function frame({ language, title, head, bodyAttributes, main }: Frame): string {
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/kith.css">
+${head}
+</head>
+<body${bodyAttributes}>
+<main>
+${main}
+</main>
+</body>
+</html>
+`
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
+}
