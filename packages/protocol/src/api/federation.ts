@@ -1,11 +1,11 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { Words } from '../schemas.ts'
+import { IdTagInput, IsoTime, pageQuery, TimestampInput, Words } from '../schemas.ts'
 
 const tag = 'Federation'
 
-function Receipt(status: 'received' | 'processed') {
-  return Type.Object({ actionId: Type.String(), status: Words([status]), verified: Type.Boolean() })
+function Receipt<Status extends string>(statuses: readonly Status[]) {
+  return Type.Object({ actionId: Type.String(), status: Words(statuses), verified: Type.Boolean() })
 }
 
 export const receiveAction = contract({
@@ -20,7 +20,7 @@ export const receiveAction = contract({
   anyHost: true,
   bucket: 'inbox',
   body: { kind: 'jwt' },
-  reply: { kind: 'data', status: 200, schema: Receipt('received') },
+  reply: { kind: 'data', status: 200, schema: Receipt(['received']) },
   errors: ['E-AUTH-UNAUTH', 'E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
@@ -30,11 +30,13 @@ export const receiveActionSync = contract({
   path: '/api/inbox/sync',
   tag,
   summary: 'Deliver a signed action and wait until it is processed',
+  description:
+    'Work that takes longer than five seconds, because very many here receive the action, goes on after the answer, whose status is then `received`.',
   auth: 'none',
   anyHost: true,
   bucket: 'inbox',
   body: { kind: 'jwt' },
-  reply: { kind: 'data', status: 200, schema: Receipt('processed') },
+  reply: { kind: 'data', status: 200, schema: Receipt(['processed', 'received']) },
   errors: [
     'E-AUTH-UNAUTH',
     'E-AUTH-FORBIDDEN',
@@ -45,4 +47,83 @@ export const receiveActionSync = contract({
   ],
 })
 
-export const federationContracts = [receiveAction, receiveActionSync]
+/** What one answer of the history holds at most (DECISIONS part 11). */
+export const historyLimits = { maxItems: 50, maxAgeSecs: 30 * 86_400, maxChars: 900_000 } as const
+
+export const listOutbox = contract({
+  name: 'listOutbox',
+  method: 'GET',
+  path: '/api/outbox',
+  tag,
+  summary: 'The tokens of what this tenant published lately and the bearer may read, oldest first',
+  description:
+    'For a server whose user has begun to follow this tenant. At most 50 of the last 30 days: the newest, when there are more.',
+  auth: 'optional',
+  scope: 'read:actions',
+  query: Type.Object({
+    since: Type.Optional(TimestampInput),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: historyLimits.maxItems })),
+  }),
+  reply: { kind: 'data', status: 200, schema: Type.Object({ items: Type.Array(Type.String()) }) },
+  errors: [],
+})
+
+/** A domain with which the whole server has nothing to do; the domains below it are included. */
+export const DomainBlockView = Type.Object({
+  domain: Type.String(),
+  reason: Type.Optional(Type.String()),
+  createdBy: Type.String(),
+  createdAt: IsoTime,
+})
+export type DomainBlockView = Static<typeof DomainBlockView>
+
+const admin = { tag: 'Administration', auth: 'required', unscoped: true, role: 'SADM' } as const
+
+export const listDomainBlocks = contract({
+  ...admin,
+  name: 'listDomainBlocks',
+  method: 'GET',
+  path: '/api/admin/domain-blocks',
+  summary: 'The blocked domains, by name',
+  query: Type.Object({ limit: pageQuery.limit, cursor: pageQuery.cursor }),
+  reply: { kind: 'list', status: 200, schema: DomainBlockView },
+  errors: [],
+})
+
+export const blockDomain = contract({
+  ...admin,
+  name: 'blockDomain',
+  method: 'POST',
+  path: '/api/admin/domain-blocks',
+  summary: 'Block a domain: nothing is taken from it, delivered to it or fetched from it',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      domain: IdTagInput,
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+    }),
+  },
+  reply: { kind: 'data', status: 201, schema: DomainBlockView },
+  errors: ['E-STATE'],
+  example: { body: { domain: 'spam.example.com', reason: 'Nothing but advertisements' } },
+})
+
+export const unblockDomain = contract({
+  ...admin,
+  name: 'unblockDomain',
+  method: 'DELETE',
+  path: '/api/admin/domain-blocks/{domain}',
+  summary: 'Take a block away',
+  params: Type.Object({ domain: IdTagInput }),
+  reply: { kind: 'data', status: 200, schema: Type.Object({ domain: Type.String() }) },
+  errors: ['E-NOTFOUND'],
+})
+
+export const federationContracts = [
+  receiveAction,
+  receiveActionSync,
+  listOutbox,
+  listDomainBlocks,
+  blockDomain,
+  unblockDomain,
+]

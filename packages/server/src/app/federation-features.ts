@@ -7,36 +7,31 @@ import {
   findStoredAction,
   getOwnAction,
   receiveAction,
+  type StoredAction,
   sweepActions,
   sweepActionsJob,
 } from '#features/actions/index.ts'
+import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { assertAttachable, queueFetches } from '#features/files/index.ts'
 import { findFreshInboxes } from '#features/identities/index.ts'
 import {
+  type HistoryDeps,
+  handleInboxJobs,
   inboxEndpoints,
   openTokenVerifier,
-  type ReceiveDeps,
+  queueHistory,
   receiveLocally,
-  storeAtTenants,
-  storeLaterJob,
-  verifyLaterJob,
-  verifyWaitingToken,
+  requestHistory,
 } from '#features/inbox/index.ts'
-import {
-  deliverAction,
-  deliverJob,
-  deliverLocally,
-  deliverLocallyJob,
-  findInboxAndQueue,
-  findInboxJob,
-  outboxEndpoints,
-  queueDeliveries,
-} from '#features/outbox/index.ts'
+import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from '#features/outbox/index.ts'
 import { requestProfile } from '#features/profiles/index.ts'
-import { listHosted } from '#features/tenants/index.ts'
-import { type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
-import type { Endpoint } from '#infra/http/index.ts'
-import { JobVerdict, listJobs } from '#infra/jobs/index.ts'
+import { findRelation, roleOf } from '#features/relations/index.ts'
+import { mintProxyToken } from '#features/sessions/index.ts'
+import { type HostedTenant, listHosted } from '#features/tenants/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
+import { listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { Addresses } from './addresses.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
@@ -44,15 +39,23 @@ import type { Services } from './services.ts'
 
 const minuteMs = 60_000
 
+/** What the ways in and out need beside the services. */
+export interface FederationParts {
+  readonly addresses: Addresses
+  readonly domainBlocks: DomainBlocks
+  readonly rateLimits: RateLimits
+}
+
 /** Actions and their ways in and out: what one causes in the other is told here and nowhere else. */
 export function wireActions(
   services: Services,
   identity: IdentityFeatures,
-  addresses: Addresses,
+  parts: FederationParts,
 ): Endpoint[] {
+  const { addresses } = parts
   const ports = actionPorts(services, identity)
-  const receiveDeps = wireInbox(services, identity, ports)
-  wireOutbox(services, identity, receiveDeps)
+  const receiveDeps = wireInbox(services, identity, { ...parts, ports })
+  wireOutbox(services, identity, { ...parts, receiveDeps })
   const { db, jobs, clock } = services
   const { tenants } = identity
   const sweepDeps = { db, clock, onStored: ports.onStored, findTenantById: tenants.findById }
@@ -63,6 +66,7 @@ export function wireActions(
     ...inboxEndpoints(receiveDeps),
     ...outboxEndpoints({
       db,
+      clock,
       listJobs,
       ownServer: () => new URL(addresses.serverUrl(services.config.baseIdTag)).host,
       assertIssuer: async (request) => void (await getOwnAction(ports, request)),
@@ -99,9 +103,26 @@ async function react(services: Services, tx: Writer, { kind, action }: ActionEve
   const { issuerTag, attachments } = action
   if (attachments.length > 0) await queueFetches(services, tx, { issuerTag, attachments })
   await requestProfile(services, tx, issuerTag)
+  // The answer to a request of one's own; a request that waits for an answer opens nothing yet.
+  if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(services, tx, issuerTag)
 }
 
-function wireInbox(services: Services, identity: IdentityFeatures, ports: ActionPorts): ReceiveDeps {
+const circleTypes: ReadonlySet<string> = new Set(['FLLW', 'CONN'])
+
+/** Does this action let its issuer, or for a connection also its receiver, read more of what the other publishes? */
+function opensHistory({ type, subType, status }: StoredAction): boolean {
+  return circleTypes.has(type) && subType === undefined && status === 'A'
+}
+
+interface InboxParts extends FederationParts {
+  readonly ports: ActionPorts
+}
+
+function wireInbox(
+  services: Services,
+  identity: IdentityFeatures,
+  { ports, domainBlocks, rateLimits }: InboxParts,
+): HistoryDeps {
   const { db, clock, jobs, signatures } = services
   const { tenants, identities } = identity
   const verifier = openTokenVerifier({
@@ -109,36 +130,89 @@ function wireInbox(services: Services, identity: IdentityFeatures, ports: Action
       const resolved = await identities.resolve(issuerTag, { refresh })
       return resolved.kind === 'found' ? { kind: 'found', keys: resolved.identity.keys } : resolved
     },
+    admitIssuer: (issuerTag) => assertRate({ rateLimits, clock }, 'inbox-issuer', issuerTag),
     verifySignature: (signingInput, signature, key) => signatures.verify(signingInput, signature, key),
   })
-  const deps: ReceiveDeps = {
+  const deps: HistoryDeps = {
     db,
     clock,
     jobs,
     verifier,
+    isBlockedDomain: (idTag) => domainBlocks.isBlocked(idTag),
     findConcerned: (reader, payload) => findConcerned({ tenants }, reader, payload),
-    findTenantById: tenants.findById,
+    findTenantById: async (tenantId) => unlessSuspended(await tenants.findById(tenantId)),
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
+    requestHistory: historyRequester(services, identity),
   }
-  jobs.handle(verifyLaterJob, async ({ token }) => {
-    if ((await verifyWaitingToken(deps, token)) === 'unreachable')
-      throw new JobVerdict('the issuer’s key cannot be had', { kind: 'retry' })
-  })
-  jobs.handle(storeLaterJob, (payload) => storeAtTenants(deps, payload))
+  handleInboxJobs(jobs, deps)
   return deps
+}
+
+function unlessSuspended(tenant: HostedTenant | undefined): HostedTenant | undefined {
+  return tenant?.suspendedAt === undefined ? tenant : undefined
+}
+
+/** The history of an identity: of one on this server it is read, as that server would answer it. */
+function historyRequester(
+  { db, clock, egress, signingKeys }: Services,
+  { tenants, identities, findLifetimes }: IdentityFeatures,
+): HistoryDeps['requestHistory'] {
+  const remote = {
+    egress,
+    async findServer(idTag: IdTag) {
+      const resolved = await identities.resolve(idTag)
+      return resolved.kind === 'found'
+        ? { kind: 'found' as const, serverUrl: resolved.identity.serverUrl }
+        : resolved
+    },
+    async proxyToken(tenant: Tenant, target: IdTag) {
+      const issuedAt = nowSecs(clock)
+      const { proxySecs } = await findLifetimes()
+      const token = { target, issuedAt, expiresAt: issuedAt + proxySecs }
+      return await mintProxyToken(signingKeys, tenant, token)
+    },
+  }
+  return async (tenant, idTag, { since, signal }) => {
+    const local = await tenants.find(idTag)
+    if (!local) return await requestHistory(remote, { tenant, idTag, since }, signal)
+    if (local.suspendedAt !== undefined) return []
+    const caller = await visitor(db.reader(local.tenantId), tenant.idTag)
+    return await listHistory({ db, clock }, { tenant: local, caller, since })
+  }
+}
+
+/** Somebody as a proxy token would show them to the tenant of the reader. */
+async function visitor(reader: Reader, idTag: IdTag): Promise<Identified> {
+  const relation = await findRelation(reader, idTag)
+  const role = relation ? roleOf(relation) : 'public'
+  return {
+    kind: 'identity',
+    idTag,
+    tokenUse: 'proxy',
+    scope: undefined,
+    role,
+    isOwner: false,
+    isAdmin: false,
+  }
+}
+
+interface OutboxParts extends FederationParts {
+  readonly receiveDeps: HistoryDeps
 }
 
 function wireOutbox(
   services: Services,
   { tenants, identities }: IdentityFeatures,
-  receiveDeps: ReceiveDeps,
+  { receiveDeps, domainBlocks }: OutboxParts,
 ): void {
-  const { db, clock, jobs, egress } = services
-  const deps = {
+  const { db, clock, jobs, egress, metrics } = services
+  handleOutboxJobs(jobs, {
     db,
     jobs,
     clock,
     egress,
+    metrics,
+    isBlockedDomain: (idTag) => domainBlocks.isBlocked(idTag),
     async findToken(reader: Reader, actionId: ActionId) {
       const action = await findStoredAction(reader, actionId)
       return action?.token === undefined ? undefined : { token: action.token, issuerTag: action.issuerTag }
@@ -151,14 +225,17 @@ function wireOutbox(
     },
     async receiveLocally(token: string, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))
-      await receiveLocally(
-        receiveDeps,
-        token,
-        found.filter((tenant) => tenant !== undefined),
-      )
+      const active = found.map(unlessSuspended).filter((tenant) => tenant !== undefined)
+      await receiveLocally(receiveDeps, token, active)
     },
-  }
-  jobs.handle(deliverJob, (payload, context) => deliverAction(deps, payload, context))
-  jobs.handle(findInboxJob, (payload, context) => findInboxAndQueue(deps, payload, context))
-  jobs.handle(deliverLocallyJob, (payload, context) => deliverLocally(deps, payload, context))
+    onDelivered: (tenantId, actionId) => followUp(services, tenantId, actionId),
+  })
+}
+
+/** Once the other side knows that it is followed, it shows what it published before. */
+async function followUp(services: Services, tenantId: TenantId, actionId: ActionId): Promise<void> {
+  const { db } = services
+  const action = await findStoredAction(db.reader(tenantId), actionId)
+  const other = action && opensHistory(action) ? action.audienceTag : undefined
+  if (other) await db.transact(tenantId, (tx) => queueHistory(services, tx, other))
 }

@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { createPasswordHasher } from '#features/accounts/index.ts'
+import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import { findRelation, roleOf } from '#features/relations/index.ts'
@@ -14,10 +15,10 @@ import type { Services } from './services.ts'
 type OwnProfile = Parameters<typeof createOwnProfile>[2]
 
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
-export function openIdentityFeatures(services: Services, addresses: Addresses) {
+export function openIdentityFeatures(services: Services, addresses: Addresses, domainBlocks: DomainBlocks) {
   const { db, clock, config, signatures, signingKeys, tokenSecrets } = services
   const tenants = openTenants({ db, clock })
-  const identities = openIdentityCache(services, addresses, tenants)
+  const identities = withoutBlocked(openIdentityCache(services, addresses, tenants), tenants, domainBlocks)
   const lastUse = new LastUse(db, clock)
   const findIdentityKey = identityKeyFinder(identities)
   const authenticator = new Authenticator({
@@ -76,6 +77,17 @@ function openIdentityCache(services: Services, addresses: Addresses, tenants: Te
       return { idTag, serverUrl: addresses.serverUrl(idTag), inboxUrl: addresses.inboxUrl(idTag), keys }
     },
   })
+}
+
+/** For this server there is nobody in a blocked domain, wherever they are hosted; its own tenants stay. */
+function withoutBlocked(identities: Identities, tenants: Tenants, domainBlocks: DomainBlocks): Identities {
+  return {
+    async resolve(idTag, options) {
+      const isUnknown = (await domainBlocks.isBlocked(idTag)) && !(await tenants.find(idTag))
+      return isUnknown ? { kind: 'unknown' } : await identities.resolve(idTag, options)
+    },
+    sweep: () => identities.sweep(),
+  }
 }
 
 function identityKeyFinder(identities: Identities) {

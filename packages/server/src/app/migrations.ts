@@ -1,6 +1,7 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
+import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   ...profilesMigrations,
   ...actionsMigrations,
   ...filesMigrations,
+  ...domainBlocksMigrations,
 ]

@@ -1,16 +1,17 @@
 import { receiveActionSync, receiveAction as receiveContract } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { type ReceiveDeps, receiveToken, receiveTokenNow } from './receive-token.ts'
+import type { ReceiveDeps } from './receive-deps.ts'
+import { receiveToken, receiveTokenNow } from './receive-token.ts'
 
 export function inboxEndpoints(deps: ReceiveDeps): Endpoint[] {
   return [
-    bind(receiveContract, async ({ body }) => ({
-      ...(await receiveToken(deps, body)),
-      status: 'received' as const,
-    })),
-    bind(receiveActionSync, async ({ body }) => ({
-      ...(await receiveTokenNow(deps, body)),
-      status: 'processed' as const,
-    })),
+    bind(receiveContract, async ({ body }) => {
+      const { actionId, verified } = await receiveToken(deps, body)
+      return { actionId, verified, status: 'received' as const }
+    }),
+    bind(receiveActionSync, async ({ body }) => {
+      const { actionId, verified, isProcessed } = await receiveTokenNow(deps, body)
+      return { actionId, verified, status: isProcessed ? ('processed' as const) : ('received' as const) }
+    }),
   ]
 }

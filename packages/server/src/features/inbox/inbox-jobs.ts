@@ -4,13 +4,13 @@ import { jobKind } from '#infra/jobs/index.ts'
 const minuteMs = 60_000
 
 /** A token whose issuer's server could not be reached: verified later, and until then visible to nobody
- * (DECISIONS part 11: at most once in 5 minutes and host, dropped after 24 h). */
+ * (DECISIONS part 11: at most once in 5 minutes and host). After a day it is dropped, which its handler does: jobs
+ * that end by themselves are kept for admins, and strangers could fill the database with them. */
 export const verifyLaterJob = jobKind({
   name: 'inbox.verify-later',
   payload: Type.Object({ token: Type.String() }),
   retry: {
-    maxAttempts: 300,
-    giveUpAfterMs: 24 * 60 * minuteMs,
+    maxAttempts: 1000,
     firstDelayMs: 5 * minuteMs,
     longestDelayMs: 60 * minuteMs,
   },
@@ -27,5 +27,21 @@ export const storeLaterJob = jobKind({
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs },
   concurrency: 4,
   leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
+/** Fetches what an identity published before the tenant followed it or connected with it. */
+export const fetchHistoryJob = jobKind({
+  name: 'inbox.fetch-history',
+  payload: Type.Object({ idTag: Type.String() }),
+  retry: {
+    maxAttempts: 10,
+    giveUpAfterMs: 24 * 60 * minuteMs,
+    firstDelayMs: minuteMs / 2,
+    longestDelayMs: 60 * minuteMs,
+  },
+  concurrency: 4,
+  leaseMs: minuteMs,
+  group: { concurrency: 1, breakerFailures: 3, restMs: minuteMs, longestRestMs: 60 * minuteMs },
   keepDoneMs: 0,
 })

@@ -1,9 +1,7 @@
+export { type HistoryDeps, queueHistory } from './fetch-history.ts'
+export { handleInboxJobs } from './handle-inbox-jobs.ts'
 export { inboxEndpoints } from './inbox-endpoints.ts'
-export { storeLaterJob, verifyLaterJob } from './inbox-jobs.ts'
-export {
-  type ReceiveDeps,
-  receiveLocally,
-  storeAtTenants,
-  verifyWaitingToken,
-} from './receive-token.ts'
+export type { ReceiveDeps } from './receive-deps.ts'
+export { type RequestHistoryDeps, requestHistory } from './request-history.ts'
+export { receiveLocally } from './store-token.ts'
 export { type IssuerKey, type IssuerKeys, openTokenVerifier, type VerifyDeps } from './verify-token.ts'

@@ -21,6 +21,8 @@ export type IssuerKeys =
 export interface VerifyDeps {
   /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. */
   readonly findKeys: (issuerTag: IdTag, options: { readonly refresh: boolean }) => Promise<IssuerKeys>
+  /** Counts a token whose signature is the issuer's own; throws `E-RATELIMIT` when it has sent too many. */
+  readonly admitIssuer: (issuerTag: IdTag) => Promise<void>
   /** ES384 over `signingInput`, off the main thread. */
   readonly verifySignature: (signingInput: string, signature: Uint8Array, key: KeyObject) => Promise<boolean>
 }
@@ -40,6 +42,8 @@ export function openTokenVerifier(deps: VerifyDeps) {
       if (key === 'unreachable') return key
       const { signingInput, signature } = token.parsed
       if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
+      // Not before the signature: nobody may use up what is another's. One that is refused here comes again.
+      await deps.admitIssuer(token.issuerTag)
       valid.set(hash, true)
       return true
     },

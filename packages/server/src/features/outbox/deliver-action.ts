@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Database, Reader, TenantId } from '#infra/db/index.ts'
 import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
 import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
+import type { Metrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
 import { queueByInbox } from './queue-deliveries.ts'
@@ -17,13 +18,18 @@ export interface DeliverDeps {
   readonly db: Database
   readonly jobs: Jobs
   readonly clock: Clock
-  readonly egress: Egress
+  readonly egress: Pick<Egress, 'request'>
+  readonly metrics: Pick<Metrics, 'deliveryTried'>
+  /** Has the whole server nothing to do with this identity's domain? */
+  readonly isBlockedDomain: (idTag: IdTag) => Promise<boolean>
   readonly findToken: FindToken
   readonly findInbox: (
     recipient: IdTag,
   ) => Promise<{ kind: 'found'; inboxUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
   /** Hands a token to tenants of this server. */
   readonly receiveLocally: (token: string, recipients: readonly IdTag[]) => Promise<void>
+  /** What follows from the arrival of an action; as a delivery may run twice, so may this. */
+  readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
 
 // The receiver has looked at the token and will not change its mind (DECISIONS part 11).
@@ -36,13 +42,33 @@ export async function deliverAction(
   payload: Static<(typeof deliverJob)['payload']>,
   context: JobContext,
 ): Promise<void> {
-  const found = await deps.findToken(deps.db.reader(context.tenantId), payload.actionId as ActionId)
+  const actionId = payload.actionId as ActionId
+  const found = await deps.findToken(deps.db.reader(context.tenantId), actionId)
   if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
-  const answer = await post(deps, payload.inboxUrl, found.token, context.signal)
-  if (isReceipt(answer, payload.actionId)) return
-  if (finalStatuses.has(answer.status)) throw new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead' })
-  const atMs = retryAfterMs(answer.headers['retry-after'], deps.clock.now())
-  throw new JobVerdict(describe(answer), { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
+  await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
+  const startedMs = deps.clock.now()
+  try {
+    const answer = await post(deps, payload.inboxUrl, found.token, context.signal)
+    if (!isReceipt(answer, actionId)) throw verdictOn(answer, deps.clock.now())
+  } catch (error) {
+    const isFinal = error instanceof JobVerdict && error.verdict.kind === 'dead'
+    deps.metrics.deliveryTried(isFinal ? 'stopped' : 'retry', deps.clock.now() - startedMs)
+    throw error
+  }
+  deps.metrics.deliveryTried('delivered', deps.clock.now() - startedMs)
+  await deps.onDelivered(context.tenantId, actionId)
+}
+
+// Who blocks a domain blocks the identities in it, wherever they are hosted.
+async function assertSomebodyAllowed(deps: DeliverDeps, recipients: readonly IdTag[]): Promise<void> {
+  for (const recipient of recipients) if (!(await deps.isBlockedDomain(recipient))) return
+  throw new JobVerdict('the domain is blocked', { kind: 'dead' })
+}
+
+function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
+  if (finalStatuses.has(answer.status)) return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead' })
+  const atMs = retryAfterMs(answer.headers['retry-after'], nowMs)
+  return new JobVerdict(describe(answer), { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
 }
 
 async function post(
@@ -84,11 +110,14 @@ function describe(answer: EgressAnswer): string {
   return answer.status < 300 ? `HTTP ${answer.status} without a receipt` : `HTTP ${answer.status}`
 }
 
+// What a server that is overloaded says, or a clock that is wrong: below it the usual delays are the kinder ones.
+const shortestPutOffMs = 10_000
+
 /** `Retry-After` (RFC 9110 section 10.2.3) as Unix milliseconds: seconds from now, or a date. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
-  const at = /^\d{1,9}$/.test(header) ? nowMs + Number(header) * 1000 : Date.parse(header)
-  return Number.isNaN(at) || at < nowMs ? undefined : at
+  const atMs = /^\d{1,9}$/.test(header) ? nowMs + Number(header) * 1000 : Date.parse(header)
+  return Number.isNaN(atMs) || atMs < nowMs + shortestPutOffMs ? undefined : atMs
 }
 
 /** Resolves a recipient and queues the delivery to its inbox. */
@@ -98,6 +127,7 @@ export async function findInboxAndQueue(
   context: JobContext,
 ): Promise<void> {
   const recipient = payload.recipient as IdTag
+  await assertSomebodyAllowed(deps, [recipient])
   const inbox = await deps.findInbox(recipient)
   if (inbox.kind === 'unknown') throw new JobVerdict('there is no such identity', { kind: 'dead' })
   if (inbox.kind === 'unreachable') throw new JobVerdict('its server cannot be reached', { kind: 'retry' })
@@ -112,11 +142,13 @@ export async function findInboxAndQueue(
 
 /** Hands an action to recipients on this server. */
 export async function deliverLocally(
-  deps: Pick<DeliverDeps, 'db' | 'findToken' | 'receiveLocally'>,
+  deps: Pick<DeliverDeps, 'db' | 'findToken' | 'receiveLocally' | 'onDelivered'>,
   payload: Static<(typeof deliverLocallyJob)['payload']>,
-  context: { readonly tenantId: TenantId },
+  { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
-  const found = await deps.findToken(deps.db.reader(context.tenantId), payload.actionId as ActionId)
+  const actionId = payload.actionId as ActionId
+  const found = await deps.findToken(deps.db.reader(tenantId), actionId)
   if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
   await deps.receiveLocally(found.token, payload.recipients as IdTag[])
+  await deps.onDelivered(tenantId, actionId)
 }

@@ -1,11 +1,7 @@
-export {
-  type DeliverDeps,
-  deliverAction,
-  deliverLocally,
-  type FindToken,
-  findInboxAndQueue,
-} from './deliver-action.ts'
+export type { DeliverDeps, FindToken } from './deliver-action.ts'
+export { handleOutboxJobs } from './handle-outbox-jobs.ts'
 export { type ListDeliveriesDeps, listDeliveries } from './list-deliveries.ts'
+export { listHistory } from './list-history.ts'
 export { outboxEndpoints } from './outbox-endpoints.ts'
 export { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
 export { type Outgoing, type QueueDeps, queueDeliveries } from './queue-deliveries.ts'

@@ -1,13 +1,21 @@
-import { listDeliveries as listDeliveriesContract } from '@kith/protocol'
+import { listDeliveries as listDeliveriesContract, listOutbox } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
 import { type ListDeliveriesDeps, listDeliveries } from './list-deliveries.ts'
+import { type ListHistoryDeps, listHistory } from './list-history.ts'
 import { deliveryView } from './outbox-view.ts'
 
-export function outboxEndpoints(deps: ListDeliveriesDeps & { readonly ownServer: () => string }): Endpoint[] {
+export interface OutboxEndpointDeps extends ListDeliveriesDeps, ListHistoryDeps {
+  readonly ownServer: () => string
+}
+
+export function outboxEndpoints(deps: OutboxEndpointDeps): Endpoint[] {
   return [
     bind(listDeliveriesContract, async ({ tenant, caller, params }) => {
       const jobs = await listDeliveries(deps, { tenant, caller, actionId: params.actionId })
       return jobs.map((job) => deliveryView(job, deps.ownServer()))
     }),
+    bind(listOutbox, async ({ tenant, caller, query }) => ({
+      items: await listHistory(deps, { tenant, caller, ...query }),
+    })),
   ]
 }

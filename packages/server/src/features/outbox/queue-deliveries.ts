@@ -19,12 +19,16 @@ export interface Outgoing {
 
 // A job of a few recipients keeps the transaction that hands them the action short.
 const localRecipientsPerJob = 50
+// Below the number of values that either database takes in one statement.
+const tagsPerQuery = 1000
+// A receiving server finds the receivers itself: the names are for people to read, and payloads are bounded.
+const maxNamedRecipients = 1000
 
 /** Writes the deliveries of an action beside it, in its transaction: one per inbox, whatever the number of recipients there. */
 export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Outgoing): Promise<void> {
   const recipients = [...new Set(outgoing.recipients)].filter((recipient) => recipient !== outgoing.issuerTag)
   if (recipients.length === 0) return
-  const local = await deps.findLocal(tx, recipients)
+  const local = await findLocal(deps, tx, recipients)
   const remote = recipients.filter((recipient) => !local.has(recipient))
   const inboxes = remote.length > 0 ? await deps.findInboxes(tx, remote) : new Map<IdTag, string>()
   await queueLocally(deps, tx, outgoing, [...local])
@@ -40,6 +44,14 @@ export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Out
   )
 }
 
+async function findLocal(deps: QueueDeps, tx: Writer, recipients: readonly IdTag[]): Promise<Set<IdTag>> {
+  const local = new Set<IdTag>()
+  for (let from = 0; from < recipients.length; from += tagsPerQuery)
+    for (const idTag of await deps.findLocal(tx, recipients.slice(from, from + tagsPerQuery)))
+      local.add(idTag)
+  return local
+}
+
 /** Queues one delivery to an inbox; the order of one issuer's actions at one inbox is kept. */
 export async function queueByInbox(
   deps: Pick<QueueDeps, 'jobs'>,
@@ -52,7 +64,7 @@ export async function queueByInbox(
     tx,
     deliverJob,
     [...byInbox].map(([inboxUrl, recipients]) => ({
-      payload: { actionId, inboxUrl, recipients: [...recipients] },
+      payload: { actionId, inboxUrl, recipients: recipients.slice(0, maxNamedRecipients) },
       options: {
         orderingKey: `${issuerTag}|${inboxUrl}`,
         groupKey: new URL(inboxUrl).host,

@@ -1,3 +1,4 @@
+import type { Contract } from '@kith/protocol'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -44,15 +45,21 @@ export async function admit(
   const tenant = found instanceof Promise ? await found : found
   const addressKey = rateKeyOf(peer.ip)
   const isCredentialed = bearer !== undefined && tenant !== undefined
-  if (!isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
+  if (!isCredentialed) await takeGeneral(deps, exchange, generalBucketOf(contract), addressKey)
   if (!tenant && !contract.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
-  if (contract.bucket && contract.bucket !== 'general') await takeTight(deps, contract.bucket, addressKey)
+  if (contract.bucket && contract.bucket !== 'general' && contract.bucket !== 'inbox')
+    await takeTight(deps, contract.bucket, addressKey)
   const caller = isCredentialed
     ? await identify(deps, route, exchange, { tenant, bearer, ip: peer.ip })
     : guest
   const refusal = authorize(contract, caller)
   if (refusal) throw new Failure(refusal)
   return { tenant, caller: contract.auth === 'none' ? guest : caller }
+}
+
+/** Servers show no bearer to an inbox, and send more than a person does: its bucket takes the place of the general one. */
+function generalBucketOf({ bucket }: Contract): RateLimitName {
+  return bucket === 'inbox' ? bucket : 'anonymous'
 }
 
 /** The caller of a bearer. An identity has a bucket of its own; everybody else shares that of the address. */

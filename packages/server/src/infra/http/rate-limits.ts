@@ -3,7 +3,12 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 
 /** The tight buckets of contracts; the general one by address or by identity; and bearers that were refused. */
-export type RateLimitName = Exclude<RateBucket, 'general'> | 'anonymous' | 'identity' | 'bad-bearer'
+export type RateLimitName =
+  | Exclude<RateBucket, 'general'>
+  | 'anonymous'
+  | 'identity'
+  | 'bad-bearer'
+  | 'inbox-issuer'
 
 /** Requests per minute and key. SPEC names the first two; the tight ones leave room for a household behind one
  * address and for a peer server, and stop a guessing machine. */
@@ -14,7 +19,10 @@ export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   'sign-in': 60,
   recovery: 20,
   registration: 30,
-  inbox: 600,
+  // A server with many users delivers from one address, and it may catch up after an outage; what one of its users
+  // sends is bounded by `inbox-issuer`.
+  inbox: 6000,
+  'inbox-issuer': 600,
   qr: 120,
   reference: 300,
 }

@@ -1,0 +1,58 @@
+import { audit } from '#features/audit/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+import { type DomainBlock, isWithin } from './domain-block.ts'
+import { countBlocks, deleteBlock, putBlock } from './domain-block-store.ts'
+import type { DomainBlocks } from './open-domain-blocks.ts'
+
+export interface DomainBlockDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly domainBlocks: DomainBlocks
+}
+
+interface DomainBlockRequest {
+  /** The base tenant, in whose audit trail it is written. */
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly domain: string
+}
+
+// All of them are kept in memory: about a megabyte.
+const maxBlocks = 10_000
+
+/** Blocks a domain and everything below it, or gives its block another reason. */
+export async function blockDomain(
+  deps: DomainBlockDeps,
+  request: DomainBlockRequest & { readonly reason?: string },
+): Promise<DomainBlock> {
+  const { tenant, caller, domain, reason } = request
+  if (isWithin(tenant.idTag, domain)) throw invalid('/domain', 'holds this server itself')
+  const block = {
+    domain,
+    createdBy: caller.idTag,
+    createdAt: nowSecs(deps.clock),
+    ...(reason === undefined ? {} : { reason }),
+  }
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const own = tx.as(serverTenant)
+    if ((await countBlocks(own)) >= maxBlocks)
+      throw new Failure('E-STATE', { message: `There are ${maxBlocks} blocked domains already.` })
+    await putBlock(own, block)
+    await audit(deps, tx, { event: 'domain.blocked', actorTag: caller.idTag, details: { domain } })
+    tx.afterCommit(() => deps.domainBlocks.forget())
+  })
+  return block
+}
+
+/** Takes a block away. What was refused meanwhile is not asked for again. */
+export async function unblockDomain(deps: DomainBlockDeps, request: DomainBlockRequest): Promise<void> {
+  const { tenant, caller, domain } = request
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    if (!(await deleteBlock(tx.as(serverTenant), domain))) throw new Failure('E-NOTFOUND')
+    await audit(deps, tx, { event: 'domain.unblocked', actorTag: caller.idTag, details: { domain } })
+    tx.afterCommit(() => deps.domainBlocks.forget())
+  })
+}

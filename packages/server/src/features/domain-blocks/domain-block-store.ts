@@ -1,0 +1,83 @@
+import type { IdTag } from '@kith/protocol'
+import type { Reader, Writer } from '#infra/db/index.ts'
+import type { DomainBlock } from './domain-block.ts'
+
+interface DomainBlockRow {
+  tenant_id: number
+  domain: string
+  reason: string | null
+  created_by: string
+  created_at: number
+}
+interface DomainBlockTables {
+  domain_blocks: DomainBlockRow
+}
+
+// All of these take a handle of the server's own tenant.
+
+export async function listBlockedDomains(reader: Reader): Promise<string[]> {
+  const rows = await reader
+    .tables<DomainBlockTables>()
+    .selectFrom('domain_blocks')
+    .select('domain')
+    .where('tenant_id', '=', reader.tenantId)
+    .execute()
+  return rows.map(({ domain }) => domain)
+}
+
+export async function countBlocks(reader: Reader): Promise<number> {
+  const row = await reader
+    .tables<DomainBlockTables>()
+    .selectFrom('domain_blocks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', reader.tenantId)
+    .executeTakeFirstOrThrow()
+  return Number(row.count)
+}
+
+export async function listBlocksAfter(reader: Reader, after: string, limit: number): Promise<DomainBlock[]> {
+  const rows = await reader
+    .tables<DomainBlockTables>()
+    .selectFrom('domain_blocks')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('domain', '>', after)
+    .orderBy('domain')
+    .limit(limit)
+    .execute()
+  return rows.map(fromRow)
+}
+
+export async function putBlock(tx: Writer, block: DomainBlock): Promise<void> {
+  const columns = {
+    reason: block.reason ?? null,
+    created_by: block.createdBy,
+    created_at: block.createdAt,
+  }
+  await tx
+    .tables<DomainBlockTables>()
+    .insertInto('domain_blocks')
+    .values({ tenant_id: tx.tenantId, domain: block.domain, ...columns })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'domain']).doUpdateSet(columns))
+    .execute()
+}
+
+/** False when the domain was not blocked. */
+export async function deleteBlock(tx: Writer, domain: string): Promise<boolean> {
+  const result = await tx
+    .tables<DomainBlockTables>()
+    .deleteFrom('domain_blocks')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return Number(result.numDeletedRows) > 0
+}
+
+function fromRow(row: DomainBlockRow): DomainBlock {
+  return {
+    domain: row.domain,
+    createdBy: row.created_by as IdTag,
+    createdAt: row.created_at,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+  }
+}

@@ -1,0 +1,26 @@
+import type { ActionTokenPayload, IdTag } from '@kith/protocol'
+import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, Reader, TenantId, Writer } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { TokenVerifier } from './verify-token.ts'
+
+/** What the inbox needs of others. */
+export interface ReceiveDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly jobs: Jobs
+  readonly verifier: TokenVerifier
+  /** Has the whole server nothing to do with this identity's domain? */
+  readonly isBlockedDomain: (idTag: IdTag) => Promise<boolean>
+  /** The tenants of this server that an action concerns. */
+  readonly findConcerned: (reader: Reader, payload: ActionTokenPayload) => Promise<Tenant[]>
+  /** A tenant that takes part; not one that is suspended. */
+  readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
+  /** Stores an action at one tenant, with its effects there. */
+  readonly receiveAction: (
+    tx: Writer,
+    arrival: { readonly tenant: Tenant; readonly received: ReceivedAction },
+  ) => Promise<ReceiveOutcome>
+}

@@ -1,0 +1,64 @@
+import { historyLimits, type IdTag } from '@kith/protocol'
+import Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { Tenant } from '#infra/caller/index.ts'
+import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
+import { JobVerdict } from '#infra/jobs/index.ts'
+
+export interface RequestHistoryDeps {
+  readonly egress: Pick<Egress, 'request'>
+  readonly findServer: (
+    idTag: IdTag,
+  ) => Promise<{ kind: 'found'; serverUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
+  /** A proxy token of the tenant for the identity. */
+  readonly proxyToken: (tenant: Tenant, target: IdTag) => Promise<string>
+}
+
+const answerSchema = Compile(
+  Type.Object({ data: Type.Object({ items: Type.Array(Type.String(), { maxItems: 1000 }) }) }),
+)
+
+/** Asks an identity's server for its history, as the tenant. A server that does not have this answers nothing. */
+export async function requestHistory(
+  deps: RequestHistoryDeps,
+  question: { readonly tenant: Tenant; readonly idTag: IdTag; readonly since: number },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { tenant, idTag, since } = question
+  const server = await deps.findServer(idTag)
+  if (server.kind === 'unknown') return []
+  if (server.kind === 'unreachable') throw retry('its server cannot be reached')
+  const bearer = await deps.proxyToken(tenant, idTag)
+  const answer = await ask(deps, {
+    url: `${server.serverUrl}/api/outbox?since=${since}&limit=${historyLimits.maxItems}`,
+    headers: { accept: 'application/json', authorization: `Bearer ${bearer}` },
+    signal,
+  })
+  if (answer.status === 429 || answer.status >= 500) throw retry(`HTTP ${answer.status}`)
+  return answer.status === 200 ? itemsOf(answer) : []
+}
+
+async function ask(
+  { egress }: RequestHistoryDeps,
+  request: { readonly url: string; readonly headers: Record<string, string>; readonly signal: AbortSignal },
+): Promise<EgressAnswer> {
+  try {
+    return await egress.request({ method: 'GET', ...request })
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    throw retry(`${error.reason}: ${error.message}`, error)
+  }
+}
+
+function itemsOf(answer: EgressAnswer): readonly string[] {
+  try {
+    const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
+    return answerSchema.Check(document) ? document.data.items : []
+  } catch {
+    return []
+  }
+}
+
+function retry(message: string, cause?: unknown): JobVerdict {
+  return new JobVerdict(message, { kind: 'retry' }, cause)
+}

@@ -1,0 +1,89 @@
+import type { ReceiveOutcome } from '#features/actions/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type CheckedToken, checkToken } from './check-token.ts'
+import { storeLaterJob } from './inbox-jobs.ts'
+import type { ReceiveDeps } from './receive-deps.ts'
+
+export type StoreDeps = Pick<ReceiveDeps, 'db' | 'clock' | 'jobs' | 'receiveAction' | 'findTenantById'>
+
+/** So many tenants are served in one transaction, while the sender waits; more are served by jobs. */
+export const tenantsPerTransaction = 16
+
+/** Stores a verified token at some tenants, all or none. */
+export async function storeToken(
+  deps: Pick<StoreDeps, 'db' | 'receiveAction'>,
+  token: CheckedToken,
+  tenants: readonly Tenant[],
+): Promise<ReceiveOutcome[]> {
+  if (tenants.length === 0) return []
+  const { text, payload, actionId, issuerTag } = token
+  return await deps.db.transact(serverTenant, async (tx) => {
+    const outcomes: ReceiveOutcome[] = []
+    for (const tenant of tenants) {
+      const received = { token: text, payload, actionId, issuerTag }
+      outcomes.push(await deps.receiveAction(tx.as(tenant.tenantId), { tenant, received }))
+    }
+    return outcomes
+  })
+}
+
+/** Queues a verified token for tenants; one issuer's tokens keep their order. */
+export async function storeLater(
+  deps: Pick<StoreDeps, 'db' | 'jobs'>,
+  token: CheckedToken,
+  tenants: readonly Tenant[],
+): Promise<void> {
+  const jobs = portionsOf(tenants).map((portion) => ({
+    payload: { token: token.text, tenantIds: portion.map(({ tenantId }) => tenantId as number) },
+    options: { orderingKey: token.issuerTag },
+  }))
+  if (jobs.length > 0)
+    await deps.db.transact(serverTenant, (tx) => deps.jobs.enqueueAll(tx, storeLaterJob, jobs))
+}
+
+/** Stores a verified token at the tenants a job names. */
+export async function storeAtTenants(
+  deps: StoreDeps,
+  input: { readonly token: string; readonly tenantIds: readonly number[] },
+): Promise<void> {
+  const tenants = await Promise.all(
+    input.tenantIds.map((tenantId) => deps.findTenantById(tenantId as TenantId)),
+  )
+  await receiveLocally(
+    deps,
+    input.token,
+    tenants.filter((tenant) => tenant !== undefined),
+  )
+}
+
+/** Hands a token to tenants without another look at its signature: it was verified before, or its issuer wrote it in
+ * the same database. One that has expired meanwhile is dropped. */
+export async function receiveLocally(
+  deps: Pick<StoreDeps, 'db' | 'clock' | 'receiveAction'>,
+  text: string,
+  tenants: readonly Tenant[],
+): Promise<void> {
+  const token = checkAgain(text, nowSecs(deps.clock))
+  if (!token) return
+  for (const portion of portionsOf(tenants)) await storeToken(deps, token, portion)
+}
+
+/** Portions for one transaction each. */
+export function portionsOf(tenants: readonly Tenant[]): Tenant[][] {
+  return Array.from({ length: Math.ceil(tenants.length / tenantsPerTransaction) }, (_, at) =>
+    tenants.slice(at * tenantsPerTransaction, (at + 1) * tenantsPerTransaction),
+  )
+}
+
+/** A token that was good when it was queued; undefined when it is no more. */
+export function checkAgain(text: string, now: number): CheckedToken | undefined {
+  try {
+    return checkToken(text, now)
+  } catch (error) {
+    if (error instanceof Failure) return undefined
+    throw error
+  }
+}
