@@ -1,1 +1,1 @@
-export { type SniffedType, sniffType } from './sniff-type.ts'
+export { type SniffedType, sniffType, typeWithoutBytes } from './sniff-type.ts'

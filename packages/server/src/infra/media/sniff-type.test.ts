@@ -4,7 +4,7 @@ import { MIMEType } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sniffType } from './sniff-type.ts'
+import { sniffType, typeWithoutBytes } from './sniff-type.ts'
 
 const pictures = join(import.meta.dirname, '../../../test/fixtures/images')
 const picture = async (name: string) => (await readFile(join(pictures, name))).subarray(0, 4100)
@@ -105,6 +105,17 @@ describe('The stored type', () => {
     expect(await typeOf(box('mif1', '\0\0\0\0', 'miaf', 'avif'))).toBe('image/avif')
     expect(await typeOf(box('mif1', '\0\0\0\0', 'heic'))).toBe('image/heif')
     expect(await typeOf(box('heic', '\0\0\0\0', 'mif1'))).toBe('image/heic')
+  })
+})
+
+describe('The type of what has no bytes', () => {
+  test.each([
+    ['image/png', 'image/png'],
+    ['Text/Plain; charset=UTF-8; x=y', 'text/plain; charset=utf-8'],
+    ['text/html\r\nx: y', 'application/octet-stream'],
+    [undefined, 'application/octet-stream'],
+  ])('that is declared %j is %j', (declared, expected) => {
+    expect(typeWithoutBytes(declared)).toBe(expected)
   })
 })
 

@@ -23,6 +23,11 @@ export async function sniffType(head: Uint8Array, declaredHeader?: string): Prom
   }
 }
 
+/** The type of what has no bytes here, or not yet: as declared. Fit for a header. */
+export function typeWithoutBytes(declaredHeader: string | undefined): string {
+  return chooseType(undefined, readDeclaredType(declaredHeader))
+}
+
 async function findSignature(head: Uint8Array): Promise<string | undefined> {
   // Bytes cut off in the middle of a structure may make the parser stumble; they have no signature then.
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
