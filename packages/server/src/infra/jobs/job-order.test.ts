@@ -47,6 +47,16 @@ eachDialect('jobs of one order', (open) => {
     expect(ended.filter((name) => name.startsWith('b'))).toEqual(['b1', 'b2', 'b3'])
   })
 
+  test('follow each other at once, while the clock stands still', async () => {
+    const { jobs, db, begun } = await stepper()
+    await jobs.settle()
+    await db.transact(otherTenant, async (tx) => {
+      for (const name of ['first', 'second', 'third'])
+        await jobs.enqueue(tx, step, { name }, { orderingKey: 'o' })
+    })
+    while (begun.length < 3) await breathe(1)
+  })
+
   test('keep it within one call and over tenants', async () => {
     const { jobs, db, enqueue, begun } = await stepper()
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`)

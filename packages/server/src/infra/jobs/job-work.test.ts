@@ -234,5 +234,14 @@ eachDialect('the jobs of a tenant that ends', (open) => {
     await jobs.settle()
     expect(await lab.list(send, 's')).toEqual([])
     expect(await lab.list(send, 's', otherTenant)).toMatchObject([{ state: 'done' }, { state: 'done' }])
+    // A group that has nothing left is no trouble.
+    await lab.db.transact(otherTenant, async (tx) => {
+      const later = { groupKey: 'host', runAtMs: lab.clock.now() + 60_000 }
+      await jobs.enqueue(tx, send, { name: 'never' }, later)
+    })
+    await jobs.settle()
+    await lab.db.transact(otherTenant, (tx) => removeJobs(tx))
+    await jump(jobs, lab.clock, 60_000)
+    expect(begun).toHaveLength(3)
   })
 })
