@@ -130,9 +130,11 @@ function postOf(issuerTag: IdTag, createdAt: number, number: number): StoredActi
     authorTag: undefined,
     withinId: undefined,
     status: 'A',
+    isMarked: false,
     createdAt,
     issuedAt: createdAt,
     publishedAt: createdAt,
+    publishAt: undefined,
     nonce,
     token: 'x'.repeat(900),
   }

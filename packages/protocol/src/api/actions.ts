@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { actionTypeNames } from '../actions/index.ts'
+import { actionTypeNames, reactionKinds } from '../actions/index.ts'
 import { contract } from '../contract.ts'
 import {
   ActionIdParam,
@@ -88,9 +88,19 @@ export const NewAction = Type.Object({
   visibility: Type.Optional(Visibility),
   flags: Type.Optional(Type.String({ maxLength: 32 })),
   x: Type.Optional(JsonObject),
+  draft: Type.Optional(Type.Boolean({ description: 'Keep it as a draft (status R)' })),
+  publishAt: Type.Optional(TimestampInput),
+  published: Type.Optional(TimestampInput),
   idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 })
 export type NewAction = Static<typeof NewAction>
+
+const params = Type.Object({ actionId: ActionIdParam })
+const changedMembers = {
+  actionId: Type.String(),
+  type: Type.String(),
+  status: Words(actionStatuses),
+}
 
 export const listActions = contract({
   name: 'listActions',
@@ -112,6 +122,9 @@ export const listActions = contract({
     subject: Type.Optional(Type.String()),
     actionId: Type.Optional(CommaList()),
     tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    search: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Words of title, text and summary' }),
+    ),
     createdAfter: Type.Optional(TimestampInput),
     createdBefore: Type.Optional(TimestampInput),
     excludeOwn: Type.Optional(Type.Boolean()),
@@ -152,7 +165,7 @@ export const getAction = contract({
   summary: 'One action',
   auth: 'optional',
   scope: 'read:actions',
-  params: Type.Object({ actionId: ActionIdParam }),
+  params,
   reply: { kind: 'data', status: 200, schema: Action },
   errors: ['E-ACTION-NOTFOUND'],
 })
@@ -165,7 +178,7 @@ export const deleteAction = contract({
   summary: 'Delete one’s own action, here and on every server that received it',
   auth: 'required',
   scope: 'write:actions',
-  params: Type.Object({ actionId: ActionIdParam }),
+  params,
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
   errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN'],
 })
@@ -189,9 +202,163 @@ export const listDeliveries = contract({
   summary: 'How far an action’s delivery to other servers has come',
   auth: 'required',
   scope: 'read:actions',
-  params: Type.Object({ actionId: ActionIdParam }),
+  params,
   reply: { kind: 'data', status: 200, schema: Type.Array(DeliveryView) },
   errors: ['E-ACTION-NOTFOUND'],
 })
 
-export const actionContracts = [listActions, createAction, getAction, deleteAction, listDeliveries]
+export const updateAction = contract({
+  name: 'updateAction',
+  method: 'PATCH',
+  path: '/api/actions/{actionId}',
+  tag,
+  summary: 'Change a draft',
+  auth: 'required',
+  scope: 'write:actions',
+  params,
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      content: Type.Optional(JsonObject),
+      attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
+      visibility: Type.Optional(Visibility),
+      flags: Type.Optional(Type.String({ maxLength: 32 })),
+      x: Type.Optional(JsonObject),
+    }),
+  },
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({ ...changedMembers, content: Type.Optional(JsonObject) }),
+  },
+  errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE', 'E-FILE-NOTFOUND'],
+  example: { body: { content: { text: 'Better words' } } },
+})
+
+export const publishAction = contract({
+  name: 'publishAction',
+  method: 'POST',
+  path: '/api/actions/{actionId}/publish',
+  tag,
+  summary: 'Publish a draft, now or at a time',
+  auth: 'required',
+  scope: 'write:actions',
+  params,
+  body: {
+    kind: 'json',
+    optional: true,
+    schema: Type.Object({ publishAt: Type.Optional(TimestampInput) }),
+  },
+  reply: { kind: 'data', status: 200, schema: Type.Object(changedMembers) },
+  errors: [
+    'E-ACTION-NOTFOUND',
+    'E-AUTH-FORBIDDEN',
+    'E-STATE',
+    'E-FILE-NOTFOUND',
+    'E-PROFILE-NOTFOUND',
+    'E-UNAVAILABLE',
+  ],
+})
+
+export const cancelAction = contract({
+  name: 'cancelAction',
+  method: 'POST',
+  path: '/api/actions/{actionId}/cancel',
+  tag,
+  summary: 'Make a scheduled action a draft again',
+  auth: 'required',
+  scope: 'write:actions',
+  params,
+  reply: { kind: 'data', status: 200, schema: Type.Object(changedMembers) },
+  errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE'],
+})
+
+function answerContract(verdict: 'accept' | 'reject', summary: string) {
+  return contract({
+    name: `${verdict}Action`,
+    method: 'POST',
+    path: `/api/actions/{actionId}/${verdict}`,
+    tag,
+    summary,
+    auth: 'required',
+    scope: 'write:actions',
+    params,
+    reply: {
+      kind: 'data',
+      status: 200,
+      schema: Type.Object({ actionId: Type.String(), status: Words(actionStatuses) }),
+    },
+    errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
+  })
+}
+
+export const acceptAction = answerContract('accept', 'Accept a request that awaits this tenant')
+export const rejectAction = answerContract('reject', 'Refuse a request that awaits this tenant')
+
+export const dismissAction = contract({
+  name: 'dismissAction',
+  method: 'POST',
+  path: '/api/actions/{actionId}/dismiss',
+  tag,
+  summary: 'Take the mark of a new notification away',
+  auth: 'required',
+  scope: 'write:actions',
+  params,
+  reply: { kind: 'data', status: 200, schema: Type.Null() },
+  errors: ['E-ACTION-NOTFOUND'],
+})
+
+export const setReaction = contract({
+  name: 'setReaction',
+  method: 'POST',
+  path: '/api/actions/{actionId}/reaction',
+  tag,
+  summary: 'React to an action, or take the reaction back',
+  auth: 'required',
+  scope: 'write:actions',
+  params,
+  body: { kind: 'json', schema: Type.Object({ type: Nullable(Words(reactionKinds)) }) },
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({ actionId: Type.String(), stat: ActionStat }),
+  },
+  errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-UNAVAILABLE'],
+  example: { body: { type: 'LOVE' } },
+})
+
+const Count = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }))
+
+export const setStat = contract({
+  name: 'setStat',
+  method: 'POST',
+  path: '/api/actions/{actionId}/stat',
+  tag,
+  summary: 'Set counters of an action; counting goes on from there',
+  auth: 'required',
+  scope: 'admin:actions',
+  role: 'SADM',
+  params,
+  body: {
+    kind: 'json',
+    schema: Type.Object({ reactions: Count, comments: Count, views: Count }),
+  },
+  reply: { kind: 'data', status: 200, schema: ActionStat },
+  errors: ['E-ACTION-NOTFOUND'],
+})
+
+export const actionContracts = [
+  listActions,
+  createAction,
+  getAction,
+  updateAction,
+  deleteAction,
+  publishAction,
+  cancelAction,
+  acceptAction,
+  rejectAction,
+  dismissAction,
+  setReaction,
+  setStat,
+  listDeliveries,
+]

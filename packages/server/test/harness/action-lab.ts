@@ -3,18 +3,29 @@ import {
   type Action,
   type ActionId,
   ActionTokenPayload,
+  acceptAction,
+  type BodyOf,
   type CreatedAction,
+  cancelAction,
   createAction,
   deleteAction,
+  dismissAction,
   getAction,
   type IdTag,
   listActions,
   type NewAction,
   parseActionToken,
+  publishAction,
   type QueryOf,
+  type ReactionKind,
+  rejectAction,
+  setReaction,
+  setStat,
+  updateAction,
   type Visibility,
 } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
+import { afterEach } from 'vitest'
 import {
   type ActionEvent,
   type ActionPorts,
@@ -22,6 +33,7 @@ import {
   actionsMigrations,
   findConcerned,
   findStoredAction,
+  handleActionJobs,
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
@@ -31,7 +43,9 @@ import { relationsMigrations } from '#features/relations/index.ts'
 import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { type JobQueue, jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import { keysMigrations, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { callEndpoint } from './call-endpoint.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
@@ -39,6 +53,7 @@ import { TestClock } from './test-clock.ts'
 
 export const actionLabMigrations: readonly Migration[] = [
   ...keysMigrations,
+  ...jobsMigrations,
   ...tenantsMigrations,
   ...relationsMigrations,
   ...profilesMigrations,
@@ -55,16 +70,31 @@ type ListItem = Action
 
 const payloadSchema = Compile(ActionTokenPayload)
 
-/** Tenants whose actions go from one to another inside one database; `settle` delivers what was sent. */
-export async function openActionLab(open: OpenTestDatabase) {
+/** Inside a suite of `eachDialect`: tenants whose actions go from one to another inside one database; `settle` delivers
+ * what was sent and runs the jobs that are due. */
+export function actionLab(open: OpenTestDatabase): () => Promise<ActionLab> {
+  const running: JobQueue[] = []
+  afterEach(async () => {
+    for (const jobs of running.splice(0)) await jobs.stop()
+  })
+  return async () => {
+    const lab = await openActionLab(open)
+    running.push(lab.jobs)
+    return lab
+  }
+}
+
+async function openActionLab(open: OpenTestDatabase) {
   const clock = new TestClock()
   const db = await open({ migrations: actionLabMigrations, clock })
   const tenants = openTenants({ db, clock })
   const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
+  const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: 'lab' })
   const sent: Sent[] = []
   const events: ActionEvent[] = []
-  const settings = { visibility: undefined as Visibility | undefined }
+  const settings = { visibility: undefined as Visibility | undefined, takesOpenMessages: false }
+  const files = { described: [] as string[], told: [] as string[] }
   const unknown = new Set<string>()
   const unreachable = new Set<string>()
   const forbiddenFiles = new Set<string>()
@@ -72,6 +102,20 @@ export async function openActionLab(open: OpenTestDatabase) {
     db,
     clock,
     keys,
+    jobs,
+    fileShares: {
+      describe: async (_, { fileId, permission }) => {
+        if (forbiddenFiles.has(fileId)) throw new Failure('E-FILE-NOTFOUND')
+        files.described.push(permission)
+        return { fileName: 'plan.pdf', contentType: 'application/pdf', fileTp: 'BLOB' }
+      },
+      grant: async (_, { subject, audienceTag }) => void files.told.push(`grant ${subject} ${audienceTag}`),
+      withdraw: async (_, { subject, audienceTag }) =>
+        void files.told.push(`withdraw ${subject} ${audienceTag}`),
+      accept: async (_, { subject, issuerTag }) => void files.told.push(`accept ${subject} ${issuerTag}`),
+      drop: async (_, { subject, issuerTag }) => void files.told.push(`drop ${subject} ${issuerTag}`),
+    },
+    takesOpenMessages: async () => settings.takesOpenMessages,
     deliver: async (tx, { actionId, recipients }) => {
       tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
@@ -83,6 +127,8 @@ export async function openActionLab(open: OpenTestDatabase) {
       if (fileIds.some((fileId) => forbiddenFiles.has(fileId))) throw new Failure('E-FILE-NOTFOUND')
     },
   }
+  handleActionJobs({ ...ports, jobs, findTenantById: tenants.findById })
+  await jobs.start()
   const endpoints = actionEndpoints(ports)
 
   async function makeTenant(idTag: string, type: 'person' | 'community' = 'person') {
@@ -120,6 +166,23 @@ export async function openActionLab(open: OpenTestDatabase) {
         }) as Promise<Action>,
       remove: (actionId: string) =>
         callEndpoint(endpoints, deleteAction, { ...call, params: { actionId: actionId as ActionId } }),
+      update: (actionId: string, body: BodyOf<typeof updateAction>) =>
+        callEndpoint(endpoints, updateAction, { ...call, ...about(actionId), body }),
+      publish: (actionId: string, publishAt?: number) =>
+        callEndpoint(endpoints, publishAction, {
+          ...call,
+          ...about(actionId),
+          ...(publishAt === undefined ? {} : { body: { publishAt } }),
+        }),
+      cancel: (actionId: string) => callEndpoint(endpoints, cancelAction, { ...call, ...about(actionId) }),
+      accept: (actionId: string) => callEndpoint(endpoints, acceptAction, { ...call, ...about(actionId) }),
+      reject: (actionId: string) => callEndpoint(endpoints, rejectAction, { ...call, ...about(actionId) }),
+      dismiss: (actionId: string) => callEndpoint(endpoints, dismissAction, { ...call, ...about(actionId) }),
+      react: (actionId: string, type: ReactionKind | null) =>
+        callEndpoint(endpoints, setReaction, { ...call, ...about(actionId), body: { type } }),
+      setStat: (actionId: string, body: BodyOf<typeof setStat>) =>
+        callEndpoint(endpoints, setStat, { ...call, ...about(actionId), body }),
+      stored: (actionId: string) => findStoredAction(db.reader(tenant.tenantId), actionId as ActionId),
       list: async (query: Partial<QueryOf<typeof listActions>> = {}): Promise<ListItem[]> => {
         const page = await callEndpoint(endpoints, listActions, { ...call, query })
         return page.items as unknown as ListItem[]
@@ -147,6 +210,13 @@ export async function openActionLab(open: OpenTestDatabase) {
 
   /** Delivers everything that was sent, and what is sent because of it. */
   async function settle(): Promise<void> {
+    do {
+      await deliverSent()
+      await jobs.settle()
+    } while (sent.length > 0)
+  }
+
+  async function deliverSent(): Promise<void> {
     for (let next = sent.shift(); next; next = sent.shift()) {
       const token = await tokenOf(next.tenantId, next.actionId)
       const { payload } = readToken(token)
@@ -160,6 +230,8 @@ export async function openActionLab(open: OpenTestDatabase) {
     db,
     tenants,
     keys,
+    jobs,
+    files,
     ports,
     endpoints,
     sent,
@@ -182,6 +254,8 @@ export type ActionLab = Awaited<ReturnType<typeof openActionLab>>
 export type Actor = Awaited<ReturnType<ActionLab['makeTenant']>>
 
 export { guest }
+
+const about = (actionId: string) => ({ params: { actionId: actionId as ActionId } })
 
 export function identity(idTag: string, rights: Partial<Identified> = {}): Identified {
   return {

@@ -1,35 +1,102 @@
 import {
+  acceptAction,
+  cancelAction,
   createAction as createContract,
   deleteAction as deleteContract,
+  dismissAction as dismissContract,
   getAction as getContract,
   listActions as listContract,
+  publishAction,
+  rejectAction,
+  setReaction as setReactionContract,
+  setStat as setStatContract,
+  updateAction,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import type { ActionPorts } from './action-event.ts'
 import type { ActionFilter } from './action-filter.ts'
-import { createdView } from './action-view.ts'
+import type { ActionPorts } from './action-ports.ts'
+import { changedView, createdView } from './action-view.ts'
+import { answerAction, dismissAction } from './answer-action.ts'
+import { cancelPublication, publishDraft, updateDraft } from './change-draft.ts'
 import { createAction } from './create-action.ts'
 import { deleteAction } from './delete-action.ts'
 import { getAction } from './get-action.ts'
 import { listActions } from './list-actions.ts'
+import { setReaction, setStat } from './set-reaction.ts'
+import { ViewCounter } from './view-counter.ts'
 
 export function actionEndpoints(ports: ActionPorts): Endpoint[] {
+  return [
+    ...readEndpoints(ports),
+    ...writeEndpoints(ports),
+    ...draftEndpoints(ports),
+    ...answerEndpoints(ports),
+  ]
+}
+
+function readEndpoints(ports: ActionPorts): Endpoint[] {
+  const deps = { ...ports, viewCounter: new ViewCounter(ports) }
   return [
     bind(listContract, ({ tenant, caller, query }) => {
       const { type, status, actionId, limit, cursor, offset, sortDir: direction, sort: _, ...rest } = query
       const filter: ActionFilter = { ...rest, types: type, statuses: status, actionIds: actionId }
       return listActions(ports, { tenant, caller, filter, limit, cursor, offset, direction })
     }),
-    bind(createContract, async ({ tenant, caller, body }) => {
-      const { idempotencyKey, ...input } = body
-      return createdView(await createAction(ports, { tenant, caller, input, idempotencyKey }))
-    }),
-    bind(getContract, ({ tenant, caller, params }) =>
-      getAction(ports, { tenant, caller, actionId: params.actionId }),
+    bind(getContract, ({ tenant, caller, params, ip }) =>
+      getAction(deps, { tenant, caller, actionId: params.actionId, address: ip }),
     ),
+  ]
+}
+
+function writeEndpoints(ports: ActionPorts): Endpoint[] {
+  return [
+    bind(createContract, async ({ tenant, caller, body }) => {
+      const { idempotencyKey, draft, publishAt, published, ...input } = body
+      const request = { tenant, caller, input, idempotencyKey, draft, publishAt, published }
+      return createdView(await createAction(ports, request))
+    }),
     bind(deleteContract, async ({ tenant, caller, params }) => {
       await deleteAction(ports, { tenant, caller, actionId: params.actionId })
       return 'ok' as const
+    }),
+    bind(setReactionContract, async ({ tenant, caller, params, body }) => {
+      const { actionId } = params
+      return { actionId, stat: await setReaction(ports, { tenant, caller, actionId }, body.type) }
+    }),
+    bind(setStatContract, ({ tenant, caller, params, body }) =>
+      setStat(ports, { tenant, caller, actionId: params.actionId }, body),
+    ),
+  ]
+}
+
+function draftEndpoints(ports: ActionPorts): Endpoint[] {
+  return [
+    bind(updateAction, async ({ tenant, caller, params, body }) => {
+      const action = await updateDraft(ports, { tenant, caller, actionId: params.actionId }, body)
+      const { content } = action
+      return { ...changedView(action), ...(content === undefined ? {} : { content }) }
+    }),
+    bind(publishAction, async ({ tenant, caller, params, body }) => {
+      const request = { tenant, caller, actionId: params.actionId }
+      return changedView(await publishDraft(ports, request, body?.publishAt))
+    }),
+    bind(cancelAction, async ({ tenant, caller, params }) =>
+      changedView(await cancelPublication(ports, { tenant, caller, actionId: params.actionId })),
+    ),
+  ]
+}
+
+function answerEndpoints(ports: ActionPorts): Endpoint[] {
+  return [
+    bind(acceptAction, async ({ tenant, caller, params }) =>
+      changedView(await answerAction(ports, { tenant, caller, actionId: params.actionId }, 'accept')),
+    ),
+    bind(rejectAction, async ({ tenant, caller, params }) =>
+      changedView(await answerAction(ports, { tenant, caller, actionId: params.actionId }, 'reject')),
+    ),
+    bind(dismissContract, async ({ tenant, caller, params }) => {
+      await dismissAction(ports, { tenant, caller, actionId: params.actionId })
+      return null
     }),
   ]
 }

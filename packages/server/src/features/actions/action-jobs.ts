@@ -1,41 +1,57 @@
-import Type from 'typebox'
+import type { ActionId } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
-import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
-import { jobKind } from '#infra/jobs/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import type { ActionPorts } from './action-event.ts'
+import type { ActionPorts } from './action-ports.ts'
 import { listExpired, setStatus } from './action-store.ts'
+import { acceptUnasked } from './answer-action.ts'
+import { publishScheduled } from './change-draft.ts'
+import { countAction } from './count-actions.ts'
 import { sweepKeys } from './idempotency-store.ts'
+import { acceptLaterJob, publishLaterJob, sweepActionsJob, tellCountsJob } from './job-kinds.ts'
+import { sweepViews } from './reader-store.ts'
+import { tellCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
 
-/** Ends actions whose time is over, and forgets old idempotency keys; to be run every minute. */
-export const sweepActionsJob = jobKind({
-  name: 'actions.sweep',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 5, firstDelayMs: 5_000, longestDelayMs: 60_000 },
-  concurrency: 1,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
-})
-
-export interface SweepDeps {
-  readonly db: Database
-  readonly clock: ActionPorts['clock']
-  readonly onStored: ActionPorts['onStored']
+export interface ActionJobDeps extends ActionPorts {
+  readonly jobs: Pick<Jobs, 'enqueue' | 'handle' | 'every'>
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
 }
 
+const minuteMs = 60_000
+const daySecs = 86_400
 // A transaction of this many is short enough for others to wait for.
 const perTransaction = 100
 
-/** Does the work of `sweepActionsJob`. */
-export async function sweepActions(deps: SweepDeps): Promise<void> {
+/** Registers everything that actions do later. */
+export function handleActionJobs(deps: ActionJobDeps): void {
+  const { jobs, findTenantById } = deps
+  jobs.handle(sweepActionsJob, () => sweepActions(deps))
+  jobs.every(sweepActionsJob, minuteMs)
+  const work = [
+    [publishLaterJob, publishScheduled],
+    [acceptLaterJob, acceptUnasked],
+    [tellCountsJob, tellCounts],
+  ] as const
+  for (const [kind, run] of work)
+    jobs.handle(kind, async ({ actionId }, { tenantId }) => {
+      const tenant = await findTenantById(tenantId)
+      if (tenant) await run(deps, tenant, actionId as ActionId)
+    })
+}
+
+/** Ends actions whose time is over, and forgets keys and readers that are no longer needed. */
+async function sweepActions(deps: ActionJobDeps): Promise<void> {
   const now = nowSecs(deps.clock)
-  await deps.db.transact(serverTenant, (tx) => sweepKeys(tx, now))
+  await deps.db.transact(serverTenant, async (tx) => {
+    await sweepKeys(tx, now)
+    await sweepViews(tx, Math.floor(now / daySecs))
+  })
   while ((await expireSome(deps, now)) === perTransaction);
 }
 
-async function expireSome(deps: SweepDeps, now: number): Promise<number> {
+async function expireSome(deps: ActionJobDeps, now: number): Promise<number> {
   const expired = await listExpired(deps.db.reader(serverTenant), now, perTransaction)
   const tenants = new Map<TenantId, Tenant | undefined>()
   for (const { tenantId } of expired) tenants.set(tenantId, await deps.findTenantById(tenantId))
@@ -45,7 +61,8 @@ async function expireSome(deps: SweepDeps, now: number): Promise<number> {
       await setStatus(own, action.actionId, 'D')
       const tenant = tenants.get(tenantId)
       if (!tenant) continue
-      await hooksOf(action.type).onEnd?.({ tx: own, tenant, action, at: now })
+      await countAction(deps, own, { tenant, action, by: -1 })
+      await hooksOf(action.type).onEnd?.({ ports: deps, tx: own, tenant, action, at: now })
       await deps.onStored(own, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
     }
   })

@@ -1,7 +1,7 @@
-import type { ActionId, ActionStatus, ActionTypeName, FileId, IdTag, Visibility } from '@kith/protocol'
+import type { ActionId, ActionTypeName, FileId, IdTag, Visibility } from '@kith/protocol'
 import { type Insertable, sql } from 'kysely'
 import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
-import type { StoredAction } from './action.ts'
+import type { StoredAction, StoredStatus } from './action.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
 import { tagsOf } from './tags.ts'
 import { uniqueKeyOf } from './unique-key.ts'
@@ -25,8 +25,10 @@ const rowColumns = [
   'created_at',
   'issued_at',
   'published_at',
+  'publish_at',
   'expires_at',
   'unique_key',
+  'marked',
   'content',
   'attachments',
   'x',
@@ -41,6 +43,24 @@ const insertRow = statement<ActionTables, ActionRow, unknown>((tables, value) =>
   const values = Object.fromEntries(rowColumns.map((column) => [column, value(column)]))
   return tables.insertInto('actions').values(values as Insertable<ActionTables['actions']>)
 })
+
+function settleBy(column: 'parent_id' | 'root_id' | 'subject') {
+  return statement<ActionTables, { tenantId: number; actionId: string; visibility: string }, unknown>(
+    (tables, value) =>
+      tables
+        .updateTable('actions')
+        .set({ visibility: value('visibility') })
+        .where('tenant_id', '=', value('tenantId'))
+        .where(column, '=', value('actionId'))
+        .where('within_id', '=', value('actionId'))
+        .where('visibility', 'is', null),
+  )
+}
+const settle = {
+  parent_id: settleBy('parent_id'),
+  root_id: settleBy('root_id'),
+  subject: settleBy('subject'),
+}
 
 const selectById = statement<ActionTables, { tenantId: number; actionId: string }, ActionRow>(
   (tables, value) =>
@@ -99,6 +119,63 @@ export async function insertAction(tx: Writer, action: StoredAction): Promise<vo
       .execute()
 }
 
+/** Keeps a token of the tenant's own that is no action, as long as it is on its way. */
+export async function insertRecord(
+  tx: Writer,
+  record: {
+    readonly actionId: ActionId
+    readonly issuerTag: IdTag
+    readonly type: string
+    readonly subject: string
+    readonly issuedAt: number
+    readonly token: string
+  },
+): Promise<void> {
+  const empty = Object.fromEntries(rowColumns.map((column) => [column, null])) as Record<
+    keyof ActionRow,
+    null
+  >
+  await tx.change(insertRow, {
+    ...empty,
+    tenant_id: tx.tenantId,
+    action_id: record.actionId,
+    type: record.type,
+    issuer_tag: record.issuerTag,
+    subject: record.subject,
+    status: 'T',
+    marked: 0,
+    created_at: record.issuedAt,
+    issued_at: record.issuedAt,
+    token: record.token,
+  })
+}
+
+/** Comments and reactions may arrive before what they are about: without a visibility of their own they take its. */
+export async function settleChildren(tx: Writer, root: StoredAction): Promise<void> {
+  if (root.visibility === null) return
+  for (const column of ['parent_id', 'root_id', 'subject'] as const)
+    await tx.change(settle[column], {
+      tenantId: tx.tenantId,
+      actionId: root.actionId,
+      visibility: root.visibility,
+    })
+}
+
+/** Replaces the free members of an action. */
+export async function setExtra(
+  tx: Writer,
+  actionId: ActionId,
+  x: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set({ x: JSON.stringify(x) })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .execute()
+}
+
 /** Any action the tenant holds, tombstones included; who may see it is not asked here. */
 export async function findStoredAction(
   reader: Reader,
@@ -121,8 +198,32 @@ export async function findRival(
 }
 
 /** Moves an action to another status; a mark on it goes. */
-export async function setStatus(tx: Writer, actionId: ActionId, status: ActionStatus): Promise<void> {
+export async function setStatus(tx: Writer, actionId: ActionId, status: StoredStatus): Promise<void> {
   await tx.change(updateStatus, { tenantId: tx.tenantId, actionId, status })
+}
+
+/** Writes an action over the row that it has already, as when a draft is published. */
+export async function replaceAction(tx: Writer, action: StoredAction): Promise<void> {
+  const { actionId } = action
+  const tables = tx.tables<ActionTables>()
+  for (const table of ['actions', 'action_recipients', 'action_attachments', 'action_tags'] as const)
+    await tables
+      .deleteFrom(table)
+      .where('tenant_id', '=', tx.tenantId)
+      .where('action_id', '=', actionId)
+      .execute()
+  await insertAction(tx, action)
+}
+
+/** Takes the mark of a notification away. */
+export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set({ marked: 0 })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .execute()
 }
 
 /** Deletes an action of another tenant: what remains tells a replay that it was here. */
@@ -220,8 +321,10 @@ function toRow(tenantId: TenantId, action: StoredAction): ActionRow {
     created_at: action.createdAt,
     issued_at: action.issuedAt,
     published_at: action.publishedAt ?? null,
+    publish_at: action.publishAt ?? null,
     expires_at: action.expiresAt ?? null,
     unique_key: uniqueKeyOf(action) ?? null,
+    marked: Number(action.isMarked),
     content: action.content === undefined ? null : JSON.stringify(action.content),
     attachments: action.attachments.length > 0 ? JSON.stringify(action.attachments) : null,
     x: action.x === undefined ? null : JSON.stringify(action.x),
@@ -250,10 +353,12 @@ function fromRow(row: ActionRow): StoredAction {
     visibility: row.visibility as Visibility,
     flags: text(row.flags),
     x: parsed<Record<string, unknown>>(row.x),
-    status: row.status as ActionStatus,
+    status: row.status as StoredStatus,
+    isMarked: row.marked === 1,
     createdAt: row.created_at,
     issuedAt: row.issued_at,
     publishedAt: row.published_at ?? undefined,
+    publishAt: row.publish_at ?? undefined,
     nonce: text(row.nonce),
     token: text(row.token),
   }

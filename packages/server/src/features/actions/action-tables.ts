@@ -18,8 +18,10 @@ export interface ActionRow {
   created_at: number
   issued_at: number
   published_at: number | null
+  publish_at: number | null
   expires_at: number | null
   unique_key: string | null
+  marked: number
   content: string | null
   attachments: string | null
   x: string | null
@@ -30,8 +32,7 @@ export interface ActionRow {
 export interface ActionTables {
   actions: ActionRow & {
     seq: number
-    publish_at: number | null
-    marked: number
+    stat_at: number | null
     reactions: number
     comments: number
     views: number

@@ -1,4 +1,4 @@
-import { type Action, type ActionStatus, type CreatedAction, toIso, type Visibility } from '@kith/protocol'
+import { type Action, type CreatedAction, toIso, type Visibility } from '@kith/protocol'
 import { type Outgoing, RawJson } from '#infra/http/index.ts'
 import type { StoredAction } from './action.ts'
 import { withoutAbsent } from './action-token.ts'
@@ -39,7 +39,8 @@ function issuerView(row: FeedRow) {
     : { idTag: row.issuer_tag, name, profilePic: row.issuer_pic }
 }
 
-function statView({ reactions, comments, views, shares, own_reaction, comments_read }: FeedRow) {
+/** The counts of an action, and what the viewer did with it. */
+export function statView({ reactions, comments, views, shares, own_reaction, comments_read }: FeedRow) {
   const counts = { reactions, comments, views, shares }
   return comments_read === null
     ? { ...counts, ownReaction: own_reaction }
@@ -54,7 +55,8 @@ export function createdView(action: StoredAction): CreatedAction {
     type: action.type,
     issuerTag: action.issuerTag,
     visibility: action.visibility satisfies Visibility,
-    status: action.status satisfies ActionStatus,
+    // Records are shown to nobody.
+    status: action.status === 'T' ? 'D' : action.status,
     createdAt: action.createdAt,
     ...withoutAbsent({
       subType: action.subType,
@@ -71,4 +73,9 @@ export function createdView(action: StoredAction): CreatedAction {
       x: action.x,
     }),
   }
+}
+
+/** What a change of an action's status answers. */
+export function changedView({ actionId, type, status }: StoredAction) {
+  return { actionId, type, status: status === 'T' ? ('D' as const) : status }
 }

@@ -18,6 +18,9 @@ export interface ActionBody {
   readonly x: Readonly<Record<string, unknown>> | undefined
 }
 
+/** `T`: no action but the record of one, known only here: that something was deleted, or a token on its way. */
+export type StoredStatus = ActionStatus | 'T'
+
 /** An action as a tenant holds it. Times are Unix seconds. */
 export interface StoredAction extends ActionBody {
   readonly actionId: ActionId
@@ -27,11 +30,15 @@ export interface StoredAction extends ActionBody {
   readonly visibility: Visibility
   /** The action whose readers bound those of this one. */
   readonly withinId: ActionId | undefined
-  readonly status: ActionStatus
+  readonly status: StoredStatus
+  /** New to the tenant, until it is dismissed. */
+  readonly isMarked: boolean
   readonly createdAt: number
   /** `iat` of the token; 0 while there is none. */
   readonly issuedAt: number
   readonly publishedAt: number | undefined
+  /** When it is to be published by itself. */
+  readonly publishAt: number | undefined
   readonly nonce: string | undefined
   readonly token: string | undefined
 }

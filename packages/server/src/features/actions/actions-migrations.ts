@@ -46,6 +46,8 @@ async function createActions(schema: MigrationSchema): Promise<void> {
       comments: 'integer default 0',
       views: 'integer default 0',
       shares: 'integer default 0',
+      // `iat` of the last word of the issuer's server on these counts.
+      stat_at: 'integer null',
       content: 'json null',
       attachments: 'json null',
       x: 'json null',
@@ -98,6 +100,12 @@ async function createCompanions(schema: MigrationSchema): Promise<void> {
     { tenant_id: 'integer', action_id: 'text', reader_tag: 'text', comments: 'integer' },
     { primaryKey: ['tenant_id', 'action_id', 'reader_tag'], clustered: true },
   )
+  await schema.createTable(
+    'action_views',
+    { tenant_id: 'integer', action_id: 'text', reader: 'text', day: 'integer' },
+    { primaryKey: ['tenant_id', 'action_id', 'reader'], clustered: true },
+  )
+  await schema.createIndex('action_views_day', 'action_views', ['day'])
   await schema.createTable(
     'idempotency_keys',
     {

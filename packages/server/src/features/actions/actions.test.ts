@@ -1,7 +1,7 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
-import { type ActionLab, type Actor, guest, identity, openActionLab, readToken } from '#harness/action-lab.ts'
+import { type ActionLab, type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
@@ -11,8 +11,10 @@ const texts = (items: readonly { content?: unknown }[]) =>
 const fails = (code: string) => expect.objectContaining({ code })
 
 eachDialect('actions', (open) => {
+  const openLab = actionLab(open)
+
   async function start(): Promise<{ lab: ActionLab; alice: Actor; bob: Actor }> {
-    const lab = await openActionLab(open)
+    const lab = await openLab()
     return {
       lab,
       alice: await lab.makeTenant('alice.example.com'),
@@ -420,8 +422,8 @@ eachDialect('actions', (open) => {
       await lab.settle()
       await alice.remove(actionId)
       await lab.settle()
-      const { findStoredAction } = await import('./action-store.ts')
-      expect(await findStoredAction(bob.reader, actionId as ActionId)).toMatchObject({
+      const stored = await bob.stored(actionId)
+      expect(stored).toMatchObject({
         status: 'D',
         content: undefined,
         attachments: [],

@@ -4,34 +4,35 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
-import type { ActionPorts } from './action-event.ts'
 import { newNonce, ownActionId } from './action-id.ts'
+import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction, insertAction, setStatus } from './action-store.ts'
-import { tokenPayload } from './action-token.ts'
+import { countAction } from './count-actions.ts'
 import { findShown } from './feed-store.ts'
 import type { ActionRequest } from './get-action.ts'
 import { isIssuer } from './issuer.ts'
-import { listHolderTags } from './recipients.ts'
+import { listPossibleHolders } from './recipients.ts'
+import { type Draft, signToken } from './sign-action.ts'
 import { hooksOf } from './types/index.ts'
 
 /** Deletes one's own action here and, by a token that says so, wherever it was received. */
 export async function deleteAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
-  const action = await getOwnAction(ports, request)
-  const { tenant } = request
-  const tombstone = action.token === undefined ? undefined : await makeTombstone(ports, tenant, action)
-  await ports.db.transact(tenant.tenantId, async (tx) => {
-    // Of two deletions at the same time the later one finds nothing any more.
-    const current = await findStoredAction(tx, action.actionId)
-    if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
-    await setStatus(tx, action.actionId, 'D')
-    if (tombstone) await publish(ports, tx, { tenant, action: current, tombstone })
-    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
-  })
+  await deleteOwn(ports, request.tenant, await getOwnAction(ports, request))
 }
 
 /** The action, for its issuer alone. `E-ACTION-NOTFOUND` where the caller sees none, `E-AUTH-FORBIDDEN` where it is
  * another's. */
 export async function getOwnAction(
+  ports: Pick<ActionPorts, 'db' | 'clock'>,
+  request: ActionRequest,
+): Promise<StoredAction> {
+  const action = await getSeenAction(ports, request)
+  if (!isIssuer(request.tenant, request.caller, action)) throw new Failure('E-AUTH-FORBIDDEN')
+  return action
+}
+
+/** The action as it is stored, for whoever may see it. */
+export async function getSeenAction(
   ports: Pick<ActionPorts, 'db' | 'clock'>,
   { tenant, caller, actionId }: ActionRequest,
 ): Promise<StoredAction> {
@@ -40,16 +41,27 @@ export async function getOwnAction(
   const isShown = await findShown(reader, { viewer, actionId, now: nowSecs(ports.clock) })
   const action = isShown && (await findStoredAction(reader, actionId))
   if (!action) throw new Failure('E-ACTION-NOTFOUND')
-  if (!isIssuer(tenant, caller, action)) throw new Failure('E-AUTH-FORBIDDEN')
   return action
 }
 
-type Tombstone = StoredAction & { readonly token: string }
+/** Deletes an action of the tenant's own, whoever asked. */
+export async function deleteOwn(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
+  const record = action.token === undefined ? undefined : await makeRecord(ports, tenant, action)
+  await ports.db.transact(tenant.tenantId, async (tx) => {
+    // Of two deletions at the same time the later one finds nothing any more.
+    const current = await findStoredAction(tx, action.actionId)
+    if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
+    await setStatus(tx, action.actionId, 'D')
+    if (record) await endAndTell(ports, tx, { tenant, action: current, record })
+    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
+  })
+}
 
-async function makeTombstone(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<Tombstone> {
+/** The signed record of a deletion. */
+async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
   const now = nowSecs(ports.clock)
   const nonce = newNonce()
-  const unsigned = {
+  const unsigned: Draft = {
     type: action.type,
     subType: endingSubType,
     subject: action.actionId,
@@ -67,27 +79,34 @@ async function makeTombstone(ports: ActionPorts, tenant: Tenant, action: StoredA
     actionId: ownActionId(tenant.idTag, nonce),
     issuerTag: tenant.idTag,
     authorTag: undefined,
-    status: 'D' as const,
+    status: 'T',
+    isMarked: false,
     createdAt: now,
     // Never before what it ends, whatever the clock says.
     issuedAt: Math.max(now, action.issuedAt),
-    publishedAt: now,
+    publishedAt: undefined,
+    publishAt: undefined,
     nonce,
+    token: undefined,
   }
-  return { ...unsigned, token: await ports.keys.sign(tenant.tenantId, tokenPayload(unsigned)) }
+  return { ...unsigned, token: await signToken(ports, tenant, unsigned) }
 }
 
-async function publish(
+async function endAndTell(
   ports: ActionPorts,
   tx: Writer,
-  how: { readonly tenant: Tenant; readonly action: StoredAction; readonly tombstone: Tombstone },
+  { tenant, action, record }: Record<'action' | 'record', StoredAction> & { readonly tenant: Tenant },
 ): Promise<void> {
-  const { tenant, action, tombstone } = how
-  await insertAction(tx, tombstone)
-  const at = nowSecs(ports.clock)
-  if (action.status === 'A' || action.status === 'C')
-    await hooksOf(action.type).onEnd?.({ tx, tenant, action, at })
-  const recipients = await listHolderTags(tx, action)
-  const { actionId, issuerTag } = tombstone
-  if (recipients.length > 0) await ports.deliver(tx, { actionId, issuerTag, recipients })
+  await insertAction(tx, record)
+  const hooks = hooksOf(action.type)
+  if (action.status === 'A' || action.status === 'C') {
+    await countAction(ports, tx, { tenant, action, by: -1 })
+    await hooks.onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  }
+  const named = await listPossibleHolders(tx, tenant, action)
+  const others = (await hooks.listOthers?.(tx, tenant, action)) ?? []
+  const recipients = new Set([...named, ...others])
+  recipients.delete(tenant.idTag)
+  const { actionId, issuerTag } = record
+  if (recipients.size > 0) await ports.deliver(tx, { actionId, issuerTag, recipients: [...recipients] })
 }

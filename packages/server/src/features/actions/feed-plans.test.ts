@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { viewerOf } from '#features/visibility/index.ts'
-import { guest, identity, openActionLab } from '#harness/action-lab.ts'
+import { actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
 import type { ActionFilter, ActionOrder } from './action-filter.ts'
@@ -31,8 +31,10 @@ const cases: [string, Caller, ActionFilter, ActionOrder, string][] = [
 ]
 
 eachDialect('a list of actions', (open) => {
+  const openLab = actionLab(open)
+
   test('is the same on every database', async () => {
-    const { makeTenant } = await openActionLab(open)
+    const { makeTenant } = await openLab()
     const { tenant, reader } = await makeTenant('alice.example.com')
     for (const [, caller, filter, order] of cases) {
       const viewer = viewerOf(tenant, caller, { hushes: true })
@@ -45,7 +47,7 @@ eachDialect('a list of actions', (open) => {
 
   describe('is read through an index, in its order:', () => {
     test.each(cases)('%s', async (_, caller, filter, order, index) => {
-      const { db, makeTenant } = await openActionLab(open)
+      const { db, makeTenant } = await openLab()
       const { tenant, reader } = await makeTenant('alice.example.com')
       const viewer = viewerOf(tenant, caller, { hushes: true })
       const values = {
@@ -65,7 +67,7 @@ eachDialect('a list of actions', (open) => {
   })
 
   test('by their ids looks up just those', async () => {
-    const { makeTenant } = await openActionLab(open)
+    const { makeTenant } = await openLab()
     const { tenant, reader } = await makeTenant('alice.example.com')
     const viewer = viewerOf(tenant, owner, {})
     const filter = { actionIds: ['a', 'b'] }

@@ -154,7 +154,7 @@ function pendingConditions(asked: readonly string[]): Condition[] | undefined {
   return asked.includes('P') ? [sql<SqlBool>`a.status = 'P'`, isUnlisted] : undefined
 }
 
-/** Drafts, scheduled and deleted actions, for their issuer. What only records a deletion is nobody's action. */
+/** Drafts, scheduled and deleted actions, for their issuer. */
 function ownConditions(viewer: Viewer, asked: readonly string[], value: Value): Condition[] | undefined {
   if (asked.length === 0) return undefined
   const isOwn = viewer.facts.has('acts-as-tenant')
@@ -165,7 +165,6 @@ function ownConditions(viewer: Viewer, asked: readonly string[], value: Value): 
     asked.length === 1 ? sql<SqlBool>`a.status = ${statuses}` : sql<SqlBool>`a.status in (${statuses})`,
     isUnlisted,
     isOwn,
-    sql<SqlBool>`not (a.status = 'D' and coalesce(a.sub_type, '') = 'DEL')`,
   ]
 }
 

@@ -1,16 +1,16 @@
 export type { StoredAction } from './action.ts'
 export { actionEndpoints } from './action-endpoints.ts'
-export type { ActionEvent, ActionPorts } from './action-event.ts'
-export { type SweepDeps, sweepActions, sweepActionsJob } from './action-jobs.ts'
+export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
+export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
 export { actionsMigrations } from './actions-migrations.ts'
-export { type CreateAction, createAction } from './create-action.ts'
+export {
+  type CreateAction,
+  createAction,
+  type MadeAction,
+  makeAction,
+  storeMade,
+} from './create-action.ts'
 export { getOwnAction } from './delete-action.ts'
 export { findConcerned } from './find-concerned.ts'
-export { assertIssuer } from './issuer.ts'
-export {
-  type ReceivedAction,
-  type ReceiveOutcome,
-  type ReceivePorts,
-  receiveAction,
-} from './receive-action.ts'
+export { type ReceivedAction, type ReceiveOutcome, receiveAction } from './receive-action.ts'

@@ -1,10 +1,7 @@
-import type { ActionId } from '@kith/protocol'
 import { actsAsTenant } from '#features/visibility/index.ts'
 import { type Caller, hasRole, type Identified, type Tenant } from '#infra/caller/index.ts'
-import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
-import { findStoredAction } from './action-store.ts'
 
 /** Fails unless the caller may issue actions in the tenant's name: its owner, or who contributes to the community. */
 export function assertMayIssue(tenant: Tenant, caller: Caller): asserts caller is Identified {
@@ -20,17 +17,4 @@ export function isIssuer(
 ): boolean {
   if (action.issuerTag !== tenant.idTag || caller.kind !== 'identity') return false
   return actsAsTenant(caller, tenant) || action.authorTag === caller.idTag
-}
-
-/** Fails with `E-ACTION-NOTFOUND` unless the caller counts as the issuer of the action, whatever became of it. */
-export async function assertIssuer(
-  reader: Reader,
-  {
-    tenant,
-    caller,
-    actionId,
-  }: { readonly tenant: Tenant; readonly caller: Caller; readonly actionId: ActionId },
-): Promise<void> {
-  const action = await findStoredAction(reader, actionId)
-  if (!action || !isIssuer(tenant, caller, action)) throw new Failure('E-ACTION-NOTFOUND')
 }

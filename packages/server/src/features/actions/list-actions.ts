@@ -1,13 +1,14 @@
 import { type Action, decodeCursor, encodeCursor, type Page } from '@kith/protocol'
-import { findViewer } from '#features/visibility/index.ts'
+import { findViewer, type Viewer } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
-import type { Database } from '#infra/db/index.ts'
+import type { Database, Reader } from '#infra/db/index.ts'
 import type { Outgoing } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
 import { type ActionFilter, type ActionPlace, visibleStatuses } from './action-filter.ts'
 import { actionView } from './action-view.ts'
 import { countFeed, listFeed } from './feed-store.ts'
+import { findUnread, putRead } from './reader-store.ts'
 
 export interface ReadDeps {
   readonly db: Database
@@ -36,12 +37,23 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   const now = nowSecs(deps.clock)
   const query = { viewer, filter, now, order: { direction, limit, after, offset } }
   const rows = await listFeed(reader, query)
+  await noteRead(deps, reader, viewer, filter)
   const showsMarks = visibleStatuses(viewer, filter.statuses).any.includes('N')
   const items = rows.slice(0, limit).map((row) => actionView(row, showsMarks))
   if (offset !== undefined) return { items, total: await countFeed(reader, query), offset, limit }
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.seq }) : null
   return { items, nextCursor }
+}
+
+/** Whoever lists the comments on an action has read those there are. */
+async function noteRead(deps: ReadDeps, reader: Reader, viewer: Viewer, filter: ActionFilter): Promise<void> {
+  const actionId = filter.parentId ?? filter.rootId
+  const { idTag: readerTag } = viewer
+  if (actionId === undefined || readerTag === undefined) return
+  const comments = await findUnread(reader, { actionId, readerTag })
+  if (comments === undefined) return
+  await deps.db.transact(reader.tenantId, (tx) => putRead(tx, { actionId, readerTag, comments }))
 }
 
 function placeOf(text: string): ActionPlace {

@@ -12,7 +12,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
-import type { ActionPorts } from './action-event.ts'
+import type { ActionPorts } from './action-ports.ts'
 import {
   eraseAction,
   findRival,
@@ -20,8 +20,11 @@ import {
   hasTombstone,
   insertAction,
   setStatus,
+  settleChildren,
 } from './action-store.ts'
+import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
+import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
 import { isNewer } from './unique-key.ts'
 
@@ -38,8 +41,6 @@ export type ReceiveOutcome =
   | { readonly kind: 'stored' | 'known' | 'blocked' }
   | { readonly kind: 'refused'; readonly failure: Failure }
 
-export type ReceivePorts = Pick<ActionPorts, 'clock' | 'onStored'>
-
 interface Arrival {
   readonly tenant: Tenant
   readonly action: StoredAction
@@ -48,7 +49,7 @@ interface Arrival {
 /** Stores another identity's action at one tenant that it concerns, with its effects there. The same action again has
  * none. `tx` is bound to the tenant. */
 export async function receiveAction(
-  ports: ReceivePorts,
+  ports: ActionPorts,
   tx: Writer,
   { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<ReceiveOutcome> {
@@ -56,6 +57,7 @@ export async function receiveAction(
   if (issuerTag === tenant.idTag || (await findStoredAction(tx, actionId))) return { kind: 'known' }
   if ((await findRelation(tx, issuerTag))?.isBlocked) return { kind: 'blocked' }
   try {
+    if (isWordOnCounts(payload)) return { kind: await receiveCounts(tx, received) }
     const deletion = await readDeletion(tx, received)
     if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
     return await receivePublished(ports, tx, { tenant, action: readAction(received) })
@@ -69,6 +71,7 @@ export async function receiveAction(
 
 function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): StoredAction {
   const body = parseAction(payload)
+  hooksOf(body.type).check?.(body)
   return {
     ...body,
     actionId,
@@ -77,6 +80,7 @@ function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): St
     withinId: undefined,
     visibility: body.visibility ?? null,
     status: findActionType(body.type)?.arrivesAs ?? 'A',
+    isMarked: false,
     ...timesOf(payload),
     nonce: payload.nonce,
     token,
@@ -85,7 +89,7 @@ function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): St
 
 // What claims to come from the future would stay on top of every list.
 function timesOf({ createdAt, iat }: ActionTokenPayload) {
-  return { createdAt: Math.min(createdAt, iat), issuedAt: iat, publishedAt: iat }
+  return { createdAt: Math.min(createdAt, iat), issuedAt: iat, publishedAt: iat, publishAt: undefined }
 }
 
 /** What remains of an action without content: that it was here, and who issued it. */
@@ -109,6 +113,7 @@ function emptyAction({ payload, actionId, issuerTag }: ReceivedAction, type: Act
     issuerTag,
     authorTag: undefined,
     status: 'D',
+    isMarked: false,
     ...timesOf(payload),
     nonce: undefined,
     token: undefined,
@@ -120,7 +125,7 @@ function refusedAction(received: ReceivedAction, type: ActionTypeName, { code }:
 }
 
 interface Deletion {
-  readonly tombstone: StoredAction
+  readonly record: StoredAction
   /** Undefined when it has not arrived yet. */
   readonly deleted: StoredAction | undefined
 }
@@ -136,25 +141,28 @@ async function readDeletion(tx: Writer, received: ReceivedAction): Promise<Delet
   const isIts = deleted?.issuerTag === issuerTag && deleted.type === type.type
   if (!isIts && type.canEnd) return undefined
   if (deleted && !isIts) throw new Failure('E-AUTH-FORBIDDEN')
-  const tombstone = { ...emptyAction(received, type.type as ActionTypeName), subject: deletedId }
-  return { tombstone, deleted }
+  const empty = emptyAction(received, type.type as ActionTypeName)
+  const record: StoredAction = { ...empty, subject: deletedId, status: 'T', token: received.token }
+  return { record, deleted }
 }
 
 async function receiveDeletion(
-  ports: ReceivePorts,
+  ports: ActionPorts,
   tx: Writer,
-  { tenant, tombstone, deleted }: Deletion & { readonly tenant: Tenant },
+  { tenant, record, deleted }: Deletion & { readonly tenant: Tenant },
 ): Promise<ReceiveOutcome> {
-  await insertAction(tx, tombstone)
+  await insertAction(tx, record)
   if (!deleted || deleted.status === 'D') return { kind: 'stored' }
   await eraseAction(tx, deleted.actionId)
-  await hooksOf(deleted.type).onEnd?.({ tx, tenant, action: deleted, at: nowSecs(ports.clock) })
+  await countAction(ports, tx, { tenant, action: deleted, by: -1 })
+  await hooksOf(deleted.type).onEnd?.({ ports, tx, tenant, action: deleted, at: nowSecs(ports.clock) })
+  await relay(ports, tx, { tenant, about: deleted, sent: record })
   await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...deleted, status: 'D' } })
   return { kind: 'stored' }
 }
 
 async function receivePublished(
-  ports: ReceivePorts,
+  ports: ActionPorts,
   tx: Writer,
   { tenant, action }: Arrival,
 ): Promise<ReceiveOutcome> {
@@ -164,11 +172,28 @@ async function receivePublished(
     await insertAction(tx, { ...action, status: 'D' })
     return { kind: 'stored' }
   }
-  const at = nowSecs(ports.clock)
-  const replaced = rival ? { replaced: rival } : {}
-  await hooksOf(action.type).onReceive?.({ tx, tenant, action, at, ...replaced })
+  const hooks = hooksOf(action.type)
+  const scene = { ports, tx, tenant, at: nowSecs(ports.clock) }
+  const stored: StoredAction = { ...action, ...(await hooks.admit?.({ ...scene, action })) }
   if (rival) await setStatus(tx, rival.actionId, 'D')
-  await insertAction(tx, action)
-  await ports.onStored(tx, { kind: 'received', tenant, action })
+  await insertAction(tx, stored)
+  if (stored.withinId === undefined) await settleChildren(tx, stored)
+  // The one it replaces was counted already.
+  if (!rival) await countAction(ports, tx, { tenant, action: stored, by: 1 })
+  await hooks.onReceive?.({ ...scene, action: stored })
+  await relay(ports, tx, { tenant, about: stored, sent: stored })
+  await ports.onStored(tx, { kind: 'received', tenant, action: stored })
   return { kind: 'stored' }
+}
+
+/** Passes on what others are waiting for who only this tenant knows. */
+async function relay(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, about, sent }: Record<'about' | 'sent', StoredAction> & { readonly tenant: Tenant },
+): Promise<void> {
+  const readers = (await hooksOf(about.type).listRelays?.(tx, tenant, about)) ?? []
+  const recipients = readers.filter((idTag) => idTag !== sent.issuerTag)
+  const { actionId, issuerTag } = sent
+  if (recipients.length > 0) await ports.deliver(tx, { actionId, issuerTag, recipients })
 }

@@ -1,31 +1,33 @@
 import { findActionType, type IdTag } from '@kith/protocol'
 import { listAudience } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 
-/** Who receives an action of the tenant's own. */
-export async function listRecipients(reader: Reader, action: StoredAction): Promise<IdTag[]> {
-  const named = namedRecipients(action)
-  const type = findActionType(action.type)
-  const isForCircle =
-    type?.receivers === 'circle' || (type?.receivers === 'audience-or-circle' && named.length === 0)
-  if (!isForCircle) return named
-  return action.visibility === null ? [] : listAudience(reader, circleOf(action))
+/** Who receives an action of the tenant's own, by the data of its type: those it names, or the circle that its
+ * visibility reaches. */
+export async function listRecipients(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]> {
+  const named = namedRecipients(tenant, action)
+  const receivers = findActionType(action.type)?.receivers
+  const isForCircle = receivers === 'circle' || (receivers === 'audience-or-circle' && named.length === 0)
+  if (!isForCircle) return receivers === 'nobody' ? [] : named
+  if (action.visibility === null) return []
+  return listAudience(reader, action.visibility === 'C' ? 'connections' : 'followers')
 }
 
-/** Who is to learn that an action is no more: whoever may have received it, whatever holds with them now. */
-export async function listHolderTags(reader: Reader, action: StoredAction): Promise<IdTag[]> {
-  const received = await listRecipients(reader, action)
-  const isNamed = received.length > 0 && namedRecipients(action).length > 0
-  return isNamed || action.visibility === null ? received : listAudience(reader, 'ever')
+/** Who may hold an action of the tenant's own, whatever holds with them now. */
+export async function listPossibleHolders(
+  reader: Reader,
+  tenant: Tenant,
+  action: StoredAction,
+): Promise<IdTag[]> {
+  const recipients = await listRecipients(reader, tenant, action)
+  if (namedRecipients(tenant, action).length > 0 || action.visibility === null) return recipients
+  return listAudience(reader, 'ever')
 }
 
-function namedRecipients({ issuerTag, audienceTag, audience }: StoredAction): IdTag[] {
+function namedRecipients(tenant: Tenant, { audienceTag, audience }: StoredAction): IdTag[] {
   const named = new Set(audienceTag === undefined ? audience : [audienceTag, ...audience])
-  named.delete(issuerTag)
+  named.delete(tenant.idTag)
   return [...named]
-}
-
-function circleOf({ visibility }: StoredAction): 'connections' | 'followers' {
-  return visibility === 'C' ? 'connections' : 'followers'
 }

@@ -17,6 +17,20 @@ export function actsAsTenant(caller: Caller, tenant: Tenant): boolean {
   return caller.isOwner || (tenant.type === 'community' && hasRole(caller, 'moderator'))
 }
 
+/** The tenant itself, where nobody asks. */
+export function tenantViewer({ idTag, type }: Tenant): Viewer {
+  const community: Fact[] = type === 'community' ? ['community'] : []
+  const facts = new Set<Fact>([
+    ...community,
+    'hushes',
+    'identified',
+    'acts-as-tenant',
+    'follows',
+    'connected',
+  ])
+  return { tenantTag: idTag, idTag, facts }
+}
+
 /** What decides who a caller is to a tenant. */
 export interface ViewerKnowledge {
   /** Between the tenant and a caller who does not act for it. */

@@ -1,37 +1,73 @@
-import type { ActionTypeName, IdTag } from '@kith/protocol'
-import type { Tenant } from '#infra/caller/index.ts'
+import type { ActionId, ActionTypeName, IdTag, Visibility } from '@kith/protocol'
+import type { Viewer } from '#features/visibility/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionBody, StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import type { ActionInput } from '../parse-action.ts'
 
-/** What a type may look up before an action is signed. */
-export interface PrepareScene {
-  readonly reader: Reader
+/** Who issues an action, and what it may see; there is no caller where the server itself answers. */
+export interface Issuing {
   readonly tenant: Tenant
-  readonly body: ActionBody
+  readonly viewer: Viewer
+  readonly caller: Identified | undefined
 }
 
-/** A change of an action's status in its transaction. */
+/** What a type may look up before an action is signed. */
+export interface PrepareScene extends Issuing {
+  readonly ports: ActionPorts
+  readonly reader: Reader
+  readonly body: ActionBody
+  /** A published action that the issuer may see; `E-ACTION-NOTFOUND` otherwise. */
+  getShown(actionId: string): Promise<StoredAction>
+}
+
+/** What a type adds to an action before it is signed. */
+export type Completion = Partial<ActionBody> & {
+  readonly withinId?: ActionId
+  readonly visibility?: Visibility
+}
+
+/** An action in the transaction that changes it. */
 export interface HookScene {
+  readonly ports: ActionPorts
   readonly tx: Writer
   readonly tenant: Tenant
   readonly action: StoredAction
-  /** The issuer's earlier action whose place this one takes. */
-  readonly replaced?: StoredAction
   /** Unix seconds. */
   readonly at: number
 }
 
-/** What follows from an action of one type. A `Failure` refuses the action; it is thrown before anything is written. */
+/** How an action is stored at a receiver. */
+export type Admission = Partial<
+  Pick<StoredAction, 'status' | 'isMarked' | 'withinId' | 'rootId' | 'visibility' | 'audienceTag'>
+>
+
+/** What follows from an action of one type. */
 export interface TypeHooks {
   readonly type: ActionTypeName
+  /** What the type's data cannot say of the members; on both sides. */
+  check?(body: ActionBody): void
   /** May refuse the action before it is signed, or complete it. */
-  prepare?(scene: PrepareScene): Promise<Partial<ActionBody>>
-  /** At the issuer. */
+  prepare?(scene: PrepareScene): Promise<Completion>
+  /** At a receiver, before anything is written: a `Failure` refuses the action. */
+  admit?(scene: HookScene): Promise<Admission>
+  /** At the issuer, once it is stored. */
   onCreate?(scene: HookScene): Promise<void>
-  /** At a receiver. */
+  /** At a receiver, once it is stored. */
   onReceive?(scene: HookScene): Promise<void>
   /** Deleted or expired, on either side; withdrawals (`subType: 'DEL'`) are actions of their own. */
   onEnd?(scene: HookScene): Promise<void>
+  /** At the target, in the transaction that makes it A. */
+  onAccept?(scene: HookScene): Promise<void>
+  /** At the target, in the transaction that makes it D. */
+  onReject?(scene: HookScene): Promise<void>
+  /** What the target answers with. */
+  answer?(action: StoredAction, verdict: 'accept' | 'reject'): ActionInput | undefined
+  /** To whom a receiver passes it on, and the record of its deletion. */
+  listRelays?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]>
+  /** Who receives it besides those that the type's data names. */
+  listOthers?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]>
 }
 
 /** The other party of an action between two: the audience at the issuer, the issuer at the audience. */

@@ -1,0 +1,20 @@
+import Type from 'typebox'
+import { actionType } from './action-type.ts'
+
+export const apkg = actionType({
+  type: 'APKG',
+  meaning: 'An extension: offers an app package, its only attachment, for installation on this server.',
+  content: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    version: Type.String({ minLength: 1, maxLength: 64 }),
+    description: Type.Optional(Type.String({ maxLength: 1_000 })),
+    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20 })),
+  }),
+  requires: ['content', 'attachments'],
+  forbids: ['parentId'],
+  subTypes: [],
+  uniqueBy: undefined,
+  arrivesAs: 'A',
+  receivers: 'nobody',
+  defaultVisibility: null,
+})

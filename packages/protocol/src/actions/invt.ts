@@ -1,0 +1,16 @@
+import Type from 'typebox'
+import { actionType } from './action-type.ts'
+
+export const invt = actionType({
+  type: 'INVT',
+  meaning:
+    'Invites the audience into the community named as subject. Accepted, it asks the community for a connection, which the community accepts by itself when the inviter is a moderator there.',
+  content: Type.Object({ message: Type.Optional(Type.String({ maxLength: 500 })) }),
+  requires: ['audienceTag', 'subject'],
+  forbids: ['parentId', 'attachments'],
+  subTypes: [],
+  uniqueBy: undefined,
+  arrivesAs: 'C',
+  receivers: 'audience',
+  defaultVisibility: null,
+})

@@ -1,0 +1,20 @@
+import { actionType } from './action-type.ts'
+
+/** The kinds of reactions. */
+export const reactionKinds = ['LIKE', 'LOVE', 'LAUGH', 'WOW', 'SAD', 'ANGRY'] as const
+export type ReactionKind = (typeof reactionKinds)[number]
+
+export const react = actionType({
+  type: 'REACT',
+  meaning:
+    'A reaction to an action, one per issuer: a later one takes its place. A `parentId` is taken as the subject.',
+  content: undefined,
+  requires: ['subType'],
+  requiresOneOf: ['subject', 'parentId'],
+  forbids: ['attachments'],
+  subTypes: reactionKinds,
+  uniqueBy: ['subject'],
+  arrivesAs: 'A',
+  receivers: 'subject',
+  defaultVisibility: 'inherited',
+})

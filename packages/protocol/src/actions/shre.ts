@@ -1,0 +1,20 @@
+import Type from 'typebox'
+import { actionType } from './action-type.ts'
+
+export const shre = actionType({
+  type: 'SHRE',
+  meaning: 'Shares a resource: an action or file of this network as `subject`, or a link as `content.url`.',
+  content: Type.Object({
+    url: Type.Optional(Type.String({ maxLength: 2_048, pattern: '^https?://' })),
+    title: Type.Optional(Type.String({ maxLength: 300 })),
+    text: Type.Optional(Type.String({ maxLength: 50_000 })),
+    summary: Type.Optional(Type.String({ maxLength: 1_000 })),
+  }),
+  requires: [],
+  requiresOneOf: ['subject', 'content'],
+  forbids: ['parentId'],
+  uniqueBy: undefined,
+  arrivesAs: 'A',
+  receivers: 'audience-or-circle',
+  defaultVisibility: 'P',
+})

@@ -1,0 +1,69 @@
+import type { ActionId, FileId, FileType, IdTag, Visibility } from '@kith/protocol'
+import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
+import type { Database, Reader, Writer } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import type { SigningKeys } from '#infra/keys/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { StoredAction } from './action.ts'
+
+/** What happened to an action at one tenant. `changed`: accepted, or no longer new. */
+export interface ActionEvent {
+  readonly kind: 'created' | 'received' | 'changed' | 'deleted'
+  readonly tenant: Tenant
+  readonly action: StoredAction
+}
+
+/** What a file share says of its file, so that it can be shown before it is accepted. */
+export interface FileDescription {
+  readonly fileName: string
+  readonly contentType: string
+  readonly fileTp: FileType
+}
+
+/** What FSHR actions do to files. Each may be told the same twice. */
+export interface FileShares {
+  /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may give this access to the file. */
+  describe(
+    reader: Reader,
+    share: {
+      readonly tenant: Tenant
+      readonly caller: Identified | undefined
+      readonly fileId: FileId
+      readonly permission: 'READ' | 'WRITE'
+    },
+  ): Promise<FileDescription>
+  /** At the file's server: the audience has access now, or no longer. */
+  grant(tx: Writer, share: StoredAction): Promise<void>
+  withdraw(tx: Writer, share: Pick<StoredAction, 'subject' | 'audienceTag'>): Promise<void>
+  /** At the audience's: the file is among its own, or no longer. */
+  accept(tx: Writer, share: StoredAction): Promise<void>
+  drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
+}
+
+/** What the actions need of other features. */
+export interface ActionPorts {
+  readonly db: Database
+  readonly clock: Clock
+  readonly keys: Pick<SigningKeys, 'sign'>
+  readonly jobs: Pick<Jobs, 'enqueue'>
+  readonly fileShares: FileShares
+  /** Queues an action's token for its recipients, in the transaction. */
+  deliver(
+    tx: Writer,
+    outgoing: {
+      readonly actionId: ActionId
+      readonly issuerTag: IdTag
+      readonly recipients: readonly IdTag[]
+    },
+  ): Promise<void>
+  /** Whoever reacts to actions (files to fetch, bus, push) writes what it has to do, in the transaction. */
+  onStored(tx: Writer, event: ActionEvent): Promise<void>
+  /** Is there such an identity, here or elsewhere? */
+  findIdentity(idTag: IdTag): Promise<'found' | 'unknown' | 'unreachable'>
+  /** The tenant's own choice for what it publishes without a word on visibility. */
+  findDefaultVisibility(reader: Reader): Promise<Visibility | undefined>
+  /** Does the tenant take messages from strangers (`privacy.open_messages`)? */
+  takesOpenMessages(reader: Reader): Promise<boolean>
+  /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may attach all these files. */
+  assertAttachable(reader: Reader, fileIds: readonly FileId[], caller: Caller): Promise<void>
+}

@@ -1,0 +1,99 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import { sql } from 'kysely'
+import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import type { ActionTables } from './action-tables.ts'
+
+/** How often an action was reacted to, commented on, viewed and shared. */
+export interface ActionCounts {
+  readonly reactions: number
+  readonly comments: number
+  readonly views: number
+  readonly shares: number
+}
+
+export type Counter = keyof ActionCounts
+
+interface CountValues {
+  readonly tenantId: number
+  readonly actionId: string
+  readonly by: number
+  /** 1 where the tenant's own doing is counted. */
+  readonly isOwn: number
+  readonly tenantTag: string
+}
+
+function addStatement(counter: Counter) {
+  const count = sql.ref(counter)
+  return statement<ActionTables, CountValues, { issuer_tag: string; status: string }>((tables, value) =>
+    tables
+      .updateTable('actions')
+      .set({
+        [counter]: sql<number>`case when ${count} + ${value('by')} < 0 then 0 else ${count} + ${value('by')} end`,
+      })
+      .where('tenant_id', '=', value('tenantId'))
+      .where('action_id', '=', value('actionId'))
+      // Where the issuer's server has told its counts, those stand; what the tenant does itself shows at once.
+      .where(sql<boolean>`(issuer_tag = ${value('tenantTag')} or stat_at is null or ${value('isOwn')} = 1)`)
+      .returning(['issuer_tag', 'status']),
+  )
+}
+
+const add = {
+  reactions: addStatement('reactions'),
+  comments: addStatement('comments'),
+  views: addStatement('views'),
+  shares: addStatement('shares'),
+}
+
+/** Adds to a counter of an action that is held here; answers its issuer, or undefined where nothing was counted. */
+export async function addToCount(
+  tx: Writer,
+  counter: Counter,
+  values: Omit<CountValues, 'tenantId'>,
+): Promise<IdTag | undefined> {
+  const [row] = await tx.run(add[counter], { ...values, tenantId: tx.tenantId })
+  return row && (row.issuer_tag as IdTag)
+}
+
+/** The counters of an action. */
+export async function findCounts(reader: Reader, actionId: ActionId): Promise<ActionCounts | undefined> {
+  return reader
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select(['reactions', 'comments', 'views', 'shares'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('action_id', '=', actionId)
+    .executeTakeFirst()
+}
+
+/** Sets counters that are given; `toldAt` where they come from the issuer's server. */
+export async function setCounts(
+  tx: Writer,
+  actionId: ActionId,
+  { toldAt, ...counts }: Partial<ActionCounts> & { readonly toldAt?: number },
+): Promise<void> {
+  const told = toldAt === undefined ? {} : { stat_at: toldAt }
+  const set = { ...counts, ...told }
+  if (Object.keys(set).length === 0) return
+  let update = tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set(set)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+  // Words of a server may arrive in another order than they were said.
+  if (toldAt !== undefined) update = update.where(sql<boolean>`(stat_at is null or stat_at < ${toldAt})`)
+  await update.execute()
+}
+
+/** Removes records of what was told about an action's counts before. */
+export async function deleteToldCounts(tx: Writer, actionId: ActionId): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .deleteFrom('actions')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('subject', '=', actionId)
+    .where('type', '=', 'STAT')
+    .where('status', '=', 'T')
+    .execute()
+}

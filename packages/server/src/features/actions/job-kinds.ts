@@ -1,0 +1,47 @@
+import Type from 'typebox'
+import { jobKind } from '#infra/jobs/index.ts'
+
+const minuteMs = 60_000
+
+/** Ends actions whose time is over, and forgets what is no longer needed; to be run every minute. */
+export const sweepActionsJob = jobKind({
+  name: 'actions.sweep',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 5, firstDelayMs: 5_000, longestDelayMs: minuteMs },
+  concurrency: 1,
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
+const AboutAction = Type.Object({ actionId: Type.String() })
+const soonAgain = { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs }
+
+/** Publishes a scheduled action when its time has come. */
+export const publishLaterJob = jobKind({
+  name: 'actions.publish',
+  payload: AboutAction,
+  retry: soonAgain,
+  concurrency: 4,
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
+/** Accepts a request in the tenant's name, where nobody has to be asked. */
+export const acceptLaterJob = jobKind({
+  name: 'actions.accept',
+  payload: AboutAction,
+  retry: soonAgain,
+  concurrency: 4,
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
+/** Tells the holders of an action how often it was reacted to, commented on, viewed and shared. */
+export const tellCountsJob = jobKind({
+  name: 'actions.tell-counts',
+  payload: AboutAction,
+  retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
+  concurrency: 2,
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})

@@ -1,0 +1,56 @@
+import { findActionType, type IdTag, parseActionId, type Visibility } from '@kith/protocol'
+import type { Reader } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type ActionBody, endingSubType, type StoredAction } from './action.ts'
+import type { ActionPorts } from './action-ports.ts'
+import { findStoredAction } from './action-store.ts'
+import { findShown } from './feed-store.ts'
+import { hooksOf } from './types/index.ts'
+import type { Issuing } from './types/type-hooks.ts'
+
+/** What an action says, with everything that had to be looked up. */
+export type PreparedBody = ActionBody & Pick<StoredAction, 'visibility' | 'withinId'>
+
+/** Everything that has to be looked up before an action is signed. */
+export async function prepareBody(
+  ports: ActionPorts,
+  reader: Reader,
+  { issuing, body }: { readonly issuing: Issuing; readonly body: ActionBody },
+): Promise<PreparedBody> {
+  const hooks = hooksOf(body.type)
+  hooks.check?.(body)
+  const getShown = (actionId: string) => getShownAction(ports, reader, { issuing, actionId })
+  const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
+  if (completed.subType !== endingSubType) await assertAudienceExists(ports, completed.audienceTag)
+  const { attachments } = completed
+  if (attachments.length > 0 && issuing.caller)
+    await ports.assertAttachable(reader, attachments, issuing.caller)
+  const visibility = completed.visibility ?? (await presetVisibility(ports, reader, completed))
+  return { withinId: undefined, ...completed, visibility }
+}
+
+async function getShownAction(
+  ports: ActionPorts,
+  reader: Reader,
+  { issuing, actionId: text }: { readonly issuing: Issuing; readonly actionId: string },
+): Promise<StoredAction> {
+  const actionId = parseActionId(text)
+  const query = actionId && { viewer: issuing.viewer, actionId, now: nowSecs(ports.clock) }
+  const shown = query && (await findShown(reader, query))
+  const action = shown && (await findStoredAction(reader, query.actionId))
+  if (!action || (action.status !== 'A' && action.status !== 'C')) throw new Failure('E-ACTION-NOTFOUND')
+  return action
+}
+
+async function assertAudienceExists(ports: ActionPorts, audienceTag: IdTag | undefined): Promise<void> {
+  if (audienceTag === undefined) return
+  // One that cannot be asked now is delivered to when it can.
+  if ((await ports.findIdentity(audienceTag)) === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
+}
+
+/** What nothing was said about, and nothing inherited: the tenant's own choice, or the type's. */
+async function presetVisibility(ports: ActionPorts, reader: Reader, body: ActionBody): Promise<Visibility> {
+  if (body.visibility === null || findActionType(body.type)?.defaultVisibility !== 'P') return null
+  return (await ports.findDefaultVisibility(reader)) ?? 'P'
+}

@@ -1,0 +1,42 @@
+import { invalid } from '#lib/failure.ts'
+import { findStoredAction } from '../action-store.ts'
+import { listRecipients } from '../recipients.ts'
+import { findThread, placeUnder } from './thread.ts'
+import type { TypeHooks } from './type-hooks.ts'
+
+/** Comments: the root's issuer passes them on to the thread's readers, for nobody else knows who they are. */
+export const cmnt: TypeHooks = {
+  type: 'CMNT',
+  async prepare(scene) {
+    const { parentId = '', rootId } = scene.body
+    const parent = await scene.getShown(parentId)
+    const place = await placeUnder(scene, parent)
+    if (rootId !== undefined && rootId !== place.withinId)
+      throw invalid('/rootId', 'is not the parent’s root')
+    return { ...place, ...(place.withinId ? { rootId: place.withinId } : {}) }
+  },
+  async admit(scene) {
+    const { action, tenant } = scene
+    const { parentId = action.actionId, rootId: claimedRootId } = action
+    const { parent, root, rootId } = await findThread(scene, { parentId, claimedRootId })
+    return {
+      rootId,
+      withinId: rootId,
+      visibility: action.visibility ?? root?.visibility ?? null,
+      isMarked: parent?.issuerTag === tenant.idTag,
+    }
+  },
+  async listRelays(reader, tenant, { rootId }) {
+    const root = rootId && (await findStoredAction(reader, rootId))
+    return root && root.issuerTag === tenant.idTag ? listRecipients(reader, tenant, root) : []
+  },
+  async listOthers(reader, tenant, { parentId, rootId }) {
+    const parent = parentId && (await findStoredAction(reader, parentId))
+    const root = rootId && rootId !== parentId ? await findStoredAction(reader, rootId) : parent
+    const readers = root && root.issuerTag === tenant.idTag ? await listRecipients(reader, tenant, root) : []
+    const named = [parent, root].flatMap((it) =>
+      it ? [it.issuerTag, ...(it.audienceTag ? [it.audienceTag] : []), ...it.audience] : [],
+    )
+    return [...named, ...readers]
+  },
+}

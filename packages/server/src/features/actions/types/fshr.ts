@@ -1,0 +1,50 @@
+import { type FileId, parseFileId, parseTimestamp } from '@kith/protocol'
+import { Failure, invalid } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import type { TypeHooks } from './type-hooks.ts'
+
+const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
+
+/** File shares: access at the owner, an entry in the file list at the audience. */
+export const fshr: TypeHooks = {
+  type: 'FSHR',
+  check({ content }) {
+    if (content?.expiresAt !== undefined && parseTimestamp(content.expiresAt) === undefined)
+      throw invalid('/content/expiresAt', 'must be ISO 8601 with a zone or Unix seconds')
+  },
+  async prepare({ ports, reader, tenant, caller, body }) {
+    if (body.audienceTag === tenant.idTag) throw invalid('/audienceTag', 'is yourself')
+    if (body.subType === endingSubType) return {}
+    const permission = body.content?.permission === 'WRITE' ? 'WRITE' : 'READ'
+    const file = await ports.fileShares.describe(reader, {
+      tenant,
+      caller,
+      fileId: fileIdOf(body.subject),
+      permission,
+    })
+    const { expiresAt } = body.content ?? {}
+    const ends = expiresAt === undefined ? {} : { expiresAt: parseTimestamp(expiresAt) }
+    return { content: { ...body.content, permission, ...ends, ...file } }
+  },
+  async admit({ action }) {
+    return { status: isEnd(action) ? 'A' : 'C' }
+  },
+  onCreate: ({ ports, tx, action }) =>
+    isEnd(action) ? ports.fileShares.withdraw(tx, action) : ports.fileShares.grant(tx, action),
+  async onReceive({ ports, tx, action }) {
+    if (isEnd(action)) await ports.fileShares.drop(tx, action)
+  },
+  async onEnd({ ports, tx, tenant, action }) {
+    if (isEnd(action)) return
+    if (action.issuerTag === tenant.idTag) await ports.fileShares.withdraw(tx, action)
+    else await ports.fileShares.drop(tx, action)
+  },
+  onAccept: ({ ports, tx, action }) => ports.fileShares.accept(tx, action),
+  onReject: ({ ports, tx, action }) => ports.fileShares.drop(tx, action),
+}
+
+function fileIdOf(subject: string | undefined): FileId {
+  const fileId = parseFileId(subject ?? '')
+  if (!fileId) throw new Failure('E-FILE-NOTFOUND')
+  return fileId
+}

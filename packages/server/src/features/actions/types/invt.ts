@@ -1,0 +1,31 @@
+import { parseIdTag, roleLevel } from '@kith/protocol'
+import { findRelation } from '#features/relations/index.ts'
+import { hasRole } from '#infra/caller/index.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+import type { TypeHooks } from './type-hooks.ts'
+
+/** Invitations into communities: held by the guest, who may accept, and by the community, which then takes the guest in. */
+export const invt: TypeHooks = {
+  type: 'INVT',
+  check({ subject = '' }) {
+    if (parseIdTag(subject) !== subject) throw invalid('/subject', 'must be the identity of a community')
+  },
+  async prepare({ tenant, body, caller }) {
+    const isOwn = body.subject === tenant.idTag
+    if (isOwn && caller && !(caller.isOwner || hasRole(caller, 'moderator')))
+      throw new Failure('E-AUTH-FORBIDDEN')
+    return {}
+  },
+  async admit({ tx, tenant, action }) {
+    if (action.subject !== tenant.idTag) return { status: 'C' }
+    const { role = 'public' } = (await findRelation(tx, action.issuerTag)) ?? {}
+    if (roleLevel(role) < roleLevel('moderator')) throw new Failure('E-AUTH-FORBIDDEN')
+    return { status: 'A' }
+  },
+  answer: ({ actionId, subject }, verdict) =>
+    verdict === 'accept' ? { type: 'CONN', audienceTag: subject, subject: actionId } : undefined,
+  async listOthers(_, __, { subject = '' }) {
+    const community = parseIdTag(subject)
+    return community ? [community] : []
+  },
+}

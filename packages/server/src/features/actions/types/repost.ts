@@ -1,0 +1,28 @@
+import { parseActionId } from '@kith/protocol'
+import { Failure } from '#lib/failure.ts'
+import { findStoredAction } from '../action-store.ts'
+import type { TypeHooks } from './type-hooks.ts'
+
+/** Showing another's public action to one's followers, and to its issuer, who counts it. */
+export const repost: TypeHooks = {
+  type: 'REPOST',
+  async prepare({ body, getShown }) {
+    const original = await getShown(body.subject ?? '')
+    if (original.visibility !== 'P' || original.status !== 'A') throw new Failure('E-AUTH-FORBIDDEN')
+    return {}
+  },
+  async admit({ tx, action }) {
+    const original = await findSubject(tx, action.subject)
+    if (original && original.visibility !== 'P') throw new Failure('E-AUTH-FORBIDDEN')
+    return {}
+  },
+  async listOthers(reader, _, { subject }) {
+    const original = await findSubject(reader, subject)
+    return original ? [original.issuerTag] : []
+  },
+}
+
+async function findSubject(reader: Parameters<typeof findStoredAction>[0], subject: string | undefined) {
+  const actionId = parseActionId(subject ?? '')
+  return actionId && (await findStoredAction(reader, actionId))
+}

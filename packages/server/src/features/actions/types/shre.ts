@@ -1,0 +1,22 @@
+import { parseActionId } from '@kith/protocol'
+import { invalid } from '#lib/failure.ts'
+import { findStoredAction } from '../action-store.ts'
+import type { TypeHooks } from './type-hooks.ts'
+
+/** Sharing a link or a resource. */
+export const shre: TypeHooks = {
+  type: 'SHRE',
+  check({ subject, content }) {
+    if (subject === undefined && content?.url === undefined)
+      throw invalid('/subject', 'a subject or content.url is required')
+  },
+  async prepare({ body, getShown }) {
+    if (body.subject !== undefined && parseActionId(body.subject)) await getShown(body.subject)
+    return {}
+  },
+  async listOthers(reader, _, { subject }) {
+    const actionId = parseActionId(subject ?? '')
+    const shared = actionId && (await findStoredAction(reader, actionId))
+    return shared ? [shared.issuerTag] : []
+  },
+}
