@@ -58,6 +58,9 @@ export function onSubmit(id, work) {
   })
 }
 
+/** A time as it is written where the visitor lives, in the language of the page. */
 export function showTime(iso) {
-  return new Date(iso).toLocaleString(document.documentElement.lang)
+  const { lang } = document.documentElement
+  const locale = navigator.language.startsWith(lang) ? navigator.language : lang
+  return new Date(iso).toLocaleString(locale)
 }

@@ -1,0 +1,106 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { idTag, startHttpSite } from '#harness/http-site.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import { pageRoutes } from './index.ts'
+
+const alice: Tenant = { tenantId: 1 as TenantId, idTag: idTag('alice.example'), type: 'person' }
+const club: Tenant = { tenantId: 2 as TenantId, idTag: idTag('club.example'), type: 'community' }
+
+async function startSite() {
+  const rawRoutes = pageRoutes({
+    findTenant: async (host) => [alice, club].find((tenant) => tenant.idTag === host),
+  })
+  const site = await startHttpSite([], { rawRoutes })
+  onTestFinished(() => site.close())
+  return site
+}
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+test.each(['/', '/login', '/set-password'])('%s is a page without anything inline', async (path) => {
+  const site = await startSite()
+  const { status, headers, text } = await site.send(path)
+  expect(status).toBe(200)
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    vary: 'Accept-Language',
+  })
+  expect(text).toContain('data-id-tag="alice.example"')
+  expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
+})
+
+test('everything that the pages and their scripts name is served', async () => {
+  const site = await startSite()
+  const pages = await Promise.all(['/', '/login', '/set-password'].map((path) => site.send(path)))
+  const waiting = pages.flatMap(({ text }) =>
+    Array.from(text.matchAll(/"(\/assets\/[^"]+)"/g), ([, path = '']) => path),
+  )
+  const seen = new Set<string>()
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    const { status, headers, text } = await site.send(path)
+    expect({ path, status }).toEqual({ path, status: 200 })
+    expect(headers['content-type']).toMatch(path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/)
+    for (const [, name = ''] of text.matchAll(/from '\.\/([^']+)'/g)) waiting.push(`/assets/${name}`)
+  }
+  expect(seen).toContain('/assets/qr.js')
+})
+
+test('pages and assets are not sent again to whoever has them', async () => {
+  const site = await startSite()
+  for (const path of ['/login', '/assets/login.js']) {
+    const { headers } = await site.send(path)
+    const again = await site.send(path, { headers: { 'if-none-match': headers.etag ?? '' } })
+    expect(again).toMatchObject({ status: 304, text: '' })
+  }
+})
+
+test.each([
+  [undefined, 'en'],
+  ['de', 'de'],
+  ['de-AT,de;q=0.9,en;q=0.8', 'de'],
+  ['fr, en;q=0.7, de;q=0.9', 'de'],
+  ['de;q=0, en', 'en'],
+  ['en-GB, de', 'en'],
+  ['fr', 'en'],
+  [`${'x,'.repeat(5000)}de`, 'en'],
+  [';;;q=q=,', 'en'],
+])('accepting %s the page speaks %s', async (accepted, language) => {
+  const site = await startSite()
+  const headers = accepted === undefined ? {} : { 'accept-language': accepted }
+  const answer = await site.send('/login', { headers })
+  expect(answer.headers['content-language']).toBe(language)
+  expect(answer.text).toContain(`<html lang="${language}">`)
+})
+
+test('a community has a page that says so, and nothing to sign in with', async () => {
+  const site = await startSite()
+  const headers = { host: 'club.example' }
+  expect((await site.send('/', { headers })).text).toContain('This address belongs to a community.')
+  expect((await site.send('/login', { headers })).status).toBe(404)
+  expect((await site.send('/set-password', { headers })).status).toBe(404)
+})
+
+test('on the host of nobody there is nobody, whatever its name', async () => {
+  const site = await startSite()
+  const answer = await site.send('/', { headers: { host: '"><script>' } })
+  expect(answer.status).toBe(404)
+  expect(answer.text).not.toContain('<script')
+})
+
+test.each([
+  '/assets/absent.js',
+  '/assets/page-routes.ts',
+  '/assets/..%2Findex.ts',
+  '/assets/%2e%2e%2findex.ts',
+])('there is no asset %s', async (path) => {
+  const site = await startSite()
+  expect((await site.send(path)).status).toBe(404)
+})

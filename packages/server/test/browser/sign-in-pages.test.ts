@@ -1,0 +1,216 @@
+import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import decodeQR from 'qr/decode.js'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPage, withChromium } from '#harness/browser.ts'
+import { TestServer, testPassword } from '#harness/test-server.ts'
+
+const home = 'home.localhost'
+const status = (page: Page) => page.getByRole('status')
+const problem = (page: Page) => page.getByRole('alert')
+
+/** Comes back to a tab in which somebody has signed in. */
+async function comeBack(page: Page, server: TestServer): Promise<void> {
+  await page.goto(`${server.urlOf(home)}/assets/kith.css`)
+  await page.evaluate(`sessionStorage.setItem('kith.token', '${await server.signIn(home)}')`)
+  await page.goto(server.urlOf(home))
+  await page.getByText(`You are signed in as ${home}.`).waitFor()
+}
+
+async function signIn(page: Page, server: TestServer): Promise<void> {
+  await page.goto(`${server.urlOf(home)}/login`)
+  await page.getByLabel('Password').fill(testPassword)
+  await page.keyboard.press('Enter')
+  await page.getByText(`You are signed in as ${home}.`).waitFor()
+}
+
+/** Adds a passkey and signs out. */
+async function withPasskey(page: Page, server: TestServer): Promise<void> {
+  await comeBack(page, server)
+  await page.getByLabel('Name of the new passkey').fill('Test key')
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await status(page).getByText('The passkey was added.').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL('**/login')
+}
+
+withChromium('the pages', (launch) => {
+  let browser: Browser
+  let server: TestServer
+  beforeAll(async () => {
+    browser = await launch()
+    server = await TestServer.start({ baseIdTag: home })
+    await server.createTenant('bob.localhost')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  test('set the first password with the set-up link, once', async () => {
+    await using fresh = await TestServer.start({ baseIdTag: home, env: { BASE_PASSWORD: '' } })
+    const { setUpUrl = '', services } = fresh.running
+    const file = join(services.config.dataDir, 'setup-link')
+    expect(await readFile(file, 'utf8')).toBe(`${setUpUrl}\n`)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+
+    const { page, faults } = await openPage(browser)
+    await page.goto(setUpUrl)
+    await page.getByLabel('New password').fill('a new password')
+    await page.getByLabel('The same again').fill('another password')
+    await page.keyboard.press('Enter')
+    await problem(page).getByText('The two passwords differ.').waitFor()
+    await page.getByLabel('The same again').fill('a new password')
+    await page.keyboard.press('Enter')
+    await page.getByText(`You are signed in as ${home}.`).waitFor()
+    await expect.poll(() => existsSync(file)).toBe(false)
+
+    await page.goto(setUpUrl)
+    await page.getByLabel('New password').fill('a third password')
+    await page.getByLabel('The same again').fill('a third password')
+    await page.keyboard.press('Enter')
+    await problem(page).getByText('This is used up or has expired.').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('sign in with a password, list the sessions and end one', async () => {
+    await server.signIn(home)
+    const { page, faults } = await openPage(browser)
+    await page.goto(`${server.urlOf(home)}/`)
+    await page.waitForURL('**/login')
+    await page.getByLabel('Password').fill('a wrong password')
+    await page.keyboard.press('Enter')
+    await problem(page).getByText('The identity or the password is wrong.').waitFor()
+    await signIn(page, server)
+    const sessions = page.getByRole('region', { name: 'Where you are signed in' })
+    await sessions.getByText('this session').waitFor()
+    const others = sessions.getByRole('button', { name: /^End the session/ })
+    const before = await others.count()
+    expect(before).toBeGreaterThan(0)
+    await others.first().click()
+    await status(page).getByText('The session was ended.').waitFor()
+    expect(await others.count()).toBe(before - 1)
+    expect(faults).toEqual([])
+  })
+
+  test('keep the token in the tab, and drop it when its session has ended', async () => {
+    const { page, context } = await openPage(browser)
+    await signIn(page, server)
+    expect(await context.cookies()).toEqual([])
+    expect(await page.evaluate('localStorage.length')).toBe(0)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/login')
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    await page.evaluate(`sessionStorage.setItem('kith.token', 'garbage')`)
+    await page.goto(`${server.urlOf(home)}/`)
+    await page.waitForURL('**/login')
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  })
+
+  test('add a passkey, and sign in with it with and without an identity', async () => {
+    const { page, faults } = await openPage(browser)
+    await withPasskey(page, server)
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByText(`You are signed in as ${home}.`).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/login')
+    await page.getByLabel('Identity').fill('')
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByText(`You are signed in as ${home}.`).waitFor()
+    await page.getByRole('button', { name: 'Remove the passkey Test key' }).click()
+    await status(page).getByText('The passkey was removed.').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('refuse the answer of a passkey a second time, and from a page of another origin', async () => {
+    const { page, context } = await openPage(browser)
+    await withPasskey(page, server)
+    const sent = page.waitForRequest('**/api/auth/wa/login')
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    const body = (await sent).postData() ?? ''
+    await page.getByText(`You are signed in as ${home}.`).waitFor()
+    expect(await answerWith(body)).toEqual({ status: 401, code: 'E-AUTH-BADCRED' })
+
+    // The same name on another port is another origin, for which the browser lets the same passkey answer.
+    const elsewhere = `http://${home}:8123/`
+    const script = await (await server.request(home, '/assets/passkeys.js')).text()
+    await context.route(`${elsewhere}**`, (route) =>
+      route.request().url() === elsewhere
+        ? route.fulfill({ contentType: 'text/html', body: '<!doctype html>' })
+        : route.fulfill({ contentType: 'text/javascript', body: script }),
+    )
+    await page.goto(elsewhere)
+    const challenge = await server.request(home, `/api/auth/wa/login/challenge?idTag=${home}`)
+    const { data } = (await challenge.json()) as { data: { options: unknown } }
+    const credential = await page.evaluate(
+      `import('/passkeys.js').then(({ usePasskey }) => usePasskey(${JSON.stringify(data.options)}))`,
+    )
+    expect(await answerWith(JSON.stringify({ credential }))).toEqual({ status: 401, code: 'E-AUTH-BADCRED' })
+  })
+
+  test('sign a second device in by a QR code that the first one was shown', async () => {
+    const first = await openPage(browser)
+    await comeBack(first.page, server)
+    const second = await openPage(browser, { userAgent: 'Second device/1.0' })
+    const link = await showCode(second.page)
+    await first.page.goto(link)
+    await first.page.getByText('Second device/1.0').waitFor()
+    await first.page.getByText('127.0.0.1', { exact: true }).waitFor()
+    expect(second.page.url()).toBe(`${server.urlOf(home)}/login`)
+    await first.page.getByRole('button', { name: 'Sign it in' }).click()
+    await second.page.getByText(`You are signed in as ${home}.`).waitFor()
+    expect([...first.faults, ...second.faults]).toEqual([])
+  })
+
+  test('refuse a second device by its code, typed in', async () => {
+    const first = await openPage(browser)
+    await comeBack(first.page, server)
+    const second = await openPage(browser)
+    const link = await showCode(second.page)
+    await first.page.getByLabel('Address or code').fill(link.split('#qr=')[1] ?? '')
+    await first.page.keyboard.press('Enter')
+    await first.page.getByRole('button', { name: 'Refuse' }).click()
+    await problem(second.page).getByText('The other device refused.').waitFor()
+    expect(second.page.url()).toBe(`${server.urlOf(home)}/login`)
+  })
+
+  test('keep the code of another device through the sign-in', async () => {
+    const second = await openPage(browser, { userAgent: 'Second device/2.0' })
+    const link = await showCode(second.page)
+    const { page } = await openPage(browser)
+    await page.goto(link)
+    await page.getByLabel('Password').fill(testPassword)
+    await page.keyboard.press('Enter')
+    await page.getByText('Second device/2.0').waitFor()
+  })
+
+  test('speak German to whoever prefers it', async () => {
+    const { page } = await openPage(browser, { locale: 'de-AT' })
+    await page.goto(`${server.urlOf('bob.localhost')}/login`)
+    await page.getByRole('heading', { name: 'Anmelden', exact: true }).waitFor()
+    await page.getByLabel('Passwort').fill('falsches Passwort')
+    await page.keyboard.press('Enter')
+    await problem(page).getByText('Die Identität oder das Passwort ist falsch.').waitFor()
+  })
+
+  async function answerWith(body: string) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await server.request(home, '/api/auth/wa/login', { method: 'POST', headers, body })
+    const { error } = (await answer.json()) as { error?: { code: string } }
+    return { status: answer.status, code: error?.code }
+  }
+
+  /** Asks for a code, and answers what the image says. */
+  async function showCode(page: Page): Promise<string> {
+    await page.goto(`${server.urlOf(home)}/login`)
+    await page.getByRole('button', { name: 'Show a code' }).click()
+    const image = await page.getByRole('img', { name: 'Code for the other device' }).screenshot()
+    const { data, info } = await sharp(image).removeAlpha().raw().toBuffer({ resolveWithObject: true })
+    const link = decodeQR({ width: info.width, height: info.height, data })
+    expect(link).toBe(await page.locator('#qr-link').textContent())
+    return link
+  }
+})
