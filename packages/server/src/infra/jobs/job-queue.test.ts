@@ -103,7 +103,7 @@ eachDialect('jobs', (open) => {
         await breathe(1)
         running -= 1
       })
-      const names = Array.from({ length: 600 }, (_, index) => `name ${index}`)
+      const names = Array.from({ length: 300 }, (_, index) => `name ${index}`)
       await db.transact(someTenant, (tx) =>
         jobs.enqueueAll(
           tx,
