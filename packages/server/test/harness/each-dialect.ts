@@ -46,6 +46,7 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
   afterAll(async () => {
     await (await embedded)?.close()
     embedded = undefined
+    emptied.clear()
   })
 }
 
@@ -71,7 +72,10 @@ export function onPostgresServer(
   test.skip(`${name} (needs TEST_POSTGRES_URL)`, () => undefined)
 }
 
-function opener(dialect: Dialect, make: () => Promise<RemovablePlace>): OpenTestDatabase {
+/** Makes an empty database; with `migrations`, it may be one that has them already. */
+type MakePlace = (migrations?: OpenDatabaseOptions['migrations']) => Promise<RemovablePlace>
+
+function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
   const opened = new Map<Database, DatabasePlace>()
   const removers: (() => Promise<void>)[] = []
   afterEach(async () => {
@@ -79,8 +83,8 @@ function opener(dialect: Dialect, make: () => Promise<RemovablePlace>): OpenTest
     opened.clear()
     await Promise.all(removers.splice(0).map((remove) => remove()))
   })
-  const place = async () => {
-    const made = await make()
+  const place = async (migrations?: OpenDatabaseOptions['migrations']) => {
+    const made = await make(migrations)
     removers.push(() => made.remove())
     return made.place
   }
@@ -89,13 +93,13 @@ function opener(dialect: Dialect, make: () => Promise<RemovablePlace>): OpenTest
     opened.set(database, where)
     return database
   }
-  const open = async (options: TestDatabaseOptions) => openAt(await place(), options)
+  const open = async (options: TestDatabaseOptions) => openAt(await place(options.migrations), options)
   const again = (database: Database, options: TestDatabaseOptions) => {
     const where = opened.get(database)
     if (!where) throw new Error('This database was not opened here')
     return openAt(where, options)
   }
-  return Object.assign(open, { dialect, place, again })
+  return Object.assign(open, { dialect, place: () => place(), again })
 }
 
 function startEmbedded(): Promise<EmbeddedPostgres> {
@@ -111,13 +115,22 @@ async function makeFile(): Promise<RemovablePlace> {
   }
 }
 
-async function makeEmbeddedSchema(): Promise<RemovablePlace> {
+// Migrating takes the embedded PostgreSQL longer than most tests: schemas that are migrated are emptied and used again.
+// As many as the databases that one test opens.
+const emptied = new Map<string, string[]>()
+
+async function makeEmbeddedSchema(migrations?: OpenDatabaseOptions['migrations']): Promise<RemovablePlace> {
   const server = await startEmbedded()
-  const schema = freshName()
-  await server.createSchema(schema)
+  const key = migrations?.map(({ id }) => id).join(' ')
+  const known = key === undefined ? undefined : emptied.get(key)?.pop()
+  const schema = known ?? freshName()
+  if (known === undefined) await server.createSchema(schema)
   return {
     place: { url: 'postgres://embedded', connectPostgres: server.pools(schema) },
-    remove: () => server.dropSchema(schema),
+    async remove() {
+      if (key === undefined || !(await server.emptySchema(schema, key))) await server.dropSchema(schema)
+      else emptied.set(key, [...(emptied.get(key) ?? []), schema])
+    },
   }
 }
 

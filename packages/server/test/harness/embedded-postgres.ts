@@ -38,6 +38,31 @@ export class EmbeddedPostgres {
     await this.#alone(() => this.#server.exec(`drop schema ${name} cascade`))
   }
 
+  /** Removes all rows and begins the numbers anew. False where the schema is not what exactly these migrations made. */
+  async emptySchema(name: string, migrationIds: string): Promise<boolean> {
+    return await this.#alone(async () => {
+      await this.#enter(name)
+      const applied = await this.#server
+        .query<{ ids: string }>("select string_agg(id, ' ' order by position) as ids from kith_migrations")
+        .catch(() => undefined)
+      if (applied?.rows[0]?.ids !== migrationIds) return false
+      const { rows } = await this.#server.query<{ tables: string | null; sequences: string | null }>(
+        `select
+          (select string_agg(format('delete from %I', tablename), '; ') from pg_tables
+            where schemaname = $1 and tablename <> 'kith_migrations') as tables,
+          (select string_agg(format('alter sequence %I restart', sequencename), '; ') from pg_sequences
+            where schemaname = $1) as sequences`,
+        [name],
+      )
+      const { tables, sequences } = rows[0] ?? {}
+      // Rows go in no order that foreign keys would like; all of them go.
+      await this.#server.exec(
+        `set session_replication_role = replica; ${tables ?? ''}; ${sequences ?? ''}; set session_replication_role = origin`,
+      )
+      return true
+    })
+  }
+
   /** Pools on one schema, as a server of its own would give. */
   pools(schema: string): ConnectPostgres {
     return () => ({ readers: this.#readers(schema), writers: this.#writers(schema) })
