@@ -1,12 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Client } from '@kith/client'
 import type { IdTag } from '@kith/protocol'
+import type { TenantId } from '#infra/db/index.ts'
+import { ForeignServer } from './foreign-server.ts'
 import { TestClock } from './test-clock.ts'
 import { TestServer, type TestServerOptions } from './test-server.ts'
+
+interface Member {
+  readonly name: string
+  readonly env: Readonly<Record<string, string>>
+  readonly dataDir: string
+  server: TestServer
+  isDown: boolean
+}
+
+export interface Person {
+  readonly idTag: IdTag
+  readonly tenantId: TenantId
+  /** Where they live. */
+  readonly at: number
+  readonly client: Client
+}
 
 /** Several servers in one process that find each other and share one clock. */
 export class TestNetwork implements AsyncDisposable {
   readonly clock = new TestClock()
-  readonly servers: TestServer[] = []
+  readonly #members: Member[] = []
+  readonly #foreign: ForeignServer[] = []
   readonly #identityHosts = new Map<IdTag, string>()
+  #casts = 0
 
   /** Servers with the base identities `one.localhost`, `two.localhost`, … */
   static async start(count: number, options: Pick<TestServerOptions, 'env'> = {}): Promise<TestNetwork> {
@@ -16,30 +40,93 @@ export class TestNetwork implements AsyncDisposable {
     return network
   }
 
-  async add(name: string, options: Pick<TestServerOptions, 'env' | 'dataDir'> = {}): Promise<TestServer> {
-    const server = await TestServer.start({
-      ...options,
-      baseIdTag: `${name}.localhost`,
-      clock: this.clock,
-      identityHosts: this.#identityHosts,
-    })
-    this.servers.push(server)
+  async add(name: string, { env = {} }: Pick<TestServerOptions, 'env'> = {}): Promise<TestServer> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'kith-network-'))
+    const server = await this.#start({ name, env, dataDir })
+    this.#members.push({ name, env, dataDir, server, isDown: false })
     return server
   }
 
+  /** A server that is not Kith, with identities whose keys the test holds. */
+  async addForeign(...idTags: string[]): Promise<ForeignServer> {
+    const foreign = await ForeignServer.start(idTags, this.clock)
+    for (const idTag of idTags) this.#identityHosts.set(idTag as IdTag, foreign.url)
+    this.#foreign.push(foreign)
+    return foreign
+  }
+
   server(at: number): TestServer {
-    const server = this.servers[at]
-    if (!server) throw new RangeError(`there are ${this.servers.length} servers`)
-    return server
+    return this.#member(at).server
+  }
+
+  /** From now on nobody answers there. */
+  async takeDown(at: number): Promise<void> {
+    const member = this.#member(at)
+    member.isDown = true
+    await member.server.stop()
+  }
+
+  /** The same server again: its data, its address. */
+  async bringBack(at: number): Promise<TestServer> {
+    const member = this.#member(at)
+    member.server = await this.#start({ ...member, port: member.server.running.port })
+    member.isDown = false
+    return member.server
+  }
+
+  /** New people with these names, one on each server, signed in at home. */
+  async cast<Name extends string>(...names: Name[]): Promise<Record<Name, Person>> {
+    this.#casts += 1
+    const people = names.map(
+      async (name, at) => [name, await this.person(at, `${name}${this.#casts}`)] as const,
+    )
+    return Object.fromEntries(await Promise.all(people)) as Record<Name, Person>
+  }
+
+  /** Somebody new on a server, signed in. */
+  async person(at: number, name: string): Promise<Person> {
+    const server = this.server(at)
+    const { idTag, tenantId } = await server.createTenant(`${name}.localhost`)
+    return { idTag, tenantId, at, client: await server.as(idTag) }
   }
 
   /** Resolves when no server has a job that is due: what one delivers may give another something to do. */
   async settle(): Promise<void> {
-    // Twice around without work in between would be enough; each round lets a message go one hop further.
-    for (let round = 0; round < 4; round += 1) for (const server of this.servers) await server.settle()
+    // Each round lets a message go one hop further: a request, its delivery, what that fetches, and what is made of it.
+    for (let round = 0; round < 4; round += 1)
+      for (const { server, isDown } of this.#members) if (!isDown) await server.settle()
+  }
+
+  /** Lets time pass in steps, with everything that becomes due in between. */
+  async pass(ms: number, stepMs = 60_000): Promise<void> {
+    const untilMs = this.clock.now() + ms
+    while (this.clock.now() < untilMs) {
+      this.clock.advance(Math.min(stepMs, untilMs - this.clock.now()))
+      await this.settle()
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.stop()))
+    await Promise.all(this.#members.filter(({ isDown }) => !isDown).map(({ server }) => server.stop()))
+    await Promise.all(this.#foreign.map((foreign) => foreign[Symbol.asyncDispose]()))
+    await Promise.all(this.#members.map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })))
+  }
+
+  #start(options: Pick<Member, 'name' | 'env' | 'dataDir'> & { port?: number }): Promise<TestServer> {
+    const { name, ...rest } = options
+    return TestServer.start({
+      env: rest.env,
+      dataDir: rest.dataDir,
+      ...(rest.port === undefined ? {} : { port: rest.port }),
+      baseIdTag: `${name}.localhost`,
+      clock: this.clock,
+      identityHosts: this.#identityHosts,
+    })
+  }
+
+  #member(at: number): Member {
+    const member = this.#members[at]
+    if (!member) throw new RangeError(`there are ${this.#members.length} servers`)
+    return member
   }
 }

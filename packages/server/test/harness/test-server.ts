@@ -2,9 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@kith/client'
-import { type IdTag, login } from '@kith/protocol'
+import { type ActionId, type IdTag, login } from '@kith/protocol'
 import { type RunningServer, startServer } from '#app/server.ts'
 import { createAccount, setPassword } from '#features/accounts/index.ts'
+import { findStoredAction } from '#features/actions/index.ts'
+import { changeRelation } from '#features/relations/index.ts'
+import { issueToken, rolesOf, startSession } from '#features/sessions/index.ts'
 import { createTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { readConfig } from '#infra/config/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -21,9 +24,18 @@ export interface TestServerOptions {
   readonly logger?: Logger
   /** Kept by the caller when given, so that a second server can start on it. */
   readonly dataDir?: string
+  /** The port of a server that was stopped, to take its place; a free one otherwise. */
+  readonly port?: number
+}
+
+interface InboxAnswer {
+  readonly data?: { readonly actionId: string; readonly status: string; readonly verified: boolean }
+  readonly error?: { readonly code: string; readonly details?: { readonly issues?: { path: string }[] } }
 }
 
 export const testPassword = 'correct horse battery'
+const sessionSecs = 7 * 86_400
+let passwordHash: Promise<string> | undefined
 
 /** The whole program in this process: port 0, a temporary directory, a clock that the test moves. */
 export class TestServer implements AsyncDisposable {
@@ -58,7 +70,7 @@ export class TestServer implements AsyncDisposable {
     const read = readConfig({
       BASE_ID_TAG: baseIdTag,
       BASE_PASSWORD: testPassword,
-      LISTEN: '127.0.0.1:0',
+      LISTEN: `127.0.0.1:${options.port ?? 0}`,
       DATA_DIR: options.dataDir ?? ownDir,
       ...options.env,
     })
@@ -89,7 +101,9 @@ export class TestServer implements AsyncDisposable {
   ): Promise<HostedTenant> {
     const { identity } = this.#running.features
     const { type = 'person', name = idTag, email } = options
-    const hash = await identity.passwords.hash(testPassword)
+    // A hash is slow by design; one is enough for everybody.
+    passwordHash ??= identity.passwords.hash(testPassword)
+    const hash = await passwordHash
     const tenant = await this.db.transact(serverTenant, async (tx) => {
       const made = await createTenant(identity.createTenant, tx, { idTag: idTag as IdTag, type, name })
       if (type === 'community') return made
@@ -109,9 +123,28 @@ export class TestServer implements AsyncDisposable {
     return data.token
   }
 
-  /** A client signed in as a tenant's owner, on its own host. */
+  /** A client of a tenant's owner on its own host, with a session that nobody had to sign in for. */
   async as(idTag: string): Promise<Client> {
-    return this.client(idTag, await this.signIn(idTag))
+    const { clock, tokenSecrets: secrets } = this.#running.services
+    const tenant = await this.#tenant(idTag)
+    const callerTag = tenant.idTag
+    const opened = {
+      callerTag,
+      method: 'password',
+      device: { ip: '192.0.2.1' },
+      expiresAt: undefined,
+    } as const
+    const session = await this.db.transact(tenant.tenantId, (tx) => startSession({ clock }, tx, opened))
+    const roles = rolesOf(tenant, { role: 'leader', isOwner: true, isAdmin: tenant.isBase })
+    const { token } = await issueToken({ clock, secrets }, tenant, {
+      use: 'login',
+      sid: session?.sid ?? '',
+      callerTag,
+      roles,
+      lifeSecs: sessionSecs,
+      notAfter: [],
+    })
+    return this.client(idTag, token)
   }
 
   /** A client on a tenant's host with this bearer, or none. */
@@ -123,6 +156,39 @@ export class TestServer implements AsyncDisposable {
   /** A request to this server on a tenant's host, for what the client does not do. */
   request(idTag: string, path: string, init?: RequestInit): Promise<Response> {
     return this.#fetch(`${this.urlOf(idTag)}${path}`, init)
+  }
+
+  /** Posts a token to the server's inbox, as another server would. */
+  async deliver(token: string, path: '/api/inbox' | '/api/inbox/sync' = '/api/inbox') {
+    const headers = { 'content-type': 'application/jwt' }
+    const answer = await this.request(this.baseIdTag, path, { method: 'POST', headers, body: token })
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as InboxAnswer }
+  }
+
+  /** The signed text of an action that a tenant holds. */
+  async tokenOf(idTag: string, actionId: string): Promise<string> {
+    const reader = this.db.reader((await this.#tenant(idTag)).tenantId)
+    const action = await findStoredAction(reader, actionId as ActionId)
+    if (action?.token === undefined) throw new Error(`${actionId} has no token`)
+    return action.token
+  }
+
+  /** Makes a tenant block somebody. */
+  async block(idTag: string, other: string): Promise<void> {
+    const at = Math.floor(this.clock.now() / 1000)
+    const { tenantId } = await this.#tenant(idTag)
+    await this.db.transact(tenantId, (tx) => changeRelation(tx, other as IdTag, { isBlocked: true, at }))
+  }
+
+  /** How many rows these tables have, over all tenants. */
+  async countRows(...tables: string[]): Promise<Record<string, number>> {
+    const reader = this.db.reader(serverTenant)
+    const counts = tables.map(async (table) => {
+      const count = reader.tables<Record<string, object>>().selectFrom(table)
+      const row = await count.select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()
+      return [table, Number(row.count)] as const
+    })
+    return Object.fromEntries(await Promise.all(counts))
   }
 
   /** Resolves when every job that is due has run. */
@@ -137,6 +203,12 @@ export class TestServer implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
+  }
+
+  async #tenant(idTag: string): Promise<HostedTenant> {
+    const tenant = await this.#running.features.identity.tenants.find(idTag as IdTag)
+    if (!tenant) throw new Error(`${idTag} does not live here`)
+    return tenant
   }
 
   #announce(idTag: IdTag): void {

@@ -6,7 +6,7 @@ import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import type { Metrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
-import { queueByInbox } from './queue-deliveries.ts'
+import { groupByInbox, queueByInbox, queueSearches } from './queue-deliveries.ts'
 
 /** The signed token of an action, as its issuer stores it. */
 export type FindToken = (
@@ -120,24 +120,56 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   return Number.isNaN(atMs) || atMs < nowMs + shortestPutOffMs ? undefined : atMs
 }
 
-/** Resolves a recipient and queues the delivery to its inbox. */
-export async function findInboxAndQueue(
+// Each is a question to another server.
+const searchesAtOnce = 8
+
+/** Finds the inboxes of recipients and queues the deliveries; recipients at one inbox share one. */
+export async function findInboxesAndQueue(
   deps: DeliverDeps,
   payload: Static<(typeof findInboxJob)['payload']>,
-  context: JobContext,
+  { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
-  const recipient = payload.recipient as IdTag
+  const recipients = payload.recipients as IdTag[]
+  const [only] = recipients
+  const inboxes =
+    recipients.length === 1 && only
+      ? new Map([[only, await getInbox(deps, only)]])
+      : await findInboxes(deps, recipients)
+  const actionId = payload.actionId as ActionId
+  await deps.db.transact(tenantId, async (tx) => {
+    const found = await deps.findToken(tx, actionId)
+    if (!found) return
+    const outgoing = { actionId, issuerTag: found.issuerTag }
+    await queueByInbox(deps, tx, outgoing, groupByInbox(recipients, inboxes))
+    const rest = recipients.filter((recipient) => !inboxes.has(recipient))
+    await queueSearches(
+      deps,
+      tx,
+      outgoing,
+      rest.map((recipient) => [recipient]),
+    )
+  })
+}
+
+async function getInbox(deps: DeliverDeps, recipient: IdTag): Promise<string> {
   await assertSomebodyAllowed(deps, [recipient])
   const inbox = await deps.findInbox(recipient)
   if (inbox.kind === 'unknown') throw new JobVerdict('there is no such identity', { kind: 'dead' })
   if (inbox.kind === 'unreachable') throw new JobVerdict('its server cannot be reached', { kind: 'retry' })
-  const actionId = payload.actionId as ActionId
-  await deps.db.transact(context.tenantId, async (tx) => {
-    const found = await deps.findToken(tx, actionId)
-    if (!found) return
-    const byInbox = new Map([[inbox.inboxUrl, [recipient]]])
-    await queueByInbox(deps, tx, { actionId, issuerTag: found.issuerTag }, byInbox)
-  })
+  return inbox.inboxUrl
+}
+
+async function findInboxes(deps: DeliverDeps, recipients: readonly IdTag[]): Promise<Map<IdTag, string>> {
+  const inboxes = new Map<IdTag, string>()
+  for (let from = 0; from < recipients.length; from += searchesAtOnce) {
+    const some = recipients.slice(from, from + searchesAtOnce)
+    const found = await Promise.all(some.map((recipient) => deps.findInbox(recipient)))
+    for (const [at, recipient] of some.entries()) {
+      const inbox = found[at]
+      if (inbox?.kind === 'found') inboxes.set(recipient, inbox.inboxUrl)
+    }
+  }
+  return inboxes
 }
 
 /** Hands an action to recipients on this server. */

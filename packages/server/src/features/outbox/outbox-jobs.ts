@@ -26,10 +26,11 @@ export const deliverJob = jobKind({
   keepDoneMs: 7 * dayMs,
 })
 
-/** Finds out where a recipient lives whose inbox is not known yet, and then queues the delivery. */
+/** Finds out where recipients live whose inboxes are not known yet, and then queues the deliveries. One that cannot be
+ * found now gets a job of its own. */
 export const findInboxJob = jobKind({
   name: 'outbox.find-inbox',
-  payload: Type.Object({ actionId: Type.String(), recipient: Type.String() }),
+  payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String(), { minItems: 1 }) }),
   retry: patiently,
   concurrency: 16,
   leaseMs: 60_000,

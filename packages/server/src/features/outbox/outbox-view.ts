@@ -1,18 +1,21 @@
 import { type DeliveryView, toIso } from '@kith/protocol'
 import type { JobRecord } from '#infra/jobs/index.ts'
+import { deliverLocallyJob } from './outbox-jobs.ts'
 
 interface DeliveryPayload {
   readonly inboxUrl?: string
-  readonly recipient?: string
-  readonly recipients?: readonly string[]
+  readonly recipients: readonly string[]
 }
 
 /** A delivery job as its issuer sees it. */
 export function deliveryView(job: JobRecord, ownServer: string): DeliveryView {
-  const { inboxUrl, recipient, recipients } = job.payload as DeliveryPayload
+  const { inboxUrl, recipients } = job.payload as DeliveryPayload
+  const named = recipients.length === 1 && recipients[0] !== undefined ? recipients[0] : 'unknown'
+  const isLocal = job.kind === deliverLocallyJob.name
   return {
-    server: inboxUrl ? new URL(inboxUrl).host : (recipient ?? ownServer),
-    recipients: [...(recipients ?? [recipient ?? ''])],
+    // Until the server of recipients is found, the one name there is stands for it.
+    server: inboxUrl ? new URL(inboxUrl).host : isLocal ? ownServer : named,
+    recipients: [...recipients],
     state: stateOf(job),
     attempts: job.attempts,
     ...(job.lastError === undefined || job.state === 'done' ? {} : { lastError: job.lastError }),

@@ -19,6 +19,7 @@ export interface Outgoing {
 
 // A job of a few recipients keeps the transaction that hands them the action short.
 const localRecipientsPerJob = 50
+const recipientsPerSearch = 50
 // Below the number of values that either database takes in one statement.
 const tagsPerQuery = 1000
 // A receiving server finds the receivers itself: the names are for people to read, and payloads are bounded.
@@ -34,21 +35,30 @@ export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Out
   await queueLocally(deps, tx, outgoing, [...local])
   await queueByInbox(deps, tx, outgoing, groupByInbox(remote, inboxes))
   const unresolved = remote.filter((recipient) => !inboxes.has(recipient))
-  await deps.jobs.enqueueAll(
-    tx,
-    findInboxJob,
-    unresolved.map((recipient) => ({
-      payload: { actionId: outgoing.actionId, recipient },
-      options: { orderingKey: `${outgoing.issuerTag}|${recipient}`, subject: outgoing.actionId },
-    })),
-  )
+  await queueSearches(deps, tx, outgoing, chunksOf(unresolved, recipientsPerSearch))
+}
+
+/** Queues the search for recipients, together or each alone; what follows for one issuer follows in order. */
+export async function queueSearches(
+  deps: Pick<QueueDeps, 'jobs'>,
+  tx: Writer,
+  { actionId, issuerTag }: Pick<Outgoing, 'actionId' | 'issuerTag'>,
+  portions: readonly (readonly IdTag[])[],
+): Promise<void> {
+  const jobs = portions.map((recipients) => ({
+    payload: { actionId, recipients: [...recipients] },
+    options: {
+      orderingKey: recipients.length === 1 ? `${issuerTag}|${recipients[0]}` : issuerTag,
+      subject: actionId,
+    },
+  }))
+  await deps.jobs.enqueueAll(tx, findInboxJob, jobs)
 }
 
 async function findLocal(deps: QueueDeps, tx: Writer, recipients: readonly IdTag[]): Promise<Set<IdTag>> {
   const local = new Set<IdTag>()
-  for (let from = 0; from < recipients.length; from += tagsPerQuery)
-    for (const idTag of await deps.findLocal(tx, recipients.slice(from, from + tagsPerQuery)))
-      local.add(idTag)
+  for (const some of chunksOf(recipients, tagsPerQuery))
+    for (const idTag of await deps.findLocal(tx, some)) local.add(idTag)
   return local
 }
 
@@ -80,20 +90,23 @@ async function queueLocally(
   outgoing: Outgoing,
   local: readonly IdTag[],
 ): Promise<void> {
-  const chunks = Array.from({ length: Math.ceil(local.length / localRecipientsPerJob) }, (_, at) =>
-    local.slice(at * localRecipientsPerJob, (at + 1) * localRecipientsPerJob),
-  )
   await deps.jobs.enqueueAll(
     tx,
     deliverLocallyJob,
-    chunks.map((recipients, at) => ({
+    chunksOf(local, localRecipientsPerJob).map((recipients, at) => ({
       payload: { actionId: outgoing.actionId, recipients },
       options: { orderingKey: `${outgoing.issuerTag}|${at}`, subject: outgoing.actionId },
     })),
   )
 }
 
-function groupByInbox(
+function chunksOf(idTags: readonly IdTag[], size: number): IdTag[][] {
+  return Array.from({ length: Math.ceil(idTags.length / size) }, (_, at) =>
+    idTags.slice(at * size, (at + 1) * size),
+  )
+}
+
+export function groupByInbox(
   recipients: readonly IdTag[],
   inboxes: ReadonlyMap<IdTag, string>,
 ): Map<string, IdTag[]> {
