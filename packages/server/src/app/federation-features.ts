@@ -3,13 +3,13 @@ import {
   type ActionEvent,
   type ActionPorts,
   actionEndpoints,
+  type FileShares,
   findConcerned,
   findStoredAction,
   getOwnAction,
+  handleActionJobs,
   receiveAction,
   type StoredAction,
-  sweepActions,
-  sweepActionsJob,
 } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { assertAttachable, queueFetches } from '#features/files/index.ts'
@@ -33,11 +33,10 @@ import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
 import { listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
-
-const minuteMs = 60_000
 
 /** What the ways in and out need beside the services. */
 export interface FederationParts {
@@ -58,9 +57,7 @@ export function wireActions(
   wireOutbox(services, identity, { ...parts, receiveDeps })
   const { db, jobs, clock } = services
   const { tenants } = identity
-  const sweepDeps = { db, clock, onStored: ports.onStored, findTenantById: tenants.findById }
-  jobs.handle(sweepActionsJob, () => sweepActions(sweepDeps))
-  jobs.every(sweepActionsJob, minuteMs)
+  handleActionJobs({ ...ports, jobs, findTenantById: tenants.findById })
   return [
     ...actionEndpoints(ports),
     ...inboxEndpoints(receiveDeps),
@@ -74,7 +71,8 @@ export function wireActions(
   ]
 }
 
-function actionPorts(services: Services, { tenants, identities }: IdentityFeatures): ActionPorts {
+/** What the actions need of everything else. */
+export function actionPorts(services: Services, { tenants, identities }: IdentityFeatures): ActionPorts {
   const { db, clock, jobs, signingKeys } = services
   const queueDeps = {
     jobs,
@@ -85,7 +83,10 @@ function actionPorts(services: Services, { tenants, identities }: IdentityFeatur
   return {
     db,
     clock,
+    jobs,
     keys: signingKeys,
+    fileShares: noFileShares,
+    takesOpenMessages: async () => false,
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
     onStored: (tx, event) => react(services, tx, event),
     findIdentity: async (idTag) => (await identities.resolve(idTag)).kind,
@@ -95,6 +96,17 @@ function actionPorts(services: Services, { tenants, identities }: IdentityFeatur
       await assertAttachable(reader, { tenant, caller, attachments })
     },
   }
+}
+
+// Files are not shared with other identities yet: there is none that may be.
+const noFileShares: FileShares = {
+  describe: async () => {
+    throw new Failure('E-FILE-NOTFOUND')
+  },
+  grant: async () => undefined,
+  withdraw: async () => undefined,
+  accept: async () => undefined,
+  drop: async () => undefined,
 }
 
 /** What follows from an action that was stored, in its transaction. */
