@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, JsonObject, UnixTime, Words } from '../schemas.ts'
+import { communityRoles } from '../roles.ts'
+import { CommaList, IdTagInput, IsoTime, JsonObject, pageQuery, UnixTime, Words } from '../schemas.ts'
 
 const tag = 'Profiles'
 
@@ -98,6 +99,68 @@ export const getProfile = contract({
   errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
+export const listProfiles = contract({
+  name: 'listProfiles',
+  method: 'GET',
+  path: '/api/profiles',
+  tag,
+  summary: 'The identities this tenant has to do with; in a community its members',
+  description:
+    'Without the right to act for the tenant a member of a community sees its members, and anybody else nobody.',
+  auth: 'required',
+  scope: 'read:profile',
+  query: Type.Object({
+    ...pageQuery,
+    type: Type.Optional(Words(profileTypes)),
+    status: Type.Optional(CommaList(profileStatuses)),
+    connected: Type.Optional(Words(connectionStates)),
+    following: Type.Optional(Type.Boolean()),
+    follower: Type.Optional(Type.Boolean()),
+    q: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    idTag: Type.Optional(IdTagInput),
+    community: Type.Optional(IdTagInput),
+    role: Type.Optional(Words(communityRoles)),
+  }),
+  reply: { kind: 'list', status: 200, schema: Profile },
+  errors: [],
+})
+
+export const relationshipChanges = [
+  'follow',
+  'unfollow',
+  'connect',
+  'disconnect',
+  'block',
+  'unblock',
+  'mute',
+  'unmute',
+] as const
+export type RelationshipChange = (typeof relationshipChanges)[number]
+
+export const updateRelationship = contract({
+  name: 'updateRelationship',
+  method: 'PATCH',
+  path: '/api/profiles/{idTag}',
+  tag,
+  summary: 'Follow, connect, block or mute an identity, or stop doing so',
+  auth: 'required',
+  scope: 'write:profile',
+  role: 'leader',
+  params: Type.Object({ idTag: IdTagInput }),
+  body: { kind: 'json', schema: Type.Object({ relationship: Words(relationshipChanges) }) },
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({
+      idTag: Type.String(),
+      relationship: Words(relationships),
+      updatedAt: IsoTime,
+    }),
+  },
+  errors: ['E-PROFILE-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-UNAVAILABLE'],
+  example: { body: { relationship: 'follow' } },
+})
+
 export const IdentityDocument = Type.Object({
   idTag: Type.String(),
   serverUrl: Type.String(),
@@ -131,4 +194,11 @@ export const getIdentityDocument = contract({
   errors: ['E-PROFILE-NOTFOUND'],
 })
 
-export const profileContracts = [getMe, updateMe, getProfile, getIdentityDocument]
+export const profileContracts = [
+  getMe,
+  updateMe,
+  listProfiles,
+  getProfile,
+  updateRelationship,
+  getIdentityDocument,
+]

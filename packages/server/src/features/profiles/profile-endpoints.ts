@@ -1,17 +1,29 @@
-import { getIdentityDocument, getMe, getProfile, type IdTag, type Me, updateMe } from '@kith/protocol'
+import {
+  getIdentityDocument,
+  getMe,
+  getProfile,
+  type IdTag,
+  listProfiles as listContract,
+  type Me,
+  updateMe,
+  updateRelationship,
+} from '@kith/protocol'
 import { findRelation, noRelation } from '#features/relations/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { actsAsTenant } from '#features/visibility/index.ts'
 import { type Caller, isOwner, type Tenant } from '#infra/caller/index.ts'
 import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type FindProfileDeps, findProfile } from './find-profile.ts'
+import { findProfile } from './find-profile.ts'
 import { describeIdentity, etagOf, type IdentityDocumentDeps } from './identity-document.ts'
+import { listProfiles } from './list-profiles.ts'
 import { getOwnProfile, updateProfile } from './own-profile.ts'
 import type { StoredProfile } from './profile.ts'
-import { ownerMeView, profileView, publicMeView, type ServerInfo } from './profile-view.ts'
+import { ownerMeView, profileView, publicMeView, relationshipView, type ServerInfo } from './profile-view.ts'
+import { type SetRelationshipDeps, setRelationship } from './set-relationship.ts'
 
-export interface ProfileEndpointDeps extends FindProfileDeps, IdentityDocumentDeps {
+export interface ProfileEndpointDeps extends SetRelationshipDeps, IdentityDocumentDeps {
   readonly tenants: Pick<Tenants, 'find'>
   readonly serverInfo: ServerInfo
 }
@@ -30,6 +42,14 @@ export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
     bind(getProfile, async ({ tenant, caller, params }) => {
       const profile = await viewProfile(deps, { tenant, caller, idTag: params.idTag })
       return new Reshaped(profile, { headers: { etag: etagOf(profile) } })
+    }),
+    bind(listContract, ({ tenant, caller, query }) => {
+      const { limit, cursor, offset, ...filter } = query
+      return listProfiles(deps, { tenant, caller, filter, limit, cursor, offset })
+    }),
+    bind(updateRelationship, async ({ tenant, caller, params: { idTag }, body }) => {
+      const relation = await setRelationship(deps, { tenant, caller, idTag, change: body.relationship })
+      return relationshipView(relation, nowSecs(deps.clock))
     }),
     bind(getIdentityDocument, async ({ tenant, query }) => {
       const document = await describeIdentity(deps, await getHosted(deps, query.idTag ?? tenant?.idTag))
@@ -63,7 +83,10 @@ async function viewProfile(
   const relation = knowsRelations
     ? ((await findRelation(deps.db.reader(tenant.tenantId), idTag)) ?? noRelation(idTag))
     : undefined
-  return profileView(found.profile, { ...(hosted ? { hosted } : {}), ...(relation ? { relation } : {}) })
+  return profileView(found.profile, {
+    ...(hosted ? { tenantId: hosted.tenantId, isSuspended: hosted.suspendedAt !== undefined } : {}),
+    ...(relation ? { relation } : {}),
+  })
 }
 
 async function getHosted(deps: ProfileEndpointDeps, idTag: IdTag | undefined): Promise<HostedTenant> {

@@ -30,6 +30,21 @@ export async function findStoredProfile(reader: Reader, idTag: IdTag): Promise<S
   return row && fromRow(row)
 }
 
+/** The names of identities, as far as they are known here. */
+export async function findNames(
+  reader: Reader,
+  idTags: readonly IdTag[],
+): Promise<ReadonlyMap<IdTag, string>> {
+  if (idTags.length === 0) return new Map()
+  const rows = await reader
+    .tables<ProfileTables>()
+    .selectFrom('profiles')
+    .select(['id_tag', 'name'])
+    .where('id_tag', 'in', idTags)
+    .execute()
+  return new Map(rows.map((row) => [row.id_tag as IdTag, row.name]))
+}
+
 /** Writes the own profile of the handle's tenant; what was remembered of the identity before it lived here goes. */
 export async function insertOwnProfile(tx: Writer, profile: StoredProfile): Promise<void> {
   const tables = tx.tables<ProfileTables>()

@@ -1,7 +1,7 @@
-import { type Me, type Profile, rolesUpTo, toIso } from '@kith/protocol'
+import { type CommunityRole, type Me, type Profile, rolesUpTo, toIso } from '@kith/protocol'
 import { connectionState, type Relation, relationshipOf } from '#features/relations/index.ts'
-import type { HostedTenant } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
 
 /** What the server tells of itself. */
@@ -37,31 +37,40 @@ function communityRolesOf(tenant: Tenant, owner: Identified): string[] {
   return tenant.type === 'community' ? rolesUpTo(owner.role) : []
 }
 
-/** A profile for a caller. `relation` is given only to whoever acts for the tenant: nobody else learns whom it follows or
- * blocks. */
-export function profileView(
-  profile: StoredProfile,
-  { hosted, relation }: { readonly hosted?: HostedTenant; readonly relation?: Relation },
-): Profile {
+/** What is shown of a profile besides itself. `relation` is given only to whoever acts for the tenant: nobody else
+ * learns whom it follows or blocks. */
+export interface ProfileContext {
+  /** Of tenants of this server. */
+  readonly tenantId?: TenantId
+  readonly isSuspended?: boolean
+  readonly relation?: Relation
+  /** In this community, for its members. */
+  readonly role?: CommunityRole | undefined
+}
+
+/** A profile for a caller. */
+export function profileView(profile: StoredProfile, context: ProfileContext): Profile {
+  const { tenantId, relation, role = relation?.role } = context
   return {
     idTag: profile.idTag,
     name: profile.name,
     type: profile.type,
-    status: statusOf(hosted, relation),
-    roles: relation?.role ? rolesUpTo(relation.role) : [],
+    status: statusOf(context),
+    roles: role ? rolesUpTo(role) : [],
     createdAt: toIso(profile.createdAt),
     updatedAt: toIso(Math.max(profile.updatedAt, relation?.updatedAt ?? 0)),
-    ...(hosted ? { tnId: hosted.tenantId as number } : {}),
+    ...(tenantId === undefined ? {} : { tnId: tenantId as number }),
     ...pictures(profile),
     ...(profile.x === undefined ? {} : { x: profile.x }),
+    ...(role === undefined ? {} : { role }),
     ...(relation ? relationView(relation) : {}),
   }
 }
 
-function statusOf(hosted: HostedTenant | undefined, relation: Relation | undefined): Profile['status'] {
+function statusOf({ relation, isSuspended }: ProfileContext): Profile['status'] {
   if (relation?.isBlocked) return 'Blocked'
   if (relation?.isMuted) return 'Muted'
-  return hosted?.suspendedAt === undefined ? 'Active' : 'Suspended'
+  return isSuspended ? 'Suspended' : 'Active'
 }
 
 function relationView(relation: Relation) {
@@ -70,8 +79,13 @@ function relationView(relation: Relation) {
     follower: relation.isFollower,
     connected: connectionState(relation),
     relationship: relationshipOf(relation),
-    ...(relation.role === undefined ? {} : { role: relation.role }),
   }
+}
+
+/** What holds with an identity, as the change of it answers. */
+export function relationshipView(relation: Relation, now: number) {
+  const { idTag, updatedAt = now } = relation
+  return { idTag: idTag as string, relationship: relationshipOf(relation), updatedAt: toIso(updatedAt) }
 }
 
 function pictures({ profilePic, coverPic }: StoredProfile) {

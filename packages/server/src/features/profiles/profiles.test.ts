@@ -104,6 +104,7 @@ eachDialect('profiles', (open) => {
       serverUrl: (idTag: IdTag) => `https://${idTag}`,
       inboxUrl: () => 'https://base.example.com/api/inbox',
       serverInfo: { version: '1.2.3', features: ['federation'] },
+      createAction: async () => undefined,
     }
     const createDeps = {
       tenants,

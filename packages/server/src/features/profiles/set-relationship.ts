@@ -1,0 +1,66 @@
+import type { IdTag, RelationshipChange } from '@kith/protocol'
+import { changeRelation, findRelation, noRelation, type Relation } from '#features/relations/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+import { type FindProfileDeps, findProfile } from './find-profile.ts'
+
+export interface SetRelationshipDeps extends FindProfileDeps {
+  /** Makes an action of the tenant's: what holds with others is told to them. */
+  createAction(request: {
+    readonly tenant: Tenant
+    readonly caller: Identified
+    readonly input: { readonly type: 'FLLW' | 'CONN'; readonly audienceTag: IdTag; readonly subType?: 'DEL' }
+  }): Promise<unknown>
+}
+
+export interface SetRelationship {
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly idTag: IdTag
+  readonly change: RelationshipChange
+}
+
+/** Makes something hold between the tenant and an identity, or end; what holds already is left as it is. Answers what
+ * holds then. */
+export async function setRelationship(
+  deps: SetRelationshipDeps,
+  request: SetRelationship,
+): Promise<Relation> {
+  const { tenant, idTag } = request
+  if (idTag === tenant.idTag) throw invalid('/idTag', 'is yourself')
+  // Whoever cannot be asked now may still be blocked, and is told the rest when that is possible.
+  if ((await findProfile(deps, idTag)).kind === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
+  const reader = deps.db.reader(tenant.tenantId)
+  const relation = (await findRelation(reader, idTag)) ?? noRelation(idTag)
+  await makeHold(deps, request, relation)
+  return (await findRelation(reader, idTag)) ?? { ...relation, updatedAt: nowSecs(deps.clock) }
+}
+
+async function makeHold(
+  deps: SetRelationshipDeps,
+  { tenant, caller, idTag, change }: SetRelationship,
+  relation: Relation,
+): Promise<void> {
+  const tell = (type: 'FLLW' | 'CONN', subType?: 'DEL') =>
+    deps.createAction({
+      tenant,
+      caller,
+      input: { type, audienceTag: idTag, ...(subType ? { subType } : {}) },
+    })
+  const keep = (kept: Partial<Pick<Relation, 'isBlocked' | 'isMuted'>>) =>
+    deps.db.transact(tenant.tenantId, (tx) => changeRelation(tx, idTag, { ...kept, at: nowSecs(deps.clock) }))
+  const { isFollowing, connection } = relation
+  const isAsking = connection === 'requested' || connection === 'connected'
+  const steps: Record<RelationshipChange, () => Promise<unknown>> = {
+    follow: async () => !isFollowing && (await tell('FLLW')),
+    unfollow: async () => isFollowing && (await tell('FLLW', 'DEL')),
+    connect: async () => !isAsking && (await tell('CONN')),
+    disconnect: async () => connection !== 'disconnected' && (await tell('CONN', 'DEL')),
+    block: () => keep({ isBlocked: true }),
+    unblock: () => keep({ isBlocked: false }),
+    mute: () => keep({ isMuted: true }),
+    unmute: () => keep({ isMuted: false }),
+  }
+  await steps[change]()
+}
