@@ -4,19 +4,23 @@ import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import { findRelation, roleOf } from '#features/relations/index.ts'
-import { Authenticator, defaultLifetimes, LastUse } from '#features/sessions/index.ts'
+import { Authenticator, LastUse } from '#features/sessions/index.ts'
+import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
+import { assertCanBeServed } from './served-tenants.ts'
 import type { Services } from './services.ts'
+import { lifetimesOf } from './settings-ports.ts'
 
 type OwnProfile = Parameters<typeof createOwnProfile>[2]
 
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
 export function openIdentityFeatures(services: Services, addresses: Addresses, domainBlocks: DomainBlocks) {
-  const { db, clock, config, signatures, signingKeys, tokenSecrets } = services
+  const { db, clock, config, vault, signatures, signingKeys, tokenSecrets } = services
+  const settings = openSettings({ db, clock, vault })
   const tenants = openTenants({ db, clock })
   const identities = withoutBlocked(openIdentityCache(services, addresses, tenants), tenants, domainBlocks)
   const lastUse = new LastUse(db, clock)
@@ -45,9 +49,13 @@ export function openIdentityFeatures(services: Services, addresses: Addresses, d
       tenants,
       keys: signingKeys,
       clock,
-      createOwnProfile: (tx: Writer, profile: OwnProfile) => createOwnProfile({ clock }, tx, profile),
+      createOwnProfile: (tx: Writer, profile: OwnProfile) => {
+        assertCanBeServed(config, profile.idTag)
+        return createOwnProfile({ clock }, tx, profile)
+      },
     },
-    findLifetimes: async () => defaultLifetimes,
+    settings,
+    findLifetimes: (tenantId: TenantId) => lifetimesOf(settings, tenantId),
     async findOwnProfile({ tenantId, idTag }: Tenant) {
       const { name, profilePic } = await getOwnProfile(db.reader(tenantId), idTag)
       return { name, ...(profilePic === undefined ? {} : { profilePic }) }

@@ -17,6 +17,7 @@ import { type Clock, systemClock } from '#lib/clock.ts'
 import { type Addresses, openAddresses } from './addresses.ts'
 import { type Features, openFeatures } from './features.ts'
 import { metricsRoute, operationsRoutes } from './operations-routes.ts'
+import { assertAllServed } from './served-tenants.ts'
 import { openServices, type Services } from './services.ts'
 import { keepSetUpLink } from './set-up-link.ts'
 import { version } from './version.ts'
@@ -40,47 +41,44 @@ export async function startServer(
   config: Config,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
 ): Promise<RunningServer> {
+  // Lets go of what was opened, last first: when the start fails, or later by `stop`.
+  await using opened = new AsyncDisposableStack()
   const services = await openServices(config, { clock, logger })
-  try {
-    return await listen(config, services)
-  } catch (error) {
-    await services.close()
-    throw error
-  }
+  opened.defer(() => services.close())
+  const running = await listen(config, services, opened)
+  const closing = opened.move()
+  return { ...running, stop: () => closing.disposeAsync() }
 }
 
-async function listen(config: Config, services: Services): Promise<RunningServer> {
+async function listen(
+  config: Config,
+  services: Services,
+  opened: AsyncDisposableStack,
+): Promise<Omit<RunningServer, 'stop'>> {
   const { clock, logger, jobs } = services
   const addresses = openAddresses(config)
   const rateLimits = await openRateLimits(config, clock, logger)
+  opened.defer(() => rateLimits.close())
   const features = openFeatures(services, addresses, rateLimits)
+  opened.defer(() => features.close())
   const base = await ensureBaseTenant(
     { ...features.identity, ...features.identity.createTenant, db: services.db, vault: services.vault },
     { idTag: config.baseIdTag, password: config.basePassword?.reveal() },
   )
+  await assertAllServed(config, features.identity.tenants)
+  opened.defer(() => jobs.stop())
   const http = openHttp(services, features, rateLimits)
   const metricsHttp = await listenForMetrics(services, rateLimits)
+  opened.defer(async () => {
+    await Promise.all([http.stop(), metricsHttp?.stop()])
+  })
   const { port, address } = await http.listen(config.listen)
   addresses.setPort(port)
   const setUpUrl = base.setUpRefId && passwordLink(addresses.serverUrl(config.baseIdTag), base.setUpRefId)
   await keepSetUpLink(config.dataDir, setUpUrl)
   await jobs.start()
   const host = address.includes(':') ? `[${address}]` : address
-  return {
-    url: `http://${host}:${port}`,
-    port,
-    services,
-    features,
-    addresses,
-    setUpUrl,
-    async stop() {
-      await Promise.all([http.stop(), metricsHttp?.stop()])
-      await jobs.stop()
-      await features.close()
-      await rateLimits.close()
-      await services.close()
-    },
-  }
+  return { url: `http://${host}:${port}`, port, services, features, addresses, setUpUrl }
 }
 
 function openHttp(services: Services, features: Features, rateLimits: RateLimits): HttpServer {
