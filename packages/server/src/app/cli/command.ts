@@ -1,11 +1,13 @@
-import type { ParseArgsOptionsConfig } from 'node:util'
+import { type IdTag, parseIdTag } from '@kith/protocol'
 
 /** What a command was called with. */
 export interface CommandInput {
-  /** By the names in `positionals`; all of them are present. */
+  /** By the names in `positionals`; those in brackets may be absent. */
   readonly arguments: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, string | boolean | undefined>>
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Asks the person, or reads the first line of standard input, without showing what is typed. */
+  ask(question: string): Promise<string>
 }
 
 /** What a command did: a sentence or a table for people, one JSON document for programs. */
@@ -16,12 +18,23 @@ export interface CommandOutcome {
   readonly ok?: boolean
 }
 
+export interface CommandOption {
+  readonly type: 'string' | 'boolean'
+  /** What stands for the value in help; the option's name when absent. */
+  readonly value?: string
+  /** A sentence for help and the manual. */
+  readonly meaning: string
+}
+
 export interface Command {
   /** One or two words: `serve`, `tenant create`. */
   readonly name: string
   readonly summary: string
+  /** Paragraphs for help and the manual. */
+  readonly description?: string
+  /** `IDTAG`, or `[IDTAG]` where it may be absent. */
   readonly positionals: readonly string[]
-  readonly options: ParseArgsOptionsConfig
+  readonly options: Readonly<Record<string, CommandOption>>
   /** Undefined: the command has said all it has to say. */
   run(input: CommandInput): Promise<CommandOutcome | undefined>
 }
@@ -37,10 +50,46 @@ export function textOption(input: CommandInput, name: string): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-/** How a command is called, for `--help`. */
-export function usageOf(command: Command): string {
-  const options = Object.entries(command.options).map(([name, option]) =>
-    option.type === 'boolean' ? `[--${name}]` : `[--${name} ${name.toUpperCase()}]`,
-  )
-  return ['kith', command.name, ...command.positionals, ...options].join(' ')
+export function hasFlag(input: CommandInput, name: string): boolean {
+  return input.options[name] === true
+}
+
+/** One of a few words, or undefined when the option is absent. */
+export function choiceOption<Word extends string>(
+  input: CommandInput,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const text = textOption(input, name)
+  const word = words.find((candidate) => candidate === text)
+  if (text !== undefined && word === undefined) throw new UsageError(`--${name} is ${words.join(' or ')}`)
+  return word
+}
+
+/** A positional that the command cannot do without. */
+export function argument(input: CommandInput, name: string): string {
+  const text = input.arguments[name]
+  if (text === undefined) throw new UsageError(`${name} is missing`)
+  return text
+}
+
+/** The positional IDTAG in its canonical form. */
+export function idTagArgument(input: CommandInput): IdTag {
+  return readIdTag(argument(input, 'IDTAG'))
+}
+
+export function readIdTag(text: string): IdTag {
+  const idTag = parseIdTag(text)
+  if (!idTag) throw new UsageError(`${JSON.stringify(text)} is no identity: a name like alice.example.com`)
+  return idTag
+}
+
+/** How a command is called, for help. */
+export function usageOf({ name, positionals, options }: Command): string {
+  return ['kith', name, ...positionals, ...Object.entries(options).map(shownOption)].join(' ')
+}
+
+/** An option as help and the manual show it. */
+export function shownOption([name, { type, value = name.toUpperCase() }]: readonly [string, CommandOption]) {
+  return type === 'boolean' ? `[--${name}]` : `[--${name} ${value}]`
 }

@@ -1,5 +1,29 @@
+import { verifyStoredBlobs } from './blobs/verify.ts'
 import type { Command } from './command.ts'
+import { config } from './config.ts'
+import { rotateKeys } from './keys/rotate.ts'
+import { migrate } from './migrate.ts'
+import { openapi } from './openapi.ts'
+import { createRef } from './ref/create.ts'
 import { serve } from './serve.ts'
+import { createTenant } from './tenant/create.ts'
+import { listTenants } from './tenant/list.ts'
+import { changeTenantPassword } from './tenant/password.ts'
+import { resume } from './tenant/resume.ts'
+import { suspend } from './tenant/suspend.ts'
 
-/** Every command, in the order in which help shows them. */
-export const commands: readonly Command[] = [serve]
+/** Every command, in the order in which help and the manual show them. */
+export const commands: readonly Command[] = [
+  serve,
+  createTenant,
+  listTenants,
+  suspend,
+  resume,
+  changeTenantPassword,
+  createRef,
+  rotateKeys,
+  migrate,
+  verifyStoredBlobs,
+  config,
+  openapi,
+]

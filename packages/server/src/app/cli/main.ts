@@ -1,7 +1,14 @@
+import { askSecret } from './ask-secret.ts'
 import { runCommandLine } from './run-command-line.ts'
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads no further, `head` for instance, has enough; an answer that got lost is a failure.
+  if (error.code !== 'EPIPE') process.exitCode = 1
+})
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
+  ask: askSecret,
 })

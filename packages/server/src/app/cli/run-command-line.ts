@@ -1,73 +1,89 @@
 import { parseArgs } from 'node:util'
-import { Failure } from '#lib/failure.ts'
+import { version } from '../version.ts'
 import { type Command, type CommandInput, UsageError, usageOf } from './command.ts'
 import { commands } from './commands.ts'
+import { explanationOf, reportOf } from './failure-report.ts'
+import { helpOf, overview } from './help.ts'
 
-interface Terminal {
+export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   print(text: string): void
   complain(text: string): void
+  /** Asks for something that is not to be shown. */
+  ask(question: string): Promise<string>
 }
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage. */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
-  const wantsHelp =
-    words.includes('--help') || words.includes('-h') || words[0] === 'help' || words.length === 0
-  const command = findCommand(words)
-  if (!command || wantsHelp) {
-    const text = command ? `${usageOf(command)}\n\n${command.summary}` : overview()
-    if (wantsHelp) terminal.print(text)
-    else terminal.complain(`Unknown command: ${words.join(' ')}\n\n${text}`)
-    return wantsHelp ? 0 : 2
+  if (words[0] === '--version') {
+    terminal.print(version)
+    return 0
   }
+  const wantsHelp =
+    words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h')
+  const named = words[0] === 'help' ? words.slice(1) : words
+  const command = findCommand(named)
+  if (wantsHelp) {
+    terminal.print(command ? helpOf(command) : overview(commands))
+    return 0
+  }
+  if (!command) return refuse(words, terminal)
   return await runCommand(command, words.slice(command.name.split(' ').length), terminal)
 }
 
 async function runCommand(command: Command, words: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    const input = parse(command, words, terminal.env)
+    const input = parse(command, words, terminal)
     const outcome = await command.run(input)
     if (outcome) terminal.print(input.options.json === true ? JSON.stringify(outcome.data) : outcome.text)
     return outcome?.ok === false ? 1 : 0
   } catch (error) {
-    terminal.complain(explain(command, error))
-    return error instanceof UsageError ? 2 : 1
+    const isUsage = error instanceof UsageError
+    const usage = isUsage ? `\n\nUsage: ${usageOf(command)}` : ''
+    complain(error, words, terminal, usage)
+    return isUsage ? 2 : 1
   }
+}
+
+function refuse(words: readonly string[], terminal: Terminal): number {
+  const siblings = commands.filter(({ name }) => name.startsWith(`${words[0]} `))
+  const error = new UsageError(`Unknown command: ${words.slice(0, 2).join(' ')}`)
+  complain(error, words, terminal, `\n\n${overview(siblings.length > 0 ? siblings : commands)}`)
+  return 2
+}
+
+function complain(error: unknown, words: readonly string[], terminal: Terminal, advice: string): void {
+  if (words.includes('--json')) terminal.complain(JSON.stringify({ error: reportOf(error) }))
+  else terminal.complain(explanationOf(error) + advice)
 }
 
 function findCommand(words: readonly string[]): Command | undefined {
   return commands.find((command) => command.name === words.slice(0, command.name.split(' ').length).join(' '))
 }
 
-function parse(command: Command, words: readonly string[], env: Terminal['env']): CommandInput {
-  const options = { ...command.options, json: { type: 'boolean' } } as const
+function parse({ positionals, options }: Command, words: readonly string[], terminal: Terminal) {
+  const types = Object.entries(options).map(([name, { type }]) => [name, { type }] as const)
   let parsed: ReturnType<typeof parseArgs>
   try {
-    parsed = parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
+    parsed = parseArgs({
+      args: [...words],
+      options: { ...Object.fromEntries(types), json: { type: 'boolean' } },
+      allowPositionals: true,
+      strict: true,
+    })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
-  if (parsed.positionals.length !== command.positionals.length)
-    throw new UsageError('Wrong number of arguments')
-  const named = command.positionals.map((name, at) => [name, parsed.positionals[at] ?? ''])
+  const given = parsed.positionals
+  const missing = positionals[given.length]
+  if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`)
+  if (given.length > positionals.length)
+    throw new UsageError(`There is no place for ${JSON.stringify(given.at(-1))}`)
+  const named = given.map((text, at) => [positionals[at]?.replaceAll(/[[\]]/g, ''), text])
   return {
     arguments: Object.fromEntries(named),
     options: parsed.values as CommandInput['options'],
-    env,
+    env: terminal.env,
+    ask: terminal.ask,
   }
-}
-
-function explain(command: Command, error: unknown): string {
-  if (error instanceof UsageError) return `${error.message}\n\nUsage: ${usageOf(command)}`
-  if (error instanceof Failure) {
-    const details = error.details ? `\n${JSON.stringify(error.details, undefined, 2)}` : ''
-    return `${error.code}: ${error.message}${details}`
-  }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function overview(): string {
-  const width = Math.max(...commands.map((command) => command.name.length))
-  const rows = commands.map((command) => `  kith ${command.name.padEnd(width)}  ${command.summary}`)
-  return ['Usage: kith COMMAND [--json]', '', ...rows].join('\n')
 }

@@ -1,16 +1,20 @@
 import { readConfig } from '#infra/config/index.ts'
 import { openLogger } from '#infra/telemetry/index.ts'
-import { type RunningServer, startServer } from '../server.ts'
+import type { RunningServer } from '../server.ts'
 import type { Command } from './command.ts'
 
 export const serve: Command = {
   name: 'serve',
   summary: 'Run the server until it is told to stop.',
+  description:
+    'When it is ready it prints one JSON line, `{"event":"ready","url":…,"baseIdTag":…,"address":…}`, whether `--json` is given or not; the log goes to standard error. SIGTERM and SIGINT let it finish what runs, within ten seconds; a second one ends it at once.',
   positionals: [],
   options: {},
   async run({ env }) {
     const config = readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
     const logger = openLogger(config.log)
+    // Imported only here: no other command needs the HTTP server and every feature behind it.
+    const { startServer } = await import('../server.ts')
     const server = await startServer(config, { logger })
     announce(server)
     await untilTold()

@@ -1,0 +1,41 @@
+import { type Command, usageOf } from './command.ts'
+
+const jsonOption = ['json', 'Print one JSON document instead of text.'] as const
+
+/** All commands with a line each. */
+export function overview(commands: readonly Command[]): string {
+  const rows = commands.map(({ name, summary }) => [`kith ${name}`, summary] as const)
+  return [
+    'Usage: kith COMMAND [--json]',
+    '',
+    ...columns(rows),
+    '',
+    'kith help COMMAND tells more of one of them.',
+  ].join('\n')
+}
+
+/** One command with everything there is to say. */
+export function helpOf(command: Command): string {
+  const { summary, description, options } = command
+  const rows = [
+    ...Object.entries(options).map(([name, { meaning }]) => [`--${name}`, meaning] as const),
+    [`--${jsonOption[0]}`, jsonOption[1]] as const,
+  ]
+  return [
+    `Usage: ${usageOf(command)} [--json]`,
+    '',
+    summary,
+    ...(description === undefined ? [] : ['', description]),
+    '',
+    ...columns(rows),
+  ].join('\n')
+}
+
+/** Rows with their first cells padded to the same width. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows.reduce<number[]>(
+    (widest, row) => row.map((cell, at) => Math.max(cell.length, widest[at] ?? 0)),
+    [],
+  )
+  return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd())
+}

@@ -1,0 +1,65 @@
+import type { IdTag } from '@kith/protocol'
+import { openDomainBlocks } from '#features/domain-blocks/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import { type Config, readConfig } from '#infra/config/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
+import { systemClock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type Addresses, openAddresses } from '../addresses.ts'
+import { type IdentityFeatures, openIdentityFeatures } from '../identity-features.ts'
+import { openServices, type Services } from '../services.ts'
+import type { CommandInput } from './command.ts'
+
+/** What commands work with: the services of the server without its HTTP and its jobs, beside a running server or not. */
+export interface Program {
+  readonly services: Services
+  readonly addresses: Addresses
+  readonly identity: IdentityFeatures
+}
+
+export function readCommandConfig({ env }: Pick<CommandInput, 'env'>): Config {
+  return readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
+}
+
+/** Opens what the configuration names, does the work and lets go of everything. */
+export async function withProgram<Result>(
+  input: CommandInput,
+  work: (program: Program) => Promise<Result>,
+): Promise<Result> {
+  const config = readCommandConfig(input)
+  const services = await openServices(config, { clock: systemClock, logger: silentLogger })
+  try {
+    const addresses = openAddresses(config)
+    const identity = openIdentityFeatures(services, addresses, openDomainBlocks(services))
+    try {
+      return await work({ services, addresses, identity })
+    } finally {
+      await identity.lastUse[Symbol.asyncDispose]()
+    }
+  } finally {
+    await services.close()
+  }
+}
+
+/** A tenant of this server; a failure that names it when there is none. */
+export async function getHosted({ identity, services }: Program, idTag: IdTag): Promise<HostedTenant> {
+  const tenant = await identity.tenants.find(idTag)
+  if (tenant) return tenant
+  const hint = idTag === services.config.baseIdTag ? ' The first start makes it: kith serve.' : ''
+  throw new Failure('E-PROFILE-NOTFOUND', { message: `There is no tenant ${idTag} on this server.${hint}` })
+}
+
+const pageSize = 500
+
+/** Every tenant of this server, suspended ones too, in order of creation. */
+export async function* eachTenant(tenants: Pick<Tenants, 'list'>): AsyncGenerator<HostedTenant> {
+  let after: TenantId = serverTenant
+  while (true) {
+    const page = await tenants.list({ after, limit: pageSize })
+    yield* page
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) return
+    after = last.tenantId
+  }
+}

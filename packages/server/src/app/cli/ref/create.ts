@@ -1,0 +1,96 @@
+import { parseFileId, parseTimestamp, type ReferenceType, referenceTypes } from '@kith/protocol'
+import {
+  argument,
+  type Command,
+  type CommandInput,
+  choiceOption,
+  readIdTag,
+  textOption,
+  UsageError,
+} from '../command.ts'
+import { withProgram } from '../open-program.ts'
+import { makeRef, type RefRequest } from './make-ref.ts'
+
+export const createRef: Command = {
+  name: 'ref create',
+  summary: 'Make a reference: an invitation, a link that sets a password, or a link to a file.',
+  description: `TYPE is one of ${referenceTypes.map((type) => `\`${type}\``).join(', ')}. Whoever knows the printed id may use it.`,
+  positionals: ['TYPE'],
+  options: {
+    tenant: { type: 'string', value: 'T', meaning: 'On which tenant; the base tenant when absent.' },
+    count: {
+      type: 'string',
+      value: 'N',
+      meaning: 'How often it can be used, or `unlimited`; once when absent.',
+    },
+    expires: {
+      type: 'string',
+      value: 'D',
+      meaning: 'When it ends: `30m`, `24h`, `7d`, or a time like `2027-01-31T12:00:00Z`; never when absent.',
+    },
+    resource: { type: 'string', value: 'F', meaning: 'The file that a `share.file` is about.' },
+    access: {
+      type: 'string',
+      value: 'read|write',
+      meaning: 'What a `share.file` allows; `read` when absent.',
+    },
+  },
+  async run(input) {
+    const request = readRequest(input)
+    const { reference, link } = await withProgram(input, (program) => makeRef(program, request))
+    const text = link === undefined ? reference.refId : `${reference.refId}\n${link}`
+    return { text, data: { reference, ...(link === undefined ? {} : { link }) } }
+  },
+}
+
+function readRequest(input: CommandInput): RefRequest {
+  const type = readType(argument(input, 'TYPE'))
+  const tenant = textOption(input, 'tenant')
+  const expires = textOption(input, 'expires')
+  return {
+    type,
+    count: readCount(textOption(input, 'count')),
+    ...readTarget(input, type),
+    ...(tenant === undefined ? {} : { idTag: readIdTag(tenant) }),
+    ...(expires === undefined ? {} : readEnd(expires)),
+  }
+}
+
+function readType(text: string): ReferenceType {
+  const type = referenceTypes.find((candidate) => candidate === text)
+  if (!type) throw new UsageError(`TYPE is one of ${referenceTypes.join(', ')}`)
+  return type
+}
+
+function readTarget(input: CommandInput, type: ReferenceType): Pick<RefRequest, 'target'> {
+  const resource = textOption(input, 'resource')
+  const access = choiceOption(input, 'access', ['read', 'write'])
+  if (type !== 'share.file') {
+    if (resource !== undefined || access !== undefined)
+      throw new UsageError('--resource and --access are for share.file')
+    return {}
+  }
+  const fileId = resource === undefined ? undefined : parseFileId(resource)
+  if (!fileId) throw new UsageError('share.file needs --resource with the id of a file')
+  return { target: { resourceId: fileId, accessLevel: access ?? 'read' } }
+}
+
+function readCount(text: string | undefined): number | null {
+  if (text === undefined) return 1
+  if (text === 'unlimited') return null
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (count < 1) throw new UsageError('--count is a whole number from 1, or unlimited')
+  return count
+}
+
+const unitSecs: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+function readEnd(text: string): Pick<RefRequest, 'expiresAt' | 'validSecs'> {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
+  const secs = unitSecs[unit]
+  if (secs !== undefined) return { validSecs: Number(count) * secs }
+  const expiresAt = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+  if (expiresAt === undefined)
+    throw new UsageError('--expires is a time like 2027-01-31T12:00:00Z, or a span like 7d')
+  return { expiresAt }
+}

@@ -1,0 +1,77 @@
+import { parseMailAddress } from '#lib/mail-address.ts'
+import {
+  type Command,
+  type CommandInput,
+  choiceOption,
+  idTagArgument,
+  readIdTag,
+  textOption,
+  UsageError,
+} from '../command.ts'
+import { withProgram } from '../open-program.ts'
+import { acceptablePassword } from './acceptable-password.ts'
+import { makeTenant, type TenantRequest } from './make-tenant.ts'
+
+export const createTenant: Command = {
+  name: 'tenant create',
+  summary: 'Make a tenant: a person, or a community.',
+  description:
+    'A person without `--password` gets a one-time link, good for 30 days, with which the password is set. A community has no password: its owner becomes its leader and acts there with the tokens of their own server.',
+  positionals: ['IDTAG'],
+  options: {
+    type: { type: 'string', value: 'person|community', meaning: '`person` when absent.' },
+    owner: {
+      type: 'string',
+      value: 'IDTAG',
+      meaning: 'Leader of a community; the base tenant when absent.',
+    },
+    name: { type: 'string', value: 'N', meaning: 'Name shown to people; the identity when absent.' },
+    email: { type: 'string', value: 'E', meaning: 'Address of a person, for mails about the account.' },
+    password: {
+      type: 'string',
+      value: 'P',
+      meaning: 'Password of a person. Other users of the machine may see it while the command runs.',
+    },
+    role: {
+      type: 'string',
+      value: 'SADM',
+      meaning: '`SADM` appoints a person as an administrator of the server.',
+    },
+  },
+  async run(input) {
+    const request = readRequest(input)
+    const { tenant, link } = await withProgram(input, (program) => makeTenant(program, request))
+    const lines = [
+      `${tenant.idTag} lives here now, as a ${tenant.type}.`,
+      ...(link === undefined ? [] : [`The password is set here, once, within 30 days: ${link}`]),
+    ]
+    return { text: lines.join('\n'), data: { tenant, ...(link === undefined ? {} : { link }) } }
+  },
+}
+
+function readRequest(input: CommandInput): TenantRequest {
+  const idTag = idTagArgument(input)
+  const type = choiceOption(input, 'type', ['person', 'community']) ?? 'person'
+  const foreign = type === 'person' ? ['owner'] : ['email', 'password', 'role']
+  for (const name of foreign)
+    if (textOption(input, name) !== undefined) throw new UsageError(`--${name} is not for a ${type}`)
+  const owner = textOption(input, 'owner')
+  const email = textOption(input, 'email')
+  const password = textOption(input, 'password')
+  const name = textOption(input, 'name')
+  return {
+    idTag,
+    type,
+    isAdmin: choiceOption(input, 'role', ['SADM']) !== undefined,
+    ...(name === undefined ? {} : { name }),
+    ...(owner === undefined ? {} : { ownerTag: readIdTag(owner) }),
+    ...(email === undefined ? {} : { email: readEmail(email) }),
+    ...(password === undefined ? {} : { password: acceptablePassword(password) }),
+  }
+}
+
+function readEmail(text: string): string {
+  const address = parseMailAddress(text)
+  if (address === undefined) throw new UsageError(`${JSON.stringify(text)} is no e-mail address`)
+  return address
+}

@@ -1,0 +1,78 @@
+import type { IdTag } from '@kith/protocol'
+import { passwordLink } from '#features/account-mails/index.ts'
+import { createAccount, setPassword } from '#features/accounts/index.ts'
+import { audit } from '#features/audit/index.ts'
+import { acceptName } from '#features/profiles/index.ts'
+import { makeReference } from '#features/references/index.ts'
+import { changeRelation } from '#features/relations/index.ts'
+import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Program } from '../open-program.ts'
+import { tenantView } from './tenant-view.ts'
+
+export interface TenantRequest {
+  readonly idTag: IdTag
+  readonly type: HostedTenant['type']
+  readonly name?: string
+  /** Of a community. */
+  readonly ownerTag?: IdTag
+  /** Of a person, as are the following. */
+  readonly email?: string
+  readonly password?: string
+  readonly isAdmin: boolean
+}
+
+const linkValidSecs = 30 * 24 * 3600
+
+/** Makes a tenant with all that belongs to it. `link` is where a person without a password sets one. */
+export async function makeTenant(program: Program, request: TenantRequest) {
+  const { services, identity, addresses } = program
+  const { idTag, type, password } = request
+  const ownerTag = type === 'community' ? (request.ownerTag ?? services.config.baseIdTag) : undefined
+  const name = request.name === undefined ? idTag : acceptName(request.name)
+  const hash = password === undefined ? undefined : await identity.passwords.hash(password)
+  const made = await services.db.transact(serverTenant, async (tx) => {
+    const tenant = await createTenant(identity.createTenant, tx, {
+      idTag,
+      type,
+      name,
+      ...(ownerTag ? { ownerTag } : {}),
+    })
+    const own = tx.as(tenant.tenantId)
+    if (request.isAdmin) await appoint(program, tx, idTag)
+    if (ownerTag) await changeRelation(own, ownerTag, { role: 'leader', at: nowSecs(services.clock) })
+    const refId = type === 'person' ? await openAccount(program, own, { ...request, hash }) : undefined
+    await audit(services, own, { event: 'tenant.created', details: { by: 'command line' } })
+    return { tenant, refId }
+  })
+  const link = made.refId && passwordLink(addresses.serverUrl(idTag), made.refId)
+  return {
+    tenant: { ...tenantView(made.tenant), name, serverUrl: addresses.serverUrl(idTag) },
+    ...(link === undefined ? {} : { link }),
+  }
+}
+
+async function appoint({ services }: Program, tx: Writer, idTag: IdTag): Promise<void> {
+  const base = await findBaseTenant(tx)
+  if (!base)
+    throw new Failure('E-STATE', { message: 'The base tenant is made by the first start: kith serve.' })
+  await appointAdmin(services, tx.as(base.tenantId), idTag)
+}
+
+/** The account of a person; without a password also the reference with which one is set. */
+async function openAccount(
+  { services }: Program,
+  own: Writer,
+  { email, hash }: { readonly email?: string; readonly hash: string | undefined },
+) {
+  await createAccount(services, own, email === undefined ? {} : { email })
+  if (hash !== undefined) {
+    await setPassword(services, own, hash)
+    return undefined
+  }
+  const expiresAt = nowSecs(services.clock) + linkValidSecs
+  const { refId } = await makeReference(services, own, { type: 'welcome', expiresAt })
+  return refId
+}

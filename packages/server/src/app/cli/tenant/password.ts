@@ -1,0 +1,76 @@
+import { passwordLink } from '#features/account-mails/index.ts'
+import { findAccount } from '#features/accounts/index.ts'
+import { audit } from '#features/audit/index.ts'
+import { makeReference } from '#features/references/index.ts'
+import { replacePassword } from '#features/sign-in/index.ts'
+import type { HostedTenant } from '#features/tenants/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { removeSetUpLink } from '../../set-up-link.ts'
+import {
+  type Command,
+  type CommandInput,
+  hasFlag,
+  idTagArgument,
+  textOption,
+  UsageError,
+} from '../command.ts'
+import { getHosted, type Program, withProgram } from '../open-program.ts'
+import { acceptablePassword } from './acceptable-password.ts'
+
+const linkValidSecs = 24 * 3600
+
+export const changeTenantPassword: Command = {
+  name: 'tenant password',
+  summary: 'Make a one-time link that sets the password of a person, or set it at once.',
+  description:
+    'The link is good for 24 hours and changes nothing until it is used. A password that is set at once ends every session of the person and makes older links worthless.',
+  positionals: ['IDTAG'],
+  options: {
+    password: {
+      type: 'string',
+      value: 'P',
+      meaning: 'The new password. Other users of the machine may see it while the command runs.',
+    },
+    stdin: {
+      type: 'boolean',
+      meaning: 'Ask for the new password on the terminal, or read the first line of standard input.',
+    },
+  },
+  async run(input) {
+    const idTag = idTagArgument(input)
+    const password = await readPassword(input)
+    return withProgram(input, async (program) => {
+      const tenant = await getHosted(program, idTag)
+      if (!(await findAccount(program.services.db.reader(tenant.tenantId))))
+        throw new Failure('E-STATE', { message: `${idTag} is a community: it has no password.` })
+      if (password === undefined) {
+        const link = await makeLink(program, tenant)
+        return {
+          text: `The password of ${idTag} is set here, once, within 24 hours: ${link}`,
+          data: { idTag, link },
+        }
+      }
+      const { services, identity } = program
+      await replacePassword({ ...identity, db: services.db, clock: services.clock }, { tenant, password })
+      if (tenant.isBase) await removeSetUpLink(services.config.dataDir)
+      return { text: `${idTag} has a new password, and every session has ended.`, data: { idTag } }
+    })
+  },
+}
+
+async function readPassword(input: CommandInput): Promise<string | undefined> {
+  const given = textOption(input, 'password')
+  if (!hasFlag(input, 'stdin')) return given === undefined ? undefined : acceptablePassword(given)
+  if (given !== undefined) throw new UsageError('--password and --stdin exclude each other')
+  return acceptablePassword(await input.ask('New password: '))
+}
+
+async function makeLink({ services, addresses }: Program, { tenantId, idTag }: HostedTenant) {
+  const expiresAt = nowSecs(services.clock) + linkValidSecs
+  return services.db.transact(tenantId, async (tx) => {
+    const { refId } = await makeReference(services, tx, { type: 'password-reset', expiresAt })
+    await audit(services, tx, { event: 'password.reset-requested', details: { by: 'command line' } })
+    return passwordLink(addresses.serverUrl(idTag), refId)
+  })
+}

@@ -1,0 +1,38 @@
+import { audit } from '#features/audit/index.ts'
+import { revokeSessions } from '#features/sessions/index.ts'
+import { suspendTenant } from '#features/tenants/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { type Command, idTagArgument } from '../command.ts'
+import { getHosted, withProgram } from '../open-program.ts'
+import { tenantView } from './tenant-view.ts'
+
+export const suspend: Command = {
+  name: 'tenant suspend',
+  summary: 'Let a tenant answer nobody from now on, and end its sessions.',
+  description: 'A running server notices within five seconds. Nothing is removed.',
+  positionals: ['IDTAG'],
+  options: {},
+  async run(input) {
+    const idTag = idTagArgument(input)
+    return withProgram(input, async (program) => {
+      const { services, identity } = program
+      const tenant = await getHosted(program, idTag)
+      if (tenant.isBase)
+        throw new Failure('E-STATE', { message: 'The base tenant administers the server and stays.' })
+      if (tenant.suspendedAt === undefined) {
+        const deps = {
+          ...identity,
+          clock: services.clock,
+          revokeSessions: async (tx: Parameters<typeof revokeSessions>[1]) => {
+            await revokeSessions({ ...identity, clock: services.clock }, tx)
+          },
+        }
+        await services.db.transact(tenant.tenantId, async (tx) => {
+          await suspendTenant(deps, tx)
+          await audit(services, tx, { event: 'tenant.suspended', details: { by: 'command line' } })
+        })
+      }
+      return { text: `${idTag} is suspended.`, data: { tenant: tenantView(await getHosted(program, idTag)) } }
+    })
+  },
+}
