@@ -1,28 +1,22 @@
 import type { IdTag } from '@kith/protocol'
 import { handleAccountMails } from '#features/account-mails/index.ts'
+import { type ActionPorts, createAction } from '#features/actions/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
-import {
-  fetchFile,
-  fetchFileJob,
-  fileEndpoints,
-  makeVariants,
-  makeVariantsJob,
-} from '#features/files/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob } from '#features/profiles/index.ts'
 import { referencesEndpoints } from '#features/references/index.ts'
-import { mintProxyToken } from '#features/sessions/index.ts'
+import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { TenantId } from '#infra/db/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
-import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
-import { wireActions } from './federation-features.ts'
-import { getTenant, type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
+import { actionPorts, wireActions } from './federation-features.ts'
+import { type FileFeatures, openFileFeatures } from './file-features.ts'
+import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
+import { loginSettingsOf } from './settings-ports.ts'
 import { version } from './version.ts'
 
 /** Every feature, wired: what it needs of others, and what happens because of what. */
@@ -38,18 +32,22 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const domainBlocks = openDomainBlocks(opened)
   const services = { ...opened, egress: guardEgress(opened.egress, domainBlocks) }
   const identity = openIdentityFeatures(services, addresses, domainBlocks)
+  const files = openFileFeatures(services, identity, addresses)
+  const ports = actionPorts(services, identity, files.fileShares)
   return {
     identity,
     endpoints: [
-      ...wireSignIn(services, identity, addresses),
-      ...wireProfiles(services, identity, addresses),
-      ...wireFiles(services, identity),
-      ...wireActions(services, identity, { addresses, domainBlocks, rateLimits }),
+      ...wireSignIn(services, identity, { addresses, files }),
+      ...wireProfiles(services, identity, { addresses, ports }),
+      ...files.endpoints,
+      ...files.wireShares(ports),
+      ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
       ...domainBlockEndpoints({ ...services, domainBlocks }),
     ],
     hooks: hooksOf(identity),
     async close() {
       await identity.lastUse[Symbol.asyncDispose]()
+      await files.close()
     },
   }
 }
@@ -64,13 +62,24 @@ function hooksOf({ tenants, authenticator, defaultTenant }: IdentityFeatures): H
   }
 }
 
-function wireSignIn(services: Services, identity: IdentityFeatures, addresses: Addresses): Endpoint[] {
+function wireSignIn(
+  services: Services,
+  identity: IdentityFeatures,
+  { addresses, files }: { readonly addresses: Addresses; readonly files: FileFeatures },
+): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs, mailer } = services
-  const { identities, tenants } = identity
-  const findFileAccess = async () => undefined
+  const { identities, tenants, settings } = identity
+  const { findFileAccess, findMakersFileAccess } = files
   const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
   handleForgottenPasswords(jobs, { db, clock, vault, tenants })
-  handleAccountMails(jobs, { db, vault, mailer, tenants, serverUrlOf, findLanguage: async () => undefined })
+  handleAccountMails(jobs, {
+    db,
+    vault,
+    mailer,
+    tenants,
+    serverUrlOf,
+    findLanguage: (tenantId) => settings.find(tenantId, 'language'),
+  })
   return [
     ...signInEndpoints({
       ...identity,
@@ -82,9 +91,9 @@ function wireSignIn(services: Services, identity: IdentityFeatures, addresses: A
       jobs,
       serverUrlOf,
       findFileAccess,
-      findMakersFileAccess: findFileAccess,
-      listLoginSettings: async () => [],
-      requiresVerifiedEmail: async () => false,
+      findMakersFileAccess,
+      listLoginSettings: (tenantId) => loginSettingsOf(settings, tenantId),
+      requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
       onPasswordSet: (tenant) => forgetSetUpLink(services, tenant),
       hasIdentity: async (idTag: IdTag) => {
         const resolved = await identities.resolve(idTag)
@@ -94,6 +103,7 @@ function wireSignIn(services: Services, identity: IdentityFeatures, addresses: A
     }),
     ...referencesEndpoints({ db, clock, vault, findFileAccess, authenticator: identity.authenticator }),
     ...auditEndpoints({ db, clock }),
+    ...settingEndpoints({ db, clock, vault, settings }),
   ]
 }
 
@@ -105,7 +115,11 @@ function forgetSetUpLink({ config, logger }: Services, { idTag }: Tenant): void 
   )
 }
 
-function wireProfiles(services: Services, identity: IdentityFeatures, addresses: Addresses): Endpoint[] {
+function wireProfiles(
+  services: Services,
+  identity: IdentityFeatures,
+  { addresses, ports }: { readonly addresses: Addresses; readonly ports: ActionPorts },
+): Endpoint[] {
   const { db, clock, jobs, egress, signingKeys } = services
   const deps = { db, clock, jobs, egress, tenants: identity.tenants, identities: identity.identities }
   jobs.handle(refreshProfileJob, ({ idTag }) => refreshProfile(deps, idTag as IdTag))
@@ -115,34 +129,6 @@ function wireProfiles(services: Services, identity: IdentityFeatures, addresses:
     serverUrl: addresses.serverUrl,
     inboxUrl: addresses.inboxUrl,
     serverInfo: { version, features: ['federation'] },
+    createAction: (request) => createAction(ports, request),
   })
-}
-
-// SPEC "Limits", tier free.
-const freeTier = { maxFileBytes: 100 * 1024 ** 2, maxStorageBytes: 10 * 1024 ** 3 }
-
-function wireFiles(services: Services, { tenants, identities, findLifetimes }: IdentityFeatures): Endpoint[] {
-  const { db, clock, jobs, blobs, images, tempDir, egress, signingKeys } = services
-  const limitsOf = async () => freeTier
-  const imageFormatOf = async () => 'webp' as const
-  const deps = { db, clock, jobs, blobs, images, tempDir, limitsOf, imageFormatOf }
-  jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
-  const fetchDeps = {
-    ...deps,
-    egress,
-    async findServer(ownerTag: IdTag) {
-      const resolved = await identities.resolve(ownerTag)
-      return resolved.kind === 'found'
-        ? { kind: 'found' as const, serverUrl: resolved.identity.serverUrl }
-        : resolved
-    },
-    async proxyToken(tenantId: TenantId, target: IdTag) {
-      const { proxySecs } = await findLifetimes()
-      const issuedAt = nowSecs(clock)
-      const token = { target, issuedAt, expiresAt: issuedAt + proxySecs }
-      return await mintProxyToken(signingKeys, await getTenant(tenants, tenantId), token)
-    },
-  }
-  jobs.handle(fetchFileJob, (payload, context) => fetchFile(fetchDeps, payload, context))
-  return fileEndpoints({ ...deps, findName: async () => undefined })
 }

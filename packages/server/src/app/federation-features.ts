@@ -1,4 +1,4 @@
-import type { ActionId, IdTag, Visibility } from '@kith/protocol'
+import type { ActionId, IdTag } from '@kith/protocol'
 import {
   type ActionEvent,
   type ActionPorts,
@@ -33,13 +33,13 @@ import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
 import { listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 
 /** What the ways in and out need beside the services. */
 export interface FederationParts {
+  readonly ports: ActionPorts
   readonly addresses: Addresses
   readonly domainBlocks: DomainBlocks
   readonly rateLimits: RateLimits
@@ -51,9 +51,8 @@ export function wireActions(
   identity: IdentityFeatures,
   parts: FederationParts,
 ): Endpoint[] {
-  const { addresses } = parts
-  const ports = actionPorts(services, identity)
-  const receiveDeps = wireInbox(services, identity, { ...parts, ports })
+  const { addresses, ports } = parts
+  const receiveDeps = wireInbox(services, identity, parts)
   wireOutbox(services, identity, { ...parts, receiveDeps })
   const { db, jobs, clock } = services
   const { tenants } = identity
@@ -72,7 +71,11 @@ export function wireActions(
 }
 
 /** What the actions need of everything else. */
-export function actionPorts(services: Services, { tenants, identities }: IdentityFeatures): ActionPorts {
+export function actionPorts(
+  services: Services,
+  { tenants, identities, settings }: IdentityFeatures,
+  fileShares: FileShares,
+): ActionPorts {
   const { db, clock, jobs, signingKeys } = services
   const queueDeps = {
     jobs,
@@ -85,28 +88,17 @@ export function actionPorts(services: Services, { tenants, identities }: Identit
     clock,
     jobs,
     keys: signingKeys,
-    fileShares: noFileShares,
-    takesOpenMessages: async () => false,
+    fileShares,
+    takesOpenMessages: (reader) => settings.findWith(reader, 'privacy.open_messages'),
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
     onStored: (tx, event) => react(services, tx, event),
     findIdentity: async (idTag) => (await identities.resolve(idTag)).kind,
-    findDefaultVisibility: async (): Promise<Visibility | undefined> => undefined,
+    findDefaultVisibility: (reader) => settings.findWith(reader, 'profile.default_visibility'),
     async assertAttachable(reader, attachments, caller) {
       const tenant = await getTenant(tenants, reader.tenantId)
       await assertAttachable(reader, { tenant, caller, attachments })
     },
   }
-}
-
-// Files are not shared with other identities yet: there is none that may be.
-const noFileShares: FileShares = {
-  describe: async () => {
-    throw new Failure('E-FILE-NOTFOUND')
-  },
-  grant: async () => undefined,
-  withdraw: async () => undefined,
-  accept: async () => undefined,
-  drop: async () => undefined,
 }
 
 /** What follows from an action that was stored, in its transaction. */
@@ -179,7 +171,7 @@ function historyRequester(
     },
     async proxyToken(tenant: Tenant, target: IdTag) {
       const issuedAt = nowSecs(clock)
-      const { proxySecs } = await findLifetimes()
+      const { proxySecs } = await findLifetimes(tenant.tenantId)
       const token = { target, issuedAt, expiresAt: issuedAt + proxySecs }
       return await mintProxyToken(signingKeys, tenant, token)
     },

@@ -1,6 +1,7 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
+import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
@@ -8,6 +9,8 @@ import { profilesMigrations } from '#features/profiles/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
 import { relationsMigrations } from '#features/relations/index.ts'
 import { sessionsMigrations } from '#features/sessions/index.ts'
+import { settingsMigrations } from '#features/settings/index.ts'
+import { sharesMigrations } from '#features/shares/index.ts'
 import { signInMigrations } from '#features/sign-in/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
 import type { Migration } from '#infra/db/index.ts'
@@ -29,5 +32,8 @@ export const migrations: readonly Migration[] = [
   ...profilesMigrations,
   ...actionsMigrations,
   ...filesMigrations,
+  ...sharesMigrations,
+  ...collectionsMigrations,
   ...domainBlocksMigrations,
+  ...settingsMigrations,
 ]

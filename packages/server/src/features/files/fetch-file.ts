@@ -6,7 +6,7 @@ import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { hasVariants, type StoredFile } from './file.ts'
+import { hasVariants, type NewFile } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import { fillFile, findFile, insertFile } from './file-store.ts'
 import {
@@ -124,7 +124,7 @@ async function store(
   const { descriptor, staged, reservation } = fetched
   const { contentType } = await sniffType(staged.head, descriptor.contentType)
   const status = hasVariants(contentType) ? 'M' : 'A'
-  const file: StoredFile = {
+  const file: NewFile = {
     ...copyOf(deps, wanted, descriptor),
     status,
     contentType,
@@ -144,7 +144,7 @@ function copyOf(
   { clock }: FetchDeps,
   { fileId, ownerTag }: Wanted,
   { fileName, contentType, size }: CheckedDescriptor,
-): Omit<StoredFile, 'status' | 'content'> {
+): Omit<NewFile, 'status' | 'content'> {
   const now = nowSecs(clock)
   return {
     fileId,

@@ -1,52 +1,57 @@
 import {
   downloadFile,
   downloadVariant,
+  type FileId,
   getFileDescriptor,
   getFileMetadata,
   type HeadersOf,
-  type IdTag,
   parseFileId,
   parseVariantId,
   uploadFile as uploadContract,
   type VariantName,
 } from '@kith/protocol'
-import type { BlobStore } from '#infra/blobs/index.ts'
-import type { Reader, TenantId } from '#infra/db/index.ts'
+import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
 import { type ByteReply, bind, type Endpoint } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { createdFileView, descriptorView, fileView } from './file-view.ts'
+import { type FileChangeDeps, fileChangeEndpoints } from './file-change-endpoints.ts'
+import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpoints.ts'
+import { findUserData } from './file-list-store.ts'
+import { createdFileView, descriptorView } from './file-view.ts'
 import { askForContent } from './queue-fetches.ts'
-import { type FileQuestion, getFile, getFileWithVariants, type ReadDeps } from './read-file.ts'
+import { type FileQuestion, getFile, getFileWithVariants } from './read-file.ts'
 import { serveFile } from './serve-file.ts'
 import { type UploadDeps, uploadFile } from './upload-file.ts'
 
-export interface FileEndpointDeps extends UploadDeps, ReadDeps {
-  readonly blobs: BlobStore
-  /** The name under which an identity is known to a tenant. */
-  readonly findName: (reader: Reader, idTag: IdTag) => Promise<string | undefined>
+export interface FileEndpointDeps extends UploadDeps, FileChangeDeps, FileListDeps {
+  readonly jobs: UploadDeps['jobs'] & FileChangeDeps['jobs']
+  /** Told of every reading of a file's content; must not make the reader wait. */
+  readonly noteRead: (read: {
+    readonly tenant: Tenant
+    readonly caller: Caller
+    readonly fileId: FileId
+  }) => void
 }
 
 export function fileEndpoints(deps: FileEndpointDeps): Endpoint[] {
   return [
+    ...byteEndpoints(deps),
+    ...aboutEndpoints(deps),
+    ...fileListEndpoints(deps),
+    ...fileChangeEndpoints(deps),
+  ]
+}
+
+function byteEndpoints(deps: FileEndpointDeps): Endpoint[] {
+  return [
     bind(uploadContract, async ({ tenant, caller, params, query, body, signal }) => {
       const parentId = query.parentId === undefined ? undefined : parseFileId(query.parentId)
       if (query.parentId !== undefined && !parentId) throw new Failure('E-FILE-NOTFOUND')
-      const file = await uploadFile(deps, {
-        tenant,
-        caller,
-        preset: params.preset,
-        fileName: params.fileName,
-        stream: body.stream,
-        declaredType: body.contentType,
-        declaredLength: body.declaredLength,
-        atMostLength: body.atMostLength,
-        tags: query.tags ?? [],
-        parentId,
-        visibility: query.visibility ?? null,
-        createdAt: query.createdAt,
-        signal,
-      })
-      return createdFileView(file)
+      const { preset, fileName } = params
+      const { createdAt, tags = [], visibility = null } = query
+      const { stream, contentType: declaredType, declaredLength, atMostLength } = body
+      const arriving = { stream, declaredType, declaredLength, atMostLength, signal }
+      const described = { preset, fileName, tags, parentId, visibility, createdAt }
+      return createdFileView(await uploadFile(deps, { tenant, caller, ...described, ...arriving }))
     }),
     bind(downloadFile, ({ tenant, caller, params, query, headers }) =>
       download(deps, { tenant, caller, fileId: params.fileId }, { ...query, headers }),
@@ -57,14 +62,22 @@ export function fileEndpoints(deps: FileEndpointDeps): Endpoint[] {
       const { fileId, variant } = parsed
       return download(deps, { tenant, caller, fileId }, { ...query, variant, headers })
     }),
+  ]
+}
+
+function aboutEndpoints(deps: FileEndpointDeps): Endpoint[] {
+  return [
     bind(getFileDescriptor, async ({ tenant, caller, params }) => {
       const { file, variants } = await getFileWithVariants(deps, { tenant, caller, fileId: params.fileId })
       return descriptorView(file, variants)
     }),
-    bind(getFileMetadata, async ({ tenant, caller, params }) => {
-      const { file } = await getFile(deps, { tenant, caller, fileId: params.fileId })
-      const name = await deps.findName(deps.db.reader(tenant.tenantId), file.ownerTag)
-      return fileView(file, name ?? file.ownerTag)
+    bind(getFileMetadata, async ({ tenant, caller, params: { fileId } }) => {
+      const { file } = await getFile(deps, { tenant, caller, fileId })
+      const idTag = idTagOf(caller)
+      const userData = idTag && (await findUserData(deps.db.reader(tenant.tenantId), idTag, fileId))
+      const [view] = await viewsOf(deps, tenant.tenantId, [{ file, userData }])
+      if (!view) throw new TypeError('a file has one view')
+      return view
     }),
   ]
 }
@@ -78,20 +91,21 @@ interface DownloadOptions {
 async function download(
   deps: FileEndpointDeps,
   question: FileQuestion,
-  options: DownloadOptions,
+  { variant, download: downloading, headers }: DownloadOptions,
 ): Promise<ByteReply> {
-  const { headers } = options
-  const tenantId: TenantId = question.tenant.tenantId
+  const { tenantId } = question.tenant
   const found = await getFileWithVariants(deps, question)
   if (found.file.isCopy && !found.file.content) await askForContent(deps, tenantId, found.file)
   const served = serveFile(deps, tenantId, {
     ...found,
-    variant: options.variant,
-    forceDownload: options.download === '1',
+    variant,
+    forceDownload: downloading === '1',
     range: headers.range,
     ifNoneMatch: headers['if-none-match'],
     ifRange: headers['if-range'],
   })
+  // A list of pictures shows their thumbnails: that is not reading them.
+  if (variant !== 'tn' && variant !== 'ic') deps.noteRead(question)
   if (served.kind === 'unchanged') return { status: 304, headers: served.headers }
   return { status: served.partial ? 206 : 200, headers: served.headers, body: served.open }
 }

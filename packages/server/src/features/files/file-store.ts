@@ -1,7 +1,7 @@
 import type { FileId, FileStatus, FileType, IdTag, UploadPreset, Visibility } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
-import type { Commitment, StoredFile, StoredVariant } from './file.ts'
+import type { Commitment, NewFile, StoredFile, StoredVariant } from './file.ts'
 
 export interface FileTable {
   tenant_id: number
@@ -38,6 +38,7 @@ export interface VariantTable {
 export interface FileTables {
   files: FileTable
   file_variants: VariantTable
+  file_tags: { tenant_id: number; tag: string; file_id: string }
 }
 
 const selectFile = statement<FileTables, { tenantId: number; fileId: string }, FileTable>((tables, value) =>
@@ -79,18 +80,35 @@ export async function listVariants(reader: Reader, fileId: FileId): Promise<Stor
 }
 
 /** False when the tenant has a file with this id already. */
-export async function insertFile(tx: Writer, file: StoredFile): Promise<boolean> {
+export async function insertFile(tx: Writer, file: NewFile): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .tables<FileTables>()
     .insertInto('files')
     .values({ tenant_id: tx.tenantId, ...toRow(file) })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'file_id']).doNothing())
     .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows) === 1
+  if (Number(numInsertedOrUpdatedRows) !== 1) return false
+  await putTags(tx, file.fileId, file.tags)
+  return true
+}
+
+/** Replaces the rows by which files are found by their tags. */
+export async function putTags(tx: Writer, fileId: FileId, tags: readonly string[]): Promise<void> {
+  const tables = tx.tables<FileTables>()
+  await tables
+    .deleteFrom('file_tags')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('file_id', '=', fileId)
+    .execute()
+  if (tags.length === 0) return
+  await tables
+    .insertInto('file_tags')
+    .values(tags.map((tag) => ({ tenant_id: tx.tenantId, tag, file_id: fileId })))
+    .execute()
 }
 
 /** Gives its content to a file that was only known of. False when it has one, or is gone. */
-export async function fillFile(tx: Writer, file: StoredFile): Promise<boolean> {
+export async function fillFile(tx: Writer, file: NewFile): Promise<boolean> {
   const { content_type, size, blob_hash, salt, status } = toRow(file)
   const { numUpdatedRows } = await tx
     .tables<FileTables>()
@@ -122,6 +140,34 @@ export async function insertVariants(
         ...variant,
       })),
     )
+    .execute()
+}
+
+export interface FileChange {
+  readonly fileName?: string
+  readonly tags?: readonly string[]
+  readonly parentId?: FileId | null
+  readonly visibility?: Visibility
+}
+
+export async function updateFile(
+  tx: Writer,
+  fileId: FileId,
+  change: FileChange & { readonly modifiedAt: number },
+): Promise<void> {
+  const { fileName, tags, parentId, visibility, modifiedAt } = change
+  await tx
+    .tables<FileTables>()
+    .updateTable('files')
+    .set({
+      modified_at: modifiedAt,
+      ...(fileName === undefined ? {} : { file_name: fileName }),
+      ...(tags && { tags: JSON.stringify(tags) }),
+      ...(parentId === undefined ? {} : { parent_id: parentId }),
+      ...(visibility === undefined ? {} : { visibility }),
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('file_id', '=', fileId)
     .execute()
 }
 
@@ -163,6 +209,8 @@ export function toFile(row: FileTable): StoredFile {
     processingError: row.processing_error ?? undefined,
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
+    deletedAt: row.deleted_at ?? undefined,
+    originalParentId: (row.original_parent_id ?? undefined) as FileId | undefined,
   }
 }
 
@@ -170,7 +218,7 @@ function contentOf({ blob_hash: hash, salt }: FileTable): Commitment | undefined
   return hash === null || salt === null ? undefined : { hash: hash as BlobHash, salt }
 }
 
-function toRow(file: StoredFile): Omit<FileTable, 'tenant_id'> {
+function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
   return {
     file_id: file.fileId,
     file_tp: file.fileTp,

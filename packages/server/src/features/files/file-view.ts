@@ -1,14 +1,21 @@
-import { type CreatedFile, type FileDescriptor, type FileView, toIso } from '@kith/protocol'
-import type { StoredFile, StoredVariant } from './file.ts'
+import {
+  type CreatedFile,
+  type FileDescriptor,
+  type FileUserData,
+  type FileView,
+  toIso,
+} from '@kith/protocol'
+import type { NewFile, StoredFile, StoredVariant } from './file.ts'
+import type { UserData } from './file-list-store.ts'
 
 /** A file as its creation answers it. */
-export function createdFileView(file: StoredFile): CreatedFile {
+export function createdFileView(file: NewFile): CreatedFile {
   const { fileId, status, fileTp, contentType, fileName, tags, createdAt } = file
   return { fileId, status, fileTp, contentType, fileName, tags: [...tags], createdAt }
 }
 
 /** A file as lists and metadata show it. */
-export function fileView(file: StoredFile, ownerName: string): FileView {
+export function fileView(file: StoredFile, ownerName: string, userData?: UserData): FileView {
   return {
     fileId: file.fileId,
     status: file.status,
@@ -21,7 +28,20 @@ export function fileView(file: StoredFile, ownerName: string): FileView {
     visibility: file.visibility,
     owner: { idTag: file.ownerTag, name: ownerName },
     createdAt: toIso(file.createdAt),
+    ...(userData && { userData: userDataView(userData) }),
+    ...(file.deletedAt !== undefined && {
+      deletedAt: toIso(file.deletedAt),
+      originalParentId: file.originalParentId ?? file.parentId ?? null,
+    }),
     ...(file.processingError === undefined ? {} : { x: { processingError: file.processingError } }),
+  }
+}
+
+export function userDataView({ isPinned, isStarred, accessedAt }: UserData): FileUserData {
+  return {
+    pinned: isPinned,
+    starred: isStarred,
+    ...(accessedAt === undefined ? {} : { accessedAt: toIso(accessedAt) }),
   }
 }
 

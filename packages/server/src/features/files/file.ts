@@ -20,7 +20,15 @@ export interface Commitment {
 }
 
 /** A file of a tenant: its own, or a checked copy of another server's. */
-export interface StoredFile {
+export interface StoredFile extends NewFile {
+  /** While it is in the trash, Unix seconds. */
+  readonly deletedAt: number | undefined
+  /** Where it was before. */
+  readonly originalParentId: FileId | undefined
+}
+
+/** A file as it is made. */
+export interface NewFile {
   readonly fileId: FileId
   readonly fileTp: FileType
   readonly status: FileStatus
@@ -99,7 +107,13 @@ export function normalTags(tags: readonly string[], path: string): string[] {
 }
 
 /** Image types of which variants are made (SPEC "Image variants"). */
-const processedTypes = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/avif', 'image/gif'])
+export const processedTypes: ReadonlySet<string> = new Set([
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+  'image/avif',
+  'image/gif',
+])
 
 export function hasVariants(contentType: string): boolean {
   return processedTypes.has(contentType)

@@ -9,7 +9,35 @@ export const filesMigrations: readonly Migration[] = [
       await createStorage(schema)
     },
   },
+  {
+    id: '0610_file_lists',
+    async up(schema) {
+      await schema.createTable(
+        'file_tags',
+        { tenant_id: 'integer', tag: 'text', file_id: 'text' },
+        {
+          primaryKey: ['tenant_id', 'tag', 'file_id'],
+          clustered: true,
+          foreignKeys: [{ ...ofFile, onDelete: 'cascade' }],
+        },
+      )
+      await schema.createIndex('file_tags_by_file', 'file_tags', ['tenant_id', 'file_id'])
+      const index = (name: string, ...columns: string[]) =>
+        schema.createIndex(`files_by_${name}`, 'files', ['tenant_id', ...columns, 'file_id'])
+      await index('created', 'created_at')
+      await index('modified', 'modified_at')
+      await index('name', 'file_name')
+      await index('parent', 'parent_id', 'created_at')
+      await index('owner', 'owner_tag', 'created_at')
+    },
+  },
 ]
+
+const ofFile = {
+  columns: ['tenant_id', 'file_id'],
+  references: 'files',
+  on: ['tenant_id', 'file_id'],
+}
 
 async function createFiles(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
@@ -55,14 +83,7 @@ async function createVariants(schema: MigrationSchema): Promise<void> {
     },
     {
       primaryKey: ['tenant_id', 'file_id', 'variant'],
-      foreignKeys: [
-        {
-          columns: ['tenant_id', 'file_id'],
-          references: 'files',
-          on: ['tenant_id', 'file_id'],
-          onDelete: 'cascade',
-        },
-      ],
+      foreignKeys: [{ ...ofFile, onDelete: 'cascade' }],
     },
   )
 }

@@ -4,7 +4,7 @@ import type { BlobHash, BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { type Egress, EgressError } from '#infra/egress/index.ts'
 import { JobVerdict } from '#infra/jobs/index.ts'
-import { sniffType } from '#infra/media/index.ts'
+import { typeWithoutBytes } from '#infra/media/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { blobFileId, type Commitment, isFileName } from './file.ts'
 
@@ -41,20 +41,20 @@ export async function fetchDescriptor(
     deps.egress.request({ method: 'GET', url: `${url}/descriptor`, headers, signal }),
   )
   assertStatus(answer.status)
-  const descriptor = await readDescriptor(answer.body, fileId)
+  const descriptor = readDescriptor(answer.body, fileId)
   if (!descriptor || blobFileId(descriptor.content) !== fileId)
     throw deadly('the descriptor does not belong to the file id')
   return descriptor
 }
 
-async function readDescriptor(body: Uint8Array, fileId: FileId): Promise<CheckedDescriptor | undefined> {
+function readDescriptor(body: Uint8Array, fileId: FileId): CheckedDescriptor | undefined {
   const data = dataOf(body)
   if (!descriptorSchema.Check(data)) return undefined
   const { fileName, size, sha256 = '', salt = '' } = data
   if (size < 0 || !base64url32.test(sha256) || !base64url16.test(salt)) return undefined
   const hash = Buffer.from(sha256, 'base64url').toString('hex') as BlobHash
   // Another server's words must meet the rules that ours do.
-  const { contentType } = await sniffType(new Uint8Array(), data.contentType)
+  const contentType = typeWithoutBytes(data.contentType)
   const name = isFileName(fileName) ? fileName : fileId
   return { contentType, fileName: name, size, content: { hash, salt } }
 }

@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream'
-import type { FileId, IdTag, UploadPreset, Visibility } from '@kith/protocol'
+import type { FileId, UploadPreset, Visibility } from '@kith/protocol'
 import type { StagedBlob } from '#infra/blobs/index.ts'
-import { type Caller, hasRole, isOwner, type Tenant } from '#infra/caller/index.ts'
-import type { Reader } from '#infra/db/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
-import { assertFileName, commitTo, hasVariants, normalTags, type StoredFile } from './file.ts'
+import { assertFileName, commitTo, hasVariants, type NewFile, normalTags } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
-import { findFile, insertFile, insertVariants } from './file-store.ts'
+import { insertFile, insertVariants } from './file-store.ts'
 import { discardAll, type MadePicture, makePictures, type PictureDeps } from './make-pictures.ts'
 import { blobOf } from './make-variants.ts'
+import { assertMayPlace, type Place } from './place-file.ts'
 import {
   cancelReservation,
   keepBlobs,
@@ -46,17 +46,16 @@ export interface Upload {
 
 /** What an upload has become: the file and every blob it needs, none of them kept yet. */
 interface Prepared {
-  readonly file: StoredFile
+  readonly file: NewFile
   /** Undefined where the preset keeps only what it makes. */
-  readonly upload: StagedBlob | undefined
+  readonly original: StagedBlob | undefined
   readonly pictures: readonly MadePicture[]
 }
 
 /** Stores an upload: quota first, then the bytes, then the row with its job. What fails leaves nothing behind. */
-export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<StoredFile> {
+export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<NewFile> {
   const { tenantId } = upload.tenant
-  const draft = draftOf(deps, upload)
-  await assertFolder(deps.db.reader(tenantId), upload)
+  const draft = await draftOf(deps, upload)
   const { declaredLength, atMostLength } = upload
   const length = { bytes: declaredLength, atMostBytes: atMostLength }
   const reservation = await reserveUpload(deps, tenantId, length)
@@ -73,32 +72,21 @@ export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<Stor
   }
 }
 
-type Draft = Omit<StoredFile, 'fileId' | 'content' | 'size' | 'contentType' | 'status'>
-type TypedDraft = Draft & Pick<StoredFile, 'contentType'>
+type Draft = Omit<NewFile, 'fileId' | 'content' | 'size' | 'contentType' | 'status'>
+type TypedDraft = Draft & Pick<NewFile, 'contentType'>
 
-function draftOf({ clock }: UploadDeps, upload: Upload): Draft {
-  const { fileName, parentId, visibility, preset, createdAt } = upload
-  const ownerTag = uploaderOf(upload)
+async function draftOf(deps: UploadDeps, upload: Upload): Promise<Draft> {
+  const { tenant, fileName, parentId, visibility, preset, createdAt } = upload
   assertFileName(fileName, '/params/fileName')
   const tags = normalTags(upload.tags, '/query/tags')
-  const now = nowSecs(clock)
+  const ownerTag = await assertMayPlace(deps.db.reader(tenant.tenantId), deps, placeOf(upload))
+  const now = nowSecs(deps.clock)
   const made = { fileTp: 'BLOB', isCopy: false, processingError: undefined, modifiedAt: now } as const
   return { ...made, ownerTag, tags, fileName, parentId, visibility, preset, createdAt: createdAt ?? now }
 }
 
-/** The tenant's owner, or in a community a contributor, who then owns the file. */
-function uploaderOf({ tenant, caller }: Upload): IdTag {
-  if (isOwner(caller)) return tenant.idTag
-  const contributes = tenant.type === 'community' && hasRole(caller, 'contributor')
-  if (caller.kind !== 'identity' || !contributes) throw new Failure('E-AUTH-FORBIDDEN')
-  return caller.idTag
-}
-
-async function assertFolder(reader: Reader, { parentId }: Pick<Upload, 'parentId'>): Promise<void> {
-  if (parentId === undefined) return
-  const parent = await findFile(reader, parentId)
-  if (!parent || parent.status === 'D') throw new Failure('E-FILE-NOTFOUND')
-  if (parent.fileTp !== 'FLDR') throw invalid('/query/parentId', 'is not a folder')
+function placeOf({ tenant, caller, parentId }: Upload): Place {
+  return { tenant, caller, parentId, path: '/query/parentId' }
 }
 
 async function stage(
@@ -119,7 +107,7 @@ async function storeStaged(
   deps: UploadDeps,
   upload: Upload,
   arrived: { readonly draft: Draft; readonly staged: StagedBlob; readonly reservation: Reservation },
-): Promise<StoredFile> {
+): Promise<NewFile> {
   const { draft, staged, reservation } = arrived
   const typed = { ...draft, contentType: await typeOf(staged, upload) }
   const prepared = await prepare(deps, upload, typed, staged)
@@ -148,7 +136,7 @@ async function prepare(
     return await preparePictures(deps, upload, { ...draft, preset }, staged)
   const status = preset === 'default' && hasVariants(draft.contentType) ? 'M' : 'A'
   const file = { ...draft, status, size: staged.size, ...commitTo(staged.hash) } as const
-  return { file, upload: staged, pictures: [] }
+  return { file, original: staged, pictures: [] }
 }
 
 type PicturePreset = 'profile-picture' | 'cover-photo' | 'thumbnail-only'
@@ -172,21 +160,21 @@ async function preparePictures(
   const { blob, variant } = main
   const contentType = `image/${variant.format}`
   const file = { ...draft, contentType, status: 'A', size: blob.size, ...commitTo(blob.hash) } as const
-  return { file, upload: undefined, pictures }
+  return { file, original: undefined, pictures }
 }
 
 async function commit(
   deps: UploadDeps,
-  { tenant }: Upload,
-  { file, upload, pictures }: Prepared,
+  upload: Upload,
+  { file, original, pictures }: Prepared,
   reservation: Reservation,
 ): Promise<void> {
   const { fileId, content, size } = file
-  const blobs = [...(upload ? [upload] : []), ...pictures.map(({ blob }) => blob)]
+  const blobs = [...(original ? [original] : []), ...pictures.map(({ blob }) => blob)]
   const variants = pictures.map(({ variant }) => variant)
-  await keepBlobs(deps, tenant.tenantId, { reservation, blobs }, async (tx) => {
-    // Again: it may have gone while the bytes arrived.
-    await assertFolder(tx, file)
+  await keepBlobs(deps, upload.tenant.tenantId, { reservation, blobs }, async (tx) => {
+    // Again: the folder may have gone while the bytes arrived, or the right to write there.
+    await assertMayPlace(tx, deps, placeOf(upload))
     await insertFile(tx, file)
     await insertVariants(tx, fileId, variants)
     await useBlobs(tx, [...(content ? [{ hash: content.hash, size }] : []), ...variants.map(blobOf)])

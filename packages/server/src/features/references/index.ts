@@ -1,3 +1,4 @@
+export { changeReference } from './change-reference.ts'
 export { consumeReference } from './consume-reference.ts'
 export type { CreateReferenceDeps, FindFileAccess } from './create-reference.ts'
 export { dropReference } from './drop-reference.ts'

@@ -31,7 +31,11 @@ export function referenceHash(refId: RefId): string {
 
 /** The session that all tokens of a reference share. */
 export function referenceSid(refId: RefId): string {
-  return `ref-${referenceHash(refId)}`
+  return sidOf(referenceHash(refId))
+}
+
+export function sidOf(refHash: string): string {
+  return `ref-${refHash}`
 }
 
 export async function insertReference(vault: Vault, tx: Writer, reference: Reference): Promise<void> {
@@ -120,6 +124,26 @@ export async function exhaustReferences(tx: Writer, types: readonly ReferenceTyp
     .where('tenant_id', '=', tx.tenantId)
     .where('type', 'in', types)
     .execute()
+}
+
+/** False when there is no such reference. */
+export async function updateReference(
+  tx: Writer,
+  refHash: string,
+  change: Pick<Reference, 'accessLevel' | 'createdBy'> & { readonly expiresAt: number | undefined },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .tables<ReferenceTables>()
+    .updateTable('refs')
+    .set({
+      access_level: change.accessLevel ?? null,
+      created_by: change.createdBy ?? null,
+      expires_at: change.expiresAt ?? null,
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('ref_hash', '=', refHash)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 export async function removeReference(tx: Writer, refId: RefId): Promise<boolean> {

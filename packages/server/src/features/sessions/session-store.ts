@@ -122,20 +122,26 @@ export async function insertSession(
   return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Undefined members stay as they are; `scope: null` = no limit. */
+/** Undefined members stay as they are; `scope: null` = no limit, `expiresAt: null` = never. */
 export async function updateSession(
   tx: Writer,
   sid: string,
-  change: { readonly scope?: Scope | null | undefined; readonly label?: string | undefined },
+  change: {
+    readonly scope?: Scope | null | undefined
+    readonly label?: string | undefined
+    readonly expiresAt?: number | null | undefined
+  },
 ): Promise<void> {
   const scope = change.scope && formatScope(change.scope)
-  if (scope === undefined && change.label === undefined) return
+  const { expiresAt } = change
+  if (scope === undefined && change.label === undefined && expiresAt === undefined) return
   await tx
     .tables<SessionTables>()
     .updateTable('sessions')
     .set({
       ...(scope === undefined ? {} : { scope }),
       ...(change.label === undefined ? {} : { label: change.label }),
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
     })
     .where('tenant_id', '=', tx.tenantId)
     .where('sid', '=', sid)

@@ -96,11 +96,20 @@ export async function revokeSessions(
   return ended
 }
 
-/** Changes what the tokens of a session are worth, those given out before included, or what it is called. */
+/** Changes what the tokens of a session are worth, those given out before included, what it is called, or when it
+ * ends. */
 export async function changeSession(
   deps: Pick<RevokeDeps, 'authenticator'>,
   tx: Writer,
-  { sid, ...change }: { sid: string; scope?: Scope | null | undefined; label?: string | undefined },
+  {
+    sid,
+    ...change
+  }: {
+    sid: string
+    scope?: Scope | null | undefined
+    label?: string | undefined
+    expiresAt?: number | null | undefined
+  },
 ): Promise<void> {
   await updateSession(tx, sid, change)
   forgetAfterCommit(deps, tx, sid)

@@ -1,0 +1,156 @@
+import type { FileId, IdTag } from '@kith/protocol'
+import { type ActionPorts, makeAction, storeMade } from '#features/actions/index.ts'
+import { collectionEndpoints, RecentReads, removeItems } from '#features/collections/index.ts'
+import {
+  type FileViewer,
+  fetchFile,
+  fetchFileJob,
+  fileEndpoints,
+  findAccessibleFile,
+  findFileViewer,
+  findViewerNamed,
+  makeVariants,
+  makeVariantsJob,
+  writeLevel,
+} from '#features/files/index.ts'
+import { findNames } from '#features/profiles/index.ts'
+import { mintProxyToken } from '#features/sessions/index.ts'
+import {
+  type AnnounceDeps,
+  endSharesOfFiles,
+  type ShareNotice,
+  shareActions,
+  shareEndpoints,
+  sweepShares,
+  sweepSharesJob,
+  withdrawShare,
+  withdrawShareJob,
+} from '#features/shares/index.ts'
+import { hasRole, type Identified, isOwner, type Tenant } from '#infra/caller/index.ts'
+import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { Endpoint } from '#infra/http/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import type { Addresses } from './addresses.ts'
+import { getTenant, type IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+import { storageLimitsOf } from './settings-ports.ts'
+
+const minuteMs = 60_000
+
+/** Files with all that is about them: who may read them, to whom they are shared, what is kept of them for oneself. */
+export function openFileFeatures(services: Services, identity: IdentityFeatures, addresses: Addresses) {
+  const { db, clock, vault, jobs } = services
+  const { authenticator } = identity
+  const reads = new RecentReads(db, clock)
+  const shareDeps = { db, clock, vault, jobs, authenticator }
+  const beforeRemoval = async (tx: Writer, fileIds: readonly FileId[]) => {
+    await endSharesOfFiles(shareDeps, tx, fileIds)
+    await removeItems(tx, fileIds)
+  }
+  const fileDeps = { ...storageDeps(services, identity), db, clock, jobs, findNames, beforeRemoval }
+  handleFileJobs(services, identity)
+  return {
+    endpoints: [
+      ...fileEndpoints({
+        ...fileDeps,
+        // Documents and databases have no content yet.
+        copyContent: async () => undefined,
+        noteRead: (read) => reads.note(read),
+      }),
+      ...collectionEndpoints({ db, clock }),
+    ],
+    /** What actions do to files. */
+    fileShares: shareActions({ ...shareDeps, beforeRemoval }),
+    ...accessFinders(services),
+    /** Shares tell the identities they are for by actions, which in turn need the files. */
+    wireShares(ports: ActionPorts): Endpoint[] {
+      const prepareFileShare = fileShareMaker(ports)
+      const deps = { ...shareDeps, prepareFileShare, findTenant: identity.tenants.findById }
+      jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
+      jobs.handle(sweepSharesJob, () => sweepShares(deps))
+      jobs.every(sweepSharesJob, minuteMs)
+      return shareEndpoints({ ...deps, serverUrlOf: ({ idTag }) => addresses.serverUrl(idTag) })
+    },
+    close: () => reads[Symbol.asyncDispose](),
+  }
+}
+
+export type FileFeatures = ReturnType<typeof openFileFeatures>
+
+function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<IdentityFeatures, 'settings'>) {
+  return {
+    blobs,
+    images,
+    tempDir,
+    limitsOf: (tenantId: TenantId) => storageLimitsOf(settings, tenantId),
+    tierOf: async () => 'free' as const,
+    imageFormatOf: (tenantId: TenantId) => settings.find(tenantId, 'file.image_format'),
+  }
+}
+
+function handleFileJobs(services: Services, identity: IdentityFeatures): void {
+  const { db, clock, jobs, egress, signingKeys } = services
+  const { tenants, identities, findLifetimes } = identity
+  const deps = { ...storageDeps(services, identity), db, clock, jobs, egress }
+  jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
+  const fetchDeps = {
+    ...deps,
+    async findServer(ownerTag: IdTag) {
+      const resolved = await identities.resolve(ownerTag)
+      return resolved.kind === 'found'
+        ? { kind: 'found' as const, serverUrl: resolved.identity.serverUrl }
+        : resolved
+    },
+    async proxyToken(tenantId: TenantId, target: IdTag) {
+      const { proxySecs } = await findLifetimes(tenantId)
+      const issuedAt = nowSecs(clock)
+      const token = { target, issuedAt, expiresAt: issuedAt + proxySecs }
+      return await mintProxyToken(signingKeys, await getTenant(tenants, tenantId), token)
+    },
+  }
+  jobs.handle(fetchFileJob, (payload, context) => fetchFile(fetchDeps, payload, context))
+}
+
+/** FSHR actions are the tenant's: made by the caller where it may issue them, else in the name of the tenant itself. */
+function fileShareMaker(ports: ActionPorts): AnnounceDeps['prepareFileShare'] {
+  return async ({ tenant, caller, audienceTag, fileId, grant }) => {
+    const input =
+      grant === 'withdrawn'
+        ? { type: 'FSHR', subType: 'DEL', subject: fileId, audienceTag }
+        : { type: 'FSHR', subject: fileId, audienceTag, content: contentOf(grant) }
+    const issues =
+      caller && (isOwner(caller) || (tenant.type === 'community' && hasRole(caller, 'contributor')))
+    const made = await makeAction(ports, { tenant, caller: issues ? caller : ownerOf(tenant), input })
+    return async (tx) => void (await storeMade(ports, tx, made))
+  }
+}
+
+function contentOf({ permission, expiresAt }: Exclude<ShareNotice['grant'], 'withdrawn'>) {
+  return expiresAt === undefined ? { permission } : { permission, expiresAt }
+}
+
+function ownerOf({ idTag }: Tenant): Identified {
+  const unlimited = { tokenUse: 'login', scope: undefined, role: 'leader', isAdmin: false } as const
+  return { kind: 'identity', idTag, isOwner: true, ...unlimited }
+}
+
+/** What tokens and references for single files ask: may their holder, or their maker, do so now? */
+function accessFinders({ db, clock }: Services) {
+  const accessOf = async (tenant: Tenant, who: FileViewer, fileId: FileId) => {
+    const reader = db.reader(tenant.tenantId)
+    const found = await findAccessibleFile(reader, who, { fileId, now: nowSecs(clock) })
+    if (!found || found.file.status === 'D') return undefined
+    return found.level >= writeLevel ? ('write' as const) : ('read' as const)
+  }
+  return {
+    async findFileAccess(tenant: Tenant, caller: Identified, fileId: FileId) {
+      const reader = db.reader(tenant.tenantId)
+      const who = await findFileViewer(reader, { tenant, caller, now: nowSecs(clock) })
+      return await accessOf(tenant, who, fileId)
+    },
+    async findMakersFileAccess(tenant: Tenant, makerTag: IdTag, fileId: FileId) {
+      const who = await findViewerNamed(db.reader(tenant.tenantId), tenant, makerTag)
+      return await accessOf(tenant, who, fileId)
+    },
+  }
+}

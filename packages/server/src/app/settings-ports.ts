@@ -1,0 +1,39 @@
+import type { StorageLimits } from '#features/files/index.ts'
+import type { TokenLifetimes } from '#features/sessions/index.ts'
+import type { SettingName, Settings } from '#features/settings/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+
+/** How long what is handed out lives. */
+export async function lifetimesOf(settings: Settings, tenantId: TenantId): Promise<TokenLifetimes> {
+  const [loginSecs, sessionSecs, accessSecs, referenceSecs, proxySecs] = await Promise.all([
+    settings.find(tenantId, 'auth.login_token_secs'),
+    settings.find(tenantId, 'auth.session_secs'),
+    settings.find(tenantId, 'auth.access_token_secs'),
+    settings.find(tenantId, 'auth.reference_token_secs'),
+    settings.find(tenantId, 'auth.proxy_token_secs'),
+  ])
+  return { loginSecs, sessionSecs, accessSecs, referenceSecs, proxySecs }
+}
+
+/** What a tenant may store. */
+export async function storageLimitsOf(settings: Settings, tenantId: TenantId): Promise<StorageLimits> {
+  const [storageGb, fileMb] = await Promise.all([
+    settings.find(tenantId, 'limits.max_storage_gb'),
+    settings.find(tenantId, 'limits.max_file_mb'),
+  ])
+  return {
+    maxStorageBytes: Math.ceil(storageGb * 1024 ** 3),
+    maxFileBytes: Math.ceil(fileMb * 1024 ** 2),
+  }
+}
+
+const loginSettings: readonly SettingName[] = ['theme', 'language', 'fontSize', 'notifications', 'darkMode']
+
+/** What a client wants at once after signing in; the wire has room for texts alone. */
+export function loginSettingsOf(settings: Settings, tenantId: TenantId): Promise<[string, string][]> {
+  return Promise.all(
+    loginSettings.map(
+      async (name): Promise<[string, string]> => [name, String(await settings.find(tenantId, name))],
+    ),
+  )
+}

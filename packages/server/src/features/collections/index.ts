@@ -1,0 +1,5 @@
+export type { CollectionDeps } from './change-collection.ts'
+export { collectionEndpoints } from './collection-endpoints.ts'
+export { removeItems } from './collection-store.ts'
+export { collectionsMigrations } from './collections-migrations.ts'
+export { RecentReads } from './recent-reads.ts'

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { type FileId, type FileType, fileIdOf, type Visibility } from '@kith/protocol'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { typeWithoutBytes } from '#infra/media/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { assertFileName, type NewFile, normalTags } from './file.ts'
+import { insertFile } from './file-store.ts'
+import { assertMayPlace } from './place-file.ts'
+import { countFiles } from './storage-store.ts'
+
+export interface CreateDeps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+export type MadeType = Exclude<FileType, 'BLOB'>
+
+export interface FileCreation {
+  readonly tenant: Tenant
+  readonly caller: Caller
+  readonly fileTp: MadeType
+  readonly fileName: string | undefined
+  readonly contentType: string | undefined
+  readonly tags: readonly string[]
+  readonly parentId: FileId | undefined
+  readonly visibility: Visibility
+}
+
+const defaultTypes: Record<MadeType, string> = {
+  CRDT: 'application/x-crdt',
+  RTDB: 'application/x-rtdb',
+  FLDR: 'inode/directory',
+}
+
+/** Makes an empty document, database or folder. `fill` gives it content, in the same transaction. */
+export async function createFile(
+  deps: CreateDeps,
+  creation: FileCreation,
+  fill?: (tx: Writer, file: NewFile) => Promise<void>,
+): Promise<NewFile> {
+  const { tenant, caller, fileTp, parentId, visibility } = creation
+  const { fileName = 'Untitled' } = creation
+  assertFileName(fileName, '/fileName')
+  const tags = normalTags(creation.tags, '/tags')
+  const contentType =
+    creation.contentType === undefined ? defaultTypes[fileTp] : typeWithoutBytes(creation.contentType)
+  const now = nowSecs(deps.clock)
+  const fileId = fileIdOf(fileTp, randomBytes(32).toString('base64url'))
+  return await deps.db.transact(tenant.tenantId, async (tx) => {
+    const ownerTag = await assertMayPlace(tx, deps, { tenant, caller, parentId, path: '/parentId' })
+    const file: NewFile = {
+      fileId,
+      fileTp,
+      status: 'A',
+      ownerTag,
+      isCopy: false,
+      preset: 'default',
+      fileName,
+      contentType,
+      size: 0,
+      content: undefined,
+      parentId,
+      visibility,
+      tags,
+      processingError: undefined,
+      createdAt: now,
+      modifiedAt: now,
+    }
+    await insertFile(tx, file)
+    await countFiles(tx, 1)
+    await fill?.(tx, file)
+    return file
+  })
+}

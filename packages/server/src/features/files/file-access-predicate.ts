@@ -1,0 +1,186 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isLive, isReadableBy, type ReadableTables, type Viewer } from '#features/visibility/index.ts'
+import type { FileTables } from './file-store.ts'
+import {
+  adminLevel,
+  type FileKey,
+  type FileLevel,
+  type FileViewer,
+  readLevel,
+  writeLevel,
+} from './file-viewer.ts'
+
+/** The columns of other features' tables on which access to files depends. */
+export type AccessTables = FileTables &
+  ReadableTables & {
+    action_attachments: { tenant_id: number; file_id: string; action_id: string }
+    shares: {
+      tenant_id: number
+      resource_id: string
+      subject_type: string
+      subject_id: string
+      permission: string
+      expires_at: number | null
+    }
+  }
+
+/** What stands for the viewer, the tenant and the time: placeholders in prepared statements, values otherwise. */
+export interface AccessNames {
+  readonly tenantId: Expression<number>
+  readonly viewerTag: Expression<string>
+  readonly tenantTag: Expression<string>
+  readonly now: Expression<number>
+}
+
+type Condition = RawBuilder<SqlBool>
+type Level = RawBuilder<number>
+
+/** The level of a viewer on each row of `files`, a `FileLevel`. The one place where access to files is decided
+ * (DECISIONS part 12): lists, single reads and writes compare this number. */
+export function accessLevel(who: FileViewer, names: AccessNames): Level {
+  const level = levelOf(who, names)
+  if (!who.limits) return level
+  const { everywhere, single } = who.limits
+  if (single.length === 0 && everywhere > 0) return atMost(everywhere, level)
+  const limit = limitOf(who.limits, names)
+  // What everybody may do needs no token, and so no width of it.
+  const open = accessLevel(everybody(who.viewer), names)
+  return sql<number>`case when ${limit} = 0 then ${open} when ${limit} < ${level} then ${limit} else ${level} end`
+}
+
+/** The viewer may read the row of `files`. */
+export function isReadableFile(who: FileViewer, names: AccessNames): Condition {
+  return sql<SqlBool>`${accessLevel(who, names)} >= ${sql.lit(readLevel)}`
+}
+
+// Each of these names `level` once: it may be a climb through a tree.
+function atMost(limit: FileLevel, level: Level): Level {
+  switch (limit) {
+    case adminLevel:
+      return level
+    case writeLevel:
+      return sql<number>`coalesce(nullif(${level}, ${sql.lit(adminLevel)}), ${sql.lit(writeLevel)})`
+    default:
+      return sql<number>`case when ${level} > 0 then ${sql.lit(readLevel)} else 0 end`
+  }
+}
+
+function levelOf(who: FileViewer, names: AccessNames): Level {
+  const { viewer } = who
+  if (viewer.facts.has('acts-as-tenant')) return sql<number>`${sql.lit(adminLevel)}`
+  const owned = isOwnedBy('files', viewer, names)
+  // Whoever no longer contributes to a community still reads what they made.
+  const ownedLevel = viewer.facts.has('connected') ? adminLevel : readLevel
+  const level = sql<number>`case when ${owned} and ${sql.lit(ownedLevel)} > ${sql.lit(readLevel)} then ${sql.lit(ownedLevel)}
+    when ${mayBeGranted(who, names)} then ${grantedLevel(who, names)}
+    when ${owned} or ${isReadInItself(viewer, 'files', names)} then ${sql.lit(readLevel)} else 0 end`
+  // A file in the trash is there only for those who may take it out.
+  return sql<number>`coalesce(nullif(${level}, case when files.status = 'D' then ${sql.lit(readLevel)} else 0 end), 0)`
+}
+
+/** By what the file itself says, or an action that shows it; not by a grant. */
+function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
+  const of = (column: string) => sql.ref(`${file}.${column}`)
+  const codes = sql.join(circlesOf(viewer).map((code) => sql.lit(code)))
+  return sql<SqlBool>`(coalesce(${of('visibility')} in (${codes}), false)
+    or exists (select 1 from action_attachments as attached
+      join actions on actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
+      where attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
+      and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
+}
+
+function circlesOf({ facts }: Viewer): string[] {
+  return [
+    'P',
+    ...(facts.has('identified') ? ['V'] : []),
+    ...(facts.has('follows') ? ['F'] : []),
+    ...(facts.has('connected') ? ['C'] : []),
+  ]
+}
+
+function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNames): Condition {
+  if (viewer.idTag === undefined) return sql<SqlBool>`false`
+  const of = (column: string) => sql.ref(`${file}.${column}`)
+  return sql<SqlBool>`(${of('is_copy')} = 0 and ${of('owner_tag')} = ${viewerTag})`
+}
+
+/** Asked once for all rows: most tenants share nothing with most viewers. */
+function mayBeGranted({ held }: FileViewer, { tenantId, viewerTag }: AccessNames): Condition {
+  if (held.length > 0) return sql<SqlBool>`true`
+  return sql<SqlBool>`(exists (select 1 from shares where tenant_id = ${tenantId} and subject_type = 'F')
+    or exists (select 1 from shares where tenant_id = ${tenantId} and subject_type = 'U' and subject_id = ${viewerTag}))`
+}
+
+/** The highest level that shares and held references give on a file or on a folder above it, or reading without them.
+ * It climbs from the file to its folders, and from a share with the readers of another file to that file; `level` is
+ * what such a share gives, 0 until the first. */
+function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
+  const given = levelOfKeys(held, 'reached.file_id')
+  const readsNode = sql`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
+  const carried = (level: Level) =>
+    sql<number>`case reached.level when 0 then ${level} else reached.level end`
+  return sql<number>`(
+    with recursive reached(file_id, is_subject, level) as (
+      select files.file_id, 0, 0
+      union
+      select case edge.kind when 0 then coalesce(node.parent_id, node.original_parent_id) else crowd.subject_id end,
+        edge.kind, case edge.kind when 0 then reached.level else ${carried(permissionLevel('crowd'))} end
+      from reached
+      join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
+      cross join (select 0 as kind union all select 1 as kind) as edge
+      left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
+        and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
+      where (reached.is_subject = 0 or node.status <> 'D')
+        and (edge.kind = 1 or coalesce(node.parent_id, node.original_parent_id) is not null)
+        and (edge.kind = 0 or crowd.subject_id is not null)
+    )
+    select max(case
+      when ${given} > 0 then ${carried(given)}
+      when person.permission is not null then ${carried(permissionLevel('person'))}
+      when reached.is_subject = 1 and ${readsNode} then reached.level
+      when reached.file_id = files.file_id and ${readsNode} then ${sql.lit(readLevel)}
+      else 0 end)
+    from reached
+    join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
+    left join shares as person on person.tenant_id = ${names.tenantId} and person.resource_id = node.file_id
+      and person.subject_type = 'U' and person.subject_id = ${names.viewerTag} and ${isCurrent('person', names)}
+    where reached.is_subject = 0 or node.status <> 'D'
+  )`
+}
+
+function isCurrent(share: string, { now }: AccessNames): Condition {
+  const expiresAt = sql.ref(`${share}.expires_at`)
+  return sql<SqlBool>`(${expiresAt} is null or ${expiresAt} > ${now})`
+}
+
+function permissionLevel(share: string): Level {
+  return sql<number>`case ${sql.ref(`${share}.permission`)} when 'A' then 3 when 'W' then 2 else 1 end`
+}
+
+function levelOfKeys(keys: readonly FileKey[], column: string): Level {
+  if (keys.length === 0) return sql<number>`0`
+  const cases = keys.map(({ fileId, level }) => sql`when ${fileId} then ${sql.lit(level)}`)
+  return sql<number>`case ${sql.ref(column)} ${sql.join(cases, sql` `)} else 0 end`
+}
+
+/** How far a narrowed token goes on a file: by its areas, and by what it says of the file or of a folder above it. */
+function limitOf(limits: NonNullable<FileViewer['limits']>, { tenantId }: AccessNames): Level {
+  const { everywhere, single } = limits
+  if (single.length === 0) return sql<number>`${sql.lit(everywhere)}`
+  return sql<number>`(
+    with recursive above(file_id) as (
+      select files.file_id
+      union
+      select coalesce(node.parent_id, node.original_parent_id)
+      from above join files as node on node.tenant_id = ${tenantId} and node.file_id = above.file_id
+      where coalesce(node.parent_id, node.original_parent_id) is not null
+    )
+    select max(case when ${levelOfKeys(single, 'above.file_id')} > ${sql.lit(everywhere)}
+      then ${levelOfKeys(single, 'above.file_id')} else ${sql.lit(everywhere)} end) from above)`
+}
+
+/** Whoever comes without a token. */
+export function everybody({ tenantTag, facts }: Viewer): FileViewer {
+  const known: Viewer['facts'] = new Set(facts.has('community') ? ['community'] : [])
+  return { viewer: { tenantTag, idTag: undefined, facts: known }, held: [], limits: undefined }
+}

@@ -1,0 +1,99 @@
+import {
+  changeFile as changeFileContract,
+  createFile as createFileContract,
+  deleteFile as deleteFileContract,
+  duplicateFile as duplicateFileContract,
+  emptyTrash as emptyTrashContract,
+  type FileId,
+  parseFileId,
+  putTag as putTagContract,
+  removeTag as removeTagContract,
+  restoreFile as restoreFileContract,
+  toIso,
+} from '@kith/protocol'
+import { bind, type Endpoint } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { changeFile, changeTag } from './change-file.ts'
+import { createFile } from './create-file.ts'
+import { type DuplicateDeps, duplicateFile } from './duplicate-file.ts'
+import { type FileListDeps, viewsOf } from './file-list-endpoints.ts'
+import { findUserData } from './file-list-store.ts'
+import { createdFileView } from './file-view.ts'
+import { emptyTrash, removeFile, restoreFile, type TrashDeps, trashFile } from './trash-file.ts'
+
+export type FileChangeDeps = DuplicateDeps & TrashDeps & Pick<FileListDeps, 'findNames'>
+
+export function fileChangeEndpoints(deps: FileChangeDeps): Endpoint[] {
+  return [...makingEndpoints(deps), ...changingEndpoints(deps), ...trashEndpoints(deps)]
+}
+
+function makingEndpoints(deps: FileChangeDeps): Endpoint[] {
+  return [
+    bind(createFileContract, async ({ tenant, caller, body }) => {
+      const { fileTp, fileName, contentType, tags = [], visibility = null } = body
+      const parentId = folderIdOf(body.parentId)
+      const creation = { tenant, caller, fileTp, fileName, contentType, tags, parentId, visibility }
+      return createdFileView(await createFile(deps, creation))
+    }),
+    bind(duplicateFileContract, async ({ tenant, caller, params, body = {} }) => {
+      const { fileName } = body
+      const parentId = folderIdOf(body.parentId)
+      const duplication = { tenant, caller, fileId: params.fileId, fileName, parentId }
+      const { fileId } = await duplicateFile(deps, duplication)
+      return { fileId }
+    }),
+  ]
+}
+
+function changingEndpoints(deps: FileChangeDeps): Endpoint[] {
+  return [
+    bind(changeFileContract, async ({ tenant, caller, params, body }) => {
+      const { parentId: parentText, ...rest } = body
+      const parentId = parentText === undefined ? {} : { parentId: folderIdOf(parentText) ?? null }
+      const { fileId } = params
+      const file = await changeFile(deps, { tenant, caller, fileId, ...rest, ...parentId })
+      const userData = await findUserData(deps.db.reader(tenant.tenantId), caller.idTag, fileId)
+      const [view] = await viewsOf(deps, tenant.tenantId, [{ file, userData }])
+      if (!view) throw new TypeError('a file has one view')
+      return view
+    }),
+    bind(putTagContract, async ({ tenant, caller, params: { fileId, tag } }) => {
+      const tags = await changeTag(deps, { tenant, caller, fileId }, { tag, isOn: true })
+      return { tags: [...tags] }
+    }),
+    bind(removeTagContract, async ({ tenant, caller, params: { fileId, tag } }) => {
+      const tags = await changeTag(deps, { tenant, caller, fileId }, { tag, isOn: false })
+      return { tags: [...tags] }
+    }),
+  ]
+}
+
+function trashEndpoints(deps: FileChangeDeps): Endpoint[] {
+  return [
+    bind(deleteFileContract, async ({ tenant, caller, params: { fileId }, query }) => {
+      if (!query.permanent) {
+        await trashFile(deps, { tenant, caller, fileId })
+        return 'ok' as const
+      }
+      await removeFile(deps, { tenant, caller, fileId })
+      return { fileId, permanent: true as const }
+    }),
+    bind(restoreFileContract, async ({ tenant, caller, params: { fileId }, body = {} }) => {
+      const wanted = typeof body.parentId === 'string' ? parseFileId(body.parentId) : undefined
+      const { parentId, restoredAt } = await restoreFile(deps, { tenant, caller, fileId, parentId: wanted })
+      return { fileId, parentId: parentId ?? null, restoredAt: toIso(restoredAt) }
+    }),
+    bind(emptyTrashContract, async ({ tenant, caller }) => {
+      const deleted = await emptyTrash(deps, { tenant, caller })
+      return { deletedCount: deleted, deleted }
+    }),
+  ]
+}
+
+/** Null and nothing mean no folder; text without the form of an id is an unknown one. */
+function folderIdOf(text: string | null | undefined): FileId | undefined {
+  if (text === undefined || text === null) return undefined
+  const folderId = parseFileId(text)
+  if (!folderId) throw new Failure('E-FILE-NOTFOUND')
+  return folderId
+}

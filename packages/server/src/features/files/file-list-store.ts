@@ -1,0 +1,225 @@
+import type { CursorPage, FileId, FileSort, FileStatus, FileType, IdTag, OffsetPage } from '@kith/protocol'
+import { type Expression, type SqlBool, sql } from 'kysely'
+import { type KeysetOrder, keysetPage, type Reader } from '#infra/db/index.ts'
+import type { StoredFile } from './file.ts'
+import { type AccessTables, isReadableFile } from './file-access-predicate.ts'
+import { accessNames } from './file-access-store.ts'
+import { type FileTable, type FileTables, toFile } from './file-store.ts'
+import type { FileViewer } from './file-viewer.ts'
+
+/** What a caller has noted about a file for itself. */
+export interface UserData {
+  readonly isPinned: boolean
+  readonly isStarred: boolean
+  /** When it last read the bytes, Unix seconds. */
+  readonly accessedAt: number | undefined
+}
+
+export interface ListedFile {
+  readonly file: StoredFile
+  /** Undefined for whoever has no identity. */
+  readonly userData: UserData | undefined
+}
+
+export interface FileFilter {
+  readonly fileTps?: readonly FileType[]
+  /** Exact, or with a final `*` the beginning. */
+  readonly contentType?: string
+  /** Any of them. */
+  readonly tags?: readonly string[]
+  readonly place?: 'root' | 'trash' | { readonly parentId: FileId }
+  readonly statuses?: readonly FileStatus[]
+}
+
+export interface FileListing {
+  readonly filter: FileFilter
+  readonly sort: FileSort
+  readonly direction: 'asc' | 'desc'
+  readonly limit: number
+  /** Unix seconds. */
+  readonly now: number
+}
+
+type ListTables = AccessTables & {
+  collection_items: {
+    tenant_id: number
+    id_tag: string
+    collection: string
+    item_id: string
+    added_at: number
+  }
+}
+type ListedRow = FileTable & { accessed_at: number | null; is_pinned: number; is_starred: number }
+type Condition = Expression<SqlBool>
+
+/** A page of the files that the viewer may read. */
+export async function listFilePage(
+  reader: Reader,
+  who: FileViewer,
+  { cursor, ...listing }: FileListing & { readonly cursor: string | undefined },
+): Promise<CursorPage<ListedFile>> {
+  const { direction, limit } = listing
+  const order = orderOf(who, listing.sort)
+  const page = await keysetPage(selectListed(reader, who, listing), order, { direction, limit, cursor })
+  return { items: page.items.map((row) => toListed(who, row)), nextCursor: page.nextCursor }
+}
+
+/** The same by number, with how many there are. */
+export async function listFilesFrom(
+  reader: Reader,
+  who: FileViewer,
+  { offset, ...listing }: FileListing & { readonly offset: number },
+): Promise<OffsetPage<ListedFile>> {
+  const { direction, limit, sort } = listing
+  const { column, idColumn } = orderOf(who, sort)
+  const nulls = sql.raw(direction === 'asc' ? 'nulls first' : 'nulls last')
+  const rows = await selectListed(reader, who, listing)
+    .orderBy(sql`${column} ${sql.raw(direction)} ${nulls}`)
+    .orderBy(idColumn, direction)
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { total } = await readable(reader, who, listing)
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return { items: rows.map((row) => toListed(who, row)), total: Number(total), offset, limit }
+}
+
+const sortColumns = {
+  created: { column: 'files.created_at', kind: 'integer' },
+  modified: { column: 'files.modified_at', kind: 'integer' },
+  name: { column: 'files.file_name', kind: 'text' },
+  recent: { column: 'recent.added_at', kind: 'integer', isNullable: true },
+} as const
+
+function orderOf({ viewer }: FileViewer, sort: FileSort): KeysetOrder<Expression<string | number | null>> {
+  // Nothing is noted for whoever has no identity.
+  const known = viewer.idTag === undefined && sort === 'recent' ? 'created' : sort
+  const { column, ...rest } = sortColumns[known]
+  return {
+    sort: known,
+    ...rest,
+    column: sql.ref(column),
+    idColumn: sql.ref('files.file_id'),
+    idKind: 'text',
+  }
+}
+
+function readable(reader: Reader, who: FileViewer, { filter, now }: FileListing) {
+  const conditions = [
+    sql<SqlBool>`files.tenant_id = ${reader.tenantId}`,
+    ...conditionsOf(filter),
+    isReadableFile(who, accessNames(reader, who, now)),
+  ]
+  return reader
+    .tables<ListTables>()
+    .selectFrom('files')
+    .where(sql.join(conditions, sql` and `) as Condition)
+}
+
+function selectListed(reader: Reader, who: FileViewer, listing: FileListing) {
+  const tag = who.viewer.idTag ?? ''
+  const noted = (alias: string, collection: string) => sql<SqlBool>`
+    ${sql.ref(`${alias}.tenant_id`)} = ${reader.tenantId} and ${sql.ref(`${alias}.id_tag`)} = ${tag}
+    and ${sql.ref(`${alias}.collection`)} = ${collection} and ${sql.ref(`${alias}.item_id`)} = files.file_id`
+  return readable(reader, who, listing)
+    .leftJoin('collection_items as recent', (join) => join.on(noted('recent', 'RCNT')))
+    .leftJoin('collection_items as pinned', (join) => join.on(noted('pinned', 'PIND')))
+    .leftJoin('collection_items as starred', (join) => join.on(noted('starred', 'FAVR')))
+    .selectAll('files')
+    .select([
+      'recent.added_at as accessed_at',
+      sql<number>`case when pinned.item_id is null then 0 else 1 end`.as('is_pinned'),
+      sql<number>`case when starred.item_id is null then 0 else 1 end`.as('is_starred'),
+    ])
+}
+
+function conditionsOf(filter: FileFilter): Condition[] {
+  const { fileTps, contentType, tags, place, statuses } = filter
+  const isInTrash = place === 'trash'
+  return [
+    oneOf('files.status', isInTrash ? ['D'] : (statuses ?? ['M', 'P', 'A'])),
+    ...(place === undefined ? [] : [isIn(place)]),
+    ...(fileTps ? [oneOf('files.file_tp', fileTps)] : []),
+    ...(contentType === undefined ? [] : [hasType(contentType)]),
+    ...(tags
+      ? [
+          sql<SqlBool>`exists (select 1 from file_tags where file_tags.tenant_id = files.tenant_id
+            and file_tags.file_id = files.file_id and ${oneOf('file_tags.tag', tags)})`,
+        ]
+      : []),
+  ]
+}
+
+function oneOf(column: string, values: readonly string[]): Condition {
+  if (values.length === 0) return sql<SqlBool>`false`
+  return sql<SqlBool>`${sql.ref(column)} in (${sql.join(values)})`
+}
+
+/** What was deleted by itself lies in no folder; what went with its folder is still in it. */
+function isIn(place: NonNullable<FileFilter['place']>): Condition {
+  if (typeof place === 'object') return sql<SqlBool>`files.parent_id = ${place.parentId}`
+  return sql<SqlBool>`files.parent_id is null`
+}
+
+function hasType(contentType: string): Condition {
+  const begins = (text: string) => sql<SqlBool>`substr(files.content_type, 1, ${[...text].length}) = ${text}`
+  if (contentType.endsWith('*')) return begins(contentType.slice(0, -1))
+  return sql<SqlBool>`(files.content_type = ${contentType} or ${begins(`${contentType};`)})`
+}
+
+function toListed({ viewer }: FileViewer, row: ListedRow): ListedFile {
+  return { file: toFile(row), userData: viewer.idTag === undefined ? undefined : toUserData(row) }
+}
+
+function toUserData(row: Pick<ListedRow, 'accessed_at' | 'is_pinned' | 'is_starred'>): UserData {
+  return {
+    isPinned: row.is_pinned === 1,
+    isStarred: row.is_starred === 1,
+    accessedAt: row.accessed_at ?? undefined,
+  }
+}
+
+/** What a caller has noted about one file. */
+export async function findUserData(reader: Reader, idTag: IdTag, fileId: FileId): Promise<UserData> {
+  const rows = await reader
+    .tables<ListTables>()
+    .selectFrom('collection_items')
+    .select(['collection', 'added_at'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('id_tag', '=', idTag)
+    .where('item_id', '=', fileId)
+    .execute()
+  const of = (collection: string) => rows.find((row) => row.collection === collection)
+  return {
+    isPinned: of('PIND') !== undefined,
+    isStarred: of('FAVR') !== undefined,
+    accessedAt: of('RCNT')?.added_at,
+  }
+}
+
+/** The tags of somebody's files outside the trash, in their order, with how many files carry each. */
+export async function listTagCounts(
+  reader: Reader,
+  { ownerTag, prefix, limit }: { readonly ownerTag: IdTag; readonly prefix: string; readonly limit: number },
+): Promise<{ tag: string; count: number }[]> {
+  const rows = await reader
+    .tables<FileTables>()
+    .selectFrom('file_tags')
+    .innerJoin('files', (join) =>
+      join
+        .onRef('files.tenant_id', '=', 'file_tags.tenant_id')
+        .onRef('files.file_id', '=', 'file_tags.file_id'),
+    )
+    .select((row) => ['file_tags.tag', row.fn.countAll<number>().as('count')])
+    .where('file_tags.tenant_id', '=', reader.tenantId)
+    .where('files.owner_tag', '=', ownerTag)
+    .where('files.is_copy', '=', 0)
+    .where('files.status', '!=', 'D')
+    .where(sql<SqlBool>`substr(file_tags.tag, 1, ${[...prefix].length}) = ${prefix}`)
+    .groupBy('file_tags.tag')
+    .orderBy('file_tags.tag')
+    .limit(limit)
+    .execute()
+  return rows.map(({ tag, count }) => ({ tag, count: Number(count) }))
+}

@@ -1,0 +1,89 @@
+import {
+  type CursorPage,
+  type FileSort,
+  type FileStatus,
+  type FileType,
+  type OffsetPage,
+  parseFileId,
+} from '@kith/protocol'
+import { actsAsTenant } from '#features/visibility/index.ts'
+import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import {
+  type FileFilter,
+  type FileListing,
+  type ListedFile,
+  listFilePage,
+  listFilesFrom,
+  listTagCounts,
+} from './file-list-store.ts'
+import { findFileViewer } from './find-file-viewer.ts'
+import type { ReadDeps } from './read-file.ts'
+
+export interface FileQuery {
+  readonly fileTp?: readonly FileType[]
+  readonly contentType?: string
+  readonly tags?: readonly string[]
+  /** A folder, `__root__` or `__trash__`. */
+  readonly parentId?: string
+  readonly status?: readonly FileStatus[]
+  readonly sort?: FileSort
+  readonly sortDir?: 'asc' | 'desc'
+  readonly limit?: number
+  readonly cursor?: string
+  readonly offset?: number
+}
+
+/** The files that the caller may read, by page. */
+export async function listFiles(
+  deps: ReadDeps,
+  { tenant, caller, query }: { readonly tenant: Tenant; readonly caller: Caller; readonly query: FileQuery },
+): Promise<CursorPage<ListedFile> | OffsetPage<ListedFile>> {
+  const { sort = 'created', limit = 20, cursor, offset } = query
+  const { sortDir = sort === 'name' ? 'asc' : 'desc' } = query
+  const filter = filterOf(query)
+  if (!filter)
+    return offset === undefined ? { items: [], nextCursor: null } : { items: [], total: 0, offset, limit }
+  const reader = deps.db.reader(tenant.tenantId)
+  const now = nowSecs(deps.clock)
+  const who = await findFileViewer(reader, { tenant, caller, now })
+  const listing: FileListing = { filter, sort, direction: sortDir, limit, now }
+  return offset === undefined
+    ? await listFilePage(reader, who, { ...listing, cursor })
+    : await listFilesFrom(reader, who, { ...listing, offset })
+}
+
+/** Undefined for a folder that cannot exist. */
+function filterOf({ fileTp, contentType, tags, parentId, status }: FileQuery): FileFilter | undefined {
+  const place = parentId === undefined ? undefined : placeOf(parentId)
+  if (parentId !== undefined && !place) return undefined
+  return {
+    ...(place && { place }),
+    ...(fileTp && { fileTps: fileTp }),
+    ...(contentType === undefined ? {} : { contentType: contentType.toLowerCase() }),
+    ...(tags && { tags }),
+    ...(status && { statuses: status }),
+  }
+}
+
+function placeOf(text: string): FileFilter['place'] {
+  if (text === '__root__') return 'root'
+  if (text === '__trash__') return 'trash'
+  const parentId = parseFileId(text)
+  return parentId && { parentId }
+}
+
+/** The tags of the caller's own files: the tenant's, for whoever acts for it. */
+export async function listTags(
+  { db }: Pick<ReadDeps, 'db'>,
+  input: {
+    readonly tenant: Tenant
+    readonly caller: Identified
+    readonly prefix: string
+    readonly limit: number
+  },
+): Promise<{ tag: string; count: number }[]> {
+  const { tenant, caller, prefix, limit } = input
+  const ownerTag = tenant.type === 'person' && actsAsTenant(caller, tenant) ? tenant.idTag : caller.idTag
+  return await listTagCounts(db.reader(tenant.tenantId), { ownerTag, prefix, limit })
+}

@@ -1,0 +1,70 @@
+import { type FileId, fileTypeOf, type IdTag } from '@kith/protocol'
+import type { Writer } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { typeWithoutBytes } from '#infra/media/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { isFileName, type NewFile } from './file.ts'
+import { fetchFileJob } from './file-jobs.ts'
+import { findFile, insertFile } from './file-store.ts'
+import { countFiles } from './storage-store.ts'
+import { dropFiles, type TrashDeps } from './trash-file.ts'
+
+export interface SharedFileDeps {
+  readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'enqueue'>
+}
+
+/** A file of another server that its owner has shared with the tenant. */
+export interface SharedFile {
+  readonly fileId: FileId
+  readonly ownerTag: IdTag
+  /** The owner's words, as they came. */
+  readonly fileName: string | undefined
+  readonly contentType: string | undefined
+}
+
+/** Lets a file that was shared with the tenant appear in its list; a BLOB is fetched. */
+export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: SharedFile): Promise<void> {
+  const { fileId, ownerTag } = shared
+  const file = describe(deps, shared)
+  if (!(await insertFile(tx, file))) return
+  await countFiles(tx, 1)
+  if (file.fileTp !== 'BLOB') return
+  const payload = { fileId, ownerTag }
+  await deps.jobs.enqueue(tx, fetchFileJob, payload, { dedupKey: fileId, groupKey: ownerTag })
+}
+
+/** Takes a file off the tenant's list again when its owner withdraws it; files of the tenant's own stay. */
+export async function removeSharedFile(
+  deps: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
+  tx: Writer,
+  { fileId, ownerTag }: Pick<SharedFile, 'fileId' | 'ownerTag'>,
+): Promise<void> {
+  const file = await findFile(tx, fileId)
+  if (file?.isCopy && file.ownerTag === ownerTag) await dropFiles(deps, tx, [fileId])
+}
+
+function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {
+  const { fileId, ownerTag, fileName } = shared
+  const fileTp = fileTypeOf(fileId)
+  const now = nowSecs(clock)
+  const contentType = typeWithoutBytes(shared.contentType)
+  return {
+    fileId,
+    fileTp,
+    status: fileTp === 'BLOB' ? 'P' : 'A',
+    ownerTag,
+    isCopy: true,
+    preset: 'default',
+    fileName: fileName !== undefined && isFileName(fileName) ? fileName : fileId,
+    contentType,
+    size: 0,
+    content: undefined,
+    parentId: undefined,
+    visibility: null,
+    tags: [],
+    processingError: undefined,
+    createdAt: now,
+    modifiedAt: now,
+  }
+}

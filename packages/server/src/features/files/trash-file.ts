@@ -1,0 +1,112 @@
+import type { FileId } from '@kith/protocol'
+import { actsAsTenant } from '#features/visibility/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { makeVariantsJob } from './file-jobs.ts'
+import { listTrashRoots, listTrees, removeTrees, restoreTree, trashTree } from './file-tree-store.ts'
+import { writeLevel } from './file-viewer.ts'
+import { assertFolder } from './place-file.ts'
+import { type FileQuestion, getFileWithin } from './read-file.ts'
+
+export interface TrashDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'enqueueAll'>
+  /** Told of files that are about to go for ever: what else is known of them goes too. */
+  readonly beforeRemoval: (tx: Writer, fileIds: readonly FileId[]) => Promise<void>
+}
+
+/** Puts a file into the trash, a folder with all that is in it. */
+export async function trashFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
+  await deps.db.transact(question.tenant.tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, question, writeLevel)
+    if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash already.' })
+    await trashTree(tx, file.fileId, nowSecs(deps.clock))
+  })
+}
+
+export interface Restoring extends FileQuestion {
+  readonly parentId: FileId | undefined
+}
+
+/** Takes a file out of the trash into a folder; into none when that folder is gone. */
+export async function restoreFile(
+  deps: TrashDeps,
+  restoring: Restoring,
+): Promise<{ readonly parentId: FileId | undefined; readonly restoredAt: number }> {
+  return await deps.db.transact(restoring.tenant.tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, restoring, writeLevel)
+    if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
+    const parentId = await findTarget(tx, deps, restoring)
+    const restored = await restoreTree(tx, file.fileId, parentId ?? null)
+    const unmade = restored.filter(({ status }) => status === 'M')
+    await deps.jobs.enqueueAll(
+      tx,
+      makeVariantsJob,
+      unmade.map(({ fileId }) => ({ payload: { fileId }, options: { subject: fileId } })),
+    )
+    return { parentId, restoredAt: nowSecs(deps.clock) }
+  })
+}
+
+async function findTarget(tx: Writer, deps: TrashDeps, restoring: Restoring): Promise<FileId | undefined> {
+  const { parentId } = restoring
+  try {
+    await assertFolder(tx, deps, { ...restoring, path: '/parentId' })
+    return parentId
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-FILE-NOTFOUND') return undefined
+    throw error
+  }
+}
+
+/** Removes a file that is in the trash for ever, with all that is in it. */
+export async function removeFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
+  await deps.db.transact(question.tenant.tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, question, writeLevel)
+    if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
+    await remove(deps, tx, [file.fileId])
+  })
+}
+
+// Others get their turn between batches.
+const rootsPerBatch = 200
+
+/** Removes for ever what the caller has in the trash: who acts for the tenant everything, others what is theirs. */
+export async function emptyTrash(
+  deps: TrashDeps,
+  { tenant, caller }: { readonly tenant: Tenant; readonly caller: Caller },
+): Promise<number> {
+  if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
+  const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.idTag
+  let removed = 0
+  while (true) {
+    const batch = await deps.db.transact(tenant.tenantId, async (tx) =>
+      remove(deps, tx, await listTrashRoots(tx, { owner, limit: rootsPerBatch })),
+    )
+    removed += batch
+    if (batch === 0) return removed
+  }
+}
+
+/** Takes files away for ever, in the trash or not, whoever asks: for what is replaced, such as a profile picture. */
+export async function dropFiles(
+  deps: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
+  tx: Writer,
+  fileIds: readonly FileId[],
+): Promise<void> {
+  await remove(deps, tx, fileIds)
+}
+
+async function remove(
+  { clock, beforeRemoval }: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
+  tx: Writer,
+  roots: readonly FileId[],
+): Promise<number> {
+  if (roots.length === 0) return 0
+  await beforeRemoval(tx, await listTrees(tx, roots))
+  return await removeTrees(tx, roots, nowSecs(clock))
+}

@@ -1,0 +1,7 @@
+export type { AnnounceDeps, ShareNotice } from './announce-share.ts'
+export { type EndDeps, endSharesOfFiles } from './end-shares.ts'
+export { type FileShareAction, type ShareActionDeps, shareActions } from './share-actions.ts'
+export { type ShareEndpointDeps, shareEndpoints } from './share-endpoints.ts'
+export { sweepSharesJob, withdrawShareJob } from './share-jobs.ts'
+export { sharesMigrations } from './shares-migrations.ts'
+export { type SweepSharesDeps, sweepShares, withdrawShare } from './sweep-shares.ts'

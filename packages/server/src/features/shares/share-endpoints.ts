@@ -1,0 +1,76 @@
+import {
+  createShare as createShareContract,
+  deleteShare as deleteShareContract,
+  listFileShares,
+  listShares,
+  type ShareView,
+} from '@kith/protocol'
+import { findFileViewer, getFile, writeLevel } from '#features/files/index.ts'
+import { findReferenceByHash } from '#features/references/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type GrantDeps, grantShare } from './grant-share.ts'
+import { type RevokeShareDeps, revokeShare } from './revoke-share.ts'
+import type { Share } from './share.ts'
+import { listSharesOf, listSharesTo } from './share-store.ts'
+import { type Link, shareView } from './share-view.ts'
+
+export interface ShareEndpointDeps extends GrantDeps, RevokeShareDeps {
+  readonly clock: GrantDeps['clock'] & RevokeShareDeps['clock']
+  /** Where the pages of a tenant are, without a final slash. */
+  readonly serverUrlOf: (tenant: Tenant) => string
+}
+
+const maxListed = 200
+
+export function shareEndpoints(deps: ShareEndpointDeps): Endpoint[] {
+  return [
+    bind(listFileShares, async ({ tenant, caller, params: { fileId } }) => {
+      await getFile(deps, { tenant, caller, fileId }, writeLevel)
+      const shares = await listSharesOf(deps.db.reader(tenant.tenantId), fileId, nowSecs(deps.clock))
+      return await viewsOf(deps, tenant, shares)
+    }),
+    bind(createShareContract, async ({ tenant, caller, params: { fileId }, body }) => {
+      const { subjectType, subjectId, permission, expiresAt } = body
+      const grant = { tenant, caller, fileId, subjectType, subjectId, permission, expiresAt }
+      const { share, isNew } = await grantShare(deps, grant)
+      const [view] = await viewsOf(deps, tenant, [share])
+      if (!view) throw new TypeError('a share has one view')
+      return new Reshaped(view, { status: isNew ? 201 : 200 })
+    }),
+    bind(deleteShareContract, async ({ tenant, caller, params: { fileId, shareId } }) => {
+      if (!/^\d{1,15}$/.test(shareId)) throw new Failure('E-NOTFOUND')
+      await revokeShare(deps, { tenant, caller, fileId, shareId: Number(shareId) })
+      return null
+    }),
+    bind(listShares, async ({ tenant, caller, query: { subjectId, subjectType } }) => {
+      const reader = deps.db.reader(tenant.tenantId)
+      const now = nowSecs(deps.clock)
+      const who = await findFileViewer(reader, { tenant, caller, now })
+      const shares = await listSharesTo(reader, who, { subjectId, subjectType, now, limit: maxListed })
+      return await viewsOf(deps, tenant, shares)
+    }),
+  ]
+}
+
+async function viewsOf(
+  deps: ShareEndpointDeps,
+  tenant: Tenant,
+  shares: readonly Share[],
+): Promise<ShareView[]> {
+  const views: ShareView[] = []
+  for (const share of shares) views.push(shareView(share, await findLink(deps, tenant, share)))
+  return views
+}
+
+async function findLink(
+  { db, vault, serverUrlOf }: ShareEndpointDeps,
+  tenant: Tenant,
+  { refHash }: Share,
+): Promise<Link | undefined> {
+  if (refHash === undefined) return undefined
+  const reference = await findReferenceByHash(vault, db.reader(tenant.tenantId), refHash)
+  return reference && { refId: reference.refId, url: `${serverUrlOf(tenant)}/shared/${reference.refId}` }
+}

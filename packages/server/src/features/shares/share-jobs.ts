@@ -1,0 +1,22 @@
+import Type from 'typebox'
+import { jobKind } from '#infra/jobs/index.ts'
+
+/** Tells an identity that a file is no longer shared with it, when nobody is there to be told that it failed. */
+export const withdrawShareJob = jobKind({
+  name: 'shares.withdraw',
+  payload: Type.Object({ fileId: Type.String(), audienceTag: Type.String() }),
+  retry: { maxAttempts: 10, firstDelayMs: 5_000, longestDelayMs: 600_000 },
+  concurrency: 2,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
+/** Removes shares that have expired, and those whose makers have lost the right they gave on. */
+export const sweepSharesJob = jobKind({
+  name: 'shares.sweep',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 5_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})

@@ -1,0 +1,216 @@
+import type { FileId, IdTag, SharePermission, ShareSubject } from '@kith/protocol'
+import { type Selectable, type SqlBool, sql } from 'kysely'
+import {
+  type AccessTables,
+  accessLevel,
+  accessNames,
+  type FileViewer,
+  writeLevel,
+} from '#features/files/index.ts'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
+import type { Share } from './share.ts'
+
+interface ShareTable {
+  share_id: number
+  tenant_id: number
+  resource_id: string
+  subject_type: string
+  subject_id: string
+  permission: string
+  expires_at: number | null
+  created_by: string
+  created_at: number
+  is_derived: number
+  ref_hash: string | null
+}
+interface ShareTables {
+  shares: ShareTable & { share_id: number }
+}
+
+export type NewShare = Omit<Share, 'shareId'>
+
+/** Stores a share, or changes the one that the subject has on the file; the new one's maker counts from then on. */
+export async function putShare(tx: Writer, share: NewShare): Promise<Share> {
+  const values = {
+    tenant_id: tx.tenantId,
+    resource_id: share.fileId,
+    subject_type: share.subjectType,
+    subject_id: share.subjectId,
+    permission: share.permission,
+    expires_at: share.expiresAt ?? null,
+    created_by: share.createdBy,
+    created_at: share.createdAt,
+    is_derived: Number(share.isDerived),
+    ref_hash: share.refHash ?? null,
+  }
+  const { permission, expires_at, created_by, is_derived, ref_hash } = values
+  const row = await tx
+    .tables<{ shares: Omit<ShareTable, 'share_id'> & { share_id?: number } }>()
+    .insertInto('shares')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant_id', 'resource_id', 'subject_type', 'subject_id'])
+        .doUpdateSet({ permission, expires_at, created_by, is_derived, ref_hash }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return toShare(row as Selectable<ShareTable>)
+}
+
+export async function findShare(reader: Reader, fileId: FileId, shareId: number): Promise<Share | undefined> {
+  const row = await ofFile(reader, fileId).where('share_id', '=', shareId).executeTakeFirst()
+  return row && toShare(row)
+}
+
+export async function findShareOf(
+  reader: Reader,
+  { fileId, subjectType, subjectId }: Pick<Share, 'fileId' | 'subjectType' | 'subjectId'>,
+): Promise<Share | undefined> {
+  const row = await ofFile(reader, fileId)
+    .where('subject_type', '=', subjectType)
+    .where('subject_id', '=', subjectId)
+    .executeTakeFirst()
+  return row && toShare(row)
+}
+
+export async function countShares(reader: Reader, fileId: FileId): Promise<number> {
+  const { total } = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .where('tenant_id', '=', reader.tenantId)
+    .where('resource_id', '=', fileId)
+    .executeTakeFirstOrThrow()
+  return Number(total)
+}
+
+/** In the order in which they were made; none that has expired. */
+export async function listSharesOf(reader: Reader, fileId: FileId, now: number): Promise<Share[]> {
+  const rows = await ofFile(reader, fileId)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
+    .orderBy('share_id')
+    .execute()
+  return rows.map(toShare)
+}
+
+function ofFile(reader: Reader, fileId: FileId) {
+  return reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('resource_id', '=', fileId)
+}
+
+/** The shares of a subject that the viewer may know of: those given to itself, and those of files it may write. */
+export async function listSharesTo(
+  reader: Reader,
+  who: FileViewer,
+  asked: {
+    readonly subjectId: string
+    readonly subjectType: ShareSubject | undefined
+    readonly now: number
+    readonly limit: number
+  },
+): Promise<Share[]> {
+  const { subjectId, subjectType, now, limit } = asked
+  const names = accessNames(reader, who, now)
+  const isOwn = sql<SqlBool>`(given.subject_type = 'U' and given.subject_id = ${who.viewer.idTag ?? ''})`
+  let query = reader
+    .tables<AccessTables & { given: ShareTable }>()
+    .selectFrom('shares as given')
+    .innerJoin('files', (join) =>
+      join.onRef('files.tenant_id', '=', 'given.tenant_id').onRef('files.file_id', '=', 'given.resource_id'),
+    )
+    .selectAll('given')
+    .where('given.tenant_id', '=', reader.tenantId)
+    .where('given.subject_id', '=', subjectId)
+    .where(sql<SqlBool>`(given.expires_at is null or given.expires_at > ${now})`)
+    .where(sql<SqlBool>`files.status <> 'D'`)
+    .where(sql<SqlBool>`(${isOwn} or ${accessLevel(who, names)} >= ${sql.lit(writeLevel)})`)
+  if (subjectType !== undefined) query = query.where('given.subject_type', '=', subjectType)
+  const rows = await query.orderBy(sql`given.share_id`).limit(limit).execute()
+  return rows.map((row) => toShare(row as unknown as Selectable<ShareTable>))
+}
+
+export async function deleteShares(tx: Writer, shareIds: readonly number[]): Promise<void> {
+  if (shareIds.length === 0) return
+  await tx
+    .tables<ShareTables>()
+    .deleteFrom('shares')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('share_id', 'in', shareIds)
+    .execute()
+}
+
+/** Shares that were given on by those who had them by a share. */
+export async function listDerived(reader: Reader): Promise<Share[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('is_derived', '=', 1)
+    .orderBy('share_id')
+    .execute()
+  return rows.map(toShare)
+}
+
+// The number of values in one statement is limited.
+const idsPerStatement = 500
+
+/** The shares of files, whoever made them. */
+export async function listSharesOfFiles(reader: Reader, fileIds: readonly FileId[]): Promise<Share[]> {
+  const shares: Share[] = []
+  for (let start = 0; start < fileIds.length; start += idsPerStatement) {
+    const rows = await reader
+      .tables<ShareTables>()
+      .selectFrom('shares')
+      .selectAll()
+      .where('tenant_id', '=', reader.tenantId)
+      .where('resource_id', 'in', fileIds.slice(start, start + idsPerStatement))
+      .execute()
+    shares.push(...rows.map(toShare))
+  }
+  return shares
+}
+
+export async function listExpired(reader: Reader, now: number, limit: number): Promise<Share[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('expires_at', '<=', now)
+    .limit(limit)
+    .execute()
+  return rows.map(toShare)
+}
+
+/** NOTE: over all tenants: those who have shares that have expired, or that others have given on. */
+export async function listTenantsToSweep(reader: Reader, now: number): Promise<TenantId[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .select('tenant_id')
+    .distinct()
+    .where((row) => row.or([row('expires_at', '<=', now), row('is_derived', '=', 1)]))
+    .execute()
+  return rows.map((row) => row.tenant_id as TenantId)
+}
+
+function toShare(row: Selectable<ShareTable>): Share {
+  return {
+    shareId: row.share_id,
+    fileId: row.resource_id as FileId,
+    subjectType: row.subject_type as ShareSubject,
+    subjectId: row.subject_id,
+    permission: row.permission as SharePermission,
+    expiresAt: row.expires_at ?? undefined,
+    createdBy: row.created_by as IdTag,
+    createdAt: row.created_at,
+    isDerived: row.is_derived === 1,
+    refHash: row.ref_hash ?? undefined,
+  }
+}

@@ -1,0 +1,41 @@
+import type { Migration } from '#infra/db/index.ts'
+
+export const sharesMigrations: readonly Migration[] = [
+  {
+    id: '0620_shares',
+    async up(schema) {
+      await schema.createTable(
+        'shares',
+        {
+          share_id: 'autoincrement',
+          tenant_id: 'integer',
+          resource_id: 'text',
+          subject_type: 'text',
+          subject_id: 'text',
+          permission: 'text',
+          expires_at: 'integer null',
+          created_by: 'text',
+          created_at: 'integer',
+          is_derived: 'boolean default 0',
+          ref_hash: 'text null',
+        },
+        {
+          unique: [['tenant_id', 'resource_id', 'subject_type', 'subject_id']],
+          foreignKeys: [
+            {
+              columns: ['tenant_id', 'resource_id'],
+              references: 'files',
+              on: ['tenant_id', 'file_id'],
+              onDelete: 'cascade',
+            },
+          ],
+        },
+      )
+      await schema.createIndex('shares_by_subject', 'shares', ['tenant_id', 'subject_type', 'subject_id'])
+      await schema.createIndex('shares_derived', 'shares', ['tenant_id', 'share_id'], {
+        where: 'is_derived = 1',
+      })
+      await schema.createIndex('shares_expiry', 'shares', ['expires_at'], { where: 'expires_at is not null' })
+    },
+  },
+]
