@@ -8,6 +8,7 @@ import { fileListContracts } from './file-lists.ts'
 import { fileContracts } from './files.ts'
 import { profileContracts } from './profiles.ts'
 import { referenceContracts } from './references.ts'
+import { settingContracts } from './settings.ts'
 import { shareContracts } from './shares.ts'
 import { signInContracts } from './sign-in.ts'
 
@@ -21,6 +22,7 @@ export * from './files.ts'
 export * from './login-session.ts'
 export * from './profiles.ts'
 export * from './references.ts'
+export * from './settings.ts'
 export * from './shares.ts'
 export * from './sign-in.ts'
 export * from './sign-in-api-keys.ts'
@@ -40,5 +42,6 @@ export const allContracts: readonly Contract[] = [
   ...shareContracts,
   ...collectionContracts,
   ...referenceContracts,
+  ...settingContracts,
   ...auditContracts,
 ]

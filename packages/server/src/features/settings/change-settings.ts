@@ -1,0 +1,111 @@
+import type { SettingLevel, SettingView } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Settings, SettingsDeps } from './open-settings.ts'
+import { sealValue } from './sealed-value.ts'
+import { getKnownName, type KnownName, textOf } from './setting.ts'
+import { deleteStoredSetting, putStoredSetting, sumFreeSettings } from './setting-store.ts'
+
+export interface ChangeSettingsDeps extends SettingsDeps {
+  readonly settings: Settings
+}
+
+interface Change {
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly name: string
+  /** Where to set it; where its definition says when absent. */
+  readonly level?: SettingLevel | undefined
+  readonly ip: string
+}
+
+// Free names are for clients' own small things, not for storage.
+const maxFreeNames = 500
+const maxFreeBytes = 1024 ** 2
+
+/** Sets a value. `E-AUTH-FORBIDDEN` unless the caller may change the setting there. */
+export async function putSetting(
+  deps: ChangeSettingsDeps,
+  change: Change & { readonly value: unknown },
+): Promise<SettingView> {
+  const { tenant, value } = change
+  const known = getKnownName(change.name)
+  const level = levelFor(known, change)
+  const text = textOf(known, value)
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const target = level === 'global' ? tx.as(serverTenant) : tx
+    await store(deps, target, { known, text })
+    await record(deps, tx, { change, known, level, event: 'setting.changed' })
+  })
+  return [known.name, isSecret(known) ? null : value]
+}
+
+/** Takes a value back. There need not have been one, but a free name without a value is unknown. */
+export async function deleteSetting(deps: ChangeSettingsDeps, change: Change): Promise<void> {
+  const known = getKnownName(change.name)
+  const level = levelFor(known, change)
+  await deps.db.transact(change.tenant.tenantId, async (tx) => {
+    const target = level === 'global' ? tx.as(serverTenant) : tx
+    const wasThere = await deleteStoredSetting(target, known.name)
+    if (!wasThere && known.kind === 'free') throw new Failure('E-NOTFOUND')
+    await record(deps, tx, { change, known, level, event: 'setting.removed' })
+  })
+}
+
+/** Where the caller's change goes. Administrators are known as such on the base tenant's host alone. */
+function levelFor(known: KnownName, { caller, level }: Change): SettingLevel {
+  if (known.kind === 'free') {
+    if (level === 'global') throw new Failure('E-AUTH-FORBIDDEN')
+    return 'tenant'
+  }
+  const { scope, permission } = known.definition
+  if (scope === 'system' || permission === 'system') throw new Failure('E-AUTH-FORBIDDEN')
+  const target = level ?? scope
+  if ((target === 'global' || permission === 'admin') && !caller.isAdmin)
+    throw new Failure('E-AUTH-FORBIDDEN')
+  return target
+}
+
+async function store(
+  { vault, clock }: ChangeSettingsDeps,
+  target: Writer,
+  { known, text }: { known: KnownName; text: string },
+): Promise<void> {
+  const { name } = known
+  const isFree = known.kind === 'free'
+  if (isFree) await assertRoom(target, name, text)
+  const value = isSecret(known) ? { sealed: sealValue(vault, target.tenantId, name, text) } : { text }
+  await putStoredSetting(target, { name, ...value, isFree, now: nowSecs(clock) })
+}
+
+async function assertRoom(tx: Writer, name: string, text: string): Promise<void> {
+  const others = await sumFreeSettings(tx, name)
+  const bytes = others.bytes + Buffer.byteLength(text)
+  if (others.names >= maxFreeNames || bytes > maxFreeBytes)
+    throw new Failure('E-QUOTA', { message: 'Settings of clients take at most 500 names and 1 MiB.' })
+}
+
+/** What an administrator changes concerns others, so it leaves a trail: the name, never the value. */
+async function record(
+  deps: ChangeSettingsDeps,
+  tx: Writer,
+  happened: {
+    readonly change: Change
+    readonly known: KnownName
+    readonly level: SettingLevel
+    readonly event: 'setting.changed' | 'setting.removed'
+  },
+): Promise<void> {
+  const { change, known, level, event } = happened
+  tx.afterCommit(() => deps.settings.forget())
+  if (level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')) return
+  const details = { name: known.name, scope: level }
+  await audit(deps, tx, { event, actorTag: change.caller.idTag, ip: change.ip, details })
+}
+
+function isSecret(known: KnownName): boolean {
+  return known.kind === 'defined' && known.definition.isSecret === true
+}

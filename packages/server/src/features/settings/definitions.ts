@@ -1,0 +1,160 @@
+import { visibilityCodes, Words } from '@kith/protocol'
+import Type from 'typebox'
+import { define, type SettingDefinition } from './setting-definition.ts'
+
+const hourSecs = 3600
+const daySecs = 24 * hourSecs
+// A server's secret is kept this long after it was replaced: a token that lives longer could not be checked.
+const longestTokenSecs = 30 * daySecs
+
+const lifetime = (secs: number, maximum: number, sentence: string) =>
+  define({
+    scope: 'global',
+    permission: 'admin',
+    type: Type.Integer({ minimum: 60, maximum }),
+    default: secs,
+    sentence,
+  })
+
+const ofServer = { scope: 'global', permission: 'admin' } as const
+const ofTenant = { scope: 'tenant', permission: 'user' } as const
+const mailing = { ...ofServer, isAdminOnly: true } as const
+
+const push = (isOn: boolean, what: string) =>
+  define({ ...ofTenant, type: Type.Boolean(), default: isOn, sentence: `Push notifications about ${what}.` })
+
+/** Every setting with a meaning to the server or to all clients; the documentation is made from it. */
+export const definitions = {
+  theme: define({
+    ...ofTenant,
+    type: Type.String({ maxLength: 64 }),
+    default: 'default',
+    sentence: 'Name of the look that clients use.',
+  }),
+  language: define({
+    ...ofTenant,
+    type: Type.String({ pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', maxLength: 35 }),
+    default: 'en',
+    sentence: 'Language of mails and of clients (BCP 47).',
+  }),
+  fontSize: define({
+    ...ofTenant,
+    type: Type.Union([Type.Number({ minimum: 1, maximum: 200 }), Type.String({ maxLength: 32 })]),
+    default: 16,
+    sentence: 'Size of text in clients: pixels, or a word that the client knows.',
+  }),
+  notifications: define({
+    ...ofTenant,
+    type: Type.Boolean(),
+    default: true,
+    sentence: 'Whether clients show notifications.',
+  }),
+  darkMode: define({
+    ...ofTenant,
+    type: Type.Boolean(),
+    default: false,
+    sentence: 'Whether clients are light on dark.',
+  }),
+  'profile.default_visibility': define({
+    ...ofTenant,
+    type: Words(visibilityCodes),
+    default: 'P',
+    sentence:
+      'Who may read a POST, REPOST or SHRE that says nothing of it: `P` everyone, `V` who is signed in, `F` followers, `C` connections.',
+  }),
+  'privacy.open_messages': define({
+    ...ofTenant,
+    type: Type.Boolean(),
+    default: false,
+    sentence: 'Take messages from identities that the tenant neither follows nor is connected with.',
+  }),
+  'file.image_format': define({
+    ...ofTenant,
+    type: Words(['webp', 'avif']),
+    default: 'webp',
+    sentence: 'Format of the pictures made from an uploaded image.',
+  }),
+  'notify.push.message': push(true, 'direct messages'),
+  'notify.push.mention': push(true, 'mentions'),
+  'notify.push.reaction': push(false, 'reactions'),
+  'notify.push.connection': push(true, 'connection requests'),
+  'notify.push.follow': push(true, 'new followers'),
+  'notify.push.file_share': push(true, 'shared files'),
+  'notify.push.comment': push(true, 'comments'),
+  'limits.max_storage_gb': define({
+    ...ofServer,
+    type: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+    default: 10,
+    sentence: 'Storage of each tenant in GiB; 0 is without limit.',
+  }),
+  'limits.max_file_mb': define({
+    ...ofServer,
+    type: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
+    default: 100,
+    sentence: 'Size of the largest file in MiB.',
+  }),
+  'limits.max_setting_kb': define({
+    scope: 'system',
+    permission: 'system',
+    type: Type.Integer(),
+    default: 16,
+    sentence: 'Size of the largest value of a setting in KiB.',
+  }),
+  'auth.require_verified_email': define({
+    ...ofServer,
+    type: Type.Boolean(),
+    default: false,
+    sentence: 'Refuse the password of an account whose e-mail address is not verified.',
+  }),
+  'auth.login_token_secs': lifetime(daySecs, longestTokenSecs, 'Life of a login token, in seconds.'),
+  'auth.session_secs': lifetime(
+    30 * daySecs,
+    365 * daySecs,
+    'Time from signing in to the last renewal of the login token, in seconds.',
+  ),
+  'auth.access_token_secs': lifetime(hourSecs, longestTokenSecs, 'Life of an access token, in seconds.'),
+  'auth.reference_token_secs': lifetime(
+    daySecs,
+    longestTokenSecs,
+    'Longest life of a token that was got with a reference, in seconds.',
+  ),
+  'auth.proxy_token_secs': lifetime(
+    300,
+    hourSecs,
+    'Life of a proxy token, in seconds; other servers refuse more than an hour.',
+  ),
+  'email.smtp.host': define({
+    ...mailing,
+    type: Type.String({ pattern: '^[A-Za-z0-9.:-]*$', maxLength: 253 }),
+    default: '',
+    sentence: 'Mail server, where the environment names none with `SMTP_URL`; empty: mails are files.',
+  }),
+  'email.smtp.port': define({
+    ...mailing,
+    type: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    default: 465,
+    sentence: 'Its port; 465 speaks TLS from the beginning, others must change to it.',
+  }),
+  'email.smtp.username': define({
+    ...mailing,
+    type: Type.String({ maxLength: 320 }),
+    default: '',
+    sentence: 'Name with which to sign in there; empty: without.',
+  }),
+  'email.smtp.password': define({
+    ...mailing,
+    type: Type.String({ maxLength: 1024 }),
+    default: '',
+    sentence: 'Password with which to sign in there.',
+    isSecret: true,
+  }),
+} as const satisfies Readonly<Record<string, SettingDefinition>>
+
+export type SettingName = keyof typeof definitions
+export type SettingValue<Name extends SettingName> = (typeof definitions)[Name]['default']
+
+export const settingNames = Object.keys(definitions) as SettingName[]
+
+export function findDefinition(name: string): SettingDefinition | undefined {
+  return Object.hasOwn(definitions, name) ? definitions[name as SettingName] : undefined
+}

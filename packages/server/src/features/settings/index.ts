@@ -1,0 +1,5 @@
+export { definitions, type SettingName, type SettingValue } from './definitions.ts'
+export { openSettings, type Settings, type SettingsDeps } from './open-settings.ts'
+export type { SettingDefinition } from './setting-definition.ts'
+export { settingEndpoints } from './setting-endpoints.ts'
+export { settingsMigrations } from './settings-migrations.ts'

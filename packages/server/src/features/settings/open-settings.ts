@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache'
+import type { Database, Reader, TenantId } from '#infra/db/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { definitions, findDefinition, type SettingName, type SettingValue } from './definitions.ts'
+import { openValue } from './sealed-value.ts'
+import { fits } from './setting.ts'
+import { listDefinedSettings } from './setting-store.ts'
+
+export interface SettingsDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+/** The values of settings that hold: the tenant's, else the global one, else the default. They come from memory and may
+ * be 5 s old after another process changed one. */
+export interface Settings {
+  find<Name extends SettingName>(tenantId: TenantId, name: Name): Promise<SettingValue<Name>>
+  /** The same for the tenant of a handle, which inside a transaction must be the transaction's. */
+  findWith<Name extends SettingName>(reader: Reader, name: Name): Promise<SettingValue<Name>>
+  /** Drops what is in memory: for those who change a value, after the commit. */
+  forget(): void
+}
+
+// 5 s bound how long another process's change goes unseen here.
+const freshMs = 5_000
+// One entry holds the few values that differ from their defaults, less than 1 kB as a rule: some 5 MB.
+const maxEntries = 5_000
+
+type Values = ReadonlyMap<string, unknown>
+
+export function openSettings(deps: SettingsDeps): Settings {
+  const { db, clock } = deps
+  const cache = new LRUCache<TenantId, Values>({
+    max: maxEntries,
+    ttl: freshMs,
+    perf: { now: clock.now },
+    ttlResolution: 0,
+  })
+  let generation = 0
+
+  async function valuesOf(reader: Reader): Promise<Values> {
+    const known = cache.get(reader.tenantId)
+    if (known) return known
+    const startedIn = generation
+    const values = await loadValues(deps, reader)
+    // What was read before a change committed must not outlive the `forget` after it.
+    if (generation === startedIn) cache.set(reader.tenantId, values)
+    return values
+  }
+
+  async function findWith<Name extends SettingName>(reader: Reader, name: Name): Promise<SettingValue<Name>> {
+    const values = await valuesOf(reader)
+    return values.has(name) ? (values.get(name) as SettingValue<Name>) : definitions[name].default
+  }
+
+  return {
+    find: (tenantId, name) => findWith(db.reader(tenantId), name),
+    findWith,
+    forget() {
+      generation += 1
+      cache.clear()
+    },
+  }
+}
+
+/** Every value that is set for a tenant or for all; a tenant's own wins. */
+async function loadValues({ vault }: Pick<SettingsDeps, 'vault'>, reader: Reader): Promise<Values> {
+  const values = new Map<string, unknown>()
+  const stored = await listDefinedSettings(reader)
+  // The server's own number is the least: what the tenant says comes later and wins.
+  for (const { tenantId, setting } of stored.sort((a, b) => a.tenantId - b.tenantId)) {
+    // A setting may have left the table, or changed its type: then the default holds.
+    if (!findDefinition(setting.name)) continue
+    const value: unknown = JSON.parse(openValue(vault, tenantId, setting))
+    if (fits(setting.name as SettingName, value)) values.set(setting.name, value)
+  }
+  return values
+}

@@ -1,0 +1,24 @@
+import {
+  deleteSetting as deleteContract,
+  getSetting as getContract,
+  listSettings as listContract,
+  putSetting as putContract,
+} from '@kith/protocol'
+import { bind, type Endpoint } from '#infra/http/index.ts'
+import { type ChangeSettingsDeps, deleteSetting, putSetting } from './change-settings.ts'
+import { getSetting, listSettings } from './read-settings.ts'
+import { valueOfBody } from './setting.ts'
+
+export function settingEndpoints(deps: ChangeSettingsDeps): Endpoint[] {
+  return [
+    bind(listContract, ({ tenant, caller }) => listSettings(deps, { tenant, caller })),
+    bind(getContract, ({ tenant, caller, params }) => getSetting(deps, { tenant, caller, ...params })),
+    bind(putContract, ({ tenant, caller, params, query, body, ip }) =>
+      putSetting(deps, { tenant, caller, ip, ...params, level: query.scope, value: valueOfBody(body) }),
+    ),
+    bind(deleteContract, async ({ tenant, caller, params, query, ip }) => {
+      await deleteSetting(deps, { tenant, caller, ip, ...params, level: query.scope })
+      return 'ok' as const
+    }),
+  ]
+}

@@ -1,0 +1,68 @@
+import { definitions, type SettingDefinition } from '../../packages/server/src/features/settings/index.ts'
+import type { Page } from './page.ts'
+
+const introduction = `# Settings
+
+Generated from the table in \`packages/server/src/features/settings/definitions.ts\` by \`npm run docs\`; change it there.
+
+Settings are read and changed while the server runs, with \`/api/settings\`. The value that holds is the tenant's own, else
+the global one, else the default. Another process sees a change within five seconds.
+
+- A *tenant* setting is the owner's to change with \`PUT /api/settings/{name}\`. An administrator sets what holds for all
+  tenants that have no value of their own with \`?scope=global\`, on the base tenant's host.
+- A *global* setting is an administrator's, on the base tenant's host.
+- A *system* setting is part of the program.
+- Any further name under \`ui.\` and \`app.\` is free for clients: any JSON value, at most 500 names and 1 MiB for each
+  tenant, seen by nobody but its owner.
+
+Changes by an administrator stand in the audit trail of the base tenant, without the value. Secrets can be set, not read.
+What is needed before the database can be opened is in the [configuration](configuration.md).
+`
+
+const headings = {
+  tenant: 'Settings of a tenant',
+  global: 'Settings of the server',
+  system: 'Settings of the program',
+}
+
+/** The page for operators and owners about every defined setting. */
+export const settingsPage: Page = {
+  path: 'docs/operations/settings.md',
+  render() {
+    const scopes = ['tenant', 'global', 'system'] as const
+    return [introduction, ...scopes.map((scope) => section(scope))].join('\n')
+  },
+}
+
+function section(scope: SettingDefinition['scope']): string {
+  const rows = Object.entries<SettingDefinition>(definitions).filter(([, row]) => row.scope === scope)
+  const lines = rows.map(
+    ([name, row]) =>
+      `| \`${name}\` | ${typeOf(row)} | \`${JSON.stringify(row.default)}\` | ${meaningOf(row)} |`,
+  )
+  const head = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|']
+  return [`## ${headings[scope]}`, '', ...head, ...lines, ''].join('\n')
+}
+
+interface TypeSchema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly TypeSchema[]
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+function typeOf({ type }: SettingDefinition): string {
+  return describe(type as TypeSchema)
+}
+
+function describe({ type = '', enum: words, anyOf, minimum, maximum }: TypeSchema): string {
+  if (anyOf) return anyOf.map(describe).join(' or ')
+  if (words) return words.map((word) => `\`${word}\``).join(', ')
+  return minimum === undefined || maximum === undefined ? type : `${type}, ${minimum} to ${maximum}`
+}
+
+function meaningOf({ sentence, isSecret, isAdminOnly }: SettingDefinition): string {
+  const marks = [isSecret ? '*Secret.*' : '', isAdminOnly && !isSecret ? '*Seen by administrators.*' : '']
+  return [sentence, ...marks].filter((part) => part !== '').join(' ')
+}
