@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { downloadFile, getFileDescriptor } from '@kith/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ForeignServer } from '#harness/foreign-server.ts'
+import { type Person, TestNetwork } from '#harness/test-network.ts'
+import { feedOf } from './acts.ts'
+
+const photo = new URL('../fixtures/images/photo.jpg', import.meta.url)
+const dora = 'dora.foreign.localhost'
+
+describe('an attachment of a server that', () => {
+  let network: TestNetwork
+  let foreign: ForeignServer
+  let bob: Person
+
+  beforeAll(async () => {
+    network = await TestNetwork.start(1)
+    foreign = await network.addForeign(dora)
+    ;({ bob } = await network.cast('bob'))
+  })
+  afterAll(() => network[Symbol.asyncDispose]())
+
+  /** A file as its owner's server describes it, with the bytes that it sends. */
+  function serve(content: Buffer, sent = content, described: Record<string, unknown> = {}) {
+    const saltBytes = randomBytes(16)
+    const hash = createHash('sha256').update(content).digest()
+    const [salt, sha256] = [saltBytes.toString('base64url'), hash.toString('base64url')]
+    const commitment = createHash('sha256').update('blob').update(saltBytes).update(hash)
+    const fileId = `b1~${commitment.digest('base64url')}`
+    const descriptor = {
+      fileId,
+      contentType: 'image/jpeg',
+      fileName: 'photo.jpg',
+      size: content.length,
+      variants: [],
+    }
+    const data = { ...descriptor, createdAt: '2026-01-01T00:00:00.000Z', sha256, salt, ...described }
+    const listener: RequestListener = ({ url = '' }, answer) => {
+      if (url.endsWith('/descriptor'))
+        answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }))
+      else answer.writeHead(200, { 'content-type': 'image/jpeg' }).end(sent)
+    }
+    foreign.onRequest = listener
+    return fileId
+  }
+  const send = async (fileId: string) => {
+    const members = { audienceTag: bob.idTag, content: { text: fileId }, attachments: [fileId] }
+    expect((await network.server(0).deliver(foreign.sign(dora, members))).status).toBe(200)
+    await network.settle()
+    return { params: { fileId: fileId as never } }
+  }
+
+  test('tells the truth is fetched with the reader’s own name, and gets variants made here', async () => {
+    const content = await readFile(photo)
+    const request = await send(serve(content))
+    const { data } = await bob.client.call(getFileDescriptor, request)
+    expect(data.variants.map(({ id }) => id)).toContain('tn')
+    const { data: answer } = await bob.client.call(downloadFile, request)
+    expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
+    const fetches = foreign.requests.filter(({ url }) => url.startsWith('/api/files/'))
+    expect(fetches.every(({ headers }) => headers.authorization?.startsWith('Bearer '))).toBe(true)
+  })
+
+  const content = Buffer.from('the true content of the file')
+  test.each([
+    ['sends other bytes', () => serve(content, Buffer.from('some other content of the file'))],
+    ['sends fewer bytes', () => serve(content, content.subarray(0, 5))],
+    ['describes another file', () => serve(content, content, { sha256: 'A'.repeat(43) })],
+  ])('%s is not shown to anybody, and nothing of it stays', async (_, prepare) => {
+    const server = network.server(0)
+    const before = await server.countRows('files', 'blobs')
+    const request = await send(prepare())
+    expect(foreign.requests.at(-1)?.url).toContain(request.params.fileId)
+    await expect(bob.client.call(downloadFile, request)).rejects.toMatchObject({ status: 404 })
+    expect(await server.countRows('files', 'blobs')).toEqual(before)
+    expect(await feedOf(bob)).toContain(request.params.fileId)
+  })
+})

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ForeignServer } from '#harness/foreign-server.ts'
+import { type Person, TestNetwork } from '#harness/test-network.ts'
+import type { TestServer } from '#harness/test-server.ts'
+import { feedOf } from './acts.ts'
+
+const minuteMs = 60_000
+const dora = 'dora.foreign.localhost'
+const eve = 'eve.evil.localhost'
+const written = [
+  'actions',
+  'action_attachments',
+  'relations',
+  'jobs',
+  'files',
+  'blobs',
+  'identities',
+] as const
+
+describe('the inbox', () => {
+  let network: TestNetwork
+  let server: TestServer
+  let foreign: ForeignServer
+  let evil: ForeignServer
+  let bob: Person
+
+  beforeAll(async () => {
+    network = await TestNetwork.start(1)
+    server = network.server(0)
+    foreign = await network.addForeign(dora)
+    evil = await network.addForeign(eve)
+  })
+  afterAll(() => network[Symbol.asyncDispose]())
+  beforeEach(async () => {
+    ;({ bob } = await network.cast('bob'))
+    foreign.fault = undefined
+  })
+
+  const now = () => Math.floor(network.clock.now() / 1000)
+  const toBob = (members: Record<string, unknown> = {}) => ({
+    audienceTag: bob.idTag,
+    content: { text: 'Hello' },
+    ...members,
+  })
+
+  /** Delivers tokens, some at the same time, and counts the answers by status. */
+  async function deliverAll(tokens: readonly string[]): Promise<Record<number, number>> {
+    const counts: Record<number, number> = {}
+    for (let from = 0; from < tokens.length; from += 25)
+      for (const { status } of await Promise.all(
+        tokens.slice(from, from + 25).map((token) => server.deliver(token)),
+      ))
+        counts[status] = (counts[status] ?? 0) + 1
+    return counts
+  }
+
+  test('takes what concerns a tenant, and answers with a receipt', async () => {
+    const { status, body } = await server.deliver(foreign.sign(dora, toBob()))
+    expect({ status, ...body.data }).toMatchObject({ status: 'received', verified: true })
+    expect(await feedOf(bob)).toEqual(['Hello'])
+  })
+
+  test('refuses a bad token, and nothing of it remains', async () => {
+    const good = foreign.sign(dora, toBob())
+    const [header = '', payload = '', signature = ''] = good.split('.')
+    const reheaded = (members: object) =>
+      `${Buffer.from(JSON.stringify({ alg: 'ES384', typ: 'JWT', kid: '202601011234', ...members })).toString('base64url')}.${payload}.${signature}`
+    const otherSignature = foreign.sign(dora, toBob()).split('.')[2]
+    await server.deliver(foreign.sign(dora, { audienceTag: 'nobody.localhost' }))
+    await network.settle()
+    const before = await server.countRows(...written)
+
+    const bad: [string, string, number][] = [
+      ['no token', 'hello', 400],
+      ['two parts', `${header}.${payload}`, 400],
+      ['four parts', `${good}.${signature}`, 400],
+      ['an empty signature', `${header}.${payload}.`, 400],
+      ['another token’s signature', `${header}.${payload}.${otherSignature}`, 401],
+      ['no algorithm', reheaded({ alg: 'none' }), 401],
+      ['a secret for a key', reheaded({ alg: 'HS256' }), 401],
+      ['a smaller curve', reheaded({ alg: 'ES256' }), 401],
+      ['a key of its own', reheaded({ jwk: {} }), 400],
+      ['a place to find the key', reheaded({ jku: 'http://127.0.0.1/' }), 400],
+      ['an unknown issuer', evil.sign('nobody.evil.localhost', toBob(), { by: eve }), 401],
+      ['somebody else’s key', evil.sign(dora, toBob(), { by: eve }), 401],
+      ['an action id of somebody else', foreign.sign(dora, toBob({ actionId: `a1~${'A'.repeat(43)}` })), 400],
+      ['an issuer in capitals', foreign.sign('Dora.foreign.localhost', toBob(), { by: dora }), 400],
+      ['an issue six minutes ahead', foreign.sign(dora, toBob({ iat: now() + 360 })), 400],
+      ['milliseconds', foreign.sign(dora, toBob({ iat: now() * 1000 })), 400],
+      ['an end in the past', foreign.sign(dora, toBob({ exp: now() - 1 })), 400],
+      ['no end', foreign.sign(dora, toBob({ exp: undefined })), 400],
+      ['content that is no object', foreign.sign(dora, toBob({ content: 'text' })), 400],
+      ['an unknown visibility', foreign.sign(dora, toBob({ visibility: 'X' })), 400],
+      ['nobody here', foreign.sign(dora, { audienceTag: 'somebody.elsewhere.localhost' }), 404],
+      ['too many attachments', foreign.sign(dora, toBob({ attachments: Array(51).fill('b1~x') })), 400],
+      ['300 kB', foreign.sign(dora, toBob({ content: { text: 'x'.repeat(300_000) } })), 413],
+    ]
+    for (const path of ['/api/inbox', '/api/inbox/sync'] as const)
+      for (const [name, token, status] of bad)
+        expect({ name, status: (await server.deliver(token, path)).status }).toEqual({ name, status })
+    expect(await server.countRows(...written)).toEqual(before)
+    expect(await feedOf(bob)).toEqual([])
+  })
+
+  test('keeps of what its type refuses only that it was here, and tells a sender that waits why', async () => {
+    const unfit = foreign.sign(dora, toBob({ content: { text: 7 } }))
+    expect((await server.deliver(unfit)).status).toBe(200)
+    expect(await feedOf(bob)).toEqual([])
+    const other = foreign.sign(dora, toBob({ content: { text: 7 } }))
+    expect((await server.deliver(other, '/api/inbox/sync')).status).toBe(400)
+  })
+
+  test('takes a token from a clock that is five minutes ahead, or a year behind', async () => {
+    const times = [now() + 299, now() - 365 * 86_400]
+    for (const iat of times)
+      expect((await server.deliver(foreign.sign(dora, toBob({ iat, createdAt: iat })))).status).toBe(200)
+    expect(await feedOf(bob)).toHaveLength(2)
+  })
+
+  test('answers 415 to what is no token, and takes one in JSON', async () => {
+    const token = foreign.sign(dora, toBob())
+    const send = (type: string, body: string) =>
+      server.request(server.baseIdTag, '/api/inbox', {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      })
+    expect((await send('text/html', token)).status).toBe(415)
+    expect((await send('application/json', JSON.stringify({ token }))).status).toBe(200)
+  })
+
+  test('asks once for the keys of an issuer who has new ones, and still takes what the old one signed', async () => {
+    const frank = 'frank.rotating.localhost'
+    const home = await network.addForeign(frank)
+    const early = home.sign(frank, toBob({ content: { text: 'Before' } }))
+    expect((await server.deliver(home.sign(frank, toBob({ content: { text: 'First' } })))).status).toBe(200)
+    expect(home.questions).toBe(1)
+    network.clock.advance(10 * minuteMs)
+    home.rotate(frank)
+    network.clock.advance(1000)
+    expect((await server.deliver(home.sign(frank, toBob({ content: { text: 'After' } })))).status).toBe(200)
+    expect(home.questions).toBe(2)
+    expect((await server.deliver(early)).status).toBe(200)
+    expect(home.questions).toBe(2)
+    // What was published in the same second stands in the order of its arrival.
+    expect(await feedOf(bob)).toEqual(['After', 'Before', 'First'])
+  })
+
+  test('refuses what a retired key signs', async () => {
+    const gina = 'gina.rotating.localhost'
+    const home = await network.addForeign(gina)
+    const forgedLater = home.sign(gina, toBob({ iat: now() + 120 }))
+    home.rotate(gina)
+    expect((await server.deliver(forgedLater)).status).toBe(401)
+  })
+
+  test('keeps a token whose issuer’s server is down, shows it to nobody, and verifies it later', async () => {
+    const hugo = 'hugo.sleeping.localhost'
+    const home = await network.addForeign(hugo)
+    home.fault = 503
+    const token = home.sign(hugo, toBob())
+    const { status, body } = await server.deliver(token)
+    expect({ status, verified: body.data?.verified }).toEqual({ status: 200, verified: false })
+    expect((await server.deliver(token, '/api/inbox/sync')).status).toBe(503)
+    expect(await feedOf(bob)).toEqual([])
+
+    await network.pass(30 * minuteMs)
+    // At most once in five minutes.
+    expect(home.requests.length).toBeLessThanOrEqual(8)
+    expect(await feedOf(bob)).toEqual([])
+    home.fault = undefined
+    await network.pass(65 * minuteMs, 5 * minuteMs)
+    expect(await feedOf(bob)).toEqual(['Hello'])
+  })
+
+  test('drops a token that cannot be verified for a day, and leaves no trace', async () => {
+    const ida = 'ida.gone.localhost'
+    const home = await network.addForeign(ida)
+    home.fault = 503
+    await network.settle()
+    const { jobs } = await server.countRows('jobs')
+    expect((await server.deliver(home.sign(ida, toBob()))).body.data?.verified).toBe(false)
+    await network.pass(26 * 60 * minuteMs, 30 * minuteMs)
+    expect(await server.countRows('jobs')).toEqual({ jobs })
+    home.fault = undefined
+    expect(await feedOf(bob)).toEqual([])
+  })
+
+  test('does not keep what it cannot verify and what concerns nobody, and does not say so', async () => {
+    const home = await network.addForeign('jan.down.localhost')
+    home.fault = 503
+    await network.settle()
+    const before = await server.countRows('jobs')
+    const token = home.sign('jan.down.localhost', { audienceTag: 'nobody.localhost' })
+    expect(await server.deliver(token)).toMatchObject({ status: 200, body: { data: { verified: false } } })
+    expect(await server.countRows('jobs')).toEqual(before)
+  })
+
+  test('keeps a bounded number of tokens for issuers of one domain', async () => {
+    const home = await network.addForeign('kim.flood.localhost')
+    home.fault = 503
+    const tokens = Array.from({ length: 205 }, () => home.sign('kim.flood.localhost', toBob()))
+    expect(await deliverAll(tokens)).toEqual({ 200: 200, 503: 5 })
+  })
+
+  test('takes 600 tokens a minute from one issuer, and counts only what that issuer signed', async () => {
+    const lea = 'lea.busy.localhost'
+    const home = await network.addForeign(lea)
+    for (let n = 0; n < 20; n += 1) {
+      const forged = evil.sign(lea, toBob(), { by: eve })
+      expect((await server.deliver(forged)).status).toBe(401)
+    }
+    const statuses = []
+    for (let n = 0; n < 601; n += 1)
+      statuses.push(
+        (await server.deliver(home.sign(lea, { type: 'ACK', audienceTag: 'x.localhost' }))).status,
+      )
+    expect(statuses.slice(0, 600).every((status) => status === 404)).toBe(true)
+    expect(statuses[600]).toBe(429)
+    const { status, headers } = await server.deliver(home.sign(lea, toBob()))
+    expect(status).toBe(429)
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await server.deliver(foreign.sign(dora, toBob()))).status).toBe(200)
+    network.clock.advance(minuteMs)
+    expect((await server.deliver(home.sign(lea, toBob()))).status).toBe(200)
+  })
+})
