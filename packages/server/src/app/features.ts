@@ -16,6 +16,7 @@ import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
+import { openSettingsMailer } from './settings-mailer.ts'
 import { loginSettingsOf } from './settings-ports.ts'
 import { version } from './version.ts'
 
@@ -67,7 +68,7 @@ function wireSignIn(
   identity: IdentityFeatures,
   { addresses, files }: { readonly addresses: Addresses; readonly files: FileFeatures },
 ): Endpoint[] {
-  const { db, clock, vault, signingKeys, tokenSecrets, jobs, mailer } = services
+  const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
   const { identities, tenants, settings } = identity
   const { findFileAccess, findMakersFileAccess } = files
   const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
@@ -75,7 +76,7 @@ function wireSignIn(
   handleAccountMails(jobs, {
     db,
     vault,
-    mailer,
+    mailer: openSettingsMailer(services, settings),
     tenants,
     serverUrlOf,
     findLanguage: (tenantId) => settings.find(tenantId, 'language'),

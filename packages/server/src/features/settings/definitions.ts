@@ -125,7 +125,7 @@ export const definitions = {
   ),
   'email.smtp.host': define({
     ...mailing,
-    type: Type.String({ pattern: '^[A-Za-z0-9.:-]*$', maxLength: 253 }),
+    type: Type.String({ pattern: '^[A-Za-z0-9.-]*$', maxLength: 253 }),
     default: '',
     sentence: 'Mail server, where the environment names none with `SMTP_URL`; empty: mails are files.',
   }),
@@ -133,7 +133,7 @@ export const definitions = {
     ...mailing,
     type: Type.Integer({ minimum: 1, maximum: 65_535 }),
     default: 465,
-    sentence: 'Its port; 465 speaks TLS from the beginning, others must change to it.',
+    sentence: 'Its port; 465 is TLS from the beginning, with others a password waits for STARTTLS.',
   }),
   'email.smtp.username': define({
     ...mailing,

@@ -1,0 +1,36 @@
+import type { Settings } from '#features/settings/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { type Mailer, openMailer } from '#infra/mail/index.ts'
+import { Secret } from '#lib/secret.ts'
+import type { Services } from './services.ts'
+
+/** Sends with the mail server of the settings, where the environment names none. */
+export function openSettingsMailer(
+  { config, clock, mailer }: Pick<Services, 'config' | 'clock' | 'mailer'>,
+  settings: Settings,
+): Mailer {
+  if (config.mail.smtpUrl) return mailer
+  let latest: { readonly url: string; readonly mailer: Mailer } | undefined
+  return {
+    async send(mail) {
+      const url = await findSmtpUrl(settings)
+      if (url === undefined) return mailer.send(mail)
+      if (latest?.url !== url)
+        latest = { url, mailer: openMailer({ ...config.mail, smtpUrl: new Secret(url), clock }) }
+      return latest.mailer.send(mail)
+    },
+  }
+}
+
+async function findSmtpUrl(settings: Settings): Promise<string | undefined> {
+  const [host, port, username, password] = await Promise.all([
+    settings.find(serverTenant, 'email.smtp.host'),
+    settings.find(serverTenant, 'email.smtp.port'),
+    settings.find(serverTenant, 'email.smtp.username'),
+    settings.find(serverTenant, 'email.smtp.password'),
+  ])
+  if (host === '') return undefined
+  const credentials =
+    username === '' ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`
+  return `${port === 465 ? 'smtps' : 'smtp'}://${credentials}${host}:${port}`
+}
