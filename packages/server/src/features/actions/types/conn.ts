@@ -1,8 +1,8 @@
-import { roleLevel } from '@kith/protocol'
+import { parseActionId, roleLevel } from '@kith/protocol'
 import { changeRelation, findRelation, noRelation } from '#features/relations/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import { findRival, setStatus } from '../action-store.ts'
+import { findRival, findStoredAction, setStatus } from '../action-store.ts'
 import { findStandingInvitation } from '../invitation-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
@@ -57,10 +57,20 @@ async function meet(scene: HookScene, theOther: 'asked' | 'requested', thisOne: 
 async function disconnect(scene: HookScene): Promise<void> {
   const { tx, at } = scene
   const other = otherParty(scene)
-  if (!other) return
+  if (!other || (await isOutdated(scene))) return
   await changeRelation(tx, other, { connection: 'disconnected', ...(await formerRole(scene)), at })
   const counterpart = await findCounterpart(scene)
   if (counterpart && !isEnd(counterpart)) await setStatus(tx, counterpart.actionId, 'D')
+}
+
+/** A refusal names the request it refuses; one that crossed a newer request does not refuse that too. */
+async function isOutdated(scene: HookScene): Promise<boolean> {
+  const { tx, action } = scene
+  const refusedId = parseActionId(action.subject ?? '')
+  const refused = refusedId && isEnd(action) ? await findStoredAction(tx, refusedId) : undefined
+  if (refused?.issuerTag !== action.audienceTag) return false
+  const counterpart = await findCounterpart(scene)
+  return counterpart !== undefined && !isEnd(counterpart) && counterpart.actionId !== refusedId
 }
 
 /** The live request of the other side, which the action answers or ends. */

@@ -1,0 +1,142 @@
+import { type ActionId, communityRoles, type IdTag } from '@kith/protocol'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { changeRelation } from '#features/relations/index.ts'
+import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
+import type { Caller } from '#infra/caller/index.ts'
+import type { StoredAction } from './action.ts'
+import { ownActionId } from './action-id.ts'
+import { insertAction } from './action-store.ts'
+
+const people = ['alice.example.com', 'bob.example.com', 'carol.example.com'] as IdTag[]
+const [alice = '' as IdTag, bob = '' as IdTag, carol = '' as IdTag] = people
+const ids = Array.from({ length: 12 }, (_, at) => ownActionId(alice, `nonce ${at}`))
+const now = 1_767_225_600
+
+const anyAction = fc.record({
+  issuerTag: fc.constantFrom(...people),
+  authorTag: fc.option(fc.constantFrom(bob, carol), { nil: undefined, freq: 5 }),
+  audienceTag: fc.option(fc.constantFrom(...people), { nil: undefined }),
+  audience: fc.uniqueArray(fc.constantFrom(...people), { maxLength: 2 }),
+  visibility: fc.constantFrom('P' as const, 'V' as const, 'F' as const, 'C' as const, null),
+  status: fc.constantFrom(
+    'A' as const,
+    'A' as const,
+    'C' as const,
+    'R' as const,
+    'S' as const,
+    'D' as const,
+    'P' as const,
+    'T' as const,
+  ),
+  isMarked: fc.boolean(),
+  expiresAt: fc.constantFrom(undefined, undefined, now, now + 1),
+  within: fc.option(fc.nat({ max: 12 }), { nil: undefined }),
+})
+const anyCaller: fc.Arbitrary<Caller> = fc.oneof(
+  fc.constant(guest),
+  fc.constant(identity(alice, { isOwner: true, role: 'leader' })),
+  fc
+    .record({ idTag: fc.constantFrom(bob, carol), role: fc.constantFrom(...communityRoles) })
+    .map(({ idTag, role }) => identity(idTag, { role, isOwner: role === 'leader' })),
+)
+const anyWorld = fc.record({
+  type: fc.constantFrom('person' as const, 'community' as const),
+  actions: fc.array(anyAction, { minLength: 1, maxLength: 12 }),
+  callers: fc.array(anyCaller, { minLength: 1, maxLength: 4 }),
+  follows: fc.boolean(),
+  connected: fc.boolean(),
+  blocked: fc.boolean(),
+})
+
+eachDialect('what lists show', (open) => {
+  const openLab = actionLab(open)
+
+  test('is what single reads allow, page by page, over random graphs', async () => {
+    const lab = await openLab()
+    let worlds = 0
+    await fc.assert(
+      fc.asyncProperty(anyWorld, async (world) => {
+        worlds += 1
+        const home = await lab.makeTenant(`w${worlds}.example.com`, world.type)
+        // The graph is drawn around Alice; each world has its own tenant in her place.
+        const named = (tag: IdTag | undefined) => (tag === alice ? home.idTag : tag)
+        await lab.db.transact(home.tenant.tenantId, async (tx) => {
+          await changeRelation(tx, bob, { isFollower: world.follows, at: 1 })
+          const connection = world.connected ? 'connected' : 'disconnected'
+          await changeRelation(tx, carol, { connection, isBlocked: world.blocked, at: 1 })
+          for (const [at, drawn] of world.actions.entries())
+            await insertAction(tx, storedAction(at, drawn, named))
+        })
+        for (const caller of world.callers) {
+          const isHome = caller.kind === 'identity' && caller.idTag === alice
+          const who = home.as(isHome ? { ...caller, idTag: home.idTag } : caller)
+          const listed = [
+            ...(await allPages(who, ['A', 'C', 'N', 'P', 'R', 'S'])),
+            ...(who.caller.kind === 'identity' ? [] : await allPages(who, ['A', 'C'])),
+          ]
+          for (const actionId of ids.slice(0, world.actions.length)) {
+            const shown = await who.get(actionId).then(
+              ({ status }) => status,
+              () => undefined,
+            )
+            // Lists leave out awaited ones that are not the caller's to answer; reads do not.
+            if (shown === 'C' && !listed.includes(actionId)) continue
+            expect([actionId, shown !== undefined]).toEqual([actionId, listed.includes(actionId)])
+          }
+        }
+      }),
+      { numRuns: 40, verbose: true },
+    )
+  }, 120_000)
+})
+
+async function allPages(who: Actor, status: ('A' | 'C' | 'N' | 'P' | 'R' | 'S')[]): Promise<string[]> {
+  const found: string[] = []
+  let cursor: string | null | undefined
+  do {
+    const page = await who.page({ status, limit: 2, ...(cursor ? { cursor } : {}) })
+    found.push(...page.items.map(({ actionId }) => actionId))
+    if (page.nextCursor) expect(page.items).toHaveLength(2)
+    cursor = page.nextCursor
+  } while (cursor)
+  expect(new Set(found).size).toBe(found.length)
+  return found
+}
+
+type Drawn = typeof anyAction extends fc.Arbitrary<infer Value> ? Value : never
+
+function storedAction(
+  at: number,
+  drawn: Drawn,
+  named: (tag: IdTag | undefined) => IdTag | undefined,
+): StoredAction {
+  const { within, ...rest } = drawn
+  const isOwnStatus = drawn.status === 'R' || drawn.status === 'S'
+  const issuerTag = isOwnStatus ? named(alice) : named(drawn.issuerTag)
+  return {
+    ...rest,
+    type: 'POST',
+    issuerTag: issuerTag ?? drawn.issuerTag,
+    authorTag: issuerTag === named(alice) ? drawn.authorTag : undefined,
+    audienceTag: named(drawn.audienceTag),
+    audience: drawn.audience.map((tag) => named(tag) ?? tag),
+    actionId: ids[at] as ActionId,
+    withinId: within === undefined || within === at ? undefined : ids[within],
+    subType: undefined,
+    parentId: undefined,
+    rootId: undefined,
+    content: { text: String(at) },
+    attachments: [],
+    subject: undefined,
+    flags: undefined,
+    x: undefined,
+    createdAt: now - (at % 3),
+    issuedAt: now,
+    publishedAt: now,
+    publishAt: undefined,
+    nonce: undefined,
+    token: undefined,
+  }
+}
