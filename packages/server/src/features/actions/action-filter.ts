@@ -14,6 +14,8 @@ export interface ActionFilter {
   readonly subject?: string | undefined
   readonly actionIds?: readonly string[] | undefined
   readonly tag?: string | undefined
+  /** Words to be found in what people read of it. */
+  readonly search?: string | undefined
   readonly createdAfter?: number | undefined
   readonly createdBefore?: number | undefined
   readonly excludeOwn?: boolean | undefined

@@ -3,6 +3,8 @@ import { type Insertable, sql } from 'kysely'
 import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
+import { deleteSearchText, putSearchText } from './search-store.ts'
+import { searchTextOf } from './search-text.ts'
 import { tagsOf } from './tags.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
@@ -39,9 +41,12 @@ const rowColumns = [
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<boolean>`status in ('A', 'C')`
 
-const insertRow = statement<ActionTables, ActionRow, unknown>((tables, value) => {
+const insertRow = statement<ActionTables, ActionRow, { seq: number }>((tables, value) => {
   const values = Object.fromEntries(rowColumns.map((column) => [column, value(column)]))
-  return tables.insertInto('actions').values(values as Insertable<ActionTables['actions']>)
+  return tables
+    .insertInto('actions')
+    .values(values as Insertable<ActionTables['actions']>)
+    .returning('seq')
 })
 
 function settleBy(column: 'parent_id' | 'root_id' | 'subject') {
@@ -97,7 +102,9 @@ const updateStatus = statement<ActionTables, { tenantId: number; actionId: strin
 
 /** Stores an action with what is looked up by: its audience, attachments and tags. */
 export async function insertAction(tx: Writer, action: StoredAction): Promise<void> {
-  await tx.change(insertRow, toRow(tx.tenantId, action))
+  const [inserted] = await tx.run(insertRow, toRow(tx.tenantId, action))
+  if (inserted && action.status !== 'D' && action.status !== 'T')
+    await putSearchText(tx, inserted.seq, searchTextOf(action.content))
   const { actionId, audience, attachments } = action
   const tables = tx.tables<ActionTables>()
   const names = { tenant_id: tx.tenantId, action_id: actionId }
@@ -135,7 +142,7 @@ export async function insertRecord(
     keyof ActionRow,
     null
   >
-  await tx.change(insertRow, {
+  await tx.run(insertRow, {
     ...empty,
     tenant_id: tx.tenantId,
     action_id: record.actionId,
@@ -206,6 +213,7 @@ export async function setStatus(tx: Writer, actionId: ActionId, status: StoredSt
 export async function replaceAction(tx: Writer, action: StoredAction): Promise<void> {
   const { actionId } = action
   const tables = tx.tables<ActionTables>()
+  await forgetText(tx, actionId)
   for (const table of ['actions', 'action_recipients', 'action_attachments', 'action_tags'] as const)
     await tables
       .deleteFrom(table)
@@ -228,6 +236,7 @@ export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
 
 /** Deletes an action of another tenant: what remains tells a replay that it was here. */
 export async function eraseAction(tx: Writer, actionId: ActionId): Promise<void> {
+  await forgetText(tx, actionId)
   await tx
     .tables<ActionTables>()
     .updateTable('actions')
@@ -235,6 +244,17 @@ export async function eraseAction(tx: Writer, actionId: ActionId): Promise<void>
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
     .execute()
+}
+
+async function forgetText(tx: Writer, actionId: ActionId): Promise<void> {
+  const row = await tx
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select('seq')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .executeTakeFirst()
+  if (row) await deleteSearchText(tx, row.seq)
 }
 
 /** Has the issuer withdrawn this action before it arrived? */

@@ -1,4 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { createSearchIndex } from './search-store.ts'
 
 // `status in ('A', 'C')` is what most lists show. Queries repeat the conditions of these indexes word for word.
 const live = "status in ('A', 'C')"
@@ -10,6 +11,7 @@ export const actionsMigrations: readonly Migration[] = [
       await createActions(schema)
       await createIndexes(schema)
       await createCompanions(schema)
+      await createSearchIndex(schema)
     },
   },
 ]

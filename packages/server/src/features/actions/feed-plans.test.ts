@@ -51,12 +51,16 @@ eachDialect('a list of actions', (open) => {
       const { tenant, reader } = await makeTenant('alice.example.com')
       const viewer = viewerOf(tenant, caller, { hushes: true })
       const values = {
-        ...listValues(viewer, filter, { tenantId: tenant.tenantId, now: 1 }),
+        ...listValues(reader, { viewer, filter, now: 1 }),
         ...{ limit: 21, placeAt: 5, placeSeq: 5 },
       }
-      const bound = (name: string) =>
+      const value = (name: string) =>
         sql<string | number>`${(values as Record<string, string | number>)[name]}`
-      const query = buildList(reader.tables(), bound, { viewer, filter, order, now: 1 })
+      const query = buildList(
+        reader.tables(),
+        { value, dialect: reader.dialect },
+        { viewer, filter, order, now: 1 },
+      )
       const plan = (await query?.explain(undefined, sql`query plan`)) as { detail: string }[]
       const steps = plan.map(({ detail }) => detail)
       expect(steps[0]).toMatch(new RegExp(`^SEARCH a USING (COVERING )?INDEX ${index} \\(`))
@@ -71,12 +75,13 @@ eachDialect('a list of actions', (open) => {
     const { tenant, reader } = await makeTenant('alice.example.com')
     const viewer = viewerOf(tenant, owner, {})
     const filter = { actionIds: ['a', 'b'] }
-    const values = { ...listValues(viewer, filter, { tenantId: tenant.tenantId, now: 1 }), limit: 21 }
-    const bound = (name: string) => sql<string | number>`${(values as Record<string, string | number>)[name]}`
-    const plan = (await buildList(reader.tables(), bound, { viewer, filter, order: newest, now: 1 })?.explain(
-      undefined,
-      sql`query plan`,
-    )) as { detail: string }[]
+    const values = { ...listValues(reader, { viewer, filter, now: 1 }), limit: 21 }
+    const value = (name: string) => sql<string | number>`${(values as Record<string, string | number>)[name]}`
+    const plan = (await buildList(
+      reader.tables(),
+      { value, dialect: reader.dialect },
+      { viewer, filter, order: newest, now: 1 },
+    )?.explain(undefined, sql`query plan`)) as { detail: string }[]
     expect(plan[0]?.detail).toMatch(/\(tenant_id=\? AND action_id=\?\)/)
   })
 })

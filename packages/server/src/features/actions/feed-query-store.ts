@@ -1,8 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer } from '#features/visibility/index.ts'
-import type { ReadTables } from '#infra/db/index.ts'
+import type { Dialect, Reader, ReadTables } from '#infra/db/index.ts'
 import { type ActionFilter, type ActionOrder, visibleStatuses } from './action-filter.ts'
 import type { ActionTables } from './action-tables.ts'
+import { hasWords, searchQuery } from './search-store.ts'
 
 export interface FeedTables extends ActionTables {
   profiles: { id_tag: string; name: string; profile_pic: string | null }
@@ -108,11 +109,17 @@ function commentsRead(value: Value) {
 }
 
 /** The conditions of a list; undefined when the viewer is shown nothing of the statuses asked for. */
-export function listConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] | undefined {
+export function listConditions(
+  viewer: Viewer,
+  filter: ActionFilter,
+  { value, dialect }: { readonly value: Value; readonly dialect: Dialect },
+): Condition[] | undefined {
   const statuses = statusConditions(viewer, filter, value)
   if (!statuses) return undefined
+  const { search } = filter
   return [
     ...statuses,
+    ...(search === undefined ? [] : [hasWords(dialect, value)]),
     isReadableBy(viewer, 'a', {
       viewerTag: value('viewerTag') as Expression<string>,
       tenantTag: value('tenantTag') as Expression<string>,
@@ -231,18 +238,21 @@ export function conjunction(conditions: readonly Condition[]): Condition {
   return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`
 }
 
-/** The values of a list's placeholders; more than a query uses do no harm. */
+/** The values of a list's placeholders; more than a query uses do no harm. Undefined where nothing can be found. */
 export function listValues(
-  viewer: Viewer,
-  filter: ActionFilter,
-  base: { readonly tenantId: number; readonly now: number },
-): FeedValues {
-  const { types = [], actionIds = [], statuses: _, excludeOwn: __, ...named } = filter
+  reader: Pick<Reader, 'tenantId' | 'dialect'>,
+  { viewer, filter, now }: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly now: number },
+): FeedValues | undefined {
+  const { types = [], actionIds = [], statuses: _, excludeOwn: __, search, ...named } = filter
+  const words = search === undefined ? '' : searchQuery(reader, search)
+  if (words === undefined) return undefined
   const given = Object.entries(named).filter(
     (entry): entry is [string, string | number] => entry[1] !== undefined,
   )
   return {
-    ...base,
+    tenantId: reader.tenantId,
+    now,
+    search: words,
     viewerTag: viewer.idTag ?? '',
     tenantTag: viewer.tenantTag,
     ...Object.fromEntries(given),

@@ -1,7 +1,7 @@
 import type { ActionId } from '@kith/protocol'
 import { type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer, viewerShape } from '#features/visibility/index.ts'
-import { type Prepared, type Reader, statement } from '#infra/db/index.ts'
+import { type Dialect, type Prepared, type Reader, statement } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder } from './action-filter.ts'
 import {
   type FeedRow,
@@ -32,9 +32,11 @@ interface ListQuery {
 
 /** One row more than the limit tells that there is another page. */
 export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRow[]> {
-  const { viewer, filter, order, now } = query
-  const values = {
-    ...listValues(viewer, filter, { tenantId: reader.tenantId, now }),
+  const { order } = query
+  const given = listValues(reader, query)
+  if (!given) return []
+  const values: FeedValues = {
+    ...given,
     limit: order.limit + 1,
     offset: order.offset ?? 0,
     placeAt: order.after?.createdAt ?? 0,
@@ -42,14 +44,16 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
   }
   const shape = preparedShape(query)
   if (shape === undefined) {
-    const bound = (name: string) => sql<string | number>`${values[name as keyof typeof values]}`
-    return (await buildList(reader.tables<FeedTables>(), bound, query)?.execute()) ?? []
+    const value = (name: string) => sql<string | number>`${values[name]}`
+    return (
+      (await buildList(reader.tables<FeedTables>(), { value, dialect: reader.dialect }, query)?.execute()) ??
+      []
+    )
   }
   let prepared = listStatements.get(shape)
   if (!prepared) {
-    if (!buildList(reader.tables<FeedTables>(), () => sql`0`, query)) return []
-    prepared = statement<FeedTables, FeedValues, FeedRow>((tables, value) => {
-      const built = buildList(tables, value, query)
+    prepared = statement<FeedTables, FeedValues, FeedRow>((tables, value, dialect) => {
+      const built = buildList(tables, { value, dialect }, query)
       if (!built) throw new Error('a list without statuses has no statement')
       return built
     })
@@ -70,8 +74,14 @@ function preparedShape({ viewer, filter, order }: ListQuery): string | undefined
 type SelectFrom = Parameters<typeof shownActions>[0]
 type Value = Parameters<typeof shownActions>[2]
 
-export function buildList(tables: SelectFrom, value: Value, { viewer, filter, order }: ListQuery) {
-  const conditions = listConditions(viewer, filter, value)
+/** The query of a list, without values; undefined where the viewer is shown nothing of the statuses asked for. */
+export function buildList(
+  tables: SelectFrom,
+  how: { readonly value: Value; readonly dialect: Dialect },
+  { viewer, filter, order }: ListQuery,
+) {
+  const { value } = how
+  const conditions = listConditions(viewer, filter, how)
   if (!conditions) return undefined
   let query = shownActions(tables, viewer, value)
   for (const condition of order.after ? [...conditions, isBeyond(order, value)] : conditions)
@@ -85,10 +95,11 @@ export function buildList(tables: SelectFrom, value: Value, { viewer, filter, or
 
 /** How many actions a list has on all its pages. */
 export async function countFeed(reader: Reader, query: ListQuery): Promise<number> {
-  const { viewer, filter, now } = query
-  const values = listValues(viewer, filter, { tenantId: reader.tenantId, now })
-  const bound = (name: string) => sql<string | number>`${values[name]}`
-  const conditions = listConditions(viewer, filter, bound)
+  const { viewer, filter } = query
+  const values = listValues(reader, query)
+  if (!values) return 0
+  const value = (name: string) => sql<string | number>`${values[name]}`
+  const conditions = listConditions(viewer, filter, { value, dialect: reader.dialect })
   if (!conditions) return 0
   let counting = reader
     .tables<FeedTables>()

@@ -1,0 +1,77 @@
+import { type Expression, type SqlBool, sql } from 'kysely'
+import type { Dialect, MigrationSchema, Reader, Writer } from '#infra/db/index.ts'
+import { searchWords } from './search-text.ts'
+
+interface SearchTables {
+  action_texts: { rowid: number; seq: number; tenant: string; tenant_id: number; body: string }
+}
+
+/** The index of words: FTS5 on SQLite, `tsvector` on PostgreSQL. The words are ours, so both find the same. */
+export async function createSearchIndex(schema: MigrationSchema): Promise<void> {
+  await schema.run({
+    // Contentless: the texts are in `actions` already. The tenant is a word, so that its own are met first.
+    sqlite: `create virtual table action_texts using fts5 (tenant, body, content='', contentless_delete=1,
+      tokenize='unicode61 remove_diacritics 0', prefix='2 3')`,
+    postgres: `create table action_texts (tenant_id bigint not null, seq bigint not null, body tsvector not null,
+      primary key (tenant_id, seq))`,
+  })
+  await schema.run({
+    sqlite: undefined,
+    postgres: 'create index action_texts_words on action_texts using gin (body)',
+  })
+}
+
+/** Makes an action found by its words. */
+export async function putSearchText(tx: Writer, seq: number, text: string): Promise<void> {
+  if (text === '') return
+  const tables = tx.tables<SearchTables>()
+  if (tx.dialect === 'sqlite')
+    await tables
+      .insertInto('action_texts')
+      .values(sqliteRow(tx.tenantId, seq, text))
+      .execute()
+  else
+    await tables
+      .insertInto('action_texts')
+      .values({ tenant_id: tx.tenantId, seq, body: sql<string>`to_tsvector('simple', ${text})` } as never)
+      .execute()
+}
+
+function sqliteRow(tenantId: number, seq: number, body: string) {
+  return { rowid: seq, tenant: tenantWord(tenantId), body } as never
+}
+
+/** Makes an action found no more. */
+export async function deleteSearchText(tx: Writer, seq: number): Promise<void> {
+  const deletion = tx.tables<SearchTables>().deleteFrom('action_texts')
+  if (tx.dialect === 'sqlite') await deletion.where('rowid', '=', seq).execute()
+  else await deletion.where('tenant_id', '=', tx.tenantId).where('seq', '=', seq).execute()
+}
+
+/** Condition on rows of `actions` under the alias `a`: they have every word, or words that begin so. */
+export function hasWords(
+  dialect: Dialect,
+  value: (name: string) => Expression<string | number>,
+): Expression<SqlBool> {
+  return dialect === 'sqlite'
+    ? sql<SqlBool>`a.seq in (select rowid from action_texts where action_texts match ${value('search')})`
+    : sql<SqlBool>`a.seq in (select seq from action_texts where tenant_id = ${value('tenantId')}
+        and body @@ to_tsquery('simple', ${value('search')}))`
+}
+
+/** What is looked for, in the words of the database; undefined where nothing can be found. Only letters and digits
+ * get into it. */
+export function searchQuery(
+  reader: Pick<Reader, 'dialect' | 'tenantId'>,
+  search: string,
+): string | undefined {
+  const words = searchWords(search)
+  if (words.length === 0) return undefined
+  if (reader.dialect === 'postgres') return words.map((word) => `${word}:*`).join(' & ')
+  const terms = words.map((word) => `"${word}" *`).join(' AND ')
+  return `tenant : ${tenantWord(reader.tenantId)} AND body : (${terms})`
+}
+
+function tenantWord(tenantId: number): string {
+  return `t${tenantId}`
+}
