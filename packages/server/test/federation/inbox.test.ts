@@ -102,6 +102,25 @@ describe('the inbox', () => {
     expect(await feedOf(bob)).toEqual([])
   })
 
+  test('serves very many followers, in order, and leaves out who is suspended', async () => {
+    const names = Array.from({ length: 19 }, (_, n) => `fan${n}-of-${bob.idTag.split('.')[0]}`)
+    const fans = await Promise.all(names.map((name) => network.person(0, name)))
+    for (const fan of fans) await server.relate(fan.idTag, 'nora.famous.localhost', { isFollowing: true })
+    const [absent] = fans.splice(0, 1)
+    if (absent) await server.suspend(absent.idTag)
+    const home = await network.addForeign('nora.famous.localhost')
+    const all = (text: string) => home.sign('nora.famous.localhost', { content: { text }, visibility: 'P' })
+    for (const text of ['One', 'Two']) expect((await server.deliver(all(text))).status).toBe(200)
+    const { body } = await server.deliver(all('Three'), '/api/inbox/sync')
+    expect(body.data).toMatchObject({ status: 'processed' })
+    await network.settle()
+    const holders = await server.countRows('actions')
+    for (const fan of fans) expect((await feedOf(fan)).toSorted()).toEqual(['One', 'Three', 'Two'])
+    await server.deliver(all('Four'))
+    await network.settle()
+    expect((await server.countRows('actions')).actions).toBe(Number(holders.actions) + fans.length)
+  })
+
   test('keeps of what its type refuses only that it was here, and tells a sender that waits why', async () => {
     const unfit = foreign.sign(dora, toBob({ content: { text: 7 } }))
     expect((await server.deliver(unfit)).status).toBe(200)

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import {
+  acceptAction,
+  createAction,
   deleteAction,
   getAction,
   getFileDescriptor,
@@ -178,6 +180,18 @@ describe('people on three servers', () => {
 
     await follow(network, bob, alice)
     expect(await feedOf(bob)).toEqual(['For followers', 'Yesterday'])
+  })
+
+  test('a new connection sees what was for connections, on both sides', async () => {
+    const { alice, bob } = await network.cast('alice', 'bob')
+    for (const person of [alice, bob]) await post(network, person, `By ${person.idTag}`, { visibility: 'C' })
+    const { data } = await bob.client.call(createAction, { body: { type: 'CONN', audienceTag: alice.idTag } })
+    await network.settle()
+    expect([await feedOf(alice), await feedOf(bob)]).toEqual([[`By ${alice.idTag}`], [`By ${bob.idTag}`]])
+    await alice.client.call(acceptAction, { params: { actionId: data.actionId as never } })
+    await network.settle()
+    const both = [`By ${alice.idTag}`, `By ${bob.idTag}`]
+    for (const person of [alice, bob]) expect((await feedOf(person)).toSorted()).toEqual(both)
   })
 
   test('there is history between tenants of one server too', async () => {

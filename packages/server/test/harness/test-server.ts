@@ -6,11 +6,11 @@ import { type ActionId, type IdTag, login } from '@kith/protocol'
 import { type RunningServer, startServer } from '#app/server.ts'
 import { createAccount, setPassword } from '#features/accounts/index.ts'
 import { findStoredAction } from '#features/actions/index.ts'
-import { changeRelation } from '#features/relations/index.ts'
-import { issueToken, rolesOf, startSession } from '#features/sessions/index.ts'
-import { createTenant, type HostedTenant } from '#features/tenants/index.ts'
+import { changeRelation, type Relation } from '#features/relations/index.ts'
+import { issueToken, revokeSessions, rolesOf, startSession } from '#features/sessions/index.ts'
+import { createTenant, type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
 import { readConfig } from '#infra/config/index.ts'
-import { serverTenant } from '#infra/db/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Logger, silentLogger } from '#infra/telemetry/index.ts'
 import { localFetch } from './local-fetch.ts'
 import { TestClock } from './test-clock.ts'
@@ -175,9 +175,25 @@ export class TestServer implements AsyncDisposable {
 
   /** Makes a tenant block somebody. */
   async block(idTag: string, other: string): Promise<void> {
+    await this.relate(idTag, other, { isBlocked: true })
+  }
+
+  /** What holds from now on between a tenant and somebody, without an action that says so. */
+  async relate(idTag: string, other: string, change: Partial<Relation>): Promise<void> {
     const at = Math.floor(this.clock.now() / 1000)
     const { tenantId } = await this.#tenant(idTag)
-    await this.db.transact(tenantId, (tx) => changeRelation(tx, other as IdTag, { isBlocked: true, at }))
+    await this.db.transact(
+      tenantId,
+      async (tx) => void (await changeRelation(tx, other as IdTag, { ...change, at })),
+    )
+  }
+
+  async suspend(idTag: string): Promise<void> {
+    const { clock } = this
+    const { tenants, authenticator } = this.#running.features.identity
+    const revoke = async (tx: Writer) => void (await revokeSessions({ clock, authenticator }, tx))
+    const { tenantId } = await this.#tenant(idTag)
+    await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions: revoke }, tx))
   }
 
   /** How many rows these tables have, over all tenants. */

@@ -1,6 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { Failure } from '#lib/failure.ts'
 import { checkToken } from './check-token.ts'
 import { type IssuerKeys, openTokenVerifier } from './verify-token.ts'
 
@@ -15,8 +16,9 @@ interface Vectors {
 const path = new URL('../../../../../vectors/tokens/action-tokens.json', import.meta.url)
 const vectors: Vectors = JSON.parse(readFileSync(path, 'utf8'))
 
-function verifierOf(keys: IssuerKeys['kind'] | readonly { expiresAt?: number }[] = [{}]) {
+function verifierOf(keys: IssuerKeys['kind'] | readonly { expiresAt?: number }[] = [{}], mostTokens = 100) {
   const asked: boolean[] = []
+  const admitted: string[] = []
   const verifier = openTokenVerifier({
     findKeys: async (_, { refresh }) => {
       asked.push(refresh)
@@ -28,11 +30,13 @@ function verifierOf(keys: IssuerKeys['kind'] | readonly { expiresAt?: number }[]
       }))
       return { kind: 'found', keys: found }
     },
-    admitIssuer: async () => undefined,
+    admitIssuer: async (issuerTag) => {
+      if (admitted.push(issuerTag) > mostTokens) throw new Failure('E-RATELIMIT')
+    },
     verifySignature: async (signingInput, signature, key) =>
       verify('sha384', Buffer.from(signingInput), { key, dsaEncoding: 'ieee-p1363' }, signature),
   })
-  return { verifier, asked }
+  return { verifier, asked, admitted }
 }
 
 async function judge(token: string) {
@@ -87,5 +91,30 @@ describe('the issuer’s keys', () => {
       code: 'E-AUTH-UNAUTH',
     })
     expect(await verifierOf('unreachable').verifier.verify(checked)).toBe('unreachable')
+  })
+})
+
+describe('an issuer', () => {
+  test('is counted once for each token of its own', async () => {
+    const { verifier, admitted } = verifierOf()
+    await verifier.verify(checked)
+    await verifier.verify(checked)
+    expect(admitted).toEqual([vectors.issuerTag])
+  })
+
+  test('is not counted for what others sign in its name', async () => {
+    const { verifier, admitted } = verifierOf()
+    const [head, payload] = token.split('.')
+    const forged = `${head}.${payload}.${Buffer.alloc(96, 1).toString('base64url')}`
+    await expect(verifier.verify(checkToken(forged, vectors.now))).rejects.toMatchObject({
+      code: 'E-AUTH-UNAUTH',
+    })
+    expect(admitted).toEqual([])
+  })
+
+  test('with too many is refused again when the same token comes again', async () => {
+    const { verifier } = verifierOf([{}], 0)
+    for (let n = 0; n < 2; n += 1)
+      await expect(verifier.verify(checked)).rejects.toMatchObject({ code: 'E-RATELIMIT' })
   })
 })
