@@ -1,13 +1,26 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { type CommunityRole, type IdTag, parseScope, type Visibility } from '@kith/protocol'
+import {
+  type CommunityRole,
+  type FileId,
+  type IdTag,
+  parseScope,
+  type RefId,
+  type Visibility,
+} from '@kith/protocol'
 import { afterEach } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
+import {
+  collectionEndpoints,
+  collectionsMigrations,
+  RecentReads,
+  removeItems,
+} from '#features/collections/index.ts'
 import {
   type FileEndpointDeps,
   fileEndpoints,
@@ -16,13 +29,28 @@ import {
   makeVariantsJob,
   type StorageLimits,
 } from '#features/files/index.ts'
+import { makeReference, referencesMigrations } from '#features/references/index.ts'
 import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
+import { sessionsMigrations } from '#features/sessions/index.ts'
+import {
+  endSharesOfFiles,
+  type ShareEndpointDeps,
+  type ShareNotice,
+  type SweepSharesDeps,
+  shareEndpoints,
+  sharesMigrations,
+  sweepShares,
+  sweepSharesJob,
+  withdrawShare,
+  withdrawShareJob,
+} from '#features/shares/index.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
-import { createHttpServer, createMemoryRateLimits } from '#infra/http/index.ts'
+import { createHttpServer, createMemoryRateLimits, type Endpoint } from '#infra/http/index.ts'
 import { openImages } from '#infra/images/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
+import { openVault } from '#infra/keys/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { TestClock } from './test-clock.ts'
@@ -50,9 +78,9 @@ export function identity(
   return { kind: 'identity', idTag, tokenUse: 'login', scope: parsed, role, isOwner, isAdmin: false }
 }
 
-/** Somebody who holds nothing but a reference. */
-export function holder(scope: string): Caller {
-  return { kind: 'reference', refId: '0123456789ABCDEFabcdefgh' as never, scope: parseScope(scope) ?? [] }
+/** Somebody who holds nothing but the token of a reference, which may be gone. */
+export function holder(scope: string, refId = '0123456789ABCDEFabcdefgh'): Caller {
+  return { kind: 'reference', refId: refId as RefId, scope: parseScope(scope) ?? [] }
 }
 
 export interface Sent {
@@ -92,13 +120,35 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
   const clock = new TestClock()
   const dir = await mkdtemp(join(tmpdir(), 'kith-files-'))
   const db = await open({
-    migrations: [...jobsMigrations, ...relationsMigrations, ...actionsMigrations, ...filesMigrations],
+    migrations: [
+      ...jobsMigrations,
+      ...relationsMigrations,
+      ...actionsMigrations,
+      ...filesMigrations,
+      ...sharesMigrations,
+      ...sessionsMigrations,
+      ...referencesMigrations,
+      ...collectionsMigrations,
+    ],
     clock,
   })
   const blobs = await openDiskBlobs({ dir: join(dir, 'blobs'), clock, logger: quiet })
   const images = await openImages({ tempDir: join(dir, 'tmp'), logger: quiet })
   const jobs = openJobs({ db, clock, logger: quiet, nodeId: 'lab' })
   const settings = { limits }
+  const reads = new RecentReads(db, clock)
+  const copied: [FileId, FileId][] = []
+  const notices: ShareNotice[] = []
+  const shareDeps: ShareEndpointDeps & SweepSharesDeps = {
+    db,
+    clock,
+    jobs,
+    vault: openVault({ masterKey: createSecretKey(randomBytes(32)) }),
+    authenticator: { forget: () => {} },
+    serverUrlOf: ({ idTag }) => `https://${idTag}`,
+    findTenant: async (tenantId) => [alice, bob, club].find((tenant) => tenant.tenantId === tenantId),
+    prepareFileShare: async (notice) => async (tx) => tx.afterCommit(() => notices.push(notice)),
+  }
   const deps: FileEndpointDeps = {
     db,
     clock,
@@ -108,18 +158,45 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     tempDir: join(dir, 'tmp'),
     limitsOf: async () => settings.limits,
     imageFormatOf: async () => 'webp',
-    findName: async (_, idTag) => (idTag === aliceTag ? 'Alice' : undefined),
+    tierOf: async () => 'free',
+    findNames: async () => new Map([[aliceTag, 'Alice']]),
+    noteRead: (read) => reads.note(read),
+    copyContent: async (tx, from, to) => tx.afterCommit(() => copied.push([from.fileId, to.fileId])),
+    async beforeRemoval(tx, fileIds) {
+      await endSharesOfFiles(shareDeps, tx, fileIds)
+      await removeItems(tx, fileIds)
+    },
   }
+  jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(shareDeps, payload, context))
+  jobs.handle(sweepSharesJob, () => sweepShares(shareDeps))
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
   await jobs.start()
-  const site = await openSite(deps)
+  const endpoints = [...fileEndpoints(deps), ...shareEndpoints(shareDeps), ...collectionEndpoints(deps)]
+  const site = await openSite(endpoints, clock)
   return {
     ...site,
     ...storage(db, join(dir, 'blobs')),
     clock,
     db,
     deps,
+    shareDeps,
     jobs,
+    reads,
+    /** Documents and databases whose content was asked to be copied. */
+    copied,
+    /** What identities were told of shares. */
+    notices,
+    /** The token of a reference to a file, as its exchange gives it. */
+    async makeHolder(
+      fileId: string,
+      level: 'read' | 'write' = 'read',
+      options: { by?: IdTag; at?: Tenant } = {},
+    ) {
+      const { by = aliceTag, at = alice } = options
+      const reference = { type: 'share.file', resourceId: fileId, accessLevel: level, createdBy: by } as const
+      const { refId } = await db.transact(at.tenantId, (tx) => makeReference(shareDeps, tx, reference))
+      return holder(`file:${fileId}:${level}`, refId)
+    },
     settings,
     settle: () => jobs.settle(),
     close: async () => {
@@ -131,14 +208,13 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
   }
 }
 
-async function openSite(deps: FileEndpointDeps) {
-  const { clock } = deps
+async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
   // By bearer; as many as a test has callers.
   const known = new Map<string, Caller>()
   const tenants = new Map([alice, bob, club].map((tenant) => [tenant.idTag as string, tenant]))
   const errors: unknown[] = []
   const http = createHttpServer({
-    endpoints: fileEndpoints(deps),
+    endpoints,
     rawRoutes: [],
     hooks: {
       findTenant: (host) => tenants.get(host),

@@ -243,6 +243,7 @@ eachDialect('Reading a file', (open) => {
       visibility: 'F',
       owner: { idTag: aliceTag, name: 'Alice' },
       createdAt: '2023-11-14T22:13:20.000Z',
+      userData: { pinned: false, starred: false },
     })
     expect(descriptor.headers['cache-control']).toBe('no-store')
   })

@@ -105,10 +105,12 @@ function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNames): Co
 }
 
 /** Asked once for all rows: most tenants share nothing with most viewers. */
-function mayBeGranted({ held }: FileViewer, { tenantId, viewerTag }: AccessNames): Condition {
+function mayBeGranted({ viewer, held }: FileViewer, { tenantId, viewerTag }: AccessNames): Condition {
   if (held.length > 0) return sql<SqlBool>`true`
-  return sql<SqlBool>`(exists (select 1 from shares where tenant_id = ${tenantId} and subject_type = 'F')
-    or exists (select 1 from shares where tenant_id = ${tenantId} and subject_type = 'U' and subject_id = ${viewerTag}))`
+  const toCrowds = sql<SqlBool>`exists (select 1 from shares where tenant_id = ${tenantId} and subject_type = 'F')`
+  if (viewer.idTag === undefined) return toCrowds
+  return sql<SqlBool>`(${toCrowds} or exists (select 1 from shares
+    where tenant_id = ${tenantId} and subject_type = 'U' and subject_id = ${viewerTag}))`
 }
 
 /** The highest level that shares and held references give on a file or on a folder above it, or reading without them.
@@ -117,6 +119,8 @@ function mayBeGranted({ held }: FileViewer, { tenantId, viewerTag }: AccessNames
 function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
   const given = levelOfKeys(held, 'reached.file_id')
   const readsNode = sql`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
+  // The names are the caller's also where nobody is asked about.
+  const isViewer = viewer.idTag === undefined ? sql`false` : sql`person.subject_id = ${names.viewerTag}`
   const carried = (level: Level) =>
     sql<number>`case reached.level when 0 then ${level} else reached.level end`
   return sql<number>`(
@@ -143,7 +147,7 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
     from reached
     join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
     left join shares as person on person.tenant_id = ${names.tenantId} and person.resource_id = node.file_id
-      and person.subject_type = 'U' and person.subject_id = ${names.viewerTag} and ${isCurrent('person', names)}
+      and person.subject_type = 'U' and ${isViewer} and ${isCurrent('person', names)}
     where reached.is_subject = 0 or node.status <> 'D'
   )`
 }
@@ -182,5 +186,6 @@ function limitOf(limits: NonNullable<FileViewer['limits']>, { tenantId }: Access
 /** Whoever comes without a token. */
 export function everybody({ tenantTag, facts }: Viewer): FileViewer {
   const known: Viewer['facts'] = new Set(facts.has('community') ? ['community'] : [])
-  return { viewer: { tenantTag, idTag: undefined, facts: known }, held: [], limits: undefined }
+  const limits = { everywhere: readLevel, single: [] } as const
+  return { viewer: { tenantTag, idTag: undefined, facts: known }, held: [], limits }
 }
