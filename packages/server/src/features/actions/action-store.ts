@@ -1,42 +1,13 @@
-import type { ActionId, ActionTypeName, FileId, IdTag, Visibility } from '@kith/protocol'
+import type { ActionId, IdTag } from '@kith/protocol'
 import { type Insertable, sql } from 'kysely'
-import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
+import { fromRow, rowColumns, toRow } from './action-row.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
+import { insertLookups } from './lookup-rows-store.ts'
 import { deleteSearchText, putSearchText } from './search-store.ts'
 import { searchTextOf } from './search-text.ts'
-import { tagsOf } from './tags.ts'
 import { uniqueKeyOf } from './unique-key.ts'
-
-const rowColumns = [
-  'tenant_id',
-  'action_id',
-  'type',
-  'sub_type',
-  'issuer_tag',
-  'author_tag',
-  'audience_tag',
-  'audience',
-  'parent_id',
-  'root_id',
-  'within_id',
-  'subject',
-  'visibility',
-  'status',
-  'flags',
-  'created_at',
-  'issued_at',
-  'published_at',
-  'publish_at',
-  'expires_at',
-  'unique_key',
-  'marked',
-  'content',
-  'attachments',
-  'x',
-  'nonce',
-  'token',
-] as const satisfies readonly (keyof ActionRow)[]
 
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<boolean>`status in ('A', 'C')`
@@ -48,24 +19,6 @@ const insertRow = statement<ActionTables, ActionRow, { seq: number }>((tables, v
     .values(values as Insertable<ActionTables['actions']>)
     .returning('seq')
 })
-
-function settleBy(column: 'parent_id' | 'root_id' | 'subject') {
-  return statement<ActionTables, { tenantId: number; actionId: string; visibility: string }, unknown>(
-    (tables, value) =>
-      tables
-        .updateTable('actions')
-        .set({ visibility: value('visibility') })
-        .where('tenant_id', '=', value('tenantId'))
-        .where(column, '=', value('actionId'))
-        .where('within_id', '=', value('actionId'))
-        .where('visibility', 'is', null),
-  )
-}
-const settle = {
-  parent_id: settleBy('parent_id'),
-  root_id: settleBy('root_id'),
-  subject: settleBy('subject'),
-}
 
 const selectById = statement<ActionTables, { tenantId: number; actionId: string }, ActionRow>(
   (tables, value) =>
@@ -105,25 +58,7 @@ export async function insertAction(tx: Writer, action: StoredAction): Promise<vo
   const [inserted] = await tx.run(insertRow, toRow(tx.tenantId, action))
   if (inserted && action.status !== 'D' && action.status !== 'T')
     await putSearchText(tx, inserted.seq, searchTextOf(action.content))
-  const { actionId, audience, attachments } = action
-  const tables = tx.tables<ActionTables>()
-  const names = { tenant_id: tx.tenantId, action_id: actionId }
-  if (audience.length > 0)
-    await tables
-      .insertInto('action_recipients')
-      .values(audience.map((idTag) => ({ ...names, id_tag: idTag })))
-      .execute()
-  if (attachments.length > 0)
-    await tables
-      .insertInto('action_attachments')
-      .values(attachments.map((fileId) => ({ ...names, file_id: fileId })))
-      .execute()
-  const tags = tagsOf(action.content)
-  if (tags.length > 0)
-    await tables
-      .insertInto('action_tags')
-      .values(tags.map((tag) => ({ ...names, tag })))
-      .execute()
+  await insertLookups(tx, action)
 }
 
 /** Keeps a token of the tenant's own that is no action, as long as it is on its way. */
@@ -155,17 +90,6 @@ export async function insertRecord(
     issued_at: record.issuedAt,
     token: record.token,
   })
-}
-
-/** Comments and reactions may arrive before what they are about: without a visibility of their own they take its. */
-export async function settleChildren(tx: Writer, root: StoredAction): Promise<void> {
-  if (root.visibility === null) return
-  for (const column of ['parent_id', 'root_id', 'subject'] as const)
-    await tx.change(settle[column], {
-      tenantId: tx.tenantId,
-      actionId: root.actionId,
-      visibility: root.visibility,
-    })
 }
 
 /** Replaces the free members of an action. */
@@ -255,135 +179,4 @@ async function forgetText(tx: Writer, actionId: ActionId): Promise<void> {
     .where('action_id', '=', actionId)
     .executeTakeFirst()
   if (row) await deleteSearchText(tx, row.seq)
-}
-
-/** Has the issuer withdrawn this action before it arrived? */
-export async function hasTombstone(
-  reader: Reader,
-  { actionId, issuerTag, type }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
-): Promise<boolean> {
-  const row = await reader.first(selectTombstone, { tenantId: reader.tenantId, actionId, issuerTag, type })
-  return row !== undefined
-}
-
-const selectTombstone = statement<
-  ActionTables,
-  { tenantId: number; actionId: string; issuerTag: string; type: string },
-  { action_id: string }
->((tables, value) =>
-  tables
-    .selectFrom('actions')
-    .select('action_id')
-    .where('tenant_id', '=', value('tenantId'))
-    .where('subject', '=', value('actionId'))
-    .where('subject', 'is not', null)
-    .where('issuer_tag', '=', value('issuerTag'))
-    .where('type', '=', value('type'))
-    .where('sub_type', '=', 'DEL')
-    .limit(1),
-)
-
-const selectHolders = statement<
-  ActionTables,
-  { actionId: string },
-  { tenant_id: number; issuer_tag: string }
->((tables, value) =>
-  tables.selectFrom('actions').select(['tenant_id', 'issuer_tag']).where('action_id', '=', value('actionId')),
-)
-
-/** NOTE: over all tenants: who on this server holds an action, so that what is said about it finds them. */
-export async function listHolders(
-  reader: Reader,
-  actionId: ActionId,
-): Promise<{ tenantId: TenantId; issuerTag: IdTag }[]> {
-  const rows = await reader.run(selectHolders, { actionId })
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, issuerTag: row.issuer_tag as IdTag }))
-}
-
-const selectExpired = statement<ActionTables, { now: number; limit: number }, ActionRow>((tables, value) =>
-  tables
-    .selectFrom('actions')
-    .select(rowColumns)
-    .where('expires_at', '<=', value('now'))
-    .where('expires_at', 'is not', null)
-    .where(isLiveStatus)
-    .orderBy('expires_at')
-    .limit(value('limit')),
-)
-
-/** NOTE: over all tenants: published actions whose time is over. */
-export async function listExpired(
-  reader: Reader,
-  now: number,
-  limit: number,
-): Promise<{ tenantId: TenantId; action: StoredAction }[]> {
-  const rows = await reader.run(selectExpired, { now, limit })
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, action: fromRow(row) }))
-}
-
-function toRow(tenantId: TenantId, action: StoredAction): ActionRow {
-  return {
-    tenant_id: tenantId,
-    action_id: action.actionId,
-    type: action.type,
-    sub_type: action.subType ?? null,
-    issuer_tag: action.issuerTag,
-    author_tag: action.authorTag ?? null,
-    audience_tag: action.audienceTag ?? null,
-    audience: action.audience.length > 0 ? JSON.stringify(action.audience) : null,
-    parent_id: action.parentId ?? null,
-    root_id: action.rootId ?? null,
-    within_id: action.withinId ?? null,
-    subject: action.subject ?? null,
-    visibility: action.visibility,
-    status: action.status,
-    flags: action.flags ?? null,
-    created_at: action.createdAt,
-    issued_at: action.issuedAt,
-    published_at: action.publishedAt ?? null,
-    publish_at: action.publishAt ?? null,
-    expires_at: action.expiresAt ?? null,
-    unique_key: uniqueKeyOf(action) ?? null,
-    marked: Number(action.isMarked),
-    content: action.content === undefined ? null : JSON.stringify(action.content),
-    attachments: action.attachments.length > 0 ? JSON.stringify(action.attachments) : null,
-    x: action.x === undefined ? null : JSON.stringify(action.x),
-    nonce: action.nonce ?? null,
-    token: action.token ?? null,
-  }
-}
-
-function fromRow(row: ActionRow): StoredAction {
-  const text = <Text extends string>(value: string | null) => (value ?? undefined) as Text | undefined
-  return {
-    actionId: row.action_id as ActionId,
-    type: row.type as ActionTypeName,
-    subType: text(row.sub_type),
-    parentId: text<ActionId>(row.parent_id),
-    rootId: text<ActionId>(row.root_id),
-    withinId: text<ActionId>(row.within_id),
-    issuerTag: row.issuer_tag as IdTag,
-    authorTag: text<IdTag>(row.author_tag),
-    audienceTag: text<IdTag>(row.audience_tag),
-    audience: parsed<IdTag[]>(row.audience) ?? [],
-    content: parsed<Record<string, unknown>>(row.content),
-    attachments: parsed<FileId[]>(row.attachments) ?? [],
-    subject: text(row.subject),
-    expiresAt: row.expires_at ?? undefined,
-    visibility: row.visibility as Visibility,
-    flags: text(row.flags),
-    x: parsed<Record<string, unknown>>(row.x),
-    status: row.status as StoredStatus,
-    isMarked: row.marked === 1,
-    createdAt: row.created_at,
-    issuedAt: row.issued_at,
-    publishedAt: row.published_at ?? undefined,
-    publishAt: row.publish_at ?? undefined,
-    nonce: text(row.nonce),
-    token: text(row.token),
-  }
-}
-
-function parsed<Value>(text: string | null): Value | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Value)
 }

@@ -8,7 +8,7 @@ import {
 import { listReceivers } from '#features/relations/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import type { Reader, TenantId } from '#infra/db/index.ts'
-import { listHolders } from './action-store.ts'
+import { listHolders } from './action-lookup-store.ts'
 
 /** The tenants of this server that an action concerns (DECISIONS part 11): those it names, those who hold what it is
  * about, and for a broadcast those who follow its issuer or are connected with it. */

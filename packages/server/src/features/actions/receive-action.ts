@@ -12,16 +12,9 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
+import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
-import {
-  eraseAction,
-  findRival,
-  findStoredAction,
-  hasTombstone,
-  insertAction,
-  setStatus,
-  settleChildren,
-} from './action-store.ts'
+import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from './action-store.ts'
 import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'

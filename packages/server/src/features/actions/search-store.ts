@@ -1,9 +1,16 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
-import type { Dialect, MigrationSchema, Reader, Writer } from '#infra/db/index.ts'
+import { type Expression, type Generated, type SqlBool, sql } from 'kysely'
+import { type Dialect, type MigrationSchema, type Reader, statement, type Writer } from '#infra/db/index.ts'
 import { searchWords } from './search-text.ts'
 
 interface SearchTables {
-  action_texts: { rowid: number; seq: number; tenant: string; tenant_id: number; body: string }
+  /** On PostgreSQL `tenant_id` and `seq`, on SQLite `tenant` and `rowid`. */
+  action_texts: {
+    rowid: Generated<number>
+    seq: Generated<number>
+    tenant: Generated<string>
+    tenant_id: Generated<number>
+    body: string
+  }
 }
 
 /** The index of words: FTS5 on SQLite, `tsvector` on PostgreSQL. The words are ours, so both find the same. */
@@ -21,24 +28,29 @@ export async function createSearchIndex(schema: MigrationSchema): Promise<void> 
   })
 }
 
-/** Makes an action found by its words. */
-export async function putSearchText(tx: Writer, seq: number, text: string): Promise<void> {
-  if (text === '') return
-  const tables = tx.tables<SearchTables>()
-  if (tx.dialect === 'sqlite')
-    await tables
-      .insertInto('action_texts')
-      .values(sqliteRow(tx.tenantId, seq, text))
-      .execute()
-  else
-    await tables
-      .insertInto('action_texts')
-      .values({ tenant_id: tx.tenantId, seq, body: sql<string>`to_tsvector('simple', ${text})` } as never)
-      .execute()
+interface TextValues {
+  readonly tenantId: number
+  readonly tenantWord: string
+  readonly seq: number
+  readonly body: string
 }
 
-function sqliteRow(tenantId: number, seq: number, body: string) {
-  return { rowid: seq, tenant: tenantWord(tenantId), body } as never
+const insertText = statement<SearchTables, TextValues, unknown>((tables, value, dialect) =>
+  tables.insertInto('action_texts').values(
+    dialect === 'sqlite'
+      ? { rowid: value('seq'), tenant: value('tenantWord'), body: value('body') }
+      : {
+          tenant_id: value('tenantId'),
+          seq: value('seq'),
+          body: sql<string>`to_tsvector('simple', ${value('body')})`,
+        },
+  ),
+)
+
+/** Makes an action found by its words. */
+export async function putSearchText(tx: Writer, seq: number, body: string): Promise<void> {
+  const { tenantId } = tx
+  if (body !== '') await tx.change(insertText, { tenantId, tenantWord: tenantWord(tenantId), seq, body })
 }
 
 /** Makes an action found no more. */

@@ -1,0 +1,99 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import { sql } from 'kysely'
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { StoredAction } from './action.ts'
+import { fromRow, rowColumns } from './action-row.ts'
+import type { ActionRow, ActionTables } from './action-tables.ts'
+
+function settleBy(column: 'parent_id' | 'root_id' | 'subject') {
+  return statement<ActionTables, { tenantId: number; actionId: string; visibility: string }, unknown>(
+    (tables, value) =>
+      tables
+        .updateTable('actions')
+        .set({ visibility: value('visibility') })
+        .where('tenant_id', '=', value('tenantId'))
+        .where(column, '=', value('actionId'))
+        .where('within_id', '=', value('actionId'))
+        .where('visibility', 'is', null),
+  )
+}
+const settle = {
+  parent_id: settleBy('parent_id'),
+  root_id: settleBy('root_id'),
+  subject: settleBy('subject'),
+}
+
+/** Comments and reactions may arrive before what they are about: without a visibility of their own they take its. */
+export async function settleChildren(tx: Writer, root: StoredAction): Promise<void> {
+  if (root.visibility === null) return
+  for (const column of ['parent_id', 'root_id', 'subject'] as const)
+    await tx.change(settle[column], {
+      tenantId: tx.tenantId,
+      actionId: root.actionId,
+      visibility: root.visibility,
+    })
+}
+
+/** Has the issuer withdrawn this action before it arrived? */
+export async function hasTombstone(
+  reader: Reader,
+  { actionId, issuerTag, type }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
+): Promise<boolean> {
+  const row = await reader.first(selectTombstone, { tenantId: reader.tenantId, actionId, issuerTag, type })
+  return row !== undefined
+}
+
+const selectTombstone = statement<
+  ActionTables,
+  { tenantId: number; actionId: string; issuerTag: string; type: string },
+  { action_id: string }
+>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select('action_id')
+    .where('tenant_id', '=', value('tenantId'))
+    .where('subject', '=', value('actionId'))
+    .where('subject', 'is not', null)
+    .where('issuer_tag', '=', value('issuerTag'))
+    .where('type', '=', value('type'))
+    .where('sub_type', '=', 'DEL')
+    .limit(1),
+)
+
+const selectHolders = statement<
+  ActionTables,
+  { actionId: string },
+  { tenant_id: number; issuer_tag: string }
+>((tables, value) =>
+  tables.selectFrom('actions').select(['tenant_id', 'issuer_tag']).where('action_id', '=', value('actionId')),
+)
+
+/** NOTE: over all tenants: who on this server holds an action, so that what is said about it finds them. */
+export async function listHolders(
+  reader: Reader,
+  actionId: ActionId,
+): Promise<{ tenantId: TenantId; issuerTag: IdTag }[]> {
+  const rows = await reader.run(selectHolders, { actionId })
+  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, issuerTag: row.issuer_tag as IdTag }))
+}
+
+const selectExpired = statement<ActionTables, { now: number; limit: number }, ActionRow>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select(rowColumns)
+    .where('expires_at', '<=', value('now'))
+    .where('expires_at', 'is not', null)
+    .where(sql<boolean>`status in ('A', 'C')`)
+    .orderBy('expires_at')
+    .limit(value('limit')),
+)
+
+/** NOTE: over all tenants: published actions whose time is over. */
+export async function listExpired(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ tenantId: TenantId; action: StoredAction }[]> {
+  const rows = await reader.run(selectExpired, { now, limit })
+  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, action: fromRow(row) }))
+}

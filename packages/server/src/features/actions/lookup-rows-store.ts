@@ -1,0 +1,39 @@
+import { statement, type Writer } from '#infra/db/index.ts'
+import type { StoredAction } from './action.ts'
+import type { ActionTables } from './action-tables.ts'
+import { tagsOf } from './tags.ts'
+
+interface LookupValues {
+  readonly tenantId: number
+  readonly actionId: string
+  readonly name: string
+}
+
+const insertRecipient = statement<ActionTables, LookupValues, unknown>((tables, value) =>
+  tables
+    .insertInto('action_recipients')
+    .values({ tenant_id: value('tenantId'), action_id: value('actionId'), id_tag: value('name') }),
+)
+
+const insertAttachment = statement<ActionTables, LookupValues, unknown>((tables, value) =>
+  tables
+    .insertInto('action_attachments')
+    .values({ tenant_id: value('tenantId'), action_id: value('actionId'), file_id: value('name') }),
+)
+
+const insertTag = statement<ActionTables, LookupValues, unknown>((tables, value) =>
+  tables
+    .insertInto('action_tags')
+    .values({ tenant_id: value('tenantId'), action_id: value('actionId'), tag: value('name') }),
+)
+
+/** Writes what an action is looked up by beside its own columns: its audience, attachments and tags. */
+export async function insertLookups(
+  tx: Writer,
+  { actionId, audience, attachments, content }: StoredAction,
+): Promise<void> {
+  const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
+  for (const idTag of audience) await tx.change(insertRecipient, of(idTag))
+  for (const fileId of attachments) await tx.change(insertAttachment, of(fileId))
+  for (const tag of tagsOf(content)) await tx.change(insertTag, of(tag))
+}
