@@ -249,7 +249,7 @@ eachDialect('Access to files', (open) => {
           expect(counted.items.map(({ file }) => file.fileId)).toEqual(readable.slice(1, 3))
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     )
   }, 120_000)
 })

@@ -71,6 +71,14 @@ eachDialect('Uploading', (open) => {
     expect(await lab.remains()).toMatchObject({ files: 1, blobs: 1, reservations: 0, onDisk: 1 })
   })
 
+  test('takes any name, also those that are something else elsewhere', async () => {
+    const lab = await openLab()
+    for (const name of ['restore', 'duplicate', 'shares', 'variant', '..', 'a b%20', 'ü🐈']) {
+      const answer = await lab.upload(name, 'x', { preset: 'raw' })
+      expect([answer.status, answer.json.data?.fileName]).toEqual([201, name])
+    }
+  })
+
   test('answers at the singular path too', async () => {
     const lab = await openLab()
     expect((await lab.send('POST', '/api/file/raw/a', { as: owner, body: 'x' })).status).toBe(201)

@@ -21,13 +21,24 @@ export function routeOf({ contract, handle }: Endpoint): Route {
   return {
     contract,
     handle,
-    urls: pathsOf(contract).map((path) =>
-      path.replaceAll(/\{\w+\*\}$/g, '*').replaceAll(/\{(\w+)\}/g, ':$1'),
-    ),
+    urls: pathsOf(contract).flatMap((path) => urlsOf(contract, path)),
     restParameter: /\{(\w+)\*\}$/.exec(contract.path)?.[1],
     input: undefined,
     write: undefined,
   }
+}
+
+/** A path for the router. Where a parameter is one of a few words, those come before what has a fixed word later on:
+ * `/files/raw/restore` is an upload under this name, `/files/ID/restore` is not. */
+function urlsOf({ params }: Contract, path: string): string[] {
+  const properties: Readonly<Record<string, { enum?: readonly string[] }>> = params?.properties ?? {}
+  const url = path.replaceAll(/\{\w+\*\}$/g, '*')
+  const plain = url.replaceAll(/\{(\w+)\}/g, ':$1')
+  const worded = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const words = properties[name]?.enum
+    return words ? `:${name}(^(?:${words.join('|')})$)` : `:${name}`
+  })
+  return worded === plain ? [plain] : [worded, plain]
 }
 
 /** Every path of a contract: its own, its aliases, and the singular forms of DECISIONS part 1. */
