@@ -294,8 +294,16 @@ async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
 const everything = new Proxy({} as Parameters<typeof createMemoryRateLimits>[1], { get: () => 1e9 })
 
 interface LabTables {
-  files: { tenant_id: number; file_id: string }
-  blobs: { tenant_id: number; blob_hash: string; uses: number }
+  files: {
+    tenant_id: number
+    file_id: string
+    file_tp: string
+    status: string
+    parent_id: string | null
+    blob_hash: string | null
+  }
+  file_variants: { tenant_id: number; blob_hash: string }
+  blobs: { tenant_id: number; blob_hash: string; uses: number; size: number; unused_since: number | null }
   storage_reservations: { tenant_id: number; bytes: number }
   blob_claims: { tenant_id: number }
   jobs: { tenant_id: number; kind: string }
@@ -323,6 +331,44 @@ function storage(db: Database, blobDir: string) {
         jobs: await rows('jobs'),
         onDisk: await filesBelow(blobDir),
       }
+    },
+    /** What cannot be: files in what is no live folder, folders in each other, bytes counted wrongly. */
+    async inconsistencies(tenant = alice): Promise<string[]> {
+      const at = tenant.tenantId
+      const files = await tables(tenant).selectFrom('files').selectAll().where('tenant_id', '=', at).execute()
+      const byId = new Map(files.map((file) => [file.file_id, file]))
+      const wrong: string[] = []
+      for (const file of files) {
+        const parent = file.parent_id === null ? undefined : byId.get(file.parent_id)
+        if (file.parent_id !== null && parent?.file_tp !== 'FLDR')
+          wrong.push(`${file.file_id} is in no folder`)
+        if (parent && (parent.status === 'D') !== (file.status === 'D'))
+          wrong.push(`${file.file_id} is half gone`)
+        let above = parent
+        for (let steps = 0; above && steps < 100; steps += 1)
+          above = above.parent_id === null ? undefined : byId.get(above.parent_id)
+        if (above) wrong.push(`${file.file_id} lies in itself`)
+      }
+      const variants = await tables(tenant)
+        .selectFrom('file_variants')
+        .select('blob_hash')
+        .where('tenant_id', '=', at)
+        .execute()
+      const uses = new Map<string, number>()
+      for (const { blob_hash } of [...files, ...variants])
+        if (blob_hash !== null) uses.set(blob_hash, (uses.get(blob_hash) ?? 0) + 1)
+      const blobs = await tables(tenant).selectFrom('blobs').selectAll().where('tenant_id', '=', at).execute()
+      let bytes = 0
+      for (const { blob_hash, uses: counted, size, unused_since } of blobs) {
+        if (counted !== (uses.get(blob_hash) ?? 0)) wrong.push(`${blob_hash} has ${counted} uses`)
+        if ((unused_since !== null) !== (counted === 0)) wrong.push(`${blob_hash} is unused or not`)
+        if (counted > 0) bytes += size
+      }
+      const usage = await this.usage(tenant)
+      if ((usage?.used_bytes ?? 0) !== bytes) wrong.push(`${usage?.used_bytes} bytes are counted of ${bytes}`)
+      if ((usage?.files ?? 0) !== files.length)
+        wrong.push(`${usage?.files} files are counted of ${files.length}`)
+      return wrong
     },
     async usage(tenant = alice) {
       const query = tables(tenant).selectFrom('storage_usage').select(['used_bytes', 'files'])

@@ -1,0 +1,262 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import {
+  alice,
+  aliceTag,
+  bob,
+  bobTag,
+  club,
+  type FilesLab,
+  filesLab,
+  identity,
+  type Sent,
+} from '#harness/files-lab.ts'
+
+const owner = identity(aliceTag, alice)
+const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
+  `${status} ${json.error?.code}`
+
+interface Listed {
+  readonly fileId: string
+  readonly fileName: string
+}
+
+eachDialect('Listing files', (open) => {
+  const openLab = filesLab(open)
+
+  async function put(lab: FilesLab, name: string, query = '', sent: Sent = {}): Promise<string> {
+    lab.clock.advance(1000)
+    const answer = await lab.upload(name, name, { query, headers: { 'content-type': 'text/plain' }, ...sent })
+    expect(answer.status).toBe(201)
+    return answer.json.data.fileId
+  }
+  async function make(lab: FilesLab, fileTp: string, body: object = {}): Promise<string> {
+    lab.clock.advance(1000)
+    const answer = await lab.send('POST', '/api/files', { as: owner, json: { fileTp, ...body } })
+    expect(answer.status).toBe(201)
+    return answer.json.data.fileId
+  }
+  async function list(lab: FilesLab, query = '', sent: Sent = {}) {
+    const answer = await lab.send('GET', `/api/files${query}`, { as: owner, ...sent })
+    expect(answer.status).toBe(200)
+    return answer.json as {
+      data: Listed[]
+      cursorPagination?: { nextCursor: string | null; hasMore: boolean }
+    }
+  }
+  const names = async (lab: FilesLab, query = '', sent: Sent = {}) =>
+    (await list(lab, query, sent)).data.map(({ fileName }) => fileName)
+
+  test('answers the newest first, with everything about each', async () => {
+    const lab = await openLab()
+    const folder = await make(lab, 'FLDR', { fileName: 'box' })
+    await put(lab, 'a.txt', `?parentId=${folder}&tags=x,y&visibility=F`)
+    const { data, cursorPagination } = await list(lab)
+    expect(data[0]).toEqual({
+      fileId: expect.stringMatching(/^b1~/),
+      parentId: folder,
+      status: 'A',
+      fileTp: 'BLOB',
+      contentType: 'text/plain',
+      fileName: 'a.txt',
+      size: 5,
+      createdAt: new Date(lab.clock.now()).toISOString(),
+      tags: ['x', 'y'],
+      visibility: 'F',
+      owner: { idTag: aliceTag, name: 'Alice' },
+      userData: { pinned: false, starred: false },
+    })
+    expect(data[1]).toMatchObject({ fileTp: 'FLDR', fileName: 'box', parentId: null, visibility: null })
+    expect(cursorPagination).toEqual({ nextCursor: null, hasMore: false })
+  })
+
+  test('shows only what the caller may read, and nothing of another tenant', async () => {
+    const lab = await openLab()
+    await put(lab, 'private')
+    await put(lab, 'public', '?visibility=P')
+    await put(lab, 'verified', '?visibility=V')
+    await put(lab, 'elsewhere', '?visibility=P', { at: bob, as: identity(bobTag, bob) })
+    expect(await names(lab)).toEqual(['verified', 'public', 'private'])
+    expect(await names(lab, '', { as: identity(bobTag, alice) })).toEqual(['verified', 'public'])
+    expect(await names(lab, '', { as: { kind: 'guest' } })).toEqual(['public'])
+    const guests = await list(lab, '', { as: { kind: 'guest' } })
+    expect(guests.data[0]).not.toHaveProperty('userData')
+  })
+
+  test('needs a scope that reads files', async () => {
+    const lab = await openLab()
+    const asked = (scope: string) =>
+      lab.send('GET', '/api/files', { as: identity(aliceTag, alice, { scope }) })
+    expect(failureOf(await asked('read:actions'))).toBe('403 E-AUTH-FORBIDDEN')
+    expect((await asked('read:files')).status).toBe(200)
+  })
+
+  test('for whoever holds a reference to a folder shows what is in it', async () => {
+    const lab = await openLab()
+    const folder = await make(lab, 'FLDR', { fileName: 'shared' })
+    const inner = await make(lab, 'FLDR', { fileName: 'inner', parentId: folder })
+    await put(lab, 'deep', `?parentId=${inner}`)
+    await put(lab, 'outside')
+    const as = await lab.makeHolder(folder)
+    expect(await names(lab, '', { as })).toEqual(['deep', 'inner', 'shared'])
+    expect(await names(lab, `?parentId=${inner}`, { as })).toEqual(['deep'])
+  })
+
+  test('selects by type, content type, tags and status', async () => {
+    const lab = await openLab()
+    await make(lab, 'CRDT', { fileName: 'doc', tags: 'work' })
+    await make(lab, 'RTDB', { fileName: 'base' })
+    await make(lab, 'FLDR', { fileName: 'box' })
+    await put(lab, 'text', '?tags=work,home')
+    await put(lab, 'html', '', { headers: { 'content-type': 'text/html; charset=utf-8' } })
+    const png = await readFile(join(import.meta.dirname, '../../../test/fixtures/images/transparent.png'))
+    lab.clock.advance(1000)
+    await lab.upload('picture', png)
+    expect(await names(lab, '?fileTp=CRDT')).toEqual(['doc'])
+    expect(await names(lab, '?fileTp=CRDT,RTDB')).toEqual(['base', 'doc'])
+    expect(await names(lab, '?contentType=text/plain')).toEqual(['text'])
+    expect(await names(lab, '?contentType=text/html')).toEqual(['html'])
+    expect(await names(lab, '?contentType=text/*')).toEqual(['html', 'text'])
+    expect(await names(lab, '?contentType=IMAGE/*')).toEqual(['picture'])
+    expect(await names(lab, '?contentType=%25')).toEqual([])
+    expect(await names(lab, '?tags=home')).toEqual(['text'])
+    expect(await names(lab, '?tags=home,work')).toEqual(['text', 'doc'])
+    expect(await names(lab, '?tags=Home')).toEqual([])
+    await lab.settle()
+    expect(await names(lab, '?status=M,P')).toEqual([])
+    expect((await names(lab, '?status=A')).length).toBe(6)
+  })
+
+  test('selects by folder', async () => {
+    const lab = await openLab()
+    const box = await make(lab, 'FLDR', { fileName: 'box' })
+    await put(lab, 'in', `?parentId=${box}`)
+    await put(lab, 'out')
+    expect(await names(lab, `?parentId=${box}`)).toEqual(['in'])
+    expect(await names(lab, '?parentId=__root__')).toEqual(['out', 'box'])
+    expect(await names(lab, '?parentId=__trash__')).toEqual([])
+    expect(await names(lab, `?parentId=d1~${'A'.repeat(43)}`)).toEqual([])
+    expect(await names(lab, '?parentId=nothing')).toEqual([])
+    expect(await names(lab, '?parentId=nothing&_offset=0')).toEqual([])
+  })
+
+  test('puts in order by creation, change, name and last reading', async () => {
+    const lab = await openLab()
+    const b = await put(lab, 'b', '?created_at=100')
+    const a = await put(lab, 'a', '?created_at=300')
+    await put(lab, 'C', '?created_at=200')
+    expect(await names(lab)).toEqual(['a', 'C', 'b'])
+    expect(await names(lab, '?sort=created&sortDir=asc')).toEqual(['b', 'C', 'a'])
+    expect(await names(lab, '?sort=name')).toEqual(['C', 'a', 'b'])
+    expect(await names(lab, '?sort=name&sortDir=desc')).toEqual(['b', 'a', 'C'])
+    lab.clock.advance(1000)
+    await lab.send('PATCH', `/api/files/${b}`, { as: owner, json: { tags: 'new' } })
+    expect(await names(lab, '?sort=modified')).toEqual(['b', 'C', 'a'])
+    for (const fileId of [b, a]) {
+      await lab.send('GET', `/api/files/${fileId}`, { as: owner })
+      lab.clock.advance(1000)
+    }
+    await lab.reads.flush()
+    expect(await names(lab, '?sort=recent')).toEqual(['a', 'b', 'C'])
+    expect(await names(lab, '?sort=recent&sortDir=asc')).toEqual(['C', 'b', 'a'])
+    const { data } = await list(lab, '?sort=recent')
+    expect(data[0]).toMatchObject({ userData: { accessedAt: expect.stringMatching(/^2026-01-01T/) } })
+  })
+
+  test('goes on after each page without losing or repeating what is added meanwhile', async () => {
+    const lab = await openLab()
+    for (const name of ['1', '2', '3', '4', '5']) await put(lab, name)
+    for (const sort of ['created', 'modified', 'name', 'recent']) {
+      const first = await list(lab, `?limit=2&sort=${sort}&sortDir=desc`)
+      expect(first.cursorPagination?.hasMore).toBe(true)
+      await put(lab, `new ${sort}`)
+      const cursor = first.cursorPagination?.nextCursor
+      const rest = await list(lab, `?limit=200&sort=${sort}&sortDir=desc&cursor=${cursor}`)
+      const seen = [...first.data, ...rest.data].map(({ fileId }) => fileId)
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(rest.cursorPagination).toEqual({ nextCursor: null, hasMore: false })
+    }
+  })
+
+  test('answers by number when asked to', async () => {
+    const lab = await openLab()
+    for (const name of ['1', '2', '3']) await put(lab, name)
+    const page = await lab.send('GET', '/api/files?_offset=1&_limit=1', { as: owner })
+    expect(page.json.data.map(({ fileName }: Listed) => fileName)).toEqual(['2'])
+    expect(page.json.pagination).toEqual({ total: 3, offset: 1, limit: 1, hasMore: true })
+    expect(page.json).not.toHaveProperty('cursorPagination')
+  })
+
+  test.each([
+    '?limit=0',
+    '?limit=201',
+    '?fileTp=DOC',
+    '?status=X',
+    '?sort=size',
+    '?sortDir=up',
+    '?cursor=x',
+    '?cursor=eyJzIjoibmFtZSIsInYiOiJhIiwiaWQiOiJiIn0',
+    '?_offset=-1',
+  ])('refuses %s', async (query) => {
+    const lab = await openLab()
+    expect(failureOf(await lab.send('GET', `/api/files${query}`, { as: owner }))).toBe('400 E-VALIDATION')
+  })
+})
+
+eachDialect('The tags of files', (open) => {
+  const openLab = filesLab(open)
+
+  test('are those of the caller’s own, outside the trash', async () => {
+    const lab = await openLab()
+    const { fileId } = (await lab.upload('a', 'a', { query: '?tags=b,a,B' })).json.data
+    await lab.upload('b', 'b', { query: '?tags=b,gone' })
+    const tags = async (query = '', sent: Sent = {}) =>
+      (await lab.send('GET', `/api/tags${query}`, { as: owner, ...sent })).json.data
+    expect(await tags()).toEqual([{ tag: 'B' }, { tag: 'a' }, { tag: 'b' }, { tag: 'gone' }])
+    expect(await tags('?withCounts=true&prefix=b')).toEqual([{ tag: 'b', count: 2 }])
+    expect(await tags('?limit=1')).toEqual([{ tag: 'B' }])
+    expect(await tags('?prefix=%25')).toEqual([])
+    await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
+    expect(await tags('?withCounts=true')).toEqual([
+      { tag: 'b', count: 1 },
+      { tag: 'gone', count: 1 },
+    ])
+    expect(await tags('', { as: identity(bobTag, alice) })).toEqual([])
+    expect(failureOf(await lab.send('GET', '/api/tags'))).toBe('401 E-AUTH-UNAUTH')
+    const narrow = identity(aliceTag, alice, { scope: 'read:actions' })
+    expect(failureOf(await lab.send('GET', '/api/tags', { as: narrow }))).toBe('403 E-AUTH-FORBIDDEN')
+  })
+
+  test('in a community are each member’s', async () => {
+    const lab = await openLab()
+    const member = { at: club, as: identity(bobTag, club, { role: 'contributor' }) }
+    await lab.upload('a', 'a', { query: '?tags=bobs', ...member })
+    expect((await lab.send('GET', '/api/tags', member)).json.data).toEqual([{ tag: 'bobs' }])
+    const moderator = { at: club, as: identity(aliceTag, club, { role: 'moderator' }) }
+    expect((await lab.send('GET', '/api/tags', moderator)).json.data).toEqual([])
+  })
+})
+
+eachDialect('What is stored', (open) => {
+  const openLab = filesLab(open)
+
+  test('is told to whoever acts for the tenant', async () => {
+    const lab = await openLab({ maxStorageBytes: 1000, maxFileBytes: 100 })
+    await lab.upload('a', 'hello')
+    await lab.upload('b', 'hello')
+    const usage = (sent: Sent) => lab.send('GET', '/api/me/usage', sent)
+    expect((await usage({ as: owner })).json.data).toEqual({
+      usedBytes: 5,
+      limitBytes: 1000,
+      files: 2,
+      maxFileBytes: 100,
+      tier: 'free',
+    })
+    expect(failureOf(await usage({ as: identity(bobTag, alice) }))).toBe('403 E-AUTH-FORBIDDEN')
+    expect(failureOf(await usage({}))).toBe('401 E-AUTH-UNAUTH')
+    const moderator = identity(bobTag, club, { role: 'moderator' })
+    expect((await usage({ at: club, as: moderator })).json.data).toMatchObject({ usedBytes: 0, files: 0 })
+  })
+})
