@@ -10,7 +10,7 @@ export const msg = actionType({
     subject: Type.Optional(Type.String({ maxLength: 300 })),
   }),
   requires: ['content'],
-  requiresOneOf: ['audienceTag', 'parentId'],
+  requiresOneOf: ['audienceTag', 'audience', 'parentId'],
   forbids: [],
   subTypes: [],
   uniqueBy: undefined,

@@ -8,18 +8,23 @@ import {
 import { listReceivers } from '#features/relations/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import type { Reader, TenantId } from '#infra/db/index.ts'
+import { endingSubType } from './action.ts'
 import { listHolders } from './action-lookup-store.ts'
+
+interface ConcernDeps {
+  readonly tenants: Pick<Tenants, 'find' | 'findById'>
+}
 
 /** The tenants of this server that an action concerns (DECISIONS part 11): those it names, those who hold what it is
  * about, and for a broadcast those who follow its issuer or are connected with it. */
 export async function findConcerned(
-  deps: { readonly tenants: Pick<Tenants, 'find' | 'findById'> },
+  deps: ConcernDeps,
   reader: Reader,
   payload: ActionTokenPayload,
 ): Promise<HostedTenant[]> {
   const [named, ids] = await Promise.all([
     Promise.all(namesIn(payload).map((idTag) => deps.tenants.find(idTag))),
-    tenantIdsOf(reader, payload),
+    tenantIdsOf(deps, reader, payload),
   ])
   const held = await Promise.all([...ids].map((tenantId) => deps.tenants.findById(tenantId)))
   const concerned = new Map<TenantId, HostedTenant>()
@@ -37,10 +42,16 @@ function namesIn({ audienceTag, audience = [], subject }: ActionTokenPayload) {
   })
 }
 
-async function tenantIdsOf(reader: Reader, payload: ActionTokenPayload): Promise<Set<TenantId>> {
+async function tenantIdsOf(
+  deps: ConcernDeps,
+  reader: Reader,
+  payload: ActionTokenPayload,
+): Promise<Set<TenantId>> {
   const tenantIds = new Set<TenantId>()
   for (const actionId of actionsIn(payload))
-    for (const holder of await listHolders(reader, actionId)) tenantIds.add(holder.tenantId)
+    for (const { tenantId, issuerTag } of await listHolders(reader, actionId))
+      if (isForAllHolders(payload) || (await deps.tenants.find(issuerTag))?.tenantId === tenantId)
+        tenantIds.add(tenantId)
   if (isBroadcast(payload)) {
     const issuerTag = parseIdTag(payload.issuerTag)
     const receivers = issuerTag ? await listReceivers(reader, issuerTag) : []
@@ -49,7 +60,15 @@ async function tenantIdsOf(reader: Reader, payload: ActionTokenPayload): Promise
   return tenantIds
 }
 
-function actionsIn({ parentId, rootId, subject }: ActionTokenPayload): Set<ActionId> {
+/** Comments, and what is said of an action as such, are for whoever holds it; reactions and the like for its issuer. */
+function isForAllHolders({ type, subType }: ActionTokenPayload): boolean {
+  return subType === endingSubType || type === 'STAT' || findActionType(type)?.receivers === 'parent'
+}
+
+/** The actions an action is about, where that makes somebody a receiver. */
+function actionsIn({ type, subType, parentId, rootId, subject }: ActionTokenPayload): Set<ActionId> {
+  const isOnlyForNamed = type !== 'ACK' && findActionType(type)?.receivers === 'audience'
+  if (isOnlyForNamed && subType !== endingSubType) return new Set()
   const texts = [parentId, rootId, subject].filter((text) => text !== undefined)
   return new Set(texts.map(parseActionId).filter((actionId) => actionId !== undefined))
 }

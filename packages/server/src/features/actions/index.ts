@@ -14,3 +14,4 @@ export {
 export { getOwnAction } from './delete-action.ts'
 export { findConcerned } from './find-concerned.ts'
 export { type ReceivedAction, type ReceiveOutcome, receiveAction } from './receive-action.ts'
+export { indexActions, unindexActions } from './reindex-actions.ts'

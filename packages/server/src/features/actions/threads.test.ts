@@ -239,6 +239,26 @@ eachDialect('threads', (open) => {
       await expect(alice.create({ ...message(bob), visibility: 'P' })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
+    test('may have several addressees, who all have the answers', async () => {
+      const { alice, bob, carol, settle, settings } = await start()
+      settings.takesOpenMessages = true
+      const first = await alice.create({
+        type: 'MSG',
+        audience: [bob.idTag, carol.idTag],
+        content: { text: 'psst' },
+      })
+      await settle()
+      await bob.create({ type: 'MSG', parentId: first.actionId, content: { text: 'yes?' } })
+      await settle()
+      for (const who of [alice, carol])
+        expect(await who.list({ rootId: first.actionId })).toMatchObject([
+          { content: { text: 'yes?' }, issuerTag: bob.idTag },
+        ])
+      await expect(alice.create({ type: 'MSG', content: { text: 'to nobody' } })).rejects.toEqual(
+        fails('E-VALIDATION'),
+      )
+    })
+
     test('is refused from strangers, unless the receiver lets everybody in', async () => {
       const { alice, bob, settle, settings } = await start()
       const { actionId } = await bob.create(message(alice))

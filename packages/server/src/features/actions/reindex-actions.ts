@@ -1,0 +1,39 @@
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import { type IndexedAction, listIndexedActions } from './reindex-store.ts'
+import { deleteSearchText, putSearchText } from './search-store.ts'
+import { searchTextOf } from './search-text.ts'
+
+interface Deps {
+  readonly db: Database
+}
+
+// One step holds up other writers for some milliseconds.
+const actionsAtOnce = 200
+
+/** Lets the actions of a tenant be found by their words, after they were brought from elsewhere without the index. */
+export async function indexActions(deps: Deps, tenantId: TenantId): Promise<void> {
+  await eachAction(deps, tenantId, async (tx, { seq, content, isFound }) => {
+    if (isFound) await putSearchText(tx, seq, searchTextOf(content))
+  })
+}
+
+/** Takes the words of a tenant's actions out of the index, before the actions themselves are removed. */
+export async function unindexActions(deps: Deps, tenantId: TenantId): Promise<void> {
+  await eachAction(deps, tenantId, (tx, { seq }) => deleteSearchText(tx, seq))
+}
+
+async function eachAction(
+  { db }: Deps,
+  tenantId: TenantId,
+  change: (tx: Writer, action: IndexedAction) => Promise<void>,
+): Promise<void> {
+  let after: number | undefined = 0
+  while (after !== undefined) {
+    const from: number = after
+    after = await db.transact(tenantId, async (tx) => {
+      const actions = await listIndexedActions(tx, { after: from, limit: actionsAtOnce })
+      for (const action of actions) await change(tx, action)
+      return actions.at(-1)?.seq
+    })
+  }
+}
