@@ -380,7 +380,7 @@ function storage(db: Database, blobDir: string) {
       action: { visibility: Visibility; attachments: readonly string[]; issuer?: IdTag; status?: string },
     ): Promise<string> {
       actions += 1
-      const actionId = `a1~${String(actions).padStart(43, 'A')}`
+      const actionId = `a1~${String(actions).padStart(42, 'A')}A`
       const { visibility, attachments, issuer = tenant.idTag, status = 'A' } = action
       await db.transact(tenant.tenantId, async (tx) => {
         const write = tx.tables<LabTables>()
