@@ -34,7 +34,8 @@ export async function writeDurably(
   await syncFolder(folder)
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Makes the names in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
   // Windows has no handle of a folder to sync.
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')

@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { encodeBase64Url } from '@kith/protocol'
 import type { TenantId, Writer } from '#infra/db/index.ts'
-import type { Vault } from '#infra/keys/index.ts'
+import type { SealedColumn, Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { type Account, insertAccount, updateEmailVerified, updatePassword } from './account-store.ts'
 
 const swKeyPurpose = 'account.service-worker-key'
+
+export const accountsSealed: SealedColumn = {
+  table: 'accounts',
+  column: 'sw_key_sealed',
+  purpose: swKeyPurpose,
+  withoutSecret: 'fresh',
+}
 
 interface CreateAccountDeps {
   readonly vault: Vault

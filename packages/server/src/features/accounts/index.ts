@@ -1,5 +1,5 @@
+export { accountsSealed, createAccount, markEmailVerified, serviceWorkerKey, setPassword } from './account.ts'
 export { type Account, findAccount } from './account-store.ts'
 export { accountsMigrations } from './accounts-migrations.ts'
-export { createAccount, markEmailVerified, serviceWorkerKey, setPassword } from './account.ts'
 export { assertAcceptablePassword } from './password.ts'
 export { createPasswordHasher, type PasswordCost, type PasswordHasher } from './password-hasher.ts'

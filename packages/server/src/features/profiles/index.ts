@@ -10,7 +10,7 @@ export { describeIdentity, type IdentityDocumentDeps } from './identity-document
 export { createOwnProfile, getOwnProfile } from './own-profile.ts'
 export { acceptName, type StoredProfile } from './profile.ts'
 export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
-export { findNames } from './profile-store.ts'
+export { findNames, forgetRemoteProfile } from './profile-store.ts'
 export type { ServerInfo } from './profile-view.ts'
 export { profilesMigrations } from './profiles-migrations.ts'
 export type { SetRelationshipDeps } from './set-relationship.ts'

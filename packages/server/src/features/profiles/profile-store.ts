@@ -47,13 +47,18 @@ export async function findNames(
 
 /** Writes the own profile of the handle's tenant; what was remembered of the identity before it lived here goes. */
 export async function insertOwnProfile(tx: Writer, profile: StoredProfile): Promise<void> {
-  const tables = tx.tables<ProfileTables>()
-  await tables
+  await forgetRemoteProfile(tx, profile.idTag)
+  await tx.tables<ProfileTables>().insertInto('profiles').values(toRow(tx.tenantId, profile)).execute()
+}
+
+/** Drops what is remembered of an identity elsewhere, because it comes to live here. */
+export async function forgetRemoteProfile(tx: Writer, idTag: IdTag): Promise<void> {
+  await tx
+    .tables<ProfileTables>()
     .deleteFrom('profiles')
     .where('tenant_id', '=', serverTenant)
-    .where('id_tag', '=', profile.idTag)
+    .where('id_tag', '=', idTag)
     .execute()
-  await tables.insertInto('profiles').values(toRow(tx.tenantId, profile)).execute()
 }
 
 export async function updateOwnProfile(

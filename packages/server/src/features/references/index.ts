@@ -12,6 +12,7 @@ export {
   findReferenceByHash,
   listReferenceRows,
   referenceHash,
+  referencesSealed,
 } from './reference-store.ts'
 export { type ReferencesDeps, referencesEndpoints } from './references-endpoints.ts'
 export { referencesMigrations } from './references-migrations.ts'

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IdTag, ReferenceType, RefId } from '@kith/protocol'
 import type { Insertable, Selectable } from 'kysely'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
-import type { Vault } from '#infra/keys/index.ts'
+import type { SealedColumn, Vault } from '#infra/keys/index.ts'
 import type { Reference } from './reference.ts'
 
 interface ReferenceTables {
@@ -23,6 +23,13 @@ interface ReferenceTables {
 type ReferenceRow = Selectable<ReferenceTables['refs']>
 
 const sealPurpose = 'reference.id'
+
+export const referencesSealed: SealedColumn = {
+  table: 'refs',
+  column: 'ref_sealed',
+  purpose: sealPurpose,
+  withoutSecret: 'no row',
+}
 
 /** The name of a reference in the database: a dump does not give the ids away. */
 export function referenceHash(refId: RefId): string {

@@ -1,5 +1,6 @@
 export { definitions, type SettingName, type SettingValue } from './definitions.ts'
 export { openSettings, type Settings, type SettingsDeps } from './open-settings.ts'
+export { settingsSealed } from './sealed-value.ts'
 export type { SettingDefinition } from './setting-definition.ts'
 export { settingEndpoints } from './setting-endpoints.ts'
 export { settingsMigrations } from './settings-migrations.ts'

@@ -1,8 +1,15 @@
 import type { TenantId } from '#infra/db/index.ts'
-import type { Vault } from '#infra/keys/index.ts'
+import type { SealedColumn, Vault } from '#infra/keys/index.ts'
 import type { StoredSetting } from './setting-store.ts'
 
 const purpose = 'setting'
+
+export const settingsSealed: SealedColumn = {
+  table: 'settings',
+  column: 'value_sealed',
+  purpose,
+  withoutSecret: 'no row',
+}
 
 // The name is sealed with the value, so that one secret cannot be put in the place of another.
 export function sealValue(vault: Vault, owner: TenantId, name: string, text: string): Uint8Array {

@@ -1,6 +1,8 @@
+export { admitTenant } from './admit-tenant.ts'
 export { appointAdmin, dismissAdmin } from './appoint-admin.ts'
 export { type CreateTenantDeps, createTenant, type NewTenant } from './create-tenant.ts'
 export { openTenants, type Tenants } from './open-tenants.ts'
+export { removeTenant } from './remove-tenant.ts'
 export { resumeTenant, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant } from './tenant.ts'
 export { findBaseTenant, isAppointedAdmin, listHosted } from './tenant-store.ts'

@@ -99,7 +99,7 @@ export async function listHosted(reader: Reader, idTags: readonly IdTag[]): Prom
 /** Undefined when the name is taken, or when there is a base tenant already. */
 export async function insertTenant(
   tx: Writer,
-  tenant: Omit<HostedTenant, 'tenantId' | 'suspendedAt'>,
+  tenant: Omit<HostedTenant, 'tenantId'>,
 ): Promise<TenantId | undefined> {
   const inserted = await tx
     .tables<TenantTables>()
@@ -110,7 +110,7 @@ export async function insertTenant(
       app_domain: tenant.appDomain ?? null,
       owner_tag: tenant.ownerTag ?? null,
       is_base: tenant.isBase ? 1 : 0,
-      suspended_at: null,
+      suspended_at: tenant.suspendedAt ?? null,
       created_at: tenant.createdAt,
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -125,6 +125,16 @@ export async function updateSuspension(tx: Writer, suspendedAt: number | null): 
     .updateTable('tenants')
     .set({ suspended_at: suspendedAt })
     .where('tenant_id', '=', tx.tenantId)
+    .execute()
+}
+
+/** The base tenant stays. */
+export async function deleteTenant(tx: Writer): Promise<void> {
+  await tx
+    .tables<TenantTables>()
+    .deleteFrom('tenants')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('is_base', '=', 0)
     .execute()
 }
 

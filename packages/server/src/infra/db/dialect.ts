@@ -76,8 +76,8 @@ export function catalogueColumns(dialect: Dialect) {
           where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace)`
       : `(select t.name as table_name, c.name as column_name, lower(c.type) as column_type, c.cid as position,
             c.pk = 1 and instr(lower(t.sql), 'autoincrement') > 0 as is_generated, c.pk as key_position
-          from sqlite_schema t, pragma_table_info(t.name) c
-          where t.type = 'table' and t.name not like 'sqlite\\_%' escape '\\')`
+          from sqlite_schema t join pragma_table_list l on l.name = t.name, pragma_table_info(t.name) c
+          where l.schema = 'main' and l.type = 'table' and t.name not like 'sqlite\\_%' escape '\\')`
   return sql<{
     table_name: string
     column_name: string

@@ -99,6 +99,8 @@ export class SqliteConnection implements Session {
     const prepared = this.raw.prepare(sql, { returnArrays: true })
     const columns = prepared.columns().map(({ name }) => name)
     const maker = columns.length > 0 ? rowMaker(columns) : undefined
+    // Without rows it answers the last row id, which the index of texts makes larger than a number can be.
+    if (!maker) prepared.setReadBigInts(true)
     const opened = { prepared, maker, columnCount: columns.length }
     this.#statements.set(sql, opened)
     return opened

@@ -165,3 +165,29 @@ test('answers a ping until it is closed', async () => {
 test('refuses another kind of URL', async () => {
   await expect(openDatabase({ url: 'mysql://host/db', migrations })).rejects.toThrow('sqlite: or postgres:')
 })
+
+test('takes deletions from an index of texts, which number rows beyond what a number can be', async () => {
+  const texts: Migration = {
+    id: '0002_texts',
+    up: (schema) =>
+      schema.run({
+        sqlite: "create virtual table texts using fts5 (body, content='', contentless_delete=1)",
+        postgres: undefined,
+      }),
+  }
+  const db = await openDatabase({ url: `sqlite:${path}`, migrations: [...migrations, texts] })
+  opened.push(db)
+  type Texts = { texts: { rowid: number; body: string } }
+  const insert = (rowid: number) =>
+    db.transact(alice, (tx) =>
+      tx.tables<Texts>().insertInto('texts').values({ rowid, body: 'word' }).execute(),
+    )
+  await insert(1)
+  await insert(2)
+  const deletion = db.transact(alice, (tx) =>
+    tx.tables<Texts>().deleteFrom('texts').where('rowid', '=', 1).executeTakeFirstOrThrow(),
+  )
+  // In the same batch: the index writes its page when the savepoint of the next work begins.
+  await Promise.all([deletion, insert(3), insert(4)])
+  expect((await deletion).numDeletedRows).toBe(1n)
+})

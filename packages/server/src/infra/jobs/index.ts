@@ -9,6 +9,7 @@ export {
   listJobs,
   type StateCount,
 } from './job-list-store.ts'
+export { addMovedJobs, listOpenJobs, type MovedJob } from './job-move-store.ts'
 export { removeJobs } from './job-purge-store.ts'
 export { type JobQueue, openJobs } from './job-queue.ts'
 export type { JobState } from './job-tables.ts'

@@ -4,6 +4,7 @@ import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { newKeyId } from './key-id.ts'
 import type { Signatures, SigningKeyInfo, SigningKeys, Vault } from './keys.ts'
+import type { SealedColumn } from './sealed-column.ts'
 import {
   findCurrentSigningKey,
   insertSigningKey,
@@ -20,6 +21,15 @@ export interface OpenSigningKeysOptions {
 }
 
 const purpose = 'signing-key'
+
+/** Retired keys verify without their private half. */
+export const signingKeysSealed: SealedColumn = {
+  table: 'signing_keys',
+  column: 'sealed_private_key',
+  purpose,
+  withoutSecret: 'nothing',
+}
+
 // Decrypted keys, about 2 kB each.
 const maxCachedKeys = 2000
 // A key may be read for signing just before a rotation commits, on a node whose clock is ahead: what it signs then is

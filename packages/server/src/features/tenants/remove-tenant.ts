@@ -1,0 +1,17 @@
+import type { Writer } from '#infra/db/index.ts'
+import type { Tenants } from './open-tenants.ts'
+import type { HostedTenant } from './tenant.ts'
+import { deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.ts'
+
+/** Takes a tenant out of the list, as the last step of its removal: its rows elsewhere are gone. Whoever gets the name
+ * later is somebody else, so the appointment as an administrator goes as well. `tx` is the server's. */
+export async function removeTenant(
+  deps: { readonly tenants: Pick<Tenants, 'forget'> },
+  tx: Writer,
+  { tenantId, idTag }: HostedTenant,
+): Promise<void> {
+  const base = await findBaseTenant(tx)
+  if (base) await deleteAppointment(tx.as(base.tenantId), idTag)
+  await deleteTenant(tx.as(tenantId))
+  tx.afterCommit(() => deps.tenants.forget())
+}

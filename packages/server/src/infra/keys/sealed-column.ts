@@ -1,0 +1,11 @@
+/** A column in which the vault's sealed secrets of tenants lie. They open only with this server's master key and for this
+ * tenant: whoever moves rows elsewhere seals them anew, or does without them. */
+export interface SealedColumn {
+  readonly table: string
+  readonly column: string
+  /** What the vault seals them for. */
+  readonly purpose: string
+  /** What becomes of a row whose secret does not come along: it stays without it, gets a fresh one of 32 random bytes, or
+   * is worth nothing and stays behind. */
+  readonly withoutSecret: 'nothing' | 'fresh' | 'no row'
+}
