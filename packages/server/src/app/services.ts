@@ -23,6 +23,7 @@ import { type Mailer, openMailer } from '#infra/mail/index.ts'
 import { type Logger, type Metrics, openMetrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { finishRestore } from './finish-restore.ts'
 import { migrations } from './migrations.ts'
 import { version } from './version.ts'
 
@@ -55,6 +56,7 @@ export async function openServices(
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<Services> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  await finishRestore(config.dataDir)
   const metrics = openMetrics()
   const vault = openVault({ masterKey: await loadMasterKey(config.masterKey) })
   const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger })
@@ -104,7 +106,8 @@ export async function openServices(
   }
 }
 
-async function openBlobs(
+/** Opens the store of bytes that the configuration names. */
+export async function openBlobs(
   config: Config,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<BlobStore> {

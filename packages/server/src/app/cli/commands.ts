@@ -1,3 +1,5 @@
+import { backup } from './backup/backup.ts'
+import { restore } from './backup/restore.ts'
 import { verifyStoredBlobs } from './blobs/verify.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
@@ -9,8 +11,11 @@ import { serve } from './serve.ts'
 import { createTenant } from './tenant/create.ts'
 import { listTenants } from './tenant/list.ts'
 import { changeTenantPassword } from './tenant/password.ts'
+import { purge } from './tenant/purge.ts'
 import { resume } from './tenant/resume.ts'
 import { suspend } from './tenant/suspend.ts'
+import { exportCommand } from './transfer/export.ts'
+import { importCommand } from './transfer/import.ts'
 
 /** Every command, in the order in which help and the manual show them. */
 export const commands: readonly Command[] = [
@@ -19,10 +24,15 @@ export const commands: readonly Command[] = [
   listTenants,
   suspend,
   resume,
+  purge,
   changeTenantPassword,
   createRef,
   rotateKeys,
   migrate,
+  backup,
+  restore,
+  exportCommand,
+  importCommand,
   verifyStoredBlobs,
   config,
   openapi,

@@ -1,0 +1,46 @@
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { systemClock } from '#lib/clock.ts'
+import { type Command, hasFlag, textOption } from '../command.ts'
+import { readCommandConfig } from '../open-program.ts'
+import { writeBackup } from './write-backup.ts'
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'Write the database and the bytes of files to one tar file, while the server runs.',
+  description:
+    'The database is copied as it is at one moment, then the bytes of files, which never change. The file appears under its name when it is whole. `docs/operations/backup.md` tells more.',
+  positionals: [],
+  options: {
+    to: {
+      type: 'string',
+      value: 'FILE|DIR',
+      meaning: 'A new file, or a directory for one named after the time; the working directory when absent.',
+    },
+    'with-master-key': {
+      type: 'boolean',
+      meaning: 'Put the master key into the file: whoever has it then has every identity of the server.',
+    },
+  },
+  async run(input) {
+    const config = readCommandConfig(input)
+    const withMasterKey = hasFlag(input, 'with-master-key')
+    const path = await placeOf(resolve(textOption(input, 'to') ?? '.'))
+    const written = await writeBackup(config, { path, withMasterKey, clock: systemClock })
+    const { tenants, database, blobs, bytes } = written
+    const warning = withMasterKey
+      ? 'It holds the master key: whoever has this file has every identity of the server.'
+      : 'It does not hold the master key, without which it cannot be restored: keep a copy of the key elsewhere.'
+    return {
+      text: `${path}: ${tenants} tenants, a database of ${database.bytes} bytes, ${blobs.count} blobs of ${blobs.bytes} bytes.\n${warning}`,
+      data: { path, bytes, tenants, database, blobs, withMasterKey, warnings: [warning] },
+    }
+  },
+}
+
+async function placeOf(path: string): Promise<string> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+  if (!isFolder) return path
+  const time = new Date(systemClock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  return join(path, `kith-${time}.tar`)
+}

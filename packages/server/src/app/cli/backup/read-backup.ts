@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { type ArchivedFile, readArchive, readText } from '#infra/archive/index.ts'
+import { type BlobStore, isBlobHash, openDiskBlobs } from '#infra/blobs/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { type About, type Manifest, names, readAbout, readManifest, unusable } from './backup-format.ts'
+import type { RestorePlace } from './restore-place.ts'
+
+export interface ReadBackup extends Manifest {
+  readonly about: About
+}
+
+/** Unpacks a backup aside and checks every byte of it against its hash and its manifest. */
+export async function unpackBackup(
+  path: string,
+  place: RestorePlace,
+  { clock }: { readonly clock: Clock },
+): Promise<ReadBackup> {
+  const blobs = await openDiskBlobs({ dir: place.asideBlobs, clock, logger: silentLogger })
+  const found = { tenants: 0, blobs: { count: 0, bytes: 0 } }
+  let about: About | undefined
+  let database: Manifest['database'] | undefined
+  for await (const file of readArchive(path)) {
+    if (!about) {
+      about = await readFirst(file, place)
+      continue
+    }
+    const [folder, tenant = '', hash = ''] = file.name.split('/')
+    if (file.name === names.database[about.database]) database = await unpack(file, place.asideDatabase)
+    else if (file.name === names.masterKey)
+      await writeFile(place.asideKey, await readText(file), { mode: 0o600 })
+    else if (folder === 'blobs') {
+      found.blobs.bytes += await unpackBlob(blobs, file, { tenant, hash })
+      found.blobs.count += 1
+    } else if (file.name === names.manifest) {
+      const manifest = readManifest(await readText(file))
+      const isWhole =
+        database?.sha256 === manifest.database.sha256 &&
+        found.blobs.count === manifest.blobs.count &&
+        found.blobs.bytes === manifest.blobs.bytes
+      if (!isWhole) throw unusable('its contents differ from its manifest')
+      return { ...manifest, about }
+    } else throw unusable(`it holds a file ${file.name}`)
+  }
+  throw unusable('its end is missing')
+}
+
+async function readFirst(file: ArchivedFile, { database }: RestorePlace): Promise<About> {
+  if (file.name !== names.about) throw unusable('it is no backup')
+  const about = readAbout(await readText(file))
+  if (about.database !== database.kind)
+    throw unusable(
+      `it is of a server on ${about.database}, and DATABASE_URL names ${database.kind}. Tenants move between the two with kith export and kith import`,
+    )
+  return about
+}
+
+async function unpack({ bytes }: ArchivedFile, to: string): Promise<Manifest['database']> {
+  const digest = createHash('sha256')
+  let size = 0
+  const counted = async function* () {
+    for await (const chunk of bytes) {
+      digest.update(chunk)
+      size += chunk.byteLength
+      yield chunk
+    }
+  }
+  await pipeline(counted(), createWriteStream(to, { mode: 0o600, flush: true }))
+  return { bytes: size, sha256: digest.digest('hex') }
+}
+
+async function unpackBlob(
+  blobs: BlobStore,
+  { size, bytes }: ArchivedFile,
+  { tenant, hash }: { readonly tenant: string; readonly hash: string },
+): Promise<number> {
+  if (!/^[1-9]\d{0,14}$/.test(tenant) || !isBlobHash(hash))
+    throw unusable('it holds bytes without a proper name')
+  const staged = await blobs.stage(Number(tenant) as TenantId, bytes, { maxBytes: size })
+  try {
+    if (staged.hash !== hash) throw unusable(`its blob ${hash} of tenant ${tenant} is damaged`)
+    await staged.keep()
+  } finally {
+    await staged.discard()
+  }
+  return size
+}

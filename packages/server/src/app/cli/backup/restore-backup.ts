@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { Config } from '#infra/config/index.ts'
+import { type Database, listAppliedMigrations, openDatabase, serverTenant } from '#infra/db/index.ts'
+import { loadMasterKey } from '#infra/keys/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { Secret } from '#lib/secret.ts'
+import { carryOutRestore } from '../../finish-restore.ts'
+import { migrations } from '../../migrations.ts'
+import { listUnopenable } from '../unopenable-keys.ts'
+import { unusable } from './backup-format.ts'
+import { checkDump, restorePostgres } from './postgres-tools.ts'
+import { type ReadBackup, unpackBackup } from './read-backup.ts'
+import {
+  assertFree,
+  clearRoom,
+  makeRoom,
+  planMoves,
+  type RestorePlace,
+  restorePlace,
+} from './restore-place.ts'
+
+export interface RestoreOptions {
+  readonly path: string
+  /** What is there now is moved aside. */
+  readonly force: boolean
+  /** Only looks whether the backup could be restored. */
+  readonly check: boolean
+  readonly clock: Clock
+}
+
+export interface Restored extends ReadBackup {
+  /** Where what was there before lies now. */
+  readonly replaced: readonly string[]
+}
+
+/** Unpacks a backup aside, checks it, brings its database up to date, and only then puts everything in its place, so that
+ * at no moment there is half a server. */
+export async function restoreBackup(config: Config, options: RestoreOptions): Promise<Restored> {
+  const { force, check, clock } = options
+  const place = restorePlace(config)
+  if (!check) await assertPlace(config, place, force)
+  const backup = await unpackChecked(config, place, options)
+  if (check) return { ...backup, replaced: [] }
+  if (place.database.kind === 'postgres') await restorePostgres(place.database.url, place.asideDatabase)
+  const stamp = new Date(clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const { replaced, ...plan } = await planMoves(place, stamp)
+  await carryOutRestore(config.dataDir, plan)
+  if (place.database.kind === 'postgres') await checkPostgres(config, clock)
+  return { ...backup, replaced }
+}
+
+/** Nothing stays aside of a backup that is of no use, or that was only to be checked. */
+async function unpackChecked(
+  config: Config,
+  place: RestorePlace,
+  { path, check, clock }: RestoreOptions,
+): Promise<ReadBackup> {
+  await makeRoom(place)
+  let isOfUse = false
+  try {
+    const backup = await unpackBackup(path, place, { clock })
+    if (place.database.kind === 'sqlite') await checkSqlite(config, place, clock)
+    else await checkDump(place.asideDatabase)
+    isOfUse = !check
+    return backup
+  } finally {
+    if (!isOfUse) await clearRoom(place)
+  }
+}
+
+async function assertPlace(config: Config, place: RestorePlace, force: boolean): Promise<void> {
+  await assertFree(place, { force })
+  if (force || config.database.kind === 'sqlite') return
+  const db = await open(config.database.url, 'as it is')
+  try {
+    if ((await listAppliedMigrations(db.reader(serverTenant))).length > 0)
+      throw new Failure('E-STATE', {
+        message: 'The database at DATABASE_URL is not empty. With --force it is replaced.',
+      })
+  } finally {
+    await db.close()
+  }
+}
+
+async function checkSqlite(config: Config, place: RestorePlace, clock: Clock): Promise<void> {
+  const db = await open(new Secret(`sqlite:${place.asideDatabase}`))
+  try {
+    const [problem] = await db.integrityCheck()
+    if (problem !== undefined) throw unusable(`its database is damaged (${problem})`)
+    await checkKeys(config, { db, clock, keyFile: place.asideKey })
+  } finally {
+    await db.close()
+  }
+}
+
+async function checkPostgres(config: Config, clock: Clock): Promise<void> {
+  const db = await open(config.database.url)
+  try {
+    await checkKeys(config, { db, clock, keyFile: undefined })
+  } finally {
+    await db.close()
+  }
+}
+
+/** With another master key every identity of the server would be lost, and a start would make one. */
+async function checkKeys(
+  config: Config,
+  {
+    db,
+    clock,
+    keyFile,
+  }: { readonly db: Database; readonly clock: Clock; readonly keyFile: string | undefined },
+): Promise<void> {
+  const unopenable = await listUnopenable({ db, clock, masterKey: await findMasterKey(config, keyFile) })
+  if (unopenable.length > 0)
+    throw unusable(`the master key does not open the keys of ${unopenable.join(', ')}`)
+}
+
+async function findMasterKey({ masterKey }: Config, keyFile: string | undefined) {
+  if (masterKey.kind === 'value' || !masterKey.generated) return loadMasterKey(masterKey)
+  if (keyFile !== undefined && existsSync(keyFile))
+    return loadMasterKey({ kind: 'value', text: new Secret(await readFile(keyFile, 'utf8')) })
+  if (existsSync(masterKey.path)) return loadMasterKey(masterKey)
+  throw new Failure('E-STATE', {
+    message: `The backup holds no master key. Put the key of the server at ${masterKey.path} first, readable by its owner only.`,
+  })
+}
+
+function open(url: Secret, schema?: 'as it is'): Promise<Database> {
+  return openDatabase({ url: url.reveal(), migrations, ...(schema ? { schema } : {}) })
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { toIso } from '@kith/protocol'
+import { openTenants } from '#features/tenants/index.ts'
+import { type ArchiveWriter, createArchive } from '#infra/archive/index.ts'
+import type { BlobStore } from '#infra/blobs/index.ts'
+import type { Config } from '#infra/config/index.ts'
+import { type Database, listAppliedMigrations, openDatabase, serverTenant } from '#infra/db/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { migrations } from '../../migrations.ts'
+import { openBlobs } from '../../services.ts'
+import { version } from '../../version.ts'
+import { eachTenant } from '../open-program.ts'
+import { type About, formatVersion, type Manifest, names } from './backup-format.ts'
+import { dumpPostgres } from './postgres-tools.ts'
+
+export interface BackupOptions {
+  readonly path: string
+  readonly withMasterKey: boolean
+  readonly clock: Clock
+}
+
+/** Writes everything that a server needs to a tar file, while it may be running: first a copy of the database, then the
+ * bytes of files, which never change. */
+export async function writeBackup(
+  config: Config,
+  options: BackupOptions,
+): Promise<Manifest & { bytes: number }> {
+  const { path, withMasterKey, clock } = options
+  const db = await openPresent(config)
+  const archive = await createArchive(path).catch(async (error) => {
+    await db.close()
+    throw error
+  })
+  const folder = await mkdtemp(join(dirname(path), '.kith-backup-'))
+  try {
+    await addJson(archive, names.about, aboutOf(config, withMasterKey, clock))
+    const database = await addDatabase(config, archive, { db, copyPath: join(folder, 'copy') })
+    if (withMasterKey) await archive.add(names.masterKey, Buffer.from(await readMasterKey(config)))
+    const blobs = await openBlobs(config, { clock, logger: silentLogger })
+    const manifest = { database, ...(await addBlobs(archive, blobs, openTenants({ db, clock }))) }
+    await addJson(archive, names.manifest, manifest)
+    return { ...manifest, bytes: await archive.keep() }
+  } finally {
+    await archive.discard()
+    await rm(folder, { recursive: true, force: true })
+    await db.close()
+  }
+}
+
+/** The database as it is: a backup before an upgrade must not be the upgrade. */
+async function openPresent({ database }: Config): Promise<Database> {
+  const nothing = () => new Failure('E-STATE', { message: 'There is no database yet: nothing to back up.' })
+  if (database.kind === 'sqlite' && !existsSync(database.path)) throw nothing()
+  const db = await openDatabase({ url: database.url.reveal(), migrations, schema: 'as it is' })
+  const applied = await listAppliedMigrations(db.reader(serverTenant))
+  if (applied.length > 0) return db
+  await db.close()
+  throw nothing()
+}
+
+function aboutOf({ baseIdTag, database }: Config, withMasterKey: boolean, clock: Clock): About {
+  const createdAt = toIso(nowSecs(clock))
+  return {
+    format: 'kith-backup',
+    formatVersion,
+    version,
+    createdAt,
+    baseIdTag,
+    database: database.kind,
+    withMasterKey,
+  }
+}
+
+async function addDatabase(
+  { database }: Config,
+  archive: ArchiveWriter,
+  { db, copyPath }: { readonly db: Database; readonly copyPath: string },
+): Promise<Manifest['database']> {
+  if (database.kind === 'sqlite') await db.backup(copyPath)
+  else await dumpPostgres(database.url, copyPath)
+  const { size } = await stat(copyPath)
+  const digest = createHash('sha256')
+  const bytes = (async function* () {
+    for await (const chunk of createReadStream(copyPath, { highWaterMark: 262_144 })) {
+      digest.update(chunk)
+      yield chunk as Uint8Array
+    }
+  })()
+  await archive.add(names.database[database.kind], { size, bytes })
+  return { bytes: size, sha256: digest.digest('hex') }
+}
+
+async function readMasterKey({ masterKey }: Config): Promise<string> {
+  return masterKey.kind === 'value' ? masterKey.text.reveal() : readFile(masterKey.path, 'utf8')
+}
+
+async function addBlobs(archive: ArchiveWriter, blobs: BlobStore, tenants: Parameters<typeof eachTenant>[0]) {
+  const copied = { count: 0, bytes: 0 }
+  let count = 0
+  for await (const { tenantId } of eachTenant(tenants)) {
+    count += 1
+    for await (const { hash, size } of blobs.list(tenantId)) {
+      const bytes = await blobs.open(tenantId, hash)
+      // Removed since it was listed, with the file that it belonged to.
+      if (!bytes) continue
+      await archive.add(names.blob(tenantId, hash), { size, bytes })
+      copied.count += 1
+      copied.bytes += size
+    }
+  }
+  return { tenants: count, blobs: copied }
+}
+
+async function addJson(archive: ArchiveWriter, name: string, value: unknown): Promise<void> {
+  await archive.add(name, Buffer.from(`${JSON.stringify(value)}\n`))
+}

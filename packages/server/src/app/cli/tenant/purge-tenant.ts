@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { unindexActions } from '#features/actions/index.ts'
+import { audit } from '#features/audit/index.ts'
+import { findBaseTenant, type HostedTenant, removeTenant, type Tenants } from '#features/tenants/index.ts'
+import type { BlobStore } from '#infra/blobs/index.ts'
+import {
+  type Database,
+  deleteTenantRows,
+  listTenantTables,
+  serverTenant,
+  type TableShape,
+  type TenantId,
+} from '#infra/db/index.ts'
+import { removeJobs } from '#infra/jobs/index.ts'
+import type { Clock } from '#lib/clock.ts'
+
+export interface PurgeDeps {
+  readonly db: Database
+  readonly blobs: Pick<BlobStore, 'list' | 'remove'>
+  readonly clock: Clock
+  readonly tenants: Pick<Tenants, 'forget'>
+}
+
+// One step holds up other writers for some milliseconds.
+const rowsAtOnce = 500
+// Until then a running server may not know of the suspension, and answers for the tenant.
+const noticedMs = 6_000
+// The row that keeps the name goes last; jobs are taken out of their orders and groups by the queue itself.
+const notByRows = ['tenants', 'jobs']
+
+/** Removes rows, then bytes, then the tenant itself. Whatever interrupts it, it can be done again. */
+export async function purgeTenant(
+  deps: PurgeDeps,
+  tenant: HostedTenant & { readonly suspendedAt: number },
+): Promise<{ rows: number; blobs: number }> {
+  await untilNoticed(deps.clock, tenant.suspendedAt)
+  const removed = await removeTraces(deps, tenant)
+  await deps.db.transact(serverTenant, async (tx) => {
+    const base = await findBaseTenant(tx)
+    const entry = { event: 'tenant.purged', details: { idTag: tenant.idTag, by: 'command line' } } as const
+    if (base) await audit(deps, tx.as(base.tenantId), entry)
+  })
+  return removed
+}
+
+/** The same for a tenant that never was active. */
+export async function removeTraces(
+  deps: PurgeDeps,
+  tenant: HostedTenant,
+): Promise<{ rows: number; blobs: number }> {
+  await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
+  await unindexActions(deps, tenant.tenantId)
+  const rows = await removeRows(deps, tenant)
+  const blobs = await removeBlobs(deps, tenant)
+  await deps.db.transact(serverTenant, (tx) => removeTenant(deps, tx, tenant))
+  return { rows, blobs }
+}
+
+async function untilNoticed(clock: Clock, suspendedAt: number): Promise<void> {
+  const waitMs = suspendedAt * 1000 + noticedMs - clock.now()
+  if (waitMs > 0) await sleep(Math.min(waitMs, noticedMs))
+}
+
+async function removeRows({ db }: PurgeDeps, { tenantId }: HostedTenant): Promise<number> {
+  const tables = await listTenantTables(db.reader(tenantId))
+  // What refers to others stands behind them in the list.
+  const ordered = tables.filter(({ name }) => !notByRows.includes(name)).reverse()
+  let removed = 0
+  // Once more after a pass that found something: a job under way may have added rows behind it.
+  for (let removedBefore = -1; removed !== removedBefore; ) {
+    removedBefore = removed
+    for (const table of ordered) removed += await emptyTable(db, tenantId, table)
+  }
+  return removed
+}
+
+async function emptyTable(db: Database, tenantId: TenantId, table: TableShape): Promise<number> {
+  let removed = 0
+  while (true) {
+    const step = await db.transact(tenantId, (tx) => deleteTenantRows(tx, table, rowsAtOnce))
+    removed += step
+    if (step < rowsAtOnce) return removed
+  }
+}
+
+async function removeBlobs({ blobs }: PurgeDeps, { tenantId }: HostedTenant): Promise<number> {
+  let removed = 0
+  for await (const { hash } of blobs.list(tenantId)) {
+    await blobs.remove(tenantId, hash)
+    removed += 1
+  }
+  return removed
+}

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path'
+import { type Command, hasFlag, idTagArgument, textOption } from '../command.ts'
+import { getHosted, withProgram } from '../open-program.ts'
+import { exportTenant } from './export-tenant.ts'
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'Write everything that belongs to a tenant to a file that another server can import.',
+  description:
+    'The file is a tar archive with rows, jobs that have not ended and the bytes of files; it suits servers with another kind of database too. Sessions stay behind, API keys and passkeys go along. Without `--with-keys` the tenant gets a new signing key where it is imported, what was signed before stays valid, and its references stay behind. With `--with-keys` whoever has the file can act as the tenant.',
+  positionals: ['IDTAG'],
+  options: {
+    to: { type: 'string', value: 'FILE', meaning: '`./IDTAG.tar` when absent.' },
+    'with-keys': {
+      type: 'boolean',
+      meaning: 'Put the private keys and other secrets of the tenant into the file, readable.',
+    },
+  },
+  async run(input) {
+    const idTag = idTagArgument(input)
+    const withKeys = hasFlag(input, 'with-keys')
+    const path = resolve(textOption(input, 'to') ?? `${idTag}.tar`)
+    return withProgram(input, async (program) => {
+      const tenant = await getHosted(program, idTag)
+      const written = await exportTenant(program.services, tenant, { path, withKeys })
+      const rows = Object.values(written.tables).reduce((sum, table) => sum + table.rows, 0)
+      const { blobs, jobs, bytes } = written
+      const lines = [
+        `${path}: ${rows} rows, ${jobs} jobs and ${blobs.count} blobs of ${idTag}, ${bytes} bytes.`,
+        ...(withKeys ? ['It holds the private keys: whoever has it can act as the tenant.'] : []),
+      ]
+      return { text: lines.join('\n'), data: { idTag, path, bytes, withKeys, rows, jobs, blobs } }
+    })
+  },
+}

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path'
+import { assertCanBeServed } from '../../served-tenants.ts'
+import { argument, type Command } from '../command.ts'
+import { withProgram } from '../open-program.ts'
+import { tenantView } from '../tenant/tenant-view.ts'
+import { importTenant } from './import-tenant.ts'
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'Make a tenant of what another server has exported.',
+  description:
+    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended; when something is wrong, nothing of it stays.',
+  positionals: ['FILE'],
+  options: {},
+  async run(input) {
+    const path = resolve(argument(input, 'FILE'))
+    return withProgram(input, async ({ services, identity }) => {
+      const deps = {
+        ...services,
+        ...identity,
+        assertCanBeServed: (idTag: Parameters<typeof assertCanBeServed>[1]) =>
+          assertCanBeServed(services.config, idTag),
+      }
+      const imported = await importTenant(deps, path)
+      const { idTag } = imported.tenant
+      const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
+      const { blobs, jobs, about } = imported
+      const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
+      return {
+        text: `${idTag} lives here now: ${rows} rows, ${jobs} jobs and ${blobs.count} blobs. ${key}`,
+        data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs },
+      }
+    })
+  },
+}

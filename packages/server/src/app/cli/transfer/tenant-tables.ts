@@ -1,0 +1,59 @@
+import { accountsSealed } from '#features/accounts/index.ts'
+import { referencesSealed } from '#features/references/index.ts'
+import { settingsSealed } from '#features/settings/index.ts'
+import { listTenantTables, type Reader, type TableShape } from '#infra/db/index.ts'
+import { type SealedColumn, signingKeysSealed } from '#infra/keys/index.ts'
+
+/** A table whose rows go along with their tenant. */
+export interface MovedTable extends TableShape {
+  /** Only rows with these values go along. */
+  readonly only?: Readonly<Record<string, string>>
+  /** Its column with secrets that open here alone. */
+  readonly sealed?: SealedColumn
+}
+
+/** Every column of sealed secrets in a table with rows of tenants. */
+export const sealedColumns: readonly SealedColumn[] = [
+  signingKeysSealed,
+  accountsSealed,
+  referencesSealed,
+  settingsSealed,
+]
+
+/** What belongs to this server and not to the tenant, or to something that is under way here. */
+export const stayingTables: readonly string[] = [
+  // Moved in a form of its own.
+  'tenants',
+  'jobs',
+  // The server's.
+  'server_admins',
+  'token_secrets',
+  'identities',
+  'domain_blocks',
+  // Under way.
+  'attempt_buckets',
+  'qr_sessions',
+  'passkey_challenges',
+  'idempotency_keys',
+  'storage_reservations',
+  'blob_claims',
+  // Made anew from the actions.
+  'action_texts',
+]
+
+// Of the sessions only the API keys: people sign in anew, and a session that was ended must not come back.
+const partlyMoved: Readonly<Record<string, MovedTable['only']>> = { sessions: { method: 'apikey' } }
+
+/** The tables whose rows make up a tenant, what others refer to first. New tables are among them by themselves. */
+export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
+  const tables = await listTenantTables(reader)
+  const moved = tables.filter(({ name }) => !stayingTables.includes(name))
+  for (const { name, columns } of moved)
+    if (columns.some(({ kind }) => kind === 'other'))
+      throw new Error(`The rows of ${name} cannot be moved: tell how they are made anew`)
+  return moved.map((table) => {
+    const only = partlyMoved[table.name]
+    const sealed = sealedColumns.find((column) => column.table === table.name)
+    return { ...table, ...(only ? { only } : {}), ...(sealed ? { sealed } : {}) }
+  })
+}

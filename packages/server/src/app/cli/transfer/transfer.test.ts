@@ -1,0 +1,297 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAction, createApiKey, type FileId, type IdTag, type RefId, uploadFile } from '@kith/protocol'
+import { packTar, unpackTar } from 'modern-tar'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrations } from '#app/migrations.ts'
+import { findAccount, serviceWorkerKey } from '#features/accounts/index.ts'
+import { findFile } from '#features/files/index.ts'
+import { findReference, makeReference } from '#features/references/index.ts'
+import { type HostedTenant, openTenants, suspendTenant } from '#features/tenants/index.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { TestServer } from '#harness/test-server.ts'
+import { openDiskBlobs } from '#infra/blobs/index.ts'
+import { listTenantTables, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { purgeTenant } from '../tenant/purge-tenant.ts'
+import { exportTenant } from './export-tenant.ts'
+import { importTenant } from './import-tenant.ts'
+import { sealedColumns, stayingTables } from './tenant-tables.ts'
+
+const aliceTag = 'alice.localhost' as IdTag
+const photo = await readFile(new URL('../../../../test/fixtures/images/photo.jpg', import.meta.url))
+
+let source: TestServer
+let folder: string
+let alice: HostedTenant
+let refId: RefId
+let fileId: FileId
+
+beforeAll(async () => {
+  source = await TestServer.start()
+  folder = await mkdtemp(join(tmpdir(), 'kith-transfer-'))
+  alice = await source.createTenant(aliceTag, { email: 'alice@example.com' })
+  await source.createTenant('bob.localhost')
+  await fillWithLife()
+  const { services } = source.running
+  await exportTenant(services, alice, { path: pathOf('with-keys'), withKeys: true })
+  await exportTenant(services, alice, { path: pathOf('without-keys'), withKeys: false })
+}, 60_000)
+
+afterAll(async () => {
+  await source.stop()
+  await rm(folder, { recursive: true })
+})
+
+async function fillWithLife() {
+  const client = await source.as(aliceTag)
+  const params = { preset: 'default', fileName: 'photo.jpg' } as const
+  const uploaded = await client.upload(uploadFile, {
+    params,
+    body: new Blob([photo], { type: 'image/jpeg' }),
+  })
+  fileId = uploaded.data.fileId as FileId
+  await source.settle()
+  for (const text of ['first', 'second, with ünïcödé and "quotes"\n'])
+    await client.call(createAction, { body: { type: 'POST', content: { text }, attachments: [fileId] } })
+  await client.call(createAction, { body: { type: 'FLLW', audienceTag: 'bob.localhost' } })
+  await client.call(createAction, {
+    body: { type: 'POST', content: { text: 'later' }, publishAt: 2_000_000_000 },
+  })
+  await client.call(createApiKey, { body: { name: 'for a script' } })
+  await source.signIn(aliceTag)
+  const { vault, clock } = source.running.services
+  const made = await source.db.transact(alice.tenantId, (tx) =>
+    makeReference({ vault, clock }, tx, { type: 'invite', createdBy: aliceTag }),
+  )
+  refId = made.refId
+  await source.settle()
+}
+
+function pathOf(name: string): string {
+  return join(folder, `${name}.tar`)
+}
+
+/** The files of an export as text, without what differs from server to server. */
+async function contentOf(name: string): Promise<Record<string, string>> {
+  const entries = await unpackTar(await readFile(pathOf(name)))
+  return Object.fromEntries(
+    entries.map(({ header, data }) => [header.name, Buffer.from(data ?? []).toString('latin1')]),
+  )
+}
+
+async function rewrite(name: string, to: string, change: (files: Map<string, Buffer>) => void) {
+  const entries = await unpackTar(await readFile(pathOf(name)))
+  const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]))
+  change(files)
+  const packed = [...files].map(([file, body]) => ({ header: { name: file, size: body.length }, body }))
+  await writeFile(pathOf(to), await packTar(packed))
+}
+
+let names = 0
+
+/** Another server with another master key, on which somebody lives already, so that tenants have other numbers. */
+async function openTarget(open: OpenTestDatabase) {
+  const { clock } = source
+  const db = await open({ migrations, clock })
+  const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
+  names += 1
+  const blobs = await openDiskBlobs({ dir: join(folder, `blobs-${names}`), clock, logger: silentLogger })
+  const signingKeys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
+  const tenants = openTenants({ db, clock })
+  const deps = { db, vault, blobs, signingKeys, tenants, clock, assertCanBeServed: () => undefined }
+  const rowsOf = async (tenantId: TenantId) => {
+    const counts = []
+    for (const { name } of await listTenantTables(db.reader(tenantId))) {
+      const rows = await db
+        .reader(tenantId)
+        .tables<Record<string, { tenant_id: number }>>()
+        .selectFrom(name)
+        .select('tenant_id')
+        .where('tenant_id', '=', tenantId)
+        .execute()
+      if (rows.length > 0) counts.push(name)
+    }
+    return counts
+  }
+  return { ...deps, rowsOf }
+}
+
+eachDialect('an export', (open) => {
+  test('with keys makes an equal tenant elsewhere', async () => {
+    const target = await openTarget(open)
+    const { tenant, tables, jobs, blobs } = await importTenant(target, pathOf('with-keys'))
+    expect(tables.actions?.rows).toBe(4)
+    expect(jobs).toBe(1)
+    expect(blobs.count).toBeGreaterThan(1)
+    expect(await target.tenants.find(aliceTag)).toEqual({
+      tenantId: tenant.tenantId,
+      idTag: aliceTag,
+      type: 'person',
+      isBase: false,
+      createdAt: alice.createdAt,
+    })
+    const again = `again-${open.dialect}`
+    await exportTenant(target, tenant, { path: pathOf(again), withKeys: true })
+    const [before, after] = [await contentOf('with-keys'), await contentOf(again)]
+    const audit = 'rows/audit_log/000001.jsonl'
+    expect(after[audit]).toContain(before[audit]?.split('\n')[0])
+    for (const name of [audit, 'manifest.json']) {
+      delete before[name]
+      delete after[name]
+    }
+    expect(after).toEqual(before)
+  })
+
+  test('with keys keeps every secret, sealed for the new server', async () => {
+    const target = await openTarget(open)
+    const { tenant } = await importTenant(target, pathOf('with-keys'))
+    const reader = target.db.reader(tenant.tenantId)
+    expect((await findReference(reader, refId))?.type).toBe('invite')
+    const { db, vault, signingKeys } = source.running.services
+    const oldAccount = await findAccount(db.reader(alice.tenantId))
+    const newAccount = await findAccount(reader)
+    if (!oldAccount || !newAccount) throw new Error('an account is missing')
+    expect(serviceWorkerKey(target.vault, tenant.tenantId, newAccount)).toBe(
+      serviceWorkerKey(vault, alice.tenantId, oldAccount),
+    )
+    expect(newAccount.passwordHash).toBe(oldAccount.passwordHash)
+    expect(await target.signingKeys.list(tenant.tenantId)).toEqual(await signingKeys.list(alice.tenantId))
+    await target.signingKeys.sign(tenant.tenantId, {})
+  })
+
+  test('without keys holds no secret, and the tenant gets a new key', async () => {
+    const text = Object.values(await contentOf('without-keys')).join('')
+    expect(text).not.toContain(refId)
+    const { db, vault, signingKeys } = source.running.services
+    const account = await findAccount(db.reader(alice.tenantId))
+    if (!account) throw new Error('the account is missing')
+    const secret = Buffer.from(serviceWorkerKey(vault, alice.tenantId, account), 'base64url')
+    expect(text).not.toContain(secret.toString('base64'))
+    const target = await openTarget(open)
+    const { tenant } = await importTenant(target, pathOf('without-keys'))
+    const [old] = await signingKeys.list(alice.tenantId)
+    const [current, retired] = await target.signingKeys.list(tenant.tenantId)
+    expect(current?.kid).not.toBe(old?.kid)
+    expect(retired).toMatchObject({ kid: old?.kid, publicKey: old?.publicKey })
+    expect(retired?.expiresAt).toBeDefined()
+    await target.signingKeys.sign(tenant.tenantId, {})
+    const newAccount = await findAccount(target.db.reader(tenant.tenantId))
+    if (!newAccount) throw new Error('the account is missing')
+    expect(serviceWorkerKey(target.vault, tenant.tenantId, newAccount)).toHaveLength(43)
+    expect(await findReference(target.db.reader(tenant.tenantId), refId)).toBeUndefined()
+  })
+
+  test('brings API keys along and no session', async () => {
+    const content = await contentOf('with-keys')
+    const sessions = content['rows/sessions/000001.jsonl']
+      ?.trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(sessions).toMatchObject([{ method: 'apikey', label: 'for a script' }])
+  })
+
+  test('is refused where the identity lives already', async () => {
+    const target = await openTarget(open)
+    await importTenant(target, pathOf('with-keys'))
+    await expect(importTenant(target, pathOf('with-keys'))).rejects.toMatchObject({
+      code: 'E-PROFILE-EXISTS',
+    })
+  })
+
+  test('is refused where it could not be served', async () => {
+    const target = await openTarget(open)
+    const refuse = () => {
+      throw new Failure('E-STATE')
+    }
+    await expect(
+      importTenant({ ...target, assertCanBeServed: refuse }, pathOf('with-keys')),
+    ).rejects.toMatchObject({ code: 'E-STATE' })
+    expect(await target.tenants.find(aliceTag)).toBeUndefined()
+  })
+
+  test('leaves nothing behind when it is damaged or cut off', async () => {
+    const target = await openTarget(open)
+    const name = `damaged-${open.dialect}`
+    const damages: ((files: Map<string, Buffer>) => void)[] = [
+      (files) => files.delete('manifest.json'),
+      (files) => files.delete('rows/profiles/000001.jsonl'),
+      (files) => files.set('rows/profiles/000001.jsonl', Buffer.from('{"id_tag":')),
+      (files) => files.set('rows/no_such_table/000001.jsonl', Buffer.from('{}\n')),
+      (files) => files.set('rows/tenants/000001.jsonl', Buffer.from('{}\n')),
+      (files) => files.set('rows/profiles/000002.jsonl', Buffer.from('{"tenant_id":1}\n')),
+      (files) => {
+        const blob = [...files.keys()].find((file) => file.startsWith('blobs/')) ?? ''
+        files.set(blob, Buffer.from('other bytes'))
+      },
+      (files) => files.set('blobs/../../evil', Buffer.from('x')),
+    ]
+    for (const damage of damages) {
+      await rewrite('with-keys', name, (files) => {
+        const manifest = files.get('manifest.json')
+        files.delete('manifest.json')
+        if (manifest) files.set('manifest.json', manifest)
+        damage(files)
+        const last = files.get('manifest.json')
+        files.delete('manifest.json')
+        if (last) files.set('manifest.json', last)
+      })
+      await expect(importTenant(target, pathOf(name)), String(damage)).rejects.toMatchObject({
+        code: 'E-VALIDATION',
+      })
+      expect(await target.tenants.find(aliceTag)).toBeUndefined()
+    }
+    for (const tenantId of [1, 2, 8]) {
+      expect(await target.rowsOf(tenantId as TenantId)).toEqual([])
+      expect(await Array.fromAsync(target.blobs.list(tenantId as TenantId))).toEqual([])
+    }
+  })
+
+  test('of another version of the database is refused', async () => {
+    const target = await openTarget(open)
+    const name = `newer-${open.dialect}`
+    await rewrite('with-keys', name, (files) => {
+      const about = JSON.parse(files.get('about.json')?.toString() ?? '')
+      const changed = { ...about, migrations: [...about.migrations, '9999_later'] }
+      files.set('about.json', Buffer.from(JSON.stringify(changed)))
+    })
+    await expect(importTenant(target, pathOf(name))).rejects.toMatchObject({ code: 'E-VALIDATION' })
+  })
+
+  test('can be purged again, and nothing of it stays', async () => {
+    const target = await openTarget(open)
+    const { tenant } = await importTenant(target, pathOf('with-keys'))
+    expect(await findFile(target.db.reader(tenant.tenantId), fileId)).toBeDefined()
+    const revokeSessions = async () => undefined
+    await target.db.transact(tenant.tenantId, (tx) => suspendTenant({ ...target, revokeSessions }, tx))
+    const suspendedAt = Math.floor(source.clock.now() / 1000) - 60
+    const removed = await purgeTenant(target, { ...tenant, suspendedAt })
+    expect(removed.rows).toBeGreaterThan(10)
+    expect(await target.rowsOf(tenant.tenantId)).toEqual([])
+    expect(await Array.fromAsync(target.blobs.list(tenant.tenantId))).toEqual([])
+    expect(await target.tenants.find(aliceTag)).toBeUndefined()
+  })
+})
+
+describe('the tables that stay or hold secrets', () => {
+  test('exist', async () => {
+    const tables = (await listTenantTables(source.db.reader(serverTenant))).map(({ name }) => name)
+    // A virtual table on SQLite.
+    const named = stayingTables.filter((name) => name !== 'action_texts')
+    expect(tables).toEqual(expect.arrayContaining(named))
+  })
+
+  test('are all declared: a sealed column that is not would be worth nothing elsewhere', async () => {
+    const tables = await listTenantTables(source.db.reader(serverTenant))
+    const sealed = tables
+      .filter(({ name }) => !stayingTables.includes(name))
+      .flatMap(({ name, columns }) =>
+        columns.filter((column) => column.name.includes('seal')).map((column) => `${name}.${column.name}`),
+      )
+    expect(sealed.sort()).toEqual(sealedColumns.map(({ table, column }) => `${table}.${column}`).sort())
+  })
+})
