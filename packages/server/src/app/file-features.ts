@@ -8,9 +8,13 @@ import {
   fileEndpoints,
   findAccessibleFile,
   findFileViewer,
+  findOrphans,
+  findOrphansJob,
   findViewerNamed,
   makeVariants,
   makeVariantsJob,
+  sweepBlobs,
+  sweepBlobsJob,
   writeLevel,
 } from '#features/files/index.ts'
 import { findNames } from '#features/profiles/index.ts'
@@ -36,6 +40,7 @@ import type { Services } from './services.ts'
 import { storageLimitsOf } from './settings-ports.ts'
 
 const minuteMs = 60_000
+const dayMs = 86_400_000
 
 /** Files with all that is about them: who may read them, to whom they are shared, what is kept of them for oneself. */
 export function openFileFeatures(services: Services, identity: IdentityFeatures, addresses: Addresses) {
@@ -93,6 +98,10 @@ function handleFileJobs(services: Services, identity: IdentityFeatures): void {
   const { tenants, identities, findLifetimes } = identity
   const deps = { ...storageDeps(services, identity), db, clock, jobs, egress }
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
+  jobs.handle(sweepBlobsJob, () => sweepBlobs(deps))
+  jobs.every(sweepBlobsJob, 10 * minuteMs)
+  jobs.handle(findOrphansJob, () => findOrphans(deps))
+  jobs.every(findOrphansJob, dayMs)
   const fetchDeps = {
     ...deps,
     async findServer(ownerTag: IdTag) {

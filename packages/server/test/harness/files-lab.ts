@@ -179,6 +179,7 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     clock,
     db,
     deps,
+    dir,
     shareDeps,
     jobs,
     reads,

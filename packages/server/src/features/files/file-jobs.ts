@@ -31,3 +31,23 @@ export const fetchFileJob = jobKind({
   group: { concurrency: 2, breakerFailures: 5, restMs: 60_000, longestRestMs: 3_600_000 },
   keepDoneMs: 0,
 })
+
+/** Removes bytes that nothing uses any more. */
+export const sweepBlobsJob = jobKind({
+  name: 'files.sweep-blobs',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 120_000,
+  keepDoneMs: 0,
+})
+
+/** Finds bytes of which no row knows. */
+export const findOrphansJob = jobKind({
+  name: 'files.find-orphans',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 60_000, longestDelayMs: 600_000 },
+  concurrency: 1,
+  leaseMs: 120_000,
+  keepDoneMs: 0,
+})
