@@ -6,31 +6,34 @@ import {
   Kysely,
   type Dialect as KyselyDialect,
   PostgresAdapter,
-  PostgresQueryCompiler,
+  type QueryCompiler,
   type QueryResult,
   SqliteAdapter,
-  SqliteQueryCompiler,
 } from 'kysely'
 import type { Dialect } from './database.ts'
+import { queryCompilers } from './query-compilers.ts'
 
 /** Runs one compiled query. */
 export type Execute = (query: CompiledQuery) => Promise<QueryResult<unknown>>
 
-// Compilers and adapters keep no state between queries, so all builders of a dialect share them.
+// Adapters keep no state between queries, so all builders of a dialect share them.
 const adapters = { sqlite: new SqliteAdapter(), postgres: new PostgresAdapter() }
-const compilers = { sqlite: new SqliteQueryCompiler(), postgres: new PostgresQueryCompiler() }
 const driver = new DummyDriver()
 const dialects = { sqlite: dialectOf('sqlite'), postgres: dialectOf('postgres') }
 
 /** A query builder whose queries go to `execute`; connections and transactions are not its business. */
-export function queryBuilder<Tables>(dialect: Dialect, execute: Execute): Kysely<Tables> {
+export function queryBuilder<Tables>(
+  dialect: Dialect,
+  execute: Execute,
+  compiler: QueryCompiler = queryCompilers[dialect],
+): Kysely<Tables> {
   const connection: DatabaseConnection = {
     executeQuery: <Row>(query: CompiledQuery) => execute(query) as Promise<QueryResult<Row>>,
     streamQuery: () => {
       throw new Error('Streaming is not supported')
     },
   }
-  const executor = new DefaultQueryExecutor(compilers[dialect], adapters[dialect], {
+  const executor = new DefaultQueryExecutor(compiler, adapters[dialect], {
     provideConnection: (consumer) => consumer(connection),
   })
   return new Kysely<Tables>({
@@ -51,7 +54,7 @@ function dialectOf(dialect: Dialect): KyselyDialect {
   return {
     createAdapter: () => adapters[dialect],
     createDriver: () => driver,
-    createQueryCompiler: () => compilers[dialect],
+    createQueryCompiler: () => queryCompilers[dialect],
     createIntrospector: () => {
       throw new Error('Introspection is not supported')
     },

@@ -1,6 +1,7 @@
 import { type Compilable, type CompiledQuery, sql } from 'kysely'
 import type { Dialect, Placeholder, Prepared, WriteTables } from './database.ts'
 import { overTables, queryBuilder } from './query-builder.ts'
+import { Slot, statementCompilers } from './query-compilers.ts'
 
 /** A prepared statement in the words of one dialect. */
 export interface CompiledStatement {
@@ -11,16 +12,9 @@ export interface CompiledStatement {
   bind(values: unknown): unknown[]
 }
 
-class Slot {
-  readonly name: string
-  constructor(name: string) {
-    this.name = name
-  }
-}
-
 const builders = {
-  sqlite: queryBuilder<unknown>('sqlite', neverRun),
-  postgres: queryBuilder<unknown>('postgres', neverRun),
+  sqlite: queryBuilder<unknown>('sqlite', neverRun, statementCompilers.sqlite),
+  postgres: queryBuilder<unknown>('postgres', neverRun, statementCompilers.postgres),
 }
 // Statements are module constants, so this grows with the program text and not with its use.
 const compiled = {
@@ -30,7 +24,7 @@ const compiled = {
 let statements = 0
 
 /** Prepares a hot statement: `build` is called once per dialect, with `value('name')` in the place of each value.
- * The types of tables and values are those that `build` declares for its parameters. */
+ * Other values become part of its text. The types of tables and values are those that `build` declares for its parameters. */
 export function statement<Tables, Values, Row>(
   build: (tables: WriteTables<Tables>, value: Placeholder<Values>, dialect: Dialect) => Compilable<Row>,
 ): Prepared<Values, Row> {
@@ -56,18 +50,15 @@ function placeholder<Value>(name: string) {
 }
 
 function binder(parameters: readonly unknown[]): (values: unknown) => unknown[] {
+  const names = parameters.map((parameter) => (parameter as Slot).name)
   return (values) => {
     const named = values as Readonly<Record<string, unknown>>
-    const bound = new Array<unknown>(parameters.length)
-    for (let index = 0; index < parameters.length; index += 1) {
-      const parameter = parameters[index]
-      if (!(parameter instanceof Slot)) bound[index] = parameter
-      else {
-        const value = named[parameter.name]
-        if (value === undefined)
-          throw new TypeError(`A prepared statement has no value for "${parameter.name}"`)
-        bound[index] = value
-      }
+    const bound = new Array<unknown>(names.length)
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index] ?? ''
+      const value = named[name]
+      if (value === undefined) throw new TypeError(`A prepared statement has no value for "${name}"`)
+      bound[index] = value
     }
     return bound
   }
