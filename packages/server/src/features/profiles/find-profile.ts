@@ -45,12 +45,14 @@ export async function findProfile(deps: FindProfileDeps, idTag: IdTag): Promise<
   return { kind: 'found', profile: stored }
 }
 
-/** Queues a question about an identity's profile, once. */
+/** Queues a question about an identity's profile, once; none while what is remembered of it is fresh. */
 export async function requestProfile(
-  deps: Pick<FindProfileDeps, 'jobs'>,
+  deps: Pick<FindProfileDeps, 'jobs' | 'clock'>,
   tx: Writer,
   idTag: IdTag,
 ): Promise<void> {
+  const stored = await findStoredProfile(tx, idTag)
+  if (stored && !isStale(stored, nowSecs(deps.clock))) return
   await deps.jobs.enqueue(tx.as(serverTenant), refreshProfileJob, { idTag }, { dedupKey: idTag })
 }
 
