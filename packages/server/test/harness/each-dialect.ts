@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
+import { afterEach, beforeAll, describe, test } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
 import { EmbeddedPostgres } from './embedded-postgres.ts'
 
@@ -29,6 +29,7 @@ interface RemovablePlace {
 }
 
 const serverUrl = process.env.TEST_POSTGRES_URL
+// Ends with the process: the files of a worker share it.
 let embedded: Promise<EmbeddedPostgres> | undefined
 
 /** Runs a suite on SQLite and on PostgreSQL: an embedded one, or the server at TEST_POSTGRES_URL. Call it at the top
@@ -42,11 +43,6 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
   describe(`${name} (postgres)`, () => {
     beforeAll(startEmbedded, 60_000)
     suite(opener('postgres', makeEmbeddedSchema))
-  })
-  afterAll(async () => {
-    await (await embedded)?.close()
-    embedded = undefined
-    emptied.clear()
   })
 }
 
