@@ -9,11 +9,9 @@ import { createEgress, type Egress, type UrlCheck } from '#infra/egress/index.ts
 import { type Images, openImages } from '#infra/images/index.ts'
 import { type JobQueue, openJobs } from '#infra/jobs/index.ts'
 import {
-  loadMasterKey,
   openSignatures,
   openSigningKeys,
   openTokenSecrets,
-  openVault,
   type Signatures,
   type SigningKeys,
   type TokenSecrets,
@@ -25,6 +23,7 @@ import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { finishRestore } from './finish-restore.ts'
 import { migrations } from './migrations.ts'
+import { openServerVault } from './server-vault.ts'
 import { version } from './version.ts'
 
 /** Everything with a plug, opened and ready. Features get parts of it, never the whole. */
@@ -58,8 +57,11 @@ export async function openServices(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   await finishRestore(config.dataDir)
   const metrics = openMetrics()
-  const vault = openVault({ masterKey: await loadMasterKey(config.masterKey) })
   const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger })
+  const vault = await openServerVault(config, { db, clock }).catch(async (error) => {
+    await db.close()
+    throw error
+  })
   const signatures = openSignatures()
   const signingKeys = openSigningKeys({ db, vault, signatures, clock })
   const tokenSecrets = openTokenSecrets({ db, vault, clock })
@@ -69,16 +71,7 @@ export async function openServices(
   const blobs = await openBlobs(config, { clock, logger })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })
-  const { dnsServers, allowPrivateNetwork } = config.federation
-  const dns = createDnsResolver({
-    servers: dnsServers ?? [],
-    systemNames: allowPrivateNetwork !== false && !dnsServers,
-  })
-  const egress = createEgress({
-    privateNetworks: allowPrivateNetwork,
-    resolver: dns,
-    userAgent: `Kith/${version}`,
-  })
+  const { dns, egress } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
   return {
     config,
@@ -104,6 +97,21 @@ export async function openServices(
       await db.close()
     },
   }
+}
+
+/** The ways to other servers: names and requests. */
+export function openOutside({ federation }: Config): Pick<Services, 'dns' | 'egress'> {
+  const { dnsServers, allowPrivateNetwork } = federation
+  const dns = createDnsResolver({
+    servers: dnsServers ?? [],
+    systemNames: allowPrivateNetwork !== false && !dnsServers,
+  })
+  const egress = createEgress({
+    privateNetworks: allowPrivateNetwork,
+    resolver: dns,
+    userAgent: `Kith/${version}`,
+  })
+  return { dns, egress }
 }
 
 /** Opens the store of bytes that the configuration names. */
