@@ -57,6 +57,8 @@ export interface Contract {
   /** Reference guests (a token without an identity) may call this; they may not by default. */
   readonly guests?: true
   readonly role?: RequiredRole
+  /** Beside who has the role, administrators of the server may do it on the base tenant's host. */
+  readonly orAdmin?: true
   /** A bearer that is presented and bad makes a guest instead of a failure. */
   readonly ignoresBadBearer?: true
   /** The bearer may also stand in the query as `token`, so that an `<img>` works. */

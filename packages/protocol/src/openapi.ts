@@ -69,7 +69,7 @@ function operation(contract: Contract): Json {
 }
 
 function descriptionOf(contract: Contract): string {
-  const { scope, unscoped, role, guests, aliases, queryAliases } = contract
+  const { scope, unscoped, role, orAdmin, guests, aliases, queryAliases } = contract
   const others = Object.entries(queryAliases ?? {}).map(([alias, name]) => `\`${alias}\` for \`${name}\``)
   const sentences = [
     contract.description,
@@ -77,6 +77,7 @@ function descriptionOf(contract: Contract): string {
     unscoped && 'Needs a token without scope, or with `admin`.',
     role === 'SADM' && 'Needs the role `SADM` on the base tenant’s host.',
     role && role !== 'SADM' && `Needs the role \`${role}\` or a higher one.`,
+    orAdmin && 'The role `SADM` does as well, on the base tenant’s host.',
     guests && 'Reference guests may call it.',
     aliases && `Also at ${aliases.map((path) => `\`${path}\``).join(', ')}.`,
     others.length > 0 && `Query parameters have other names too: ${others.join(', ')}.`,

@@ -1,7 +1,9 @@
 import type { Contract } from '../contract.ts'
 import { actionContracts } from './actions.ts'
+import { adminProfileContracts } from './admin-profiles.ts'
 import { auditContracts } from './audit.ts'
 import { collectionContracts } from './collections.ts'
+import { communityContracts } from './communities.ts'
 import { federationContracts } from './federation.ts'
 import { fileChangeContracts } from './file-changes.ts'
 import { fileListContracts } from './file-lists.ts'
@@ -13,8 +15,10 @@ import { shareContracts } from './shares.ts'
 import { signInContracts } from './sign-in.ts'
 
 export * from './actions.ts'
+export * from './admin-profiles.ts'
 export * from './audit.ts'
 export * from './collections.ts'
+export * from './communities.ts'
 export * from './federation.ts'
 export * from './file-changes.ts'
 export * from './file-lists.ts'
@@ -34,6 +38,8 @@ export * from './sign-in-qr.ts'
 export const allContracts: readonly Contract[] = [
   ...signInContracts,
   ...profileContracts,
+  ...communityContracts,
+  ...adminProfileContracts,
   ...actionContracts,
   ...federationContracts,
   ...fileContracts,

@@ -7,6 +7,7 @@ const tag = 'Profiles'
 
 export const profileTypes = ['person', 'community'] as const
 export const profileStatuses = ['Active', 'Trusted', 'Blocked', 'Muted', 'Suspended', 'Banned'] as const
+export type ProfileStatus = (typeof profileStatuses)[number]
 export const connectionStates = ['disconnected', 'pending', 'connected'] as const
 export const relationships = ['none', 'following', 'pending', 'connected', 'blocked', 'muted'] as const
 
@@ -30,6 +31,8 @@ export const Profile = Type.Object({
   connected: Type.Optional(Words(connectionStates)),
   role: Type.Optional(Type.String({ description: 'Its role in this community' })),
   relationship: Type.Optional(Words(relationships)),
+  banExpiresAt: Type.Optional(IsoTime),
+  banReason: Type.Optional(Type.String()),
 })
 export type Profile = Static<typeof Profile>
 
@@ -84,6 +87,46 @@ export const updateMe = contract({
   reply: { kind: 'data', status: 200, schema: Me },
   errors: ['E-AUTH-FORBIDDEN'],
   example: { body: { name: 'Alice', x: { bio: 'Gardener' } } },
+})
+
+export const updateMyImage = contract({
+  name: 'updateMyImage',
+  method: 'PUT',
+  path: '/api/me/image',
+  tag,
+  summary: 'Give this tenant a profile picture',
+  description:
+    'The bytes of an image; a square of at most 400 pixels is cut from its middle. The picture it replaces is removed. Everybody may read it.',
+  auth: 'required',
+  scope: 'write:profile',
+  role: 'leader',
+  body: { kind: 'bytes' },
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({ profilePic: Type.String(), fileId: Type.String() }),
+  },
+  errors: ['E-MEDIATYPE', 'E-TOOLARGE', 'E-QUOTA'],
+})
+
+export const updateMyCover = contract({
+  name: 'updateMyCover',
+  method: 'PUT',
+  path: '/api/me/cover',
+  tag,
+  summary: 'Give this tenant a cover picture',
+  description:
+    'As `PUT /api/me/image`; the picture becomes 16:9, of at most 1920 by 1080 pixels, cut from the middle.',
+  auth: 'required',
+  scope: 'write:profile',
+  role: 'leader',
+  body: { kind: 'bytes' },
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({ coverPic: Type.String(), fileId: Type.String() }),
+  },
+  errors: ['E-MEDIATYPE', 'E-TOOLARGE', 'E-QUOTA'],
 })
 
 export const getProfile = contract({
@@ -157,7 +200,7 @@ export const updateRelationship = contract({
       updatedAt: IsoTime,
     }),
   },
-  errors: ['E-PROFILE-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-UNAVAILABLE'],
+  errors: ['E-PROFILE-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE', 'E-UNAVAILABLE'],
   example: { body: { relationship: 'follow' } },
 })
 
@@ -197,6 +240,8 @@ export const getIdentityDocument = contract({
 export const profileContracts = [
   getMe,
   updateMe,
+  updateMyImage,
+  updateMyCover,
   listProfiles,
   getProfile,
   updateRelationship,

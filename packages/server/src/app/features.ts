@@ -1,9 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { handleAccountMails } from '#features/account-mails/index.ts'
-import { type ActionPorts, createAction } from '#features/actions/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
-import { profileEndpoints, refreshProfile, refreshProfileJob } from '#features/profiles/index.ts'
 import { referencesEndpoints } from '#features/references/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
@@ -14,11 +12,11 @@ import type { Addresses } from './addresses.ts'
 import { actionPorts, wireActions } from './federation-features.ts'
 import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
+import { wireProfiles } from './profile-features.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
 import { loginSettingsOf } from './settings-ports.ts'
-import { version } from './version.ts'
 
 /** Every feature, wired: what it needs of others, and what happens because of what. */
 export interface Features {
@@ -39,7 +37,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
     identity,
     endpoints: [
       ...wireSignIn(services, identity, { addresses, files }),
-      ...wireProfiles(services, identity, { addresses, ports }),
+      ...wireProfiles(services, identity, { addresses, ports, files }),
       ...files.endpoints,
       ...files.wireShares(ports),
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
@@ -114,22 +112,4 @@ function forgetSetUpLink({ config, logger }: Services, { idTag }: Tenant): void 
   removeSetUpLink(config.dataDir).catch((error: unknown) =>
     logger.warn({ err: error }, 'the file of the set-up link could not be removed'),
   )
-}
-
-function wireProfiles(
-  services: Services,
-  identity: IdentityFeatures,
-  { addresses, ports }: { readonly addresses: Addresses; readonly ports: ActionPorts },
-): Endpoint[] {
-  const { db, clock, jobs, egress, signingKeys } = services
-  const deps = { db, clock, jobs, egress, tenants: identity.tenants, identities: identity.identities }
-  jobs.handle(refreshProfileJob, ({ idTag }) => refreshProfile(deps, idTag as IdTag))
-  return profileEndpoints({
-    ...deps,
-    keys: signingKeys,
-    serverUrl: addresses.serverUrl,
-    inboxUrl: addresses.inboxUrl,
-    serverInfo: { version, features: ['federation'] },
-    createAction: (request) => createAction(ports, request),
-  })
 }

@@ -25,7 +25,7 @@ import {
 } from '#features/inbox/index.ts'
 import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from '#features/outbox/index.ts'
 import { requestProfile } from '#features/profiles/index.ts'
-import { findRelation, roleOf } from '#features/relations/index.ts'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
 import { type HostedTenant, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
@@ -187,7 +187,7 @@ function historyRequester(
 
 /** Somebody as a proxy token would show them to the tenant of the reader. */
 async function visitor(reader: Reader, idTag: IdTag): Promise<Identified> {
-  const relation = await findRelation(reader, idTag)
+  const relation = await findEffectiveRelation(reader, idTag)
   const role = relation ? roleOf(relation) : 'public'
   return {
     kind: 'identity',

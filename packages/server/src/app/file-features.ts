@@ -2,6 +2,7 @@ import type { FileId, IdTag } from '@kith/protocol'
 import { type ActionPorts, makeAction, storeMade } from '#features/actions/index.ts'
 import { collectionEndpoints, RecentReads, removeItems } from '#features/collections/index.ts'
 import {
+  dropFiles,
   type FileViewer,
   fetchFile,
   fetchFileJob,
@@ -11,13 +12,16 @@ import {
   findOrphans,
   findOrphansJob,
   findViewerNamed,
+  getFile,
   makeVariants,
   makeVariantsJob,
   sweepBlobs,
   sweepBlobsJob,
+  type UploadDeps,
+  uploadFile,
   writeLevel,
 } from '#features/files/index.ts'
-import { findNames } from '#features/profiles/index.ts'
+import { findNames, type PictureBytes, type SetPictureDeps } from '#features/profiles/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
 import {
   type AnnounceDeps,
@@ -34,6 +38,7 @@ import { hasRole, type Identified, isOwner, type Tenant } from '#infra/caller/in
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
@@ -64,6 +69,7 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
       }),
       ...collectionEndpoints({ db, clock }),
     ],
+    pictures: pictureKeeper(services, fileDeps),
     /** What actions do to files. */
     fileShares: shareActions({ ...shareDeps, beforeRemoval }),
     ...accessFinders(services),
@@ -81,6 +87,36 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
 }
 
 export type FileFeatures = ReturnType<typeof openFileFeatures>
+
+/** Pictures that everybody may read, on profiles. */
+function pictureKeeper({ db, clock, blobs }: Services, deps: UploadDeps & Parameters<typeof dropFiles>[0]) {
+  const storePicture: SetPictureDeps['storePicture'] = async (picture) => {
+    const { tenant, caller, preset, bytes, signal, onStored } = picture
+    const { stream, contentType: declaredType, declaredLength, atMostLength } = bytes
+    const arriving = { stream, declaredType, declaredLength, atMostLength, signal }
+    const described = { fileName: preset, tags: [], parentId: undefined, createdAt: undefined }
+    const upload = { tenant, caller, preset, visibility: 'P' as const, ...described, ...arriving, onStored }
+    return (await uploadFile(deps, upload)).fileId
+  }
+  const findPicture = async (tenant: Tenant, caller: Identified, fileId: FileId) => {
+    const { file } = await getFile({ db, clock }, { tenant, caller, fileId })
+    const content = file.status === 'D' || !file.contentType.startsWith('image/') ? undefined : file.content
+    if (!content) throw new Failure('E-FILE-NOTFOUND')
+    return { ...content, contentType: file.contentType }
+  }
+  return {
+    storePicture,
+    findPicture,
+    dropPicture: (tx: Writer, fileId: FileId) => dropFiles(deps, tx, [fileId]),
+    /** The bytes of a picture that the caller may read. */
+    async openPicture(tenant: Tenant, caller: Identified, fileId: FileId): Promise<PictureBytes> {
+      const { hash, contentType } = await findPicture(tenant, caller, fileId)
+      const stream = await blobs.open(tenant.tenantId, hash)
+      if (!stream) throw new Failure('E-FILE-NOTFOUND')
+      return { stream, contentType, declaredLength: undefined, atMostLength: undefined }
+    },
+  }
+}
 
 function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<IdentityFeatures, 'settings'>) {
   return {
@@ -138,7 +174,8 @@ function contentOf({ permission, expiresAt }: Exclude<ShareNotice['grant'], 'wit
   return expiresAt === undefined ? { permission } : { permission, expiresAt }
 }
 
-function ownerOf({ idTag }: Tenant): Identified {
+/** The tenant itself, where nobody asks. */
+export function ownerOf({ idTag }: Tenant): Identified {
   const unlimited = { tokenUse: 'login', scope: undefined, role: 'leader', isAdmin: false } as const
   return { kind: 'identity', idTag, isOwner: true, ...unlimited }
 }

@@ -3,7 +3,7 @@ import { createPasswordHasher } from '#features/accounts/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
-import { findRelation, roleOf } from '#features/relations/index.ts'
+import { findRelations, isBarred, noRelation, overruled, roleOf } from '#features/relations/index.ts'
 import { Authenticator, LastUse } from '#features/sessions/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
@@ -34,8 +34,9 @@ export function openIdentityFeatures(services: Services, addresses: Addresses, d
     signatures,
     findIdentityKey,
     async findRole(tenant, callerTag) {
-      const relation = await findRelation(db.reader(tenant.tenantId), callerTag)
-      return relation ? roleOf(relation) : 'public'
+      const { own, server } = await findRelations(db.reader(tenant.tenantId), callerTag)
+      if (server && isBarred(server)) return undefined
+      return roleOf(overruled(own ?? noRelation(callerTag), server))
     },
   })
   return {

@@ -7,7 +7,7 @@ import { filesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
-import { relationsMigrations } from '#features/relations/index.ts'
+import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
@@ -36,4 +36,5 @@ export const migrations: readonly Migration[] = [
   ...collectionsMigrations,
   ...domainBlocksMigrations,
   ...settingsMigrations,
+  ...standingMigrations,
 ]

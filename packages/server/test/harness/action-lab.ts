@@ -39,7 +39,7 @@ import {
   receiveAction,
 } from '#features/actions/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
-import { relationsMigrations } from '#features/relations/index.ts'
+import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
@@ -56,6 +56,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...jobsMigrations,
   ...tenantsMigrations,
   ...relationsMigrations,
+  ...standingMigrations,
   ...profilesMigrations,
   ...actionsMigrations,
 ]

@@ -30,7 +30,7 @@ import {
   type StorageLimits,
 } from '#features/files/index.ts'
 import { makeReference, referencesMigrations } from '#features/references/index.ts'
-import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
+import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { sessionsMigrations } from '#features/sessions/index.ts'
 import {
   endSharesOfFiles,
@@ -123,6 +123,7 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     migrations: [
       ...jobsMigrations,
       ...relationsMigrations,
+      ...standingMigrations,
       ...actionsMigrations,
       ...filesMigrations,
       ...sharesMigrations,

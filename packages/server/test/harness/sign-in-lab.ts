@@ -15,6 +15,7 @@ import {
 } from '#features/accounts/index.ts'
 import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
 import { referencesEndpoints, referencesMigrations } from '#features/references/index.ts'
+import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { Authenticator, defaultLifetimes, LastUse, sessionsMigrations } from '#features/sessions/index.ts'
 import { handleForgottenPasswords, signInEndpoints, signInMigrations } from '#features/sign-in/index.ts'
 import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
@@ -37,6 +38,8 @@ const migrations: readonly Migration[] = [
   ...keysMigrations,
   ...jobsMigrations,
   ...tenantsMigrations,
+  ...relationsMigrations,
+  ...standingMigrations,
   ...auditMigrations,
   ...accountsMigrations,
   ...sessionsMigrations,

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer } from '#features/visibility/index.ts'
-import type { Dialect, Reader, ReadTables } from '#infra/db/index.ts'
+import { type Dialect, type Reader, type ReadTables, serverTenant } from '#infra/db/index.ts'
 import { type ActionFilter, type ActionOrder, visibleStatuses } from './action-filter.ts'
 import type { ActionTables } from './action-tables.ts'
 import { hasWords, searchQuery } from './search-store.ts'
@@ -194,7 +194,7 @@ function filterConditions(viewer: Viewer, filter: ActionFilter, value: Value): C
     filter.createdAfter !== undefined && sql<SqlBool>`a.created_at > ${value('createdAfter')}`,
     filter.createdBefore !== undefined && sql<SqlBool>`a.created_at < ${value('createdBefore')}`,
     ...(filter.excludeOwn ? exceptOwn(viewer, value) : []),
-    hidesMuted(viewer, filter) && isNotMuted,
+    hidesMuted(viewer, filter) && isNotMuted(value),
   ]
   return conditions.filter((condition) => condition !== false)
 }
@@ -220,13 +220,17 @@ function exceptOwn(viewer: Viewer, value: Value): Condition[] {
   return [sql<SqlBool>`a.issuer_tag <> ${value('viewerTag')}`, ...byTenant]
 }
 
-/** Muting is the tenant's own affair: others do not learn of it from what is missing. */
+/** Muting is the tenant's own affair: others do not learn of it from what is missing. In a community it is for all but the
+ * muted themselves. */
 function hidesMuted(viewer: Viewer, filter: ActionFilter): boolean {
   return viewer.facts.has('hushes') && filter.issuer === undefined
 }
 
-const isNotMuted = sql<SqlBool>`not exists (select 1 from relations as m where m.tenant_id = a.tenant_id
-  and m.id_tag = a.issuer_tag and m.is_hushed = 1 and m.muted = 1)`
+function isNotMuted(value: Value): Condition {
+  return sql<SqlBool>`(a.issuer_tag in (${value('tenantTag')}, ${value('viewerTag')}) or not exists (
+    select 1 from relations as m where m.tenant_id in (a.tenant_id, ${sql.lit(serverTenant)})
+    and m.id_tag = a.issuer_tag and m.is_hushed = 1 and m.muted = 1))`
+}
 
 /** Condition: stands behind the end of the page before, in the order of the list. */
 export function isBeyond({ direction }: ActionOrder, value: Value): Condition {

@@ -6,7 +6,7 @@ import {
   type IdTag,
   parseActionId,
 } from '@kith/protocol'
-import { findRelation } from '#features/relations/index.ts'
+import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -48,7 +48,7 @@ export async function receiveAction(
 ): Promise<ReceiveOutcome> {
   const { actionId, issuerTag, payload } = received
   if (issuerTag === tenant.idTag || (await findStoredAction(tx, actionId))) return { kind: 'known' }
-  if ((await findRelation(tx, issuerTag))?.isBlocked) return { kind: 'blocked' }
+  if ((await findEffectiveRelation(tx, issuerTag))?.isBlocked) return { kind: 'blocked' }
   try {
     if (isWordOnCounts(payload)) return { kind: await receiveCounts(tx, received) }
     const deletion = await readDeletion(tx, received)

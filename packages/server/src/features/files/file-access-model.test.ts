@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { makeReference, referencesMigrations } from '#features/references/index.ts'
-import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
+import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { sessionsMigrations } from '#features/sessions/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
@@ -215,7 +215,14 @@ eachDialect('Access to files', (open) => {
     const clock = new TestClock(now * 1000)
     const db = await open({
       migrations: [
-        ...[jobsMigrations, relationsMigrations, actionsMigrations, filesMigrations, sharesMigrations],
+        ...[
+          jobsMigrations,
+          relationsMigrations,
+          standingMigrations,
+          actionsMigrations,
+          filesMigrations,
+          sharesMigrations,
+        ],
         ...[sessionsMigrations, referencesMigrations, collectionsMigrations],
       ].flat(),
       clock,

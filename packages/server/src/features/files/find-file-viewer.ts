@@ -1,6 +1,6 @@
 import { type AccessLevel, accessLevels, type IdTag, type Scope } from '@kith/protocol'
 import { findReference } from '#features/references/index.ts'
-import { findRelation, roleOf } from '#features/relations/index.ts'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { actsAsTenant, findViewer, viewerOf } from '#features/visibility/index.ts'
 import type { Caller, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
@@ -29,7 +29,7 @@ export async function findFileViewer(
 /** The viewer that an identity would be, without a token. */
 export async function findViewerNamed(reader: Reader, tenant: Tenant, idTag: IdTag): Promise<FileViewer> {
   const isOwner = idTag === tenant.idTag
-  const relation = isOwner ? undefined : await findRelation(reader, idTag)
+  const relation = isOwner ? undefined : await findEffectiveRelation(reader, idTag)
   const role = isOwner ? 'leader' : relation ? roleOf(relation) : 'public'
   const caller = {
     kind: 'identity',

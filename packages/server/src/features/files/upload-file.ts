@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FileId, UploadPreset, Visibility } from '@kith/protocol'
 import type { StagedBlob } from '#infra/blobs/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -42,6 +43,8 @@ export interface Upload {
   /** Unix seconds, when the uploader says that the content is older. */
   readonly createdAt: number | undefined
   readonly signal: AbortSignal
+  /** What is written with the file, in the same transaction. */
+  readonly onStored?: (tx: Writer, fileId: FileId) => Promise<void>
 }
 
 /** What an upload has become: the file and every blob it needs, none of them kept yet. */
@@ -179,6 +182,7 @@ async function commit(
     await insertVariants(tx, fileId, variants)
     await useBlobs(tx, [...(content ? [{ hash: content.hash, size }] : []), ...variants.map(blobOf)])
     await countFiles(tx, 1)
+    await upload.onStored?.(tx, fileId)
     if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
   })
 }

@@ -7,10 +7,11 @@ export {
   requestProfile,
 } from './find-profile.ts'
 export { describeIdentity, type IdentityDocumentDeps } from './identity-document.ts'
-export { createOwnProfile, getOwnProfile } from './own-profile.ts'
+export { changeOwnProfile, createOwnProfile, getOwnProfile } from './own-profile.ts'
 export { acceptName, type StoredProfile } from './profile.ts'
 export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
 export { findNames, forgetRemoteProfile } from './profile-store.ts'
-export type { ServerInfo } from './profile-view.ts'
+export { banView, type ServerInfo } from './profile-view.ts'
 export { profilesMigrations } from './profiles-migrations.ts'
+export { type PictureBytes, type SetPictureDeps, setPicture } from './set-picture.ts'
 export type { SetRelationshipDeps } from './set-relationship.ts'

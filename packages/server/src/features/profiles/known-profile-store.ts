@@ -1,6 +1,6 @@
-import type { CommunityRole, IdTag } from '@kith/protocol'
+import type { CommunityRole, IdTag, ProfileStatus } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import type { Connection, Relation } from '#features/relations/index.ts'
+import { type Connection, noRelation, type Relation, type Standing } from '#features/relations/index.ts'
 import { contains, type Reader, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
 
@@ -14,6 +14,9 @@ interface KnownTables {
     blocked: number
     muted: number
     role: string | null
+    standing: string | null
+    standing_until: number | null
+    standing_reason: string | null
     updated_at: number
   }
   profiles: {
@@ -31,9 +34,14 @@ interface KnownTables {
 
 /** What a list of known identities is narrowed to. */
 export interface KnownFilter {
+  /** Only members of the community. */
   readonly membersOnly: boolean
+  /** For somebody who does not act for the tenant: what it thinks of whom decides nothing that shows. */
+  readonly isOutside: boolean
+  /** What the server has decided is listed as well: for its administrators. */
+  readonly withServers: boolean
   readonly type?: string | undefined
-  readonly status?: readonly string[] | undefined
+  readonly status?: readonly ProfileStatus[] | undefined
   readonly connected?: 'disconnected' | 'pending' | 'connected' | undefined
   readonly following?: boolean | undefined
   readonly follower?: boolean | undefined
@@ -45,6 +53,8 @@ export interface KnownFilter {
 export interface KnownIdentity {
   readonly profile: StoredProfile
   readonly relation: Relation
+  /** Who has decided about it for the whole server, if anybody did. */
+  readonly server: Relation | undefined
   /** Of tenants of this server. */
   readonly tenantId: TenantId | undefined
 }
@@ -65,7 +75,15 @@ export async function listKnown(
       'r.blocked',
       'r.muted',
       'r.role',
+      'r.standing',
+      'r.standing_until',
+      'r.standing_reason',
       'r.updated_at as changed_at',
+      's.blocked as server_blocked',
+      's.muted as server_muted',
+      's.standing as server_standing',
+      's.standing_until as server_until',
+      's.standing_reason as server_reason',
       'p.tenant_id as home',
       'p.name',
       'p.type',
@@ -77,44 +95,62 @@ export async function listKnown(
     ])
     .$if(after !== undefined, (query) => query.where('r.id_tag', '>', after ?? ''))
     .orderBy('r.id_tag')
-    .limit(limit)
+    .orderBy('r.tenant_id', 'desc')
+    // An identity about which both the tenant and the server have decided stands here twice.
+    .limit(filter.withServers ? 2 * limit : limit)
     .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
     .execute()
-  return rows.map(fromRow)
+  const found = new Map<IdTag, KnownIdentity>()
+  for (const row of rows) {
+    const it = fromRow(row)
+    if (!found.has(it.profile.idTag)) found.set(it.profile.idTag, it)
+  }
+  return [...found.values()].slice(0, limit)
 }
 
 export async function countKnown(reader: Reader, filter: KnownFilter): Promise<number> {
   const row = await known(reader, filter)
-    .select((query) => query.fn.countAll<number>().as('total'))
+    .select(sql<number>`count(distinct r.id_tag)`.as('total'))
     .executeTakeFirstOrThrow()
   return Number(row.total)
 }
 
 function known(reader: Reader, filter: KnownFilter) {
+  const tenantIds = filter.withServers ? [reader.tenantId, serverTenant] : [reader.tenantId]
   let query = reader
     .tables<KnownTables>()
     .selectFrom('relations as r')
+    .leftJoin('relations as s', (join) =>
+      join.onRef('s.id_tag', '=', 'r.id_tag').on('s.tenant_id', '=', serverTenant),
+    )
     .leftJoin('profiles as p', 'p.id_tag', 'r.id_tag')
-    .where('r.tenant_id', '=', reader.tenantId)
+    .where('r.tenant_id', 'in', tenantIds)
   for (const condition of conditions(reader, filter)) query = query.where(condition)
   return query
 }
 
 const isSomething = sql<SqlBool>`(r.following = 1 or r.follower = 1 or r.connection <> 'disconnected'
-  or r.blocked = 1 or r.muted = 1 or r.role is not null)`
+  or r.blocked = 1 or r.muted = 1 or r.standing is not null or r.role is not null)`
 
-const statusConditions: Readonly<Record<string, Expression<SqlBool>>> = {
-  Active: sql<SqlBool>`(r.blocked = 0 and r.muted = 0)`,
-  Blocked: sql<SqlBool>`r.blocked = 1`,
-  Muted: sql<SqlBool>`(r.muted = 1 and r.blocked = 0)`,
-}
+const isMember = sql<SqlBool>`(r.role is not null and r.role <> 'public')`
+
+// `statusOf` and `publicStatusOf`, for rows.
+const statusWord = sql<string>`(case
+  when s.standing in ('Suspended', 'Banned') then s.standing
+  when r.standing in ('Suspended', 'Banned') then r.standing
+  when r.blocked = 1 or s.blocked = 1 then 'Blocked'
+  when r.muted = 1 or s.muted = 1 then 'Muted'
+  else coalesce(r.standing, s.standing, 'Active') end)`
+const publicStatusWord = sql<string>`coalesce(s.standing, 'Active')`
 
 function conditions(reader: Reader, filter: KnownFilter): Expression<SqlBool>[] {
-  const { membersOnly, type, status, connected, following, follower, q, idTag, role } = filter
+  const { membersOnly, isOutside, type, status, connected, following, follower, q, idTag, role } = filter
   const all: (Expression<SqlBool> | false)[] = [
-    membersOnly ? sql<SqlBool>`r.role is not null` : isSomething,
+    membersOnly ? isMember : isSomething,
+    isOutside && sql<SqlBool>`r.blocked = 0`,
     type !== undefined && sql<SqlBool>`coalesce(p.type, 'person') = ${type}`,
-    status !== undefined && anyOf(status.map((word) => statusConditions[word] ?? sql<SqlBool>`false`)),
+    status !== undefined &&
+      anyOf(status.map((word) => sql<SqlBool>`${isOutside ? publicStatusWord : statusWord} = ${word}`)),
     connected === 'pending' && sql<SqlBool>`r.connection in ('requested', 'asked')`,
     connected !== undefined && connected !== 'pending' && sql<SqlBool>`r.connection = ${connected}`,
     following !== undefined && sql<SqlBool>`r.following = ${Number(following)}`,
@@ -139,7 +175,15 @@ interface KnownRow {
   readonly blocked: number
   readonly muted: number
   readonly role: string | null
+  readonly standing: string | null
+  readonly standing_until: number | null
+  readonly standing_reason: string | null
   readonly changed_at: number
+  readonly server_blocked: number | null
+  readonly server_muted: number | null
+  readonly server_standing: string | null
+  readonly server_until: number | null
+  readonly server_reason: string | null
   readonly home: number | null
   readonly name: string | null
   readonly type: string | null
@@ -166,15 +210,35 @@ function fromRow(row: KnownRow): KnownIdentity {
       refreshedAt: undefined,
       etag: undefined,
     },
-    relation: {
-      idTag,
-      isFollowing: row.following === 1,
-      isFollower: row.follower === 1,
-      connection: row.connection as Connection,
-      isBlocked: row.blocked === 1,
-      isMuted: row.muted === 1,
-      role: (row.role ?? undefined) as CommunityRole | undefined,
-      updatedAt: row.changed_at,
-    },
+    relation: relationIn(row),
+    server: serverRelationIn(row),
+  }
+}
+
+function relationIn(row: KnownRow): Relation {
+  return {
+    idTag: row.id_tag as IdTag,
+    isFollowing: row.following === 1,
+    isFollower: row.follower === 1,
+    connection: row.connection as Connection,
+    isBlocked: row.blocked === 1,
+    isMuted: row.muted === 1,
+    role: (row.role ?? undefined) as CommunityRole | undefined,
+    standing: (row.standing ?? undefined) as Standing | undefined,
+    standingUntil: row.standing_until ?? undefined,
+    standingReason: row.standing_reason ?? undefined,
+    updatedAt: row.changed_at,
+  }
+}
+
+function serverRelationIn(row: KnownRow): Relation | undefined {
+  if (row.server_blocked === null) return undefined
+  return {
+    ...noRelation(row.id_tag as IdTag),
+    isBlocked: row.server_blocked === 1,
+    isMuted: row.server_muted === 1,
+    standing: (row.server_standing ?? undefined) as Standing | undefined,
+    standingUntil: row.server_until ?? undefined,
+    standingReason: row.server_reason ?? undefined,
   }
 }

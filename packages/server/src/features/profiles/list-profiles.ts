@@ -17,7 +17,7 @@ import { profileView } from './profile-view.ts'
 export interface ListProfiles {
   readonly tenant: Tenant
   readonly caller: Caller
-  readonly filter: Omit<KnownFilter, 'membersOnly'> & {
+  readonly filter: Omit<KnownFilter, 'membersOnly' | 'isOutside' | 'withServers'> & {
     readonly status?: readonly (typeof profileStatuses)[number][] | undefined
     readonly type?: (typeof profileTypes)[number] | undefined
     readonly community?: IdTag | undefined
@@ -42,11 +42,18 @@ export async function listProfiles(
   const mayList = knowsAll || (tenant.type === 'community' && hasRole(caller, 'follower'))
   const after = request.cursor === undefined ? undefined : placeOf(request.cursor)
   if (!mayList || (community !== undefined && community !== tenant.idTag)) return nobody
-  const filter: KnownFilter = { ...given, membersOnly: !knowsAll || community !== undefined }
+  const filter: KnownFilter = {
+    ...given,
+    membersOnly: !knowsAll || community !== undefined,
+    isOutside: !knowsAll,
+    withServers: caller.kind === 'identity' && caller.isAdmin && given.status !== undefined,
+  }
   const reader = deps.db.reader(tenant.tenantId)
   const known = await listKnown(reader, filter, { after, offset, limit: limit + 1 })
-  const items = known.slice(0, limit).map(({ profile, relation, tenantId }) =>
+  const items = known.slice(0, limit).map(({ profile, relation, server, tenantId }) =>
     profileView(profile, {
+      server,
+      isForAdmin: caller.kind === 'identity' && caller.isAdmin,
       ...(tenantId === undefined ? {} : { tenantId }),
       ...(knowsAll ? { relation } : { role: relation.role }),
     }),

@@ -34,21 +34,34 @@ export async function getOwnProfile(reader: Reader, idTag: IdTag): Promise<Store
   return profile
 }
 
+/** What a tenant may say of itself. */
+export interface OwnProfileChange {
+  readonly name?: string
+  readonly x?: Readonly<Record<string, unknown>>
+}
+
 /** Changes what is given, and answers the profile as it is then. */
 export async function updateProfile(
   deps: { readonly db: Database; readonly clock: Clock },
   tenant: Tenant,
-  change: { readonly name?: string; readonly x?: Readonly<Record<string, unknown>> },
+  change: OwnProfileChange,
 ): Promise<StoredProfile> {
-  const { name, x } = change
+  return deps.db.transact(tenant.tenantId, async (tx) => {
+    await changeOwnProfile(deps, tx, change)
+    return getOwnProfile(tx, tenant.idTag)
+  })
+}
+
+/** The same within a transaction of the tenant's. */
+export async function changeOwnProfile(
+  { clock }: { readonly clock: Clock },
+  tx: Writer,
+  { name, x }: OwnProfileChange,
+): Promise<void> {
   if (x !== undefined) assertExtra(x)
-  const accepted = {
+  await updateOwnProfile(tx, {
     ...(name === undefined ? {} : { name: acceptName(name) }),
     ...(x === undefined ? {} : { x }),
-    updatedAt: nowSecs(deps.clock),
-  }
-  return deps.db.transact(tenant.tenantId, async (tx) => {
-    await updateOwnProfile(tx, accepted)
-    return getOwnProfile(tx, tenant.idTag)
+    updatedAt: nowSecs(clock),
   })
 }

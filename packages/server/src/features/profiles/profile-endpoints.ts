@@ -6,12 +6,14 @@ import {
   listProfiles as listContract,
   type Me,
   updateMe,
+  updateMyCover,
+  updateMyImage,
   updateRelationship,
 } from '@kith/protocol'
-import { findRelation, noRelation } from '#features/relations/index.ts'
+import { findRelations, noRelation } from '#features/relations/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { actsAsTenant } from '#features/visibility/index.ts'
-import { type Caller, isOwner, type Tenant } from '#infra/caller/index.ts'
+import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
 import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -21,9 +23,10 @@ import { listProfiles } from './list-profiles.ts'
 import { getOwnProfile, updateProfile } from './own-profile.ts'
 import type { StoredProfile } from './profile.ts'
 import { ownerMeView, profileView, publicMeView, relationshipView, type ServerInfo } from './profile-view.ts'
+import { type SetPictureDeps, setPicture } from './set-picture.ts'
 import { type SetRelationshipDeps, setRelationship } from './set-relationship.ts'
 
-export interface ProfileEndpointDeps extends SetRelationshipDeps, IdentityDocumentDeps {
+export interface ProfileEndpointDeps extends SetRelationshipDeps, SetPictureDeps, IdentityDocumentDeps {
   readonly tenants: Pick<Tenants, 'find'>
   readonly serverInfo: ServerInfo
 }
@@ -39,6 +42,14 @@ export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
     bind(updateMe, async ({ tenant, caller, body }) =>
       meView(deps, await updateProfile(deps, tenant, body), { tenant, caller }),
     ),
+    bind(updateMyImage, async ({ tenant, caller, body: bytes, signal }) => {
+      const fileId = await setPicture(deps, { tenant, caller, place: 'profilePic', bytes, signal })
+      return { profilePic: fileId, fileId }
+    }),
+    bind(updateMyCover, async ({ tenant, caller, body: bytes, signal }) => {
+      const fileId = await setPicture(deps, { tenant, caller, place: 'coverPic', bytes, signal })
+      return { coverPic: fileId, fileId }
+    }),
     bind(getProfile, async ({ tenant, caller, params }) => {
       const profile = await viewProfile(deps, { tenant, caller, idTag: params.idTag })
       return new Reshaped(profile, { headers: { etag: etagOf(profile) } })
@@ -67,7 +78,7 @@ async function meView(
   const [current] = await deps.keys.list(tenant.tenantId)
   if (!current) throw new Failure('E-PROFILE-NOTFOUND')
   const view = publicMeView(profile, current.publicKey, deps.serverInfo)
-  if (caller.kind !== 'identity' || !isOwner(caller)) return view
+  if (caller.kind !== 'identity' || !hasRole(caller, 'leader')) return view
   return { ...view, ...ownerMeView(profile, tenant, caller) }
 }
 
@@ -80,12 +91,12 @@ async function viewProfile(
     throw new Failure(found.kind === 'unknown' ? 'E-PROFILE-NOTFOUND' : 'E-UNAVAILABLE')
   const hosted = await deps.tenants.find(idTag)
   const knowsRelations = actsAsTenant(caller, tenant) && idTag !== tenant.idTag
-  const relation = knowsRelations
-    ? ((await findRelation(deps.db.reader(tenant.tenantId), idTag)) ?? noRelation(idTag))
-    : undefined
+  const { own, server } = await findRelations(deps.db.reader(tenant.tenantId), idTag)
   return profileView(found.profile, {
+    server,
+    isForAdmin: caller.kind === 'identity' && caller.isAdmin,
     ...(hosted ? { tenantId: hosted.tenantId, isSuspended: hosted.suspendedAt !== undefined } : {}),
-    ...(relation ? { relation } : {}),
+    ...(knowsRelations ? { relation: own ?? noRelation(idTag) } : {}),
   })
 }
 

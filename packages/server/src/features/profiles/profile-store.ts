@@ -61,9 +61,17 @@ export async function forgetRemoteProfile(tx: Writer, idTag: IdTag): Promise<voi
     .execute()
 }
 
+interface ProfileChange {
+  readonly name?: string
+  readonly x?: Readonly<Record<string, unknown>>
+  readonly profilePic?: string
+  readonly coverPic?: string
+  readonly updatedAt: number
+}
+
 export async function updateOwnProfile(
   tx: Writer,
-  { name, x, updatedAt }: { name?: string; x?: Readonly<Record<string, unknown>>; updatedAt: number },
+  { name, x, profilePic, coverPic, updatedAt }: ProfileChange,
 ): Promise<void> {
   await tx
     .tables<ProfileTables>()
@@ -71,6 +79,8 @@ export async function updateOwnProfile(
     .set({
       ...(name === undefined ? {} : { name }),
       ...(x === undefined ? {} : { x: JSON.stringify(x) }),
+      ...(profilePic === undefined ? {} : { profile_pic: profilePic }),
+      ...(coverPic === undefined ? {} : { cover_pic: coverPic }),
       updated_at: updatedAt,
     })
     .where('tenant_id', '=', tx.tenantId)

@@ -1,5 +1,11 @@
 import { type CommunityRole, type Me, type Profile, rolesUpTo, toIso } from '@kith/protocol'
-import { connectionState, type Relation, relationshipOf } from '#features/relations/index.ts'
+import {
+  connectionState,
+  overruled,
+  type Relation,
+  relationshipOf,
+  statusOf,
+} from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
@@ -22,12 +28,16 @@ export function publicMeView(profile: StoredProfile, publicKey: string, serverIn
   }
 }
 
-/** What the owner gets besides. */
+/** What the owner gets besides, or who leads the community. */
 export function ownerMeView(profile: StoredProfile, tenant: Tenant, owner: Identified) {
   return {
     tnId: tenant.tenantId as number,
     status: 'Active' as const,
-    roles: ['user', ...(owner.isAdmin ? ['SADM'] : []), ...communityRolesOf(tenant, owner)],
+    roles: [
+      ...(owner.isOwner ? ['user'] : []),
+      ...(owner.isAdmin ? ['SADM'] : []),
+      ...communityRolesOf(tenant, owner),
+    ],
     createdAt: toIso(profile.createdAt),
     ...(profile.x === undefined ? {} : { x: profile.x }),
   }
@@ -43,7 +53,11 @@ export interface ProfileContext {
   /** Of tenants of this server. */
   readonly tenantId?: TenantId
   readonly isSuspended?: boolean
+  /** What has been decided about it for the whole server. */
+  readonly server?: Relation | undefined
   readonly relation?: Relation
+  /** For an administrator of the server: what the server has decided is explained. */
+  readonly isForAdmin?: boolean
   /** In this community, for its members. */
   readonly role?: CommunityRole | undefined
 }
@@ -55,7 +69,7 @@ export function profileView(profile: StoredProfile, context: ProfileContext): Pr
     idTag: profile.idTag,
     name: profile.name,
     type: profile.type,
-    status: statusOf(context),
+    status: statusIn(context),
     roles: role ? rolesUpTo(role) : [],
     createdAt: toIso(profile.createdAt),
     updatedAt: toIso(Math.max(profile.updatedAt, relation?.updatedAt ?? 0)),
@@ -64,13 +78,22 @@ export function profileView(profile: StoredProfile, context: ProfileContext): Pr
     ...(profile.x === undefined ? {} : { x: profile.x }),
     ...(role === undefined ? {} : { role }),
     ...(relation ? relationView(relation) : {}),
+    ...banView((context.isForAdmin && context.server) || relation),
   }
 }
 
-function statusOf({ relation, isSuspended }: ProfileContext): Profile['status'] {
-  if (relation?.isBlocked) return 'Blocked'
-  if (relation?.isMuted) return 'Muted'
-  return isSuspended ? 'Suspended' : 'Active'
+/** Whom the server trusts, or has suspended, everybody may know; whom it or the tenant hushes, only the tenant. */
+function statusIn({ relation, server, isSuspended }: ProfileContext): Profile['status'] {
+  if (relation) return statusOf(overruled(relation, server))
+  return server?.standing ?? (isSuspended ? 'Suspended' : 'Active')
+}
+
+/** When a suspension or a ban ends, and why it is. */
+export function banView({ standingUntil, standingReason }: Partial<Relation> = {}) {
+  return {
+    ...(standingUntil === undefined ? {} : { banExpiresAt: toIso(standingUntil) }),
+    ...(standingReason === undefined ? {} : { banReason: standingReason }),
+  }
 }
 
 function relationView(relation: Relation) {

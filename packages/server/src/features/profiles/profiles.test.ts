@@ -1,6 +1,6 @@
 import { getIdentityDocument, getMe, getProfile, type IdTag, updateMe } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
-import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
+import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { createTenant, openTenants, suspendTenant, tenantsMigrations } from '#features/tenants/index.ts'
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
@@ -52,7 +52,12 @@ eachDialect('profiles', (open) => {
   async function start() {
     const clock = new TestClock()
     const db = await open({
-      migrations: [...tenantsMigrations, ...relationsMigrations, ...profilesMigrations],
+      migrations: [
+        ...tenantsMigrations,
+        ...relationsMigrations,
+        ...standingMigrations,
+        ...profilesMigrations,
+      ],
       clock,
     })
     const tenants = openTenants({ db, clock })
@@ -105,6 +110,11 @@ eachDialect('profiles', (open) => {
       inboxUrl: () => 'https://base.example.com/api/inbox',
       serverInfo: { version: '1.2.3', features: ['federation'] },
       createAction: async () => undefined,
+      forgetRoles: () => undefined,
+      storePicture: async () => {
+        throw new Error('no pictures here')
+      },
+      dropPicture: async () => undefined,
     }
     const createDeps = {
       tenants,

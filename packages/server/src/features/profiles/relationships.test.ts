@@ -42,6 +42,11 @@ eachDialect('relationships', (open) => {
       inboxUrl: (idTag) => `https://${idTag}/api/inbox`,
       serverInfo: { version: '1', features: [] },
       createAction: (request) => createAction(lab.ports, request),
+      forgetRoles: () => undefined,
+      storePicture: async () => {
+        throw new Error('no pictures here')
+      },
+      dropPicture: async () => undefined,
     })
     const call = <C extends Contract>(actor: Actor, contract: C, input: TestCall<C> = {}) =>
       callEndpoint(endpoints, contract, { tenant: actor.tenant, caller: actor.caller, ...input })

@@ -1,6 +1,16 @@
 import type { IdTag, RelationshipChange } from '@kith/protocol'
-import { changeRelation, findRelation, noRelation, type Relation } from '#features/relations/index.ts'
+import {
+  changeRelation,
+  findRelation,
+  isBarred,
+  isLastLeader,
+  lastLeader,
+  noRelation,
+  type Relation,
+  withStatus,
+} from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { TenantId, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type FindProfileDeps, findProfile } from './find-profile.ts'
@@ -12,6 +22,8 @@ export interface SetRelationshipDeps extends FindProfileDeps {
     readonly caller: Identified
     readonly input: { readonly type: 'FLLW' | 'CONN'; readonly audienceTag: IdTag; readonly subType?: 'DEL' }
   }): Promise<unknown>
+  /** Forgets which roles people have at a tenant. */
+  forgetRoles(tenantId: TenantId): void
 }
 
 export interface SetRelationship {
@@ -48,19 +60,29 @@ async function makeHold(
       caller,
       input: { type, audienceTag: idTag, ...(subType ? { subType } : {}) },
     })
-  const keep = (kept: Partial<Pick<Relation, 'isBlocked' | 'isMuted'>>) =>
-    deps.db.transact(tenant.tenantId, (tx) => changeRelation(tx, idTag, { ...kept, at: nowSecs(deps.clock) }))
+  const keep = (kept: Partial<Relation>, assertMay?: (tx: Writer) => Promise<void>) =>
+    deps.db.transact(tenant.tenantId, async (tx) => {
+      await assertMay?.(tx)
+      await changeRelation(tx, idTag, { ...kept, at: nowSecs(deps.clock) })
+      tx.afterCommit(() => deps.forgetRoles(tenant.tenantId))
+    })
   const { isFollowing, connection } = relation
+  // A suspension or a ban is a block and more.
+  const endsBar = isBarred(relation)
   const isAsking = connection === 'requested' || connection === 'connected'
   const steps: Record<RelationshipChange, () => Promise<unknown>> = {
     follow: async () => !isFollowing && (await tell('FLLW')),
     unfollow: async () => isFollowing && (await tell('FLLW', 'DEL')),
     connect: async () => !isAsking && (await tell('CONN')),
     disconnect: async () => connection !== 'disconnected' && (await tell('CONN', 'DEL')),
-    block: () => keep({ isBlocked: true }),
-    unblock: () => keep({ isBlocked: false }),
+    block: () => keep({ isBlocked: true }, (tx) => assertLedWithout(tx, idTag)),
+    unblock: () => keep(endsBar ? withStatus('Active') : { isBlocked: false }),
     mute: () => keep({ isMuted: true }),
     unmute: () => keep({ isMuted: false }),
   }
   await steps[change]()
+}
+
+async function assertLedWithout(tx: Writer, idTag: IdTag): Promise<void> {
+  if (await isLastLeader(tx, idTag)) throw lastLeader()
 }

@@ -1,10 +1,33 @@
 export {
+  changeStatus,
+  type EndStandingDeps,
+  endStanding,
+  endStandingJob,
+  type StatusChange,
+} from './change-status.ts'
+export { isLastLeader, lastLeader } from './last-leader.ts'
+export {
   type Connection,
   connectionState,
+  isBarred,
   noRelation,
+  overruled,
   type Relation,
+  rankOf,
   relationshipOf,
   roleOf,
+  type Standing,
+  statusOf,
+  withStatus,
 } from './relation.ts'
-export { changeRelation, findRelation, hushesAnybody, listAudience, listReceivers } from './relation-store.ts'
-export { relationsMigrations } from './relations-migrations.ts'
+export {
+  changeRelation,
+  findEffectiveRelation,
+  findRelation,
+  findRelations,
+  hushesAnybody,
+  listAudience,
+  listLeaders,
+  listReceivers,
+} from './relation-store.ts'
+export { relationsMigrations, standingMigrations } from './relations-migrations.ts'

@@ -1,7 +1,15 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
-import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
-import { type Connection, noRelation, type Relation } from './relation.ts'
+import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import {
+  type Connection,
+  noRelation,
+  overruled,
+  type Relation,
+  rankOf,
+  roleOf,
+  type Standing,
+} from './relation.ts'
 
 interface RelationRow {
   tenant_id: number
@@ -12,6 +20,9 @@ interface RelationRow {
   blocked: number
   muted: number
   role: string | null
+  standing: string | null
+  standing_until: number | null
+  standing_reason: string | null
   reached: number
   updated_at: number
   in_circle: number
@@ -31,6 +42,15 @@ const selectRelation = statement<RelationTables, { tenantId: number; idTag: stri
       .where('id_tag', '=', value('idTag')),
 )
 
+const selectWithServers = statement<RelationTables, { tenantId: number; idTag: string }, RelationRow>(
+  (tables, value) =>
+    tables
+      .selectFrom('relations')
+      .selectAll()
+      .where('tenant_id', 'in', [value('tenantId'), sql.lit(serverTenant)])
+      .where('id_tag', '=', value('idTag')),
+)
+
 const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, value) =>
   tables
     .insertInto('relations')
@@ -43,6 +63,9 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
       blocked: value('blocked'),
       muted: value('muted'),
       role: value('role'),
+      standing: value('standing'),
+      standing_until: value('standing_until'),
+      standing_reason: value('standing_reason'),
       reached: value('reached'),
       updated_at: value('updated_at'),
       in_circle: value('in_circle'),
@@ -57,6 +80,9 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
         blocked: row.ref('excluded.blocked'),
         muted: row.ref('excluded.muted'),
         role: row.ref('excluded.role'),
+        standing: row.ref('excluded.standing'),
+        standing_until: row.ref('excluded.standing_until'),
+        standing_reason: row.ref('excluded.standing_reason'),
         reached: sql<number>`relations.reached | excluded.reached`,
         updated_at: row.ref('excluded.updated_at'),
         in_circle: row.ref('excluded.in_circle'),
@@ -84,7 +110,9 @@ const selectConnections = statement<RelationTables, { tenantId: number }, { id_t
       .select('id_tag')
       .where('tenant_id', '=', value('tenantId'))
       .where(isInCircle)
-      .where('connection', '=', sql.lit('connected')),
+      .where(
+        sql<boolean>`(role in ('contributor', 'moderator', 'leader') or (role is null and connection = 'connected'))`,
+      ),
 )
 
 const selectReached = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
@@ -96,24 +124,37 @@ const selectReached = statement<RelationTables, { tenantId: number }, { id_tag: 
 )
 
 // NOTE: the one query over all tenants: who on this server is to get what an identity publishes.
-const selectReceivers = statement<RelationTables, { idTag: string }, { tenant_id: number }>((tables, value) =>
+const selectReceivers = statement<
+  RelationTables,
+  { idTag: string },
+  { tenant_id: number; connection: string }
+>((tables, value) =>
   tables
     .selectFrom('relations')
-    .select('tenant_id')
+    .select(['tenant_id', 'connection'])
     .where('id_tag', '=', value('idTag'))
     .where(sql<boolean>`is_source = 1`),
+)
+
+const selectLeaders = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
+  tables
+    .selectFrom('relations')
+    .select('id_tag')
+    .where('tenant_id', '=', value('tenantId'))
+    .where(isInCircle)
+    .where('role', '=', sql.lit('leader')),
 )
 
 const selectHushed = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
   tables
     .selectFrom('relations')
     .select('id_tag')
-    .where('tenant_id', '=', value('tenantId'))
+    .where('tenant_id', 'in', [value('tenantId'), sql.lit(serverTenant)])
     .where(sql<boolean>`is_hushed = 1`)
     .limit(1),
 )
 
-/** Does the tenant block or mute anybody at all? */
+/** Does the tenant, or the server for all, block or mute anybody at all? */
 export async function hushesAnybody(reader: Reader): Promise<boolean> {
   return (await reader.first(selectHushed, { tenantId: reader.tenantId })) !== undefined
 }
@@ -122,6 +163,31 @@ export async function hushesAnybody(reader: Reader): Promise<boolean> {
 export async function findRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
   const row = await reader.first(selectRelation, { tenantId: reader.tenantId, idTag })
   return row && fromRow(row)
+}
+
+/** The same, and what the server has decided about the identity for all its tenants. */
+export async function findRelations(
+  reader: Reader,
+  idTag: IdTag,
+): Promise<{ readonly own: Relation | undefined; readonly server: Relation | undefined }> {
+  const rows = await reader.run(selectWithServers, { tenantId: reader.tenantId, idTag })
+  const of = (tenantId: TenantId) => {
+    const row = rows.find(({ tenant_id }) => tenant_id === tenantId)
+    return row && fromRow(row)
+  }
+  return { own: of(reader.tenantId), server: of(serverTenant) }
+}
+
+/** What holds in effect: what the server has decided for all comes on top. Undefined when nothing ever did. */
+export async function findEffectiveRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
+  const { own, server } = await findRelations(reader, idTag)
+  return own || server ? overruled(own ?? noRelation(idTag), server) : undefined
+}
+
+/** Who leads the community of the reader, and is not blocked there. */
+export async function listLeaders(reader: Reader): Promise<IdTag[]> {
+  const rows = await reader.run(selectLeaders, { tenantId: reader.tenantId })
+  return rows.map((row) => row.id_tag as IdTag)
 }
 
 /** Changes what holds, keeping the rest, and answers what holds now. `at`: Unix seconds. */
@@ -138,17 +204,24 @@ export async function changeRelation(
 
 const audiences = { followers: selectAudience, connections: selectConnections, ever: selectReached }
 
-/** Who is to get what the tenant publishes: `connections`, or `followers`, which is both; blocked identities are not among
- * them. `ever`: all that were among them at some time, and may hold what was published. */
+/** Who is to get what the tenant publishes: `connections`, or `followers`, which is both; in a community whoever
+ * contributes, or has any role. Blocked identities are not among them. `ever`: all that were among them at some time, and
+ * may hold what was published. */
 export async function listAudience(reader: Reader, reach: keyof typeof audiences): Promise<IdTag[]> {
   const rows = await reader.run(audiences[reach], { tenantId: reader.tenantId })
   return rows.map((row) => row.id_tag as IdTag)
 }
 
-/** The tenants of this server that follow an identity or are connected with it, and do not block it. */
-export async function listReceivers(reader: Reader, issuerTag: IdTag): Promise<TenantId[]> {
+/** The tenants of this server that follow an identity or are connected with it, or are `connections` only, and do not
+ * block it. */
+export async function listReceivers(
+  reader: Reader,
+  issuerTag: IdTag,
+  reach: 'followers' | 'connections' = 'followers',
+): Promise<TenantId[]> {
   const rows = await reader.run(selectReceivers, { idTag: issuerTag })
-  return rows.map((row) => row.tenant_id as TenantId)
+  const reached = reach === 'followers' ? rows : rows.filter(({ connection }) => connection === 'connected')
+  return reached.map((row) => row.tenant_id as TenantId)
 }
 
 function toRow(tenantId: TenantId, relation: Relation, at: number): RelationRow {
@@ -163,9 +236,12 @@ function toRow(tenantId: TenantId, relation: Relation, at: number): RelationRow 
     blocked: Number(isBlocked),
     muted: Number(isMuted),
     role: relation.role ?? null,
-    reached: Number(isFollower || isConnected),
+    standing: relation.standing ?? null,
+    standing_until: relation.standingUntil ?? null,
+    standing_reason: relation.standingReason ?? null,
+    reached: Number(rankOf(relation) !== 'public'),
     updated_at: at,
-    in_circle: Number(!isBlocked && (isFollower || isConnected)),
+    in_circle: Number(roleOf(relation) !== 'public'),
     is_source: Number(!isBlocked && (isFollowing || isConnected)),
     is_hushed: Number(isBlocked || isMuted),
   }
@@ -180,6 +256,9 @@ function fromRow(row: RelationRow): Relation {
     isBlocked: row.blocked === 1,
     isMuted: row.muted === 1,
     role: (row.role ?? undefined) as CommunityRole | undefined,
+    standing: (row.standing ?? undefined) as Standing | undefined,
+    standingUntil: row.standing_until ?? undefined,
+    standingReason: row.standing_reason ?? undefined,
     updatedAt: row.updated_at,
   }
 }

@@ -1,9 +1,12 @@
-import type { CommunityRole, connectionStates, IdTag, relationships } from '@kith/protocol'
+import type { CommunityRole, connectionStates, IdTag, ProfileStatus, relationships } from '@kith/protocol'
 
 /** How far two identities are on the way to a connection; who asked decides who may accept. */
 export type Connection = 'disconnected' | 'requested' | 'asked' | 'connected'
 
-/** What holds between a tenant and another identity. */
+/** What an administrator has made of an identity, beyond blocking and muting it. */
+export type Standing = Extract<ProfileStatus, 'Trusted' | 'Suspended' | 'Banned'>
+
+/** What holds between a tenant and another identity; for the server's own tenant what it has decided for all. */
 export interface Relation {
   readonly idTag: IdTag
   /** The tenant follows it. */
@@ -15,6 +18,11 @@ export interface Relation {
   readonly isMuted: boolean
   /** The role it was given in this community. */
   readonly role: CommunityRole | undefined
+  /** Suspended and banned identities are blocked and muted as well. */
+  readonly standing: Standing | undefined
+  /** When a suspension or a ban ends by itself, Unix seconds; undefined: when somebody ends it. */
+  readonly standingUntil: number | undefined
+  readonly standingReason: string | undefined
   /** Unix seconds; undefined where nothing ever held. */
   readonly updatedAt: number | undefined
 }
@@ -29,6 +37,9 @@ export function noRelation(idTag: IdTag): Relation {
     isBlocked: false,
     isMuted: false,
     role: undefined,
+    standing: undefined,
+    standingUntil: undefined,
+    standingReason: undefined,
     updatedAt: undefined,
   }
 }
@@ -49,11 +60,57 @@ export function relationshipOf(relation: Relation): (typeof relationships)[numbe
   return relation.isFollowing ? 'following' : 'none'
 }
 
-/** Where an identity stands on the ladder of a community (DECISIONS part 7): by the role it was given, else by what
- * binds it. A blocked one stands outside. */
+/** Where an identity stands on the ladder of a community (DECISIONS part 7). A blocked one stands outside. */
 export function roleOf(relation: Relation): CommunityRole {
-  if (relation.isBlocked) return 'public'
+  return relation.isBlocked ? 'public' : rankOf(relation)
+}
+
+/** The same, whether or not it is blocked: by the role it was given, else by what binds it. */
+export function rankOf(relation: Relation): CommunityRole {
   if (relation.role !== undefined) return relation.role
   if (relation.connection === 'connected') return 'contributor'
   return relation.isFollower ? 'follower' : 'public'
+}
+
+/** Is it suspended or banned? */
+export function isBarred({ standing }: Pick<Relation, 'standing'>): boolean {
+  return standing === 'Suspended' || standing === 'Banned'
+}
+
+/** The status of an identity in one word (SPEC "Profile status values"). */
+export function statusOf(relation: Relation): ProfileStatus {
+  if (relation.standing !== undefined && isBarred(relation)) return relation.standing
+  if (relation.isBlocked) return 'Blocked'
+  return relation.isMuted ? 'Muted' : (relation.standing ?? 'Active')
+}
+
+/** What a relation becomes when its identity is given a status. */
+export function withStatus(
+  status: ProfileStatus,
+): Pick<Relation, 'isBlocked' | 'isMuted' | 'standing' | 'standingUntil' | 'standingReason'> {
+  const isBar = status === 'Suspended' || status === 'Banned'
+  return {
+    isBlocked: isBar || status === 'Blocked',
+    isMuted: isBar || status === 'Muted',
+    standing: isBar || status === 'Trusted' ? status : undefined,
+    standingUntil: undefined,
+    standingReason: undefined,
+  }
+}
+
+/** What holds, where the server has a word on the identity as well: whoever is hushed by either is hushed. */
+export function overruled(own: Relation, server: Relation | undefined): Relation {
+  if (!server) return own
+  return {
+    ...own,
+    isBlocked: own.isBlocked || server.isBlocked,
+    isMuted: own.isMuted || server.isMuted,
+    ...(isBarred(server) || own.standing === undefined
+      ? {
+          standing: server.standing,
+          standingUntil: server.standingUntil,
+          standingReason: server.standingReason,
+        }
+      : {}),
+  }
 }

@@ -40,3 +40,15 @@ export const relationsMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** What administrators decide about identities, for their community or, in rows of the server's tenant, for all. */
+export const standingMigrations: readonly Migration[] = [
+  {
+    id: '0900_standings',
+    async up(schema) {
+      await schema.addColumn('relations', 'standing', 'text null')
+      await schema.addColumn('relations', 'standing_until', 'integer null')
+      await schema.addColumn('relations', 'standing_reason', 'text null')
+    },
+  },
+]

@@ -13,6 +13,7 @@ import {
   type Relation,
   relationshipOf,
   relationsMigrations,
+  standingMigrations,
 } from './index.ts'
 
 const alice = 1 as TenantId
@@ -39,7 +40,8 @@ test('who asked for a connection does not show on the wire', () => {
 })
 
 eachDialect('relations', (open) => {
-  const start = () => open({ migrations: relationsMigrations, clock: new TestClock() })
+  const start = () =>
+    open({ migrations: [...relationsMigrations, ...standingMigrations], clock: new TestClock() })
 
   test('keep what a change does not name', async () => {
     const db = await start()

@@ -15,8 +15,9 @@ export interface AuthenticatorDeps extends CredentialDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'findById'>
   readonly lastUse: Pick<LastUse, 'note'>
-  /** The community role of somebody who is not the tenant's owner; `public` for strangers and the blocked. */
-  findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole>
+  /** The community role of somebody who is not the tenant's owner; `public` for strangers and the blocked. Undefined for
+   * whom the server has suspended or banned: nothing of theirs is believed. */
+  findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined>
 }
 
 /** A bearer that holds, and whose it is. */
@@ -83,6 +84,12 @@ export class Authenticator {
       for (const key of cache.keys()) if (key.startsWith(keyOf(tenantId, ''))) cache.delete(key)
   }
 
+  /** Forgets the roles that an identity has anywhere: for those who decide about it for the whole server. */
+  forgetCaller(callerTag: IdTag): void {
+    this.#generation += 1
+    for (const key of this.#standings.keys()) if (key.endsWith(` ${callerTag}`)) this.#standings.delete(key)
+  }
+
   async #verdict(tenant: Tenant, token: string): Promise<Credential> {
     const key = hash('sha256', token, 'base64url')
     const known = this.#verdicts.get(key)
@@ -117,20 +124,22 @@ export class Authenticator {
     }
     if (callerTag !== undefined) {
       const standing = await this.#standing(tenant, callerTag)
+      if (!standing) throw new Failure('E-AUTH-UNAUTH')
       return { kind: 'identity', idTag: callerTag, tokenUse, scope, ...standing, ...inSession }
     }
     if (refId === undefined || !session) throw new Failure('E-AUTH-UNAUTH')
     return { kind: 'reference', refId, scope: scope ?? [], sessionId: session.sid }
   }
 
-  async #standing(tenant: HostedTenant, callerTag: IdTag): Promise<Standing> {
+  async #standing(tenant: HostedTenant, callerTag: IdTag): Promise<Standing | undefined> {
     if (callerTag === tenant.idTag) return { role: 'leader', isOwner: true, isAdmin: tenant.isBase }
     const { db, findRole } = this.#deps
-    const load = async (): Promise<Standing> => ({
-      role: await findRole(tenant, callerTag),
-      isOwner: false,
-      isAdmin: tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag)),
-    })
+    const load = async (): Promise<Standing | undefined> => {
+      const role = await findRole(tenant, callerTag)
+      if (!role) return undefined
+      const isAdmin = tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag))
+      return { role, isOwner: false, isAdmin }
+    }
     return this.#remembered(this.#standings, keyOf(tenant.tenantId, callerTag), load)
   }
 

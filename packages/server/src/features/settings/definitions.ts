@@ -100,6 +100,13 @@ export const definitions = {
     default: 16,
     sentence: 'Size of the largest value of a setting in KiB.',
   }),
+  'community.creation': define({
+    ...ofServer,
+    type: Words(['invite', 'open']),
+    default: 'invite',
+    sentence:
+      'Who may make communities: persons of this server with an invitation (`invite`), or all of them (`open`).',
+  }),
   'auth.require_verified_email': define({
     ...ofServer,
     type: Type.Boolean(),

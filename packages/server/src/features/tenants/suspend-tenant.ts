@@ -1,7 +1,8 @@
-import type { Writer } from '#infra/db/index.ts'
+import { changeRelation, withStatus } from '#features/relations/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { Tenants } from './open-tenants.ts'
-import { updateSuspension } from './tenant-store.ts'
+import { findTenantById, updateSuspension } from './tenant-store.ts'
 
 interface Deps {
   readonly tenants: Pick<Tenants, 'forget'>
@@ -10,15 +11,28 @@ interface Deps {
   revokeSessions(tx: Writer): Promise<void>
 }
 
-/** From now on the tenant of `tx` answers nobody and its tokens are refused. */
+/** From now on the tenant of `tx` answers nobody, its tokens are refused, and the server takes nothing from it. */
 export async function suspendTenant(deps: Deps, tx: Writer): Promise<void> {
   await updateSuspension(tx, nowSecs(deps.clock))
+  await setServerStatus(deps, tx, 'Suspended')
   await deps.revokeSessions(tx)
   tx.afterCommit(() => deps.tenants.forget())
 }
 
-/** Ends a suspension. */
-export async function resumeTenant(deps: Pick<Deps, 'tenants'>, tx: Writer): Promise<void> {
+/** Ends a suspension, or a ban. */
+export async function resumeTenant(deps: Omit<Deps, 'revokeSessions'>, tx: Writer): Promise<void> {
   await updateSuspension(tx, null)
+  await setServerStatus(deps, tx, 'Active')
   tx.afterCommit(() => deps.tenants.forget())
+}
+
+async function setServerStatus(
+  { clock }: Pick<Deps, 'clock'>,
+  tx: Writer,
+  status: 'Active' | 'Suspended',
+): Promise<void> {
+  const tenant = await findTenantById(tx, tx.tenantId)
+  if (!tenant) return
+  const change = { ...withStatus(status), at: nowSecs(clock) }
+  await changeRelation(tx.as(serverTenant), tenant.idTag, change)
 }

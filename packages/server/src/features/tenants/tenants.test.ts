@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
+import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
@@ -22,7 +23,10 @@ const bob = 'bob.example.com' as IdTag
 eachDialect('tenants', (open) => {
   async function start() {
     const clock = new TestClock()
-    const db = await open({ migrations: tenantsMigrations, clock })
+    const db = await open({
+      migrations: [...tenantsMigrations, ...relationsMigrations, ...standingMigrations],
+      clock,
+    })
     return { clock, db, tenants: openTenants({ db, clock }) }
   }
 

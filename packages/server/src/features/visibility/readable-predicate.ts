@@ -1,4 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
+import { serverTenant } from '#infra/db/index.ts'
 import type { Viewer } from './viewer.ts'
 import { type Rule, readRule, type Trait } from './visibility-rules.ts'
 
@@ -130,9 +131,10 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
     case 'about-viewer':
       return viewer.idTag !== undefined && sql<SqlBool>`coalesce(${it('subject')}, '') = ${viewerTag}`
     case 'issuer-blocked':
-      return sql<SqlBool>`exists (select 1 from relations where relations.tenant_id = ${it('tenant_id')}
+      return sql<SqlBool>`(${it('issuer_tag')} <> ${tenantTag} and exists (select 1 from relations
+        where relations.tenant_id in (${it('tenant_id')}, ${sql.lit(serverTenant)})
         and relations.id_tag = ${it('issuer_tag')} and relations.is_hushed = 1
-        and relations.blocked = 1)`
+        and relations.blocked = 1))`
     case 'child':
       return sql<SqlBool>`${it('within_id')} is not null`
     case 'visible-like-root':

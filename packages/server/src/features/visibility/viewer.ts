@@ -35,7 +35,7 @@ export function tenantViewer({ idTag, type }: Tenant): Viewer {
 export interface ViewerKnowledge {
   /** Between the tenant and a caller who does not act for it. */
   readonly relation?: Relation | undefined
-  /** Does the tenant block or mute anybody? Asked only for callers who act for it. */
+  /** Does the tenant or the server block or mute anybody? Of no account for who visits a person. */
   readonly hushes?: boolean
 }
 
@@ -46,21 +46,17 @@ export function viewerOf(
   { relation, hushes = false }: ViewerKnowledge,
 ): Viewer {
   const isCommunity = tenant.type === 'community'
+  const actsAs = actsAsTenant(caller, tenant)
   const community: Fact[] = isCommunity ? ['community'] : []
-  const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(community) }
+  const hushing: Fact[] = hushes && (actsAs || isCommunity) ? ['hushes'] : []
+  const given = [...community, ...hushing]
+  const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(given) }
   if (caller.kind !== 'identity') return nobody
-  if (actsAsTenant(caller, tenant))
+  if (actsAs)
     return {
       tenantTag: tenant.idTag,
       idTag: caller.idTag,
-      facts: new Set<Fact>([
-        ...community,
-        ...(hushes ? ['hushes' as const] : []),
-        'identified',
-        'acts-as-tenant',
-        'follows',
-        'connected',
-      ]),
+      facts: new Set<Fact>([...given, 'identified', 'acts-as-tenant', 'follows', 'connected']),
     }
   if (relation?.isBlocked) return nobody
   const reaches = (role: CommunityRole) => isCommunity && roleLevel(caller.role) >= roleLevel(role)
@@ -73,6 +69,6 @@ export function viewerOf(
   return {
     tenantTag: tenant.idTag,
     idTag: caller.idTag,
-    facts: new Set<Fact>([...community, 'identified', ...circles]),
+    facts: new Set<Fact>([...given, 'identified', ...circles]),
   }
 }

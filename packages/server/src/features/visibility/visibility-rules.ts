@@ -12,7 +12,7 @@ export type Fact =
   | 'connected'
   /** The tenant is a community. */
   | 'community'
-  /** The tenant blocks or mutes somebody: where it does not, no issuer has to be looked up. */
+  /** The tenant or the server blocks or mutes somebody: where they do not, no issuer has to be looked up. */
   | 'hushes'
 
 /** What is read from an action. */
@@ -21,7 +21,7 @@ export type Trait =
   | { readonly is: 'issued-by-tenant' | 'issued-by-viewer' | 'authored-by-viewer' }
   | { readonly is: 'addressed-to-tenant' | 'addressed-to-viewer' }
   | { readonly is: 'about-tenant' | 'about-viewer' }
-  /** The tenant blocks its issuer. */
+  /** The tenant blocks its issuer, or the server does for all; never the tenant itself. */
   | { readonly is: 'issuer-blocked' }
   /** It is a comment, reaction or answer, and so never wider than the action it is within. */
   | { readonly is: 'child' }
@@ -68,8 +68,10 @@ function alone(of: 'action' | 'root') {
       all(issuedByTenant, member),
       all(fact('community'), trait('addressed-to-tenant'), member),
     )
-  /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. */
-  const isUnblocked = any(visibleTo('P'), not(all(actsAsTenant, fact('hushes'), trait('issuer-blocked'))))
+  /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. Whom a community blocks
+   * its members do not read; its moderators do, or they could not clear away what is there. */
+  const minds = any(all(fact('community'), not(actsAsTenant)), all(not(fact('community')), actsAsTenant))
+  const isUnblocked = any(visibleTo('P'), not(all(fact('hushes'), minds, trait('issuer-blocked'))))
   const isOpen = any(
     visibleTo('P'),
     all(visibleTo('V'), fact('identified')),

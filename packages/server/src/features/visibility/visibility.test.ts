@@ -1,12 +1,27 @@
-import { type CommunityRole, communityRoles, type IdTag, type Visibility } from '@kith/protocol'
+import {
+  type CommunityRole,
+  communityRoles,
+  type IdTag,
+  profileStatuses,
+  type Visibility,
+} from '@kith/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
-import { changeRelation, noRelation, type Relation, relationsMigrations } from '#features/relations/index.ts'
+import {
+  changeRelation,
+  noRelation,
+  overruled,
+  type Relation,
+  relationsMigrations,
+  roleOf,
+  standingMigrations,
+  withStatus,
+} from '#features/relations/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Caller, guest, type Identified, type Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type ActionAudience, type BoundedAudience, canRead } from './can-read.ts'
 import { findViewer } from './find-viewer.ts'
 import { isReadableBy, type ReadableTables } from './readable-predicate.ts'
@@ -145,9 +160,44 @@ describe('an action may be read by', () => {
     ['null of the community: its author', { visibility: null, authorTag: bob }, 'public', true],
     ['null of the community: a moderator', { visibility: null }, 'moderator', true],
     ['null of the community: no contributor', { visibility: null }, 'contributor', false],
+    [
+      'F of a banned member: no other member',
+      { issuerTag: carol, audienceTag: alice, visibility: 'F', isIssuerBlocked: true },
+      'contributor',
+      false,
+    ],
+    [
+      'V of a banned member: nobody who only has an identity',
+      { issuerTag: carol, audienceTag: alice, visibility: 'V', isIssuerBlocked: true },
+      'public',
+      false,
+    ],
+    [
+      'F of a banned member: a moderator, who clears it away',
+      { issuerTag: carol, audienceTag: alice, visibility: 'F', isIssuerBlocked: true },
+      'moderator',
+      true,
+    ],
+    [
+      'P of a banned member: anyone',
+      { issuerTag: carol, audienceTag: alice, isIssuerBlocked: true },
+      'public',
+      true,
+    ],
   ]
   test.each(inCommunity)('%s', (_, change, role, expected) => {
-    expect(canRead(viewerOf(community, caller(bob, role), {}), action(change))).toBe(expected)
+    const viewer = viewerOf(community, caller(bob, role), { hushes: true })
+    expect(canRead(viewer, action(change))).toBe(expected)
+  })
+
+  test('F of the community: whom it banned, whatever the role, reads what is public', () => {
+    for (const role of communityRoles) {
+      const relation = { ...noRelation(bob), role, ...withStatus('Banned') }
+      const viewer = viewerOf(community, caller(bob, roleOf(relation)), { relation })
+      expect(
+        ['P', 'V', 'F', 'C'].map((code) => canRead(viewer, action({ visibility: code as 'P' }))),
+      ).toEqual([true, false, false, false])
+    }
   })
 
   const friend: Partial<Relation> = { connection: 'connected' }
@@ -195,6 +245,8 @@ interface StoredAction extends ActionAudience {
 interface World {
   readonly type: Tenant['type']
   readonly relations: readonly Relation[]
+  /** What the server has decided for all its tenants. */
+  readonly decisions: readonly Relation[]
   readonly actions: readonly StoredAction[]
   readonly callers: readonly Caller[]
 }
@@ -209,35 +261,54 @@ const anyAudience = fc.record({
   subject: fc.option(fc.oneof(anybody, fc.constant('a1~something')), { nil: undefined }),
   visibility: anyVisibility,
 })
-const anyRelation = (idTag: IdTag) =>
-  fc.record({
-    idTag: fc.constant(idTag),
-    isFollowing: fc.boolean(),
-    isFollower: fc.boolean(),
-    connection: fc.constantFrom<Relation['connection'][]>('disconnected', 'requested', 'asked', 'connected'),
-    isBlocked: fc.boolean(),
-    isMuted: fc.boolean(),
-    role: fc.constant(undefined),
-    updatedAt: fc.constant(1),
-  })
-const anyCaller: fc.Arbitrary<Caller> = fc.oneof(
-  fc.constant(guest),
-  fc.constant(caller(alice, 'leader', true)),
-  fc
-    .record({ idTag: fc.constantFrom(bob, carol, dora), role: fc.constantFrom(...communityRoles) })
-    .map(({ idTag, role }) => caller(idTag, role, role === 'leader')),
+const mostlyActive = fc.oneof(
+  { weight: 2, arbitrary: fc.constant('Active' as const) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(...profileStatuses),
+  },
 )
+const anyRelation = (idTag: IdTag): fc.Arbitrary<Relation> =>
+  fc
+    .record({
+      isFollowing: fc.boolean(),
+      isFollower: fc.boolean(),
+      connection: fc.constantFrom<Relation['connection'][]>(
+        'disconnected',
+        'requested',
+        'asked',
+        'connected',
+      ),
+      role: fc.option(fc.constantFrom(...communityRoles), { nil: undefined }),
+      status: mostlyActive,
+    })
+    .map(({ status, ...bonds }) => ({ ...noRelation(idTag), ...bonds, ...withStatus(status), updatedAt: 1 }))
+const anyDecision = (idTag: IdTag): fc.Arbitrary<Relation> =>
+  mostlyActive.map((status) => ({ ...noRelation(idTag), ...withStatus(status), updatedAt: 1 }))
+const anyWho = fc.constantFrom('guest' as const, 'owner' as const, bob, carol, dora)
 const anyWorld: fc.Arbitrary<World> = fc
   .record({
     type: fc.constantFrom<Tenant['type'][]>('person', 'community'),
     relations: fc.tuple(anyRelation(bob), anyRelation(carol)),
+    decisions: fc.tuple(anyDecision(alice), anyDecision(carol), anyDecision(dora)),
     roots: fc.array(anyAudience, { minLength: 1, maxLength: 6 }),
     children: fc.array(fc.tuple(anyAudience, fc.nat({ max: 7 })), { maxLength: 10 }),
-    callers: fc.array(anyCaller, { minLength: 1, maxLength: 5 }),
+    callers: fc.array(anyWho, { minLength: 1, maxLength: 5 }),
   })
-  .map(({ type, relations, roots, children, callers }) => {
-    const isBlocked = (tag: string) =>
-      relations.some((relation) => relation.idTag === tag && relation.isBlocked)
+  .map(({ type, relations, decisions, roots, children, callers }) => {
+    const inEffect = (idTag: IdTag) => {
+      const own = relations.find((relation) => relation.idTag === idTag) ?? noRelation(idTag)
+      return overruled(
+        own,
+        decisions.find((decision) => decision.idTag === idTag),
+      )
+    }
+    const isBlocked = (tag: string) => tag !== alice && inEffect(tag as IdTag).isBlocked
+    const callerNamed = (who: typeof anyWho extends fc.Arbitrary<infer Who> ? Who : never): Caller => {
+      if (who === 'guest') return guest
+      if (who === 'owner') return caller(alice, 'leader', true)
+      return caller(who, type === 'community' ? roleOf(inEffect(who)) : 'public')
+    }
     const stored = (
       audience: Omit<ActionAudience, 'isIssuerBlocked'>,
       actionId: string,
@@ -250,8 +321,9 @@ const anyWorld: fc.Arbitrary<World> = fc
     })
     return {
       type,
-      relations,
-      callers,
+      relations: type === 'community' ? relations : relations.map((it) => ({ ...it, role: undefined })),
+      decisions,
+      callers: callers.map(callerNamed),
       actions: [
         ...roots.map((root, at) => stored(root, `root${at}`)),
         ...children.map(([child, root], at) => stored(child, `child${at}`, `root${root}`)),
@@ -259,10 +331,16 @@ const anyWorld: fc.Arbitrary<World> = fc
     }
   })
 
-async function store(db: Database, tenantId: TenantId, { relations, actions }: World): Promise<void> {
+async function store(
+  db: Database,
+  tenantId: TenantId,
+  { relations, decisions, actions }: World,
+): Promise<void> {
   await db.transact(tenantId, async (tx) => {
     for (const { idTag, updatedAt: at = 1, ...relation } of relations)
       await changeRelation(tx, idTag, { ...relation, at })
+    for (const { idTag, updatedAt: at = 1, ...decision } of decisions)
+      await changeRelation(tx.as(serverTenant), idTag, { ...decision, at })
     const tables = tx.tables<{
       actions: Record<string, unknown>
       action_recipients: Record<string, unknown>
@@ -303,7 +381,7 @@ function bounded(world: World, { withinId, ...audience }: StoredAction): Bounded
 eachDialect('the predicate', (open) => {
   test('reads exactly what the function allows, over random graphs', async () => {
     const db = await open({
-      migrations: [...relationsMigrations, ...actionsMigrations],
+      migrations: [...relationsMigrations, ...standingMigrations, ...actionsMigrations],
       clock: new TestClock(),
     })
     let tenants = 0

@@ -41,7 +41,7 @@ const fileRequirements: Record<'read' | 'write', readonly ScopeRequirement[]> = 
   write: ['read:files', 'write:files'],
 }
 
-function hasRequiredRole({ role }: Contract, caller: Identified): boolean {
-  if (!role) return true
+function hasRequiredRole({ role, orAdmin }: Contract, caller: Identified): boolean {
+  if (!role || (orAdmin && caller.isAdmin)) return true
   return role === 'SADM' ? caller.isAdmin : roleLevel(caller.role) >= roleLevel(role)
 }

@@ -17,7 +17,7 @@ export const resume: Command = {
       const tenant = await getHosted(program, idTag)
       if (tenant.suspendedAt !== undefined)
         await services.db.transact(tenant.tenantId, async (tx) => {
-          await resumeTenant(identity, tx)
+          await resumeTenant({ ...identity, clock: services.clock }, tx)
           await audit(services, tx, { event: 'tenant.resumed', details: { by: 'command line' } })
         })
       return { text: `${idTag} is active.`, data: { tenant: tenantView(await getHosted(program, idTag)) } }

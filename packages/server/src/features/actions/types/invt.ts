@@ -1,5 +1,5 @@
 import { parseIdTag, roleLevel } from '@kith/protocol'
-import { findRelation } from '#features/relations/index.ts'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { TypeHooks } from './type-hooks.ts'
@@ -18,8 +18,9 @@ export const invt: TypeHooks = {
   },
   async admit({ tx, tenant, action }) {
     if (action.subject !== tenant.idTag) return { status: 'C' }
-    const { role = 'public' } = (await findRelation(tx, action.issuerTag)) ?? {}
-    if (roleLevel(role) < roleLevel('moderator')) throw new Failure('E-AUTH-FORBIDDEN')
+    const inviter = await findEffectiveRelation(tx, action.issuerTag)
+    if (roleLevel(inviter ? roleOf(inviter) : 'public') < roleLevel('moderator'))
+      throw new Failure('E-AUTH-FORBIDDEN')
     return { status: 'A' }
   },
   answer: ({ actionId, subject }, verdict) =>

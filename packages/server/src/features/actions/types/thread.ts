@@ -1,5 +1,5 @@
 import type { ActionId, IdTag } from '@kith/protocol'
-import { findRelation } from '#features/relations/index.ts'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { canRead, viewerOf } from '#features/visibility/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
@@ -54,8 +54,8 @@ export async function findThread(
 }
 
 async function isReader(reader: Reader, tenant: Tenant, idTag: IdTag, root: StoredAction): Promise<boolean> {
-  const relation = await findRelation(reader, idTag)
-  const role = relation?.role ?? 'public'
+  const relation = await findEffectiveRelation(reader, idTag)
+  const role = relation ? roleOf(relation) : 'public'
   const caller = {
     kind: 'identity',
     idTag,

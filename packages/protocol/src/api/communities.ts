@@ -1,0 +1,93 @@
+import Type, { type Static } from 'typebox'
+import { contract } from '../contract.ts'
+import { IdTagInput, IsoTime, UnixTime, Words } from '../schemas.ts'
+
+const tag = 'Communities'
+
+export const communityCreationTypes = ['idp', 'domain', 'community'] as const
+
+export const CreatedCommunity = Type.Object({
+  idTag: Type.String(),
+  name: Type.String(),
+  type: Words(['community']),
+  profilePic: Type.Optional(Type.String()),
+  createdAt: IsoTime,
+})
+export type CreatedCommunity = Static<typeof CreatedCommunity>
+
+export const createCommunity = contract({
+  name: 'createCommunity',
+  method: 'PUT',
+  path: '/api/profiles/{idTag}',
+  tag,
+  summary: 'Make a community on this server and become its leader',
+  description:
+    'For persons of this server, on their own host: with an invitation (`token`, in the query or the body), as an administrator, or by anybody when the setting `community.creation` is `open`. Administrators may name another leader as `ownerIdTag`. The name must lead to this server, as for a registration.',
+  auth: 'required',
+  scope: 'write:profile',
+  bucket: 'registration',
+  params: Type.Object({ idTag: IdTagInput }),
+  query: Type.Object({ token: Type.Optional(Type.String({ maxLength: 100 })) }),
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      type: Words(communityCreationTypes),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      profilePic: Type.Optional(
+        Type.String({ maxLength: 100, description: 'A picture of the caller’s, which is copied' }),
+      ),
+      appDomain: Type.Optional(IdTagInput),
+      bio: Type.Optional(Type.String({ maxLength: 5_000 })),
+      ownerIdTag: Type.Optional(IdTagInput),
+      token: Type.Optional(Type.String({ maxLength: 100, description: 'refId of an invitation' })),
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: CreatedCommunity },
+  errors: [
+    'E-AUTH-FORBIDDEN',
+    'E-PROFILE-EXISTS',
+    'E-PROFILE-NOTFOUND',
+    'E-FILE-NOTFOUND',
+    'E-NOTFOUND',
+    'E-GONE',
+    'E-STATE',
+    'E-UNAVAILABLE',
+  ],
+  example: {
+    params: { idTag: 'garden.example.com' },
+    body: { type: 'community', name: 'Garden club', bio: 'We grow things.' },
+  },
+})
+
+export const inviteCommunity = contract({
+  name: 'inviteCommunity',
+  method: 'POST',
+  path: '/api/admin/invite-community',
+  tag,
+  summary: 'Invite a person of this server to make a community',
+  auth: 'required',
+  unscoped: true,
+  role: 'SADM',
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      targetIdTag: IdTagInput,
+      expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: 30 })),
+      message: Type.Optional(Type.String({ maxLength: 500 })),
+    }),
+  },
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({
+      refId: Type.String(),
+      inviteUrl: Type.String(),
+      targetIdTag: Type.String(),
+      expiresAt: UnixTime,
+    }),
+  },
+  errors: ['E-PROFILE-NOTFOUND'],
+  example: { body: { targetIdTag: 'alice.example.com' } },
+})
+
+export const communityContracts = [createCommunity, inviteCommunity]

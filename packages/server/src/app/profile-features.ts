@@ -1,0 +1,119 @@
+import type { IdTag } from '@kith/protocol'
+import { type ActionPorts, createAction, makeAction, storeMade } from '#features/actions/index.ts'
+import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts'
+import { communityEndpoints } from '#features/communities/index.ts'
+import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
+import { endStanding, endStandingJob } from '#features/relations/index.ts'
+import { revokeSessions } from '#features/sessions/index.ts'
+import { resumeTenant } from '#features/tenants/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Endpoint } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Addresses } from './addresses.ts'
+import { type FileFeatures, ownerOf } from './file-features.ts'
+import type { IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+import { version } from './version.ts'
+
+interface ProfileParts {
+  readonly addresses: Addresses
+  readonly ports: ActionPorts
+  readonly files: FileFeatures
+}
+
+/** Profiles, communities, and what administrators decide about both. */
+export function wireProfiles(
+  services: Services,
+  identity: IdentityFeatures,
+  parts: ProfileParts,
+): Endpoint[] {
+  const { db, clock, jobs, egress, signingKeys } = services
+  const { addresses, ports, files } = parts
+  const deps = { db, clock, jobs, egress, tenants: identity.tenants, identities: identity.identities }
+  jobs.handle(refreshProfileJob, ({ idTag }) => refreshProfile(deps, idTag as IdTag))
+  return [
+    ...profileEndpoints({
+      ...deps,
+      ...files.pictures,
+      keys: signingKeys,
+      serverUrl: addresses.serverUrl,
+      inboxUrl: addresses.inboxUrl,
+      serverInfo: { version, features: ['federation'] },
+      createAction: (request) => createAction(ports, request),
+      forgetRoles: (tenantId) => identity.authenticator.forget(tenantId),
+    }),
+    ...wireCommunities(services, identity, parts),
+    ...wireAdministration(services, identity, { ...deps, ports }),
+  ]
+}
+
+function wireCommunities(
+  services: Services,
+  identity: IdentityFeatures,
+  { addresses, ports, files }: ProfileParts,
+): Endpoint[] {
+  const { db, clock, vault } = services
+  const { settings, tenants, identities } = identity
+  const { findPicture, openPicture, storePicture, dropPicture } = files.pictures
+  return communityEndpoints({
+    ...identity.createTenant,
+    db,
+    clock,
+    vault,
+    tenants,
+    serverUrl: addresses.serverUrl,
+    findCreationPolicy: () => settings.find(serverTenant, 'community.creation'),
+    assertLeadsHere: async (idTag) => {
+      if (!idTag.endsWith('.localhost')) throw new Failure('E-VALIDATION')
+    },
+    hasIdentity: async (idTag) => (await identities.resolve(idTag)).kind !== 'unknown',
+    assertPicture: async (tenant, caller, fileId) => void (await findPicture(tenant, caller, fileId)),
+    async copyPicture({ from, caller, fileId, to }) {
+      const bytes = await openPicture(from, caller, fileId)
+      const picture = { tenant: to, caller: ownerOf(to), place: 'profilePic', bytes } as const
+      const signal = new AbortController().signal
+      await setPicture({ clock, storePicture, dropPicture }, { ...picture, signal })
+    },
+    async askToConnect(community, audienceTag) {
+      const input = { type: 'CONN', audienceTag }
+      await createAction(ports, { tenant: community, caller: ownerOf(community), input })
+    },
+  })
+}
+
+type AdminParts = Pick<AdminEndpointDeps, 'db' | 'clock' | 'jobs' | 'egress' | 'tenants' | 'identities'> & {
+  readonly ports: ActionPorts
+}
+
+function wireAdministration(
+  services: Services,
+  identity: IdentityFeatures,
+  { ports, ...deps }: AdminParts,
+): Endpoint[] {
+  const { db, clock, jobs, vault } = services
+  const { tenants, authenticator } = identity
+  const adminDeps: AdminEndpointDeps = {
+    ...deps,
+    vault,
+    async prepareEnd(community, audienceTag) {
+      const input = { type: 'CONN', subType: 'DEL', audienceTag }
+      const made = await makeAction(ports, { tenant: community, caller: ownerOf(community), input })
+      return async (tx) => void (await storeMade(ports, tx, made))
+    },
+    async revokeSessions(tx: Writer, callerTag?: IdTag) {
+      await revokeSessions({ clock, authenticator }, tx, callerTag === undefined ? {} : { callerTag })
+    },
+    forgetRoles: (tenantId) => authenticator.forget(tenantId),
+    forgetCaller: (callerTag) => authenticator.forgetCaller(callerTag),
+  }
+  const onEnded = async (tx: Writer, idTag: IdTag) => {
+    const hosted = tx.tenantId === serverTenant ? await tenants.find(idTag) : undefined
+    if (hosted?.suspendedAt !== undefined) await resumeTenant({ tenants, clock }, tx.as(hosted.tenantId))
+    tx.afterCommit(() => {
+      authenticator.forget(tx.tenantId)
+      authenticator.forgetCaller(idTag)
+    })
+  }
+  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, onEnded }, payload, context))
+  return adminEndpoints(adminDeps)
+}

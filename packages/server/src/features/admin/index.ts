@@ -1,0 +1,1 @@
+export { type AdminEndpointDeps, adminEndpoints } from './admin-endpoints.ts'

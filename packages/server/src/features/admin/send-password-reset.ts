@@ -1,0 +1,32 @@
+import type { IdTag } from '@kith/protocol'
+import { mailReference } from '#features/account-mails/index.ts'
+import { audit } from '#features/audit/index.ts'
+import type { MakeReferenceDeps } from '#features/references/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
+import type { Identified } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { Failure } from '#lib/failure.ts'
+
+export interface PasswordResetDeps extends MakeReferenceDeps {
+  readonly db: Database
+  readonly jobs: Pick<Jobs, 'enqueue'>
+  readonly tenants: Pick<Tenants, 'find'>
+}
+
+const validSecs = 24 * 3600
+
+/** Mails a tenant's owner a link with which to set a new password; false where there is nobody to mail it to. */
+export async function sendPasswordReset(
+  deps: PasswordResetDeps,
+  { caller, idTag, ip }: { readonly caller: Identified; readonly idTag: IdTag; readonly ip: string },
+): Promise<boolean> {
+  const tenant = await deps.tenants.find(idTag)
+  if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
+  return deps.db.transact(tenant.tenantId, async (tx) => {
+    if (!(await mailReference(deps, tx, { type: 'password-reset', validSecs }))) return false
+    const details = { by: 'administrator' }
+    await audit(deps, tx, { event: 'password.reset-requested', actorTag: caller.idTag, ip, details })
+    return true
+  })
+}

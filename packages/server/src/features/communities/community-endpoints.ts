@@ -1,0 +1,35 @@
+import { createCommunity as createContract, type IdTag, inviteCommunity, toIso } from '@kith/protocol'
+import { bind, type Endpoint } from '#infra/http/index.ts'
+import { type InviteDeps, inviteToFound } from './community-invitation.ts'
+import { type CreateCommunityDeps, createCommunity } from './create-community.ts'
+
+export interface CommunityEndpointDeps extends CreateCommunityDeps, InviteDeps {
+  readonly tenants: CreateCommunityDeps['tenants']
+  readonly serverUrl: (idTag: IdTag) => string
+}
+
+export function communityEndpoints(deps: CommunityEndpointDeps): Endpoint[] {
+  return [
+    bind(createContract, async ({ tenant, caller, params: { idTag }, query, body, ip }) => {
+      const { name, bio, appDomain, profilePic, ownerIdTag: ownerTag } = body
+      const token = query.token ?? body.token
+      const asked = { idTag, name, bio, appDomain, profilePic, ownerTag, token }
+      const made = await createCommunity(deps, { tenant, caller, ip, ...asked })
+      return {
+        idTag,
+        name: made.name,
+        type: 'community' as const,
+        createdAt: toIso(made.createdAt),
+        ...(made.profilePic === undefined ? {} : { profilePic: made.profilePic }),
+      }
+    }),
+    bind(inviteCommunity, async ({ tenant, caller, body, ip }) => {
+      const { targetIdTag, expiresInDays: days = 30, message } = body
+      const request = { tenant, caller, targetTag: targetIdTag, days, message, ip }
+      const { refId, expiresAt } = await inviteToFound(deps, request)
+      // In the fragment: it reaches no log.
+      const inviteUrl = `${deps.serverUrl(targetIdTag)}/communities/new#token=${refId}`
+      return { refId, inviteUrl, targetIdTag, expiresAt }
+    }),
+  ]
+}

@@ -1,0 +1,167 @@
+import { type FileId, type IdTag, parseFileId, parseRefId } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import { acceptName, changeOwnProfile, getOwnProfile, type StoredProfile } from '#features/profiles/index.ts'
+import {
+  type CreateTenantDeps,
+  createTenant,
+  type HostedTenant,
+  type Tenants,
+} from '#features/tenants/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { useInvitation } from './community-invitation.ts'
+import { foundCommunity } from './found-community.ts'
+
+export interface CreateCommunityDeps extends CreateTenantDeps {
+  readonly db: Database
+  readonly tenants: Tenants
+  /** Who may make communities (the setting `community.creation`). */
+  findCreationPolicy(): Promise<'open' | 'invite'>
+  /** Fails with `E-VALIDATION` when the name does not lead to this server, `E-UNAVAILABLE` when nobody can tell now. */
+  assertLeadsHere(idTag: IdTag): Promise<void>
+  hasIdentity(idTag: IdTag): Promise<boolean>
+  /** Fails with `E-FILE-NOTFOUND` unless the caller may read this picture. */
+  assertPicture(tenant: Tenant, caller: Identified, fileId: FileId): Promise<void>
+  copyPicture(copy: {
+    readonly from: Tenant
+    readonly caller: Identified
+    readonly fileId: FileId
+    readonly to: Tenant
+  }): Promise<void>
+  /** Asks somebody on another server for a connection with the community. */
+  askToConnect(community: Tenant, idTag: IdTag): Promise<void>
+}
+
+export interface CreateCommunity {
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly idTag: IdTag
+  readonly name: string | undefined
+  readonly bio: string | undefined
+  readonly appDomain: IdTag | undefined
+  readonly profilePic: string | undefined
+  /** Another leader than the caller. */
+  readonly ownerTag: IdTag | undefined
+  /** The refId of an invitation. */
+  readonly token: string | undefined
+  readonly ip: string
+}
+
+interface Plan {
+  readonly leaderTag: IdTag
+  readonly leader: HostedTenant | undefined
+  readonly pictureId: FileId | undefined
+  /** What gives the right to it, unless the caller has it anyway. */
+  readonly usesInvitation: boolean
+}
+
+/** Makes a community on this server, led by the caller or whom an administrator names (DECISIONS part 7). */
+export async function createCommunity(
+  deps: CreateCommunityDeps,
+  request: CreateCommunity,
+): Promise<StoredProfile> {
+  const plan = await planOf(deps, request)
+  for (const host of [request.idTag, request.appDomain])
+    if (host !== undefined) await deps.assertLeadsHere(host)
+  const base = await deps.tenants.base()
+  const community = await deps.db.transact(serverTenant, async (tx) => {
+    if (plan.usesInvitation) await spend(deps, tx.as(base.tenantId), request)
+    return make(deps, tx, request, plan)
+  })
+  await complete(deps, request, plan, community)
+  return getOwnProfile(deps.db.reader(community.tenantId), community.idTag)
+}
+
+async function planOf(deps: CreateCommunityDeps, request: CreateCommunity): Promise<Plan> {
+  const { tenant, caller, ownerTag, token, profilePic } = request
+  const leaderTag = ownerTag ?? caller.idTag
+  if (leaderTag !== caller.idTag && !caller.isAdmin) throw new Failure('E-AUTH-FORBIDDEN')
+  const leader = await deps.tenants.find(leaderTag)
+  await assertMayFound(deps, request, { leaderTag, leader })
+  const isFree = caller.isAdmin || (await deps.findCreationPolicy()) === 'open'
+  if (!isFree && token === undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  return {
+    leaderTag,
+    leader,
+    pictureId: profilePic === undefined ? undefined : await pictureOf(deps, { tenant, caller, profilePic }),
+    usesInvitation: !isFree,
+  }
+}
+
+/** Persons of this server make communities, at home or on the host of the base tenant; administrators for anybody. */
+async function assertMayFound(
+  deps: CreateCommunityDeps,
+  { tenant, caller }: CreateCommunity,
+  { leaderTag, leader }: Pick<Plan, 'leaderTag' | 'leader'>,
+): Promise<void> {
+  if (leader?.type === 'community' || leader?.suspendedAt !== undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  if (caller.isAdmin) {
+    if (!leader && !(await deps.hasIdentity(leaderTag))) throw new Failure('E-PROFILE-NOTFOUND')
+    return
+  }
+  const { tenantId } = await deps.tenants.base()
+  const isAtHome = caller.isOwner || tenant.tenantId === tenantId
+  if (!leader || !isAtHome) throw new Failure('E-AUTH-FORBIDDEN')
+}
+
+async function pictureOf(
+  deps: CreateCommunityDeps,
+  {
+    tenant,
+    caller,
+    profilePic,
+  }: Pick<CreateCommunity, 'tenant' | 'caller'> & { readonly profilePic: string },
+): Promise<FileId> {
+  const fileId = parseFileId(profilePic)
+  if (!fileId) throw new Failure('E-FILE-NOTFOUND')
+  await deps.assertPicture(tenant, caller, fileId)
+  return fileId
+}
+
+async function spend(
+  deps: CreateCommunityDeps,
+  tx: Writer,
+  { token = '', caller }: CreateCommunity,
+): Promise<void> {
+  const refId = parseRefId(token)
+  if (!refId) throw new Failure('E-NOTFOUND')
+  await useInvitation(deps, tx, { refId, founderTag: caller.idTag })
+}
+
+async function make(
+  deps: CreateCommunityDeps,
+  tx: Writer,
+  { idTag, name, appDomain, bio, caller, ip }: CreateCommunity,
+  { leaderTag, leader }: Plan,
+): Promise<HostedTenant> {
+  const community = await createTenant(deps, tx, {
+    idTag,
+    type: 'community',
+    name: name === undefined ? idTag : acceptName(name),
+    ownerTag: leaderTag,
+    ...(appDomain === undefined ? {} : { appDomain }),
+  })
+  const own = tx.as(community.tenantId)
+  if (bio !== undefined) await changeOwnProfile(deps, own, { x: { bio } })
+  await foundCommunity(deps, tx, { community, leaderTag, leader })
+  const details = { leaderTag }
+  await audit(deps, own, { event: 'community.created', actorTag: caller.idTag, ip, details })
+  return community
+}
+
+/** What the community does not depend on. */
+async function complete(
+  deps: CreateCommunityDeps,
+  { tenant, caller }: CreateCommunity,
+  { leaderTag, leader, pictureId }: Plan,
+  community: HostedTenant,
+): Promise<void> {
+  try {
+    if (!leader) await deps.askToConnect(community, leaderTag)
+    if (pictureId) await deps.copyPicture({ from: tenant, caller, fileId: pictureId, to: community })
+  } catch (error) {
+    // It exists by now: whoever tried again would be told that the name is taken.
+    if (!(error instanceof Failure)) throw error
+  }
+}

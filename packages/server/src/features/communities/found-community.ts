@@ -1,0 +1,23 @@
+import type { IdTag } from '@kith/protocol'
+import { changeRelation } from '#features/relations/index.ts'
+import type { HostedTenant } from '#features/tenants/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+
+/** Gives a new community its first leader, and connects the two. A leader who lives elsewhere has yet to agree. */
+export async function foundCommunity(
+  { clock }: { readonly clock: Clock },
+  tx: Writer,
+  founding: {
+    readonly community: HostedTenant
+    readonly leaderTag: IdTag
+    /** The leader, when it is a tenant of this server. */
+    readonly leader: HostedTenant | undefined
+  },
+): Promise<void> {
+  const { community, leaderTag, leader } = founding
+  const at = nowSecs(clock)
+  const connection = leader ? 'connected' : 'disconnected'
+  await changeRelation(tx.as(community.tenantId), leaderTag, { role: 'leader', connection, at })
+  if (leader) await changeRelation(tx.as(leader.tenantId), community.idTag, { connection, at })
+}

@@ -1,0 +1,60 @@
+import { type CommunityRole, communityRoles, type IdTag, type ProfileStatus, roleLevel } from '@kith/protocol'
+import { type Relation, rankOf } from '#features/relations/index.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+
+/** What is asked to be changed of somebody in a community; what is absent stays. */
+export interface MemberChange {
+  readonly status?: ProfileStatus | undefined
+  readonly roles?: readonly string[] | undefined
+  /** Unix seconds. */
+  readonly banExpiresAt?: number | undefined
+  readonly banReason?: string | undefined
+}
+
+export interface MemberQuestion {
+  readonly actorTag: IdTag
+  /** Where the actor stands now. */
+  readonly actorRole: CommunityRole
+  readonly target: Relation
+  readonly change: MemberChange
+}
+
+/** Fails unless the actor may make the change (DECISIONS part 7): leaders everything, moderators the status of those below
+ * them. */
+export function assertMayChange({ actorTag, actorRole, target, change }: MemberQuestion): void {
+  const isLeader = actorRole === 'leader'
+  if (roleLevel(actorRole) < roleLevel('moderator')) throw new Failure('E-AUTH-FORBIDDEN')
+  if (change.roles !== undefined && !isLeader) throw new Failure('E-AUTH-FORBIDDEN')
+  if (!changesStatus(change)) return
+  if (!isLeader && roleLevel(rankOf(target)) >= roleLevel(actorRole)) throw new Failure('E-AUTH-FORBIDDEN')
+  if (target.idTag === actorTag) throw invalid('/status', 'cannot be changed by oneself')
+}
+
+export function changesStatus({ status, banExpiresAt, banReason }: MemberChange): boolean {
+  return status !== undefined || banExpiresAt !== undefined || banReason !== undefined
+}
+
+/** The role that a list of roles comes to: the highest; `public` when there is none. */
+export function roleIn(roles: readonly string[]): CommunityRole {
+  const known = roles.map((role) => {
+    const found = communityRoles.find((name) => name === role)
+    // What every identity is called in its tokens says nothing of its place in a community.
+    if (!found && role !== 'user') throw invalid('/roles', `${role} is not a role of a community`)
+    return found ?? 'public'
+  })
+  return known.reduce<CommunityRole>(
+    (highest, role) => (roleLevel(role) > roleLevel(highest) ? role : highest),
+    'public',
+  )
+}
+
+/** Fails with `E-STATE` unless somebody with such a bond may have the role: nobody becomes a member without having asked. */
+export function assertBound(target: Relation, role: CommunityRole): void {
+  const isConnected = target.connection === 'connected'
+  const needsConnection = roleLevel(role) >= roleLevel('contributor')
+  if (isConnected || (target.isFollower && !needsConnection)) return
+  const message = needsConnection
+    ? 'Only who is connected with the community can have this role.'
+    : 'Only who follows the community or is connected with it can have this role.'
+  throw new Failure('E-STATE', { message })
+}

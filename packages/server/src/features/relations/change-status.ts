@@ -1,0 +1,75 @@
+import type { IdTag, ProfileStatus } from '@kith/protocol'
+import Type from 'typebox'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { type JobContext, type Jobs, jobKind } from '#infra/jobs/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { invalid } from '#lib/failure.ts'
+import { noRelation, type Relation, statusOf, withStatus } from './relation.ts'
+import { changeRelation, findRelation } from './relation-store.ts'
+
+/** What an administrator makes of an identity; what is absent stays. Times are Unix seconds. */
+export interface StatusChange {
+  readonly status?: ProfileStatus | undefined
+  /** When what restricts it ends by itself. */
+  readonly until?: number | undefined
+  readonly reason?: string | undefined
+}
+
+/** Ends what restricts an identity when its time is over. */
+export const endStandingJob = jobKind({
+  name: 'relations.end-standing',
+  payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
+  retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
+  concurrency: 2,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
+const restricting: ReadonlySet<ProfileStatus> = new Set(['Blocked', 'Muted', 'Suspended', 'Banned'])
+
+/** Gives an identity a status at the tenant of `tx`, which may end by itself, and answers what holds then. */
+export async function changeStatus(
+  deps: { readonly clock: Clock; readonly jobs: Pick<Jobs, 'enqueue'> },
+  tx: Writer,
+  idTag: IdTag,
+  change: StatusChange,
+): Promise<Relation> {
+  const at = nowSecs(deps.clock)
+  const before = (await findRelation(tx, idTag)) ?? noRelation(idTag)
+  const { status = statusOf(before), until, reason } = change
+  if (!restricting.has(status)) {
+    if (until !== undefined) throw invalid('/banExpiresAt', `is not for the status ${status}`)
+    if (reason !== undefined) throw invalid('/banReason', `is not for the status ${status}`)
+  }
+  if (until !== undefined && until <= at) throw invalid('/banExpiresAt', 'has passed')
+  const relation = await changeRelation(tx, idTag, {
+    ...(change.status === undefined ? {} : withStatus(change.status)),
+    ...(until === undefined ? {} : { standingUntil: until }),
+    ...(reason === undefined ? {} : { standingReason: reason }),
+    at,
+  })
+  if (until !== undefined)
+    await deps.jobs.enqueue(tx, endStandingJob, { idTag, until }, { runAtMs: until * 1000 })
+  return relation
+}
+
+export interface EndStandingDeps {
+  readonly db: Database
+  readonly clock: Clock
+  /** What follows, in the transaction. */
+  onEnded(tx: Writer, idTag: IdTag): Promise<void>
+}
+
+/** Does the work of `endStandingJob`; a status that was changed meanwhile has another end. */
+export async function endStanding(
+  deps: EndStandingDeps,
+  payload: { readonly idTag: string; readonly until: number },
+  { tenantId }: Pick<JobContext, 'tenantId'>,
+): Promise<void> {
+  const idTag = payload.idTag as IdTag
+  await deps.db.transact(tenantId, async (tx) => {
+    if ((await findRelation(tx, idTag))?.standingUntil !== payload.until) return
+    await changeRelation(tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
+    await deps.onEnded(tx, idTag)
+  })
+}
