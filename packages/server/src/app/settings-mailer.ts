@@ -13,16 +13,17 @@ export function openSettingsMailer(
   let latest: { readonly url: string; readonly mailer: Mailer } | undefined
   return {
     async send(mail) {
-      const url = await findSmtpUrl(settings)
-      if (url === undefined) return mailer.send(mail)
-      if (latest?.url !== url)
-        latest = { url, mailer: openMailer({ ...config.mail, smtpUrl: new Secret(url), clock }) }
+      const smtpUrl = await findSmtpUrl(settings)
+      if (!smtpUrl) return mailer.send(mail)
+      const url = smtpUrl.reveal()
+      if (latest?.url !== url) latest = { url, mailer: openMailer({ ...config.mail, smtpUrl, clock }) }
       return latest.mailer.send(mail)
     },
   }
 }
 
-async function findSmtpUrl(settings: Settings): Promise<string | undefined> {
+/** The mail server of the settings, if they name one. */
+export async function findSmtpUrl(settings: Settings): Promise<Secret | undefined> {
   const [host, port, username, password] = await Promise.all([
     settings.find(serverTenant, 'email.smtp.host'),
     settings.find(serverTenant, 'email.smtp.port'),
@@ -32,5 +33,5 @@ async function findSmtpUrl(settings: Settings): Promise<string | undefined> {
   if (host === '') return undefined
   const credentials =
     username === '' ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`
-  return `${port === 465 ? 'smtps' : 'smtp'}://${credentials}${host}:${port}`
+  return new Secret(`${port === 465 ? 'smtps' : 'smtp'}://${credentials}${host}:${port}`)
 }

@@ -3,6 +3,7 @@ import { restore } from './backup/restore.ts'
 import { verifyStoredBlobs } from './blobs/verify.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
+import { doctor } from './doctor/doctor.ts'
 import { rotateKeys } from './keys/rotate.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   exportCommand,
   importCommand,
   verifyStoredBlobs,
+  doctor,
   config,
   openapi,
 ]

@@ -3,7 +3,7 @@ import type { Mailbox } from '#lib/mail-address.ts'
 import type { Secret } from '#lib/secret.ts'
 import { fileMailer } from './file-mailer.ts'
 import type { Mailer } from './mailer.ts'
-import { type SmtpTimeouts, smtpMailer } from './smtp-mailer.ts'
+import { type SmtpTimeouts, smtpMailer, verifySmtp } from './smtp-mailer.ts'
 
 export interface OpenMailerOptions {
   /** Undefined: mails are files. */
@@ -22,4 +22,11 @@ export function openMailer(options: OpenMailerOptions): Mailer {
   const { smtpUrl: url, from, directory, clock } = options
   if (!url) return fileMailer({ directory, from, clock })
   return smtpMailer({ url, from, clock, ...defaultTimeouts, ...options.timeouts })
+}
+
+/** Looks whether the mail server can be reached and takes the credentials; mails that are files need none. Throws
+ * `MailError`. */
+export async function verifyMailer(options: OpenMailerOptions): Promise<void> {
+  const { smtpUrl: url, from, clock } = options
+  if (url) await verifySmtp({ url, from, clock, ...defaultTimeouts, ...options.timeouts })
 }

@@ -38,6 +38,18 @@ export function smtpMailer(options: SmtpOptions): Mailer {
   }
 }
 
+/** Connects and signs in without sending anything. Throws `MailError`. */
+export async function verifySmtp(options: SmtpOptions): Promise<void> {
+  const transport = await openTransport(options)
+  try {
+    await transport.verify()
+  } catch (error) {
+    throw mailFailure(error)
+  } finally {
+    transport.close()
+  }
+}
+
 // Imported only here, so that a server that sends no mail never loads the library.
 async function openTransport({ url, connectTimeoutMs, silenceMs }: SmtpOptions): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')

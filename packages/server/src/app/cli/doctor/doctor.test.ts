@@ -1,0 +1,351 @@
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { putSetting } from '@kith/protocol'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { migrations } from '#app/migrations.ts'
+import { CommandLine } from '#harness/command-line.ts'
+import { freePort } from '#harness/server-process.ts'
+import { startSmtpServer } from '#harness/smtp-server.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { TestServer } from '#harness/test-server.ts'
+import { readConfig } from '#infra/config/index.ts'
+import { openDatabase, serverTenant } from '#infra/db/index.ts'
+import { systemClock } from '#lib/clock.ts'
+import { openOutside } from '../../services.ts'
+import { openPresentDatabase } from '../present-database.ts'
+import { examineData } from './examine-data.ts'
+import { examineMachine } from './examine-machine.ts'
+import { examineNetwork } from './examine-network.ts'
+import { examineWork } from './examine-work.ts'
+import type { Finding } from './finding.ts'
+
+type Env = Readonly<Record<string, string>>
+
+/** What a group of checks finds, by their names. */
+async function byName(findings: readonly Promise<Finding>[]): Promise<Record<string, Finding | undefined>> {
+  return Object.fromEntries((await Promise.all(findings)).map((finding) => [finding.check, finding]))
+}
+
+async function lookAtData(env: Env) {
+  const config = readConfig(env)
+  const found = await openPresentDatabase(config).then(
+    (present) => ({ present }),
+    (error: unknown) => ({ error }),
+  )
+  const findings = await byName(examineData(config, found, systemClock))
+  if ('present' in found) await found.present?.db.close()
+  return findings
+}
+
+async function lookAtWork(env: Env) {
+  const config = readConfig(env)
+  const present = await openPresentDatabase(config)
+  if (!present) throw new Error('there is no database')
+  const findings = await byName(examineWork(config, present.db, systemClock))
+  await present.db.close()
+  return findings
+}
+
+async function lookAtNetwork(env: Env, publicKey?: string) {
+  const config = readConfig(env)
+  const outside = openOutside(config)
+  const findSmtpUrl = async () => config.mail.smtpUrl
+  const deps = { config, clock: systemClock, ...outside, publicKey, findSmtpUrl }
+  const findings = await byName(examineNetwork(deps))
+  await outside.egress.close()
+  return findings
+}
+
+describe('before the first start', () => {
+  test('nothing is wrong but that no server runs, and nothing is made', async () => {
+    await using line = await CommandLine.open({ LISTEN: `127.0.0.1:${await freePort()}` })
+    const { exitCode, out } = await line.run(['doctor'])
+    expect(exitCode).toBe(0)
+    expect(out).toContain('Nobody listens on 127.0.0.1:')
+    expect(out).toContain('Listening: kith serve')
+    expect(out.match(/WARNING|PROBLEM/g)).toEqual(['WARNING'])
+    expect(await readdir(line.folder)).toEqual([])
+  })
+
+  test('a wrong environment is told of by its variables, and ends it', async () => {
+    await using line = await CommandLine.open({ LISTEN: '8080', TLS: 'on' })
+    const { exitCode, out } = await line.run(['doctor', '--json'])
+    expect(exitCode).toBe(1)
+    const { ok, checks } = JSON.parse(out)
+    expect(ok).toBe(false)
+    expect(checks.map(({ message }: Finding) => message.split(' ')[0])).toEqual(['LISTEN', 'TLS'])
+  })
+})
+
+describe('beside a running server', () => {
+  let line: CommandLine
+  let server: TestServer
+  const clock = new TestClock(systemClock.now())
+  beforeAll(async () => {
+    const port = await freePort()
+    line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
+    server = await TestServer.start({ dataDir: line.dataDir, port, clock })
+  })
+  afterAll(async () => {
+    await server.stop()
+    await line[Symbol.asyncDispose]()
+  })
+  const baseKey = async () => {
+    const { identity } = server.running.features
+    const [key] = await server.running.services.signingKeys.list((await identity.tenants.base()).tenantId)
+    return key?.publicKey
+  }
+
+  test('all is well', async () => {
+    const { ok, checks } = await line.json('doctor')
+    expect(ok).toBe(true)
+    expect(checks.filter(({ status }: Finding) => status !== 'ok')).toEqual([])
+    expect(checks.map(({ check }: Finding) => check)).toEqual([
+      'Configuration',
+      'Node.js',
+      'Pictures',
+      'Clock',
+      'Data directory',
+      'Blobs',
+      'Disk space',
+      'Database',
+      'Master key',
+      'Base tenant',
+      'Tenants',
+      'Jobs',
+      'Hosts',
+      'Listening',
+      'Public address',
+      'Discovery',
+      'Mail',
+    ])
+  })
+
+  test('a public address that leads nowhere is for attention', async () => {
+    const wrong = { ...line.env, PUBLIC_URL: `http://{idTag}:${await freePort()}` }
+    expect((await lookAtNetwork(wrong, await baseKey()))['Public address']).toMatchObject({
+      status: 'warning',
+      message: expect.stringContaining('does not lead here'),
+      advice: expect.stringContaining('PUBLIC_URL'),
+    })
+  })
+
+  test('a public address that leads to another server is a problem', async () => {
+    await using other = await TestServer.start()
+    const wrong = { ...line.env, PUBLIC_URL: `http://{idTag}:${other.running.port}` }
+    expect((await lookAtNetwork(wrong, await baseKey()))['Public address']).toMatchObject({
+      status: 'problem',
+      message: `Another server answers at http://home.localhost:${other.running.port} for home.localhost.`,
+    })
+  })
+
+  test('an address that leaves tenants without one is a problem', async () => {
+    await server.createTenant('alice.localhost')
+    const { Tenants } = await lookAtWork({ ...line.env, PUBLIC_URL: 'http://home.localhost' })
+    expect(Tenants).toMatchObject({
+      status: 'problem',
+      message:
+        'PUBLIC_URL has no {idTag} and so serves home.localhost alone, but alice.localhost lives here too',
+    })
+  })
+
+  test('another base identity is a problem', async () => {
+    expect((await lookAtWork({ ...line.env, BASE_ID_TAG: 'other.localhost' }))['Base tenant']).toMatchObject({
+      status: 'problem',
+      message: 'This server belongs to home.localhost, and BASE_ID_TAG says other.localhost.',
+    })
+  })
+
+  test('jobs that were given up are counted by kind, with what the latest died of', async () => {
+    const job = { tenant_id: 0, payload: '{}', run_at_ms: 0, created_at_ms: 0, finished_at_ms: 0 }
+    await server.db.transact(serverTenant, (tx) =>
+      tx
+        .tables<Record<string, Record<string, unknown>>>()
+        .insertInto('jobs')
+        .values([
+          { ...job, kind: 'mail.send', state: 'dead', last_error: 'no route' },
+          { ...job, kind: 'mail.send', state: 'dead', last_error: 'refused by the postmaster' },
+          { ...job, kind: 'mail.send', state: 'done', last_error: null },
+        ])
+        .execute(),
+    )
+    const { Jobs } = await lookAtWork(line.env)
+    expect(Jobs).toMatchObject({
+      status: 'warning',
+      message: expect.stringContaining('2 have been given up: 2 mail.send.'),
+    })
+    expect(Jobs?.advice).toContain('refused by the postmaster')
+  })
+})
+
+describe('the port', () => {
+  const listen = async (onConnection: Parameters<typeof createServer>[1]) => {
+    const port = await freePort()
+    const server: Server = createServer(onConnection as never).listen(port, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    return `127.0.0.1:${port}`
+  }
+
+  test('in the hands of another program is a problem', async () => {
+    const address = await listen((socket) => void socket.end('SSH-2.0-x\r\n'))
+    expect((await lookAtNetwork({ LISTEN: address })).Listening).toMatchObject({
+      status: 'problem',
+      message: `Another program has ${address}.`,
+    })
+  })
+
+  test('of an address that this machine has not is a problem', async () => {
+    expect((await lookAtNetwork({ LISTEN: '192.0.2.1:80' })).Listening).toMatchObject({
+      status: 'problem',
+      message: '192.0.2.1:80 cannot be listened on (EADDRNOTAVAIL).',
+    })
+  })
+})
+
+describe('a server for the world', () => {
+  test('needs https', async () => {
+    const env = { BASE_ID_TAG: 'home.example', LISTEN: '127.0.0.1:0', PUBLIC_URL: 'http://{idTag}' }
+    // Nobody is to be asked.
+    const findings = await lookAtNetwork({ ...env, DNS_SERVERS: `127.0.0.1:${await freePort()}` })
+    expect(findings['Public address']).toMatchObject({
+      status: 'problem',
+      message: 'http://home.example is not https.',
+    })
+    expect(findings.Mail).toMatchObject({ status: 'warning', advice: expect.stringContaining('SMTP_URL') })
+  })
+})
+
+describe('mail', () => {
+  const login = { user: 'kith', password: 'hush-hush' }
+  const options = { login, disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
+
+  test('is well when the server takes the login, and nothing is sent', async () => {
+    await using smtp = await startSmtpServer(options)
+    const SMTP_URL = `smtp://kith:hush-hush@127.0.0.1:${smtp.port}`
+    expect((await lookAtNetwork({ LISTEN: '127.0.0.1:0', SMTP_URL })).Mail).toMatchObject({ status: 'ok' })
+    expect(smtp.received).toEqual([])
+  })
+
+  test('is a problem with the stage, and without the password, when it does not', async () => {
+    await using smtp = await startSmtpServer(options)
+    const SMTP_URL = `smtp://kith:wrong-word@127.0.0.1:${smtp.port}`
+    const { Mail } = await lookAtNetwork({ LISTEN: '127.0.0.1:0', SMTP_URL })
+    expect(Mail).toMatchObject({ status: 'problem', message: expect.stringContaining('(auth)') })
+    expect(JSON.stringify(Mail)).not.toContain('wrong-word')
+  })
+
+  test('may be told of in the settings', async () => {
+    await using line = await CommandLine.open()
+    await using server = await TestServer.start({ dataDir: line.dataDir })
+    const admin = await server.as(server.baseIdTag)
+    const set = (name: string, value: unknown) =>
+      admin.call(putSetting, { params: { name }, query: {}, body: { value } })
+    await set('email.smtp.host', '127.0.0.1')
+    await set('email.smtp.port', await freePort())
+    const { out, exitCode } = await line.run(['doctor'])
+    expect(exitCode).toBe(1)
+    expect(out).toMatch(/PROBLEM +Mail +127\.0\.0\.1:\d+ does not take mail \(connect\)/)
+  })
+})
+
+describe('the data', () => {
+  let line: CommandLine
+  let keyFile: string
+  beforeAll(async () => {
+    line = await CommandLine.open()
+    await (await TestServer.start({ dataDir: line.dataDir })).stop()
+    keyFile = `${line.dataDir}/master.key`
+  })
+  afterAll(() => line[Symbol.asyncDispose]())
+
+  test.each([
+    ['cannot be understood', 'abc', 0o600, /^MASTER_KEY_FILE does not hold 32 bytes/],
+    [
+      'is open to everybody',
+      Buffer.alloc(32, 1).toString('base64'),
+      0o604,
+      /^MASTER_KEY_FILE may be used by/,
+    ],
+    [
+      'is another',
+      Buffer.alloc(32, 1).toString('base64'),
+      0o600,
+      /^It does not open the keys of home.localhost/,
+    ],
+  ])('with a key that %s is a problem', async (_how, text, mode, message) => {
+    const path = `${line.folder}/another.key`
+    await writeFile(path, text)
+    await chmod(path, mode)
+    const findings = await lookAtData({ ...line.env, MASTER_KEY_FILE: path })
+    expect(findings['Master key']).toMatchObject({
+      status: 'problem',
+      message: expect.stringMatching(message),
+    })
+    expect(JSON.stringify(findings)).not.toContain(text)
+  })
+
+  test('without their key are a problem, and none is made', async () => {
+    const dataDir = `${line.folder}/empty`
+    await mkdir(dataDir, { mode: 0o700 })
+    const env = { ...line.env, DATA_DIR: dataDir, DATABASE_URL: `sqlite:${line.dataDir}/kith.db` }
+    expect((await lookAtData(env))['Master key']).toMatchObject({
+      status: 'problem',
+      message: `MASTER_KEY_FILE does not exist: ${dataDir}/master.key`,
+    })
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  test('in a directory that others may look into are for attention', async () => {
+    await chmod(line.dataDir, 0o755)
+    onTestFinished(() => chmod(line.dataDir, 0o700))
+    expect((await lookAtData(line.env))['Data directory']).toMatchObject({
+      status: 'warning',
+      advice: `chmod 700 ${line.dataDir}`,
+    })
+  })
+
+  test('where a file is in the place of the directory are a problem', async () => {
+    const findings = await lookAtData({ ...line.env, BLOB_STORE: `file:${keyFile}` })
+    expect(findings.Blobs).toMatchObject({ status: 'problem', message: `${keyFile} is no directory.` })
+  })
+
+  test('of an older version are for attention, of another a problem', async () => {
+    const databaseOf = async (name: string, known: typeof migrations) => {
+      const url = `sqlite:${line.folder}/${name}.db`
+      await (await openDatabase({ url, migrations: known })).close()
+      return (await lookAtData({ ...line.env, DATABASE_URL: url })).Database
+    }
+    const later = { id: '9999_later', up: async () => undefined }
+    expect(await databaseOf('older', migrations.slice(0, -2))).toMatchObject({
+      status: 'warning',
+      message: '2 migrations are to be applied.',
+    })
+    expect(await databaseOf('newer', [...migrations, later])).toMatchObject({
+      status: 'problem',
+      message: 'Another version of the program has changed it (9999_later).',
+    })
+  })
+
+  test('that are no database are a problem, and the other checks are made all the same', async () => {
+    const path = `${line.folder}/garbage.db`
+    await writeFile(path, 'this is not a database, and long enough to be looked at'.repeat(200))
+    const findings = await lookAtData({ ...line.env, DATABASE_URL: `sqlite:${path}` })
+    expect(findings.Database).toMatchObject({ status: 'problem', message: 'file is not a database' })
+    expect(findings['Master key']).toMatchObject({ status: 'ok' })
+    expect(findings['Disk space']).toBeDefined()
+  })
+})
+
+describe('the machine', () => {
+  test('with a clock that is behind the database is a problem', async () => {
+    await using line = await CommandLine.open()
+    await (await TestServer.start({ dataDir: line.dataDir })).stop()
+    const look = async (atMs: number) =>
+      (await byName(examineMachine(readConfig(line.env), new TestClock(atMs)))).Clock
+    expect(await look(systemClock.now() - 3_600_000)).toMatchObject({
+      status: 'problem',
+      message: expect.stringContaining('the database was written at'),
+    })
+    expect(await look(0)).toMatchObject({ status: 'problem', message: 'It says 1970-01-01T00:00:00.000Z.' })
+  })
+})

@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { Discovery } from '#features/identities/index.ts'
+import { type Config, type ListenAddress, publicUrlOf } from '#infra/config/index.ts'
+import type { DnsResolver } from '#infra/dns/index.ts'
+import type { Egress } from '#infra/egress/index.ts'
+import { MailError, verifyMailer } from '#infra/mail/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Secret } from '#lib/secret.ts'
+import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
+
+export interface NetworkDeps {
+  readonly config: Config
+  readonly clock: Clock
+  readonly dns: DnsResolver
+  readonly egress: Egress
+  /** The current public key of the base tenant; undefined before the first start. */
+  readonly publicKey: string | undefined
+  /** The mail server of the environment or the settings. */
+  findSmtpUrl(): Promise<Secret | undefined>
+}
+
+const healthTimeoutMs = 3000
+
+/** Whether this server is reached, and reaches what it needs. */
+export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
+  const holder = findHolder(deps.config.listen)
+  return [
+    examine('Listening', async () => examinePort(deps.config.listen, await holder)),
+    examine('Public address', async () => examinePublicUrl(deps, await holder)),
+    examine('Discovery', async () => examineDiscovery(deps, await holder)),
+    examine('Mail', () => examineMail(deps)),
+  ]
+}
+
+/** Who has the port now; otherwise the code of the error that keeps anybody from having it. */
+type Holder = 'nobody' | 'a server' | 'another program' | { readonly code: string | undefined }
+
+async function findHolder({ host, port }: ListenAddress): Promise<Holder> {
+  const error = port === 0 ? undefined : await tryToListen(host, port)
+  if (!error) return 'nobody'
+  if (error.code !== 'EADDRINUSE') return { code: error.code }
+  return (await answersHealthz(host, port)) ? 'a server' : 'another program'
+}
+
+async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  const server = createServer()
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+    return undefined
+  } catch (error) {
+    return error as NodeJS.ErrnoException
+  } finally {
+    server.close()
+  }
+}
+
+/** Not by the client for other servers, whose rules keep it from this machine. */
+async function answersHealthz(host: string, port: number): Promise<boolean> {
+  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+  const name = everywhere[host] ?? (host.includes(':') ? `[${host}]` : host)
+  const signal = AbortSignal.timeout(healthTimeoutMs)
+  const answer = await fetch(`http://${name}:${port}/healthz`, { signal }).catch(() => undefined)
+  return answer?.status === 200
+}
+
+function examinePort({ host, port }: ListenAddress, holder: Holder): Verdict {
+  const shown = `${host}:${port}`
+  if (port === 0) return ok('Each start picks a free port.')
+  if (holder === 'a server') return ok(`A server answers on ${shown}.`)
+  if (holder === 'nobody')
+    return warning(`Nobody listens on ${shown}: the server is not running.`, 'kith serve')
+  if (holder === 'another program')
+    return problem(`Another program has ${shown}.`, 'Stop it, or choose another LISTEN.')
+  return problem(`${shown} cannot be listened on (${holder.code}).`, 'Choose another LISTEN.')
+}
+
+async function examinePublicUrl(deps: NetworkDeps, holder: Holder): Promise<Verdict> {
+  const { baseIdTag, publicUrl, listen, federation } = deps.config
+  if (publicUrl.template.includes('{port}') && listen.port === 0)
+    return ok('It changes with the port at each start.')
+  const url = publicUrlOf(publicUrl, baseIdTag, listen.port)
+  if (url.startsWith('http:') && federation.allowPrivateNetwork === false)
+    return problem(`${url} is not https.`, 'Other servers talk to https only: set PUBLIC_URL=https://{idTag}')
+  const found = await ask(deps, new Map([[baseIdTag, url]]))
+  if (found === 'ours') return ok(`${url} leads here.`)
+  if (found === 'foreign')
+    return problem(`Another server answers at ${url} for ${baseIdTag}.`, 'Look at PUBLIC_URL and the DNS.')
+  if (holder === 'nobody') return ok(`Nothing answers at ${url} while the server is not running.`)
+  return warning(
+    `${url} does not lead here, as far as can be seen from this machine.`,
+    'Look at PUBLIC_URL and the DNS; the firewall and the proxy in front must let requests for this name through, with its host.',
+  )
+}
+
+/** Asks as another server would that hears of the base identity for the first time. */
+async function examineDiscovery(deps: NetworkDeps, holder: Holder): Promise<Verdict> {
+  const { baseIdTag, publicUrl, listen, federation } = deps.config
+  if (baseIdTag.endsWith('.localhost')) return ok(`${baseIdTag} is known on this machine alone.`)
+  const found = await ask(deps, federation.identityHosts)
+  if (found === 'ours') return ok(`Other servers find ${baseIdTag} here.`)
+  const url = publicUrlOf(publicUrl, baseIdTag, listen.port)
+  const record = `_${federation.discoveryName}.${baseIdTag} TXT "v=1 server=${url}"`
+  if (found === 'foreign')
+    return problem(`Other servers find ${baseIdTag} elsewhere.`, `Set the DNS record: ${record}`)
+  if (holder === 'nobody') return ok(`Nobody is found while the server is not running.`)
+  return warning(
+    `Other servers may not find ${baseIdTag}.`,
+    `Let the name lead here, or set the DNS record: ${record}`,
+  )
+}
+
+/** What answers for the base identity, where the list of hosts or the DNS say it lives. */
+async function ask(
+  { config, clock, dns, egress, publicKey }: NetworkDeps,
+  identityHosts: Config['federation']['identityHosts'],
+): Promise<'ours' | 'foreign' | 'nobody'> {
+  const { discoveryName, allowPrivateNetwork } = config.federation
+  const discovery = new Discovery({
+    clock,
+    dns,
+    egress,
+    discoveryName,
+    identityHosts,
+    allowPlainHttp: allowPrivateNetwork !== false,
+    localhostUrl: (idTag) => `http://${idTag}:${config.listen.port}`,
+  })
+  const found = await discovery.discover(config.baseIdTag, undefined)
+  if (found.kind !== 'found') return 'nobody'
+  return found.identity.keys.some((key) => key.publicKey === publicKey) ? 'ours' : 'foreign'
+}
+
+async function examineMail({ config, clock, findSmtpUrl }: NetworkDeps): Promise<Verdict> {
+  const smtpUrl = await findSmtpUrl()
+  const { directory } = config.mail
+  if (!smtpUrl)
+    return config.baseIdTag.endsWith('.localhost')
+      ? ok(`Mails are files in ${directory}.`)
+      : warning(
+          `Mails are files in ${directory}, which nobody receives.`,
+          'Set SMTP_URL, or the settings email.smtp.*',
+        )
+  const { host } = new URL(smtpUrl.reveal())
+  try {
+    await verifyMailer({ ...config.mail, smtpUrl, clock })
+    return ok(`${host} takes mail.`)
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error
+    return problem(
+      `${host} does not take mail (${error.stage}): ${error.message}`,
+      'Look at SMTP_URL, or the settings email.smtp.*',
+    )
+  }
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '#infra/config/index.ts'
+import { type Database, listAppliedMigrations, openDatabase, serverTenant } from '#infra/db/index.ts'
+import { migrations } from '../migrations.ts'
+
+/** A database that was there already, as it is. */
+export interface PresentDatabase {
+  readonly db: Database
+  /** The migrations that it has seen. */
+  readonly applied: readonly string[]
+  /** Its tables are those of this version of the program. */
+  readonly isCurrent: boolean
+}
+
+/** Opens the database without making or changing anything; undefined where there is none yet. Whoever gets one closes it. */
+export async function openPresentDatabase({
+  database,
+}: Pick<Config, 'database'>): Promise<PresentDatabase | undefined> {
+  if (database.kind === 'sqlite' && !existsSync(database.path)) return undefined
+  const db = await openDatabase({ url: database.url.reveal(), migrations, schema: 'as it is' })
+  try {
+    const applied = await listAppliedMigrations(db.reader(serverTenant))
+    if (applied.length > 0) return { db, applied, isCurrent: applied.join() === expected() }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+  await db.close()
+  return undefined
+}
+
+function expected(): string {
+  return migrations.map(({ id }) => id).join()
+}
