@@ -1,11 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { commandLinePage } from './pages/command-line.ts'
 import { configurationPage } from './pages/configuration.ts'
 import type { Page } from './pages/page.ts'
 import { settingsPage } from './pages/settings.ts'
 
 /** Every generated page. `--check` writes none and fails when one differs from its source. */
-const pages: readonly Page[] = [configurationPage, settingsPage]
+const pages: readonly Page[] = [configurationPage, settingsPage, commandLinePage]
 
 const root = resolve(import.meta.dirname, '..')
 const isCheck = process.argv.includes('--check')

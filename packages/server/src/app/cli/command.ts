@@ -86,10 +86,11 @@ export function readIdTag(text: string): IdTag {
 
 /** How a command is called, for help. */
 export function usageOf({ name, positionals, options }: Command): string {
-  return ['kith', name, ...positionals, ...Object.entries(options).map(shownOption)].join(' ')
+  const all = Object.entries(options).map((option) => `[${shownOption(option)}]`)
+  return ['kith', name, ...positionals, ...all].join(' ')
 }
 
-/** An option as help and the manual show it. */
+/** An option with what stands for its value. */
 export function shownOption([name, { type, value = name.toUpperCase() }]: readonly [string, CommandOption]) {
-  return type === 'boolean' ? `[--${name}]` : `[--${name} ${value}]`
+  return type === 'boolean' ? `--${name}` : `--${name} ${value}`
 }

@@ -1,4 +1,4 @@
-import { type Command, usageOf } from './command.ts'
+import { type Command, shownOption, usageOf } from './command.ts'
 
 const jsonOption = ['json', 'Print one JSON document instead of text.'] as const
 
@@ -18,7 +18,7 @@ export function overview(commands: readonly Command[]): string {
 export function helpOf(command: Command): string {
   const { summary, description, options } = command
   const rows = [
-    ...Object.entries(options).map(([name, { meaning }]) => [`--${name}`, meaning] as const),
+    ...Object.entries(options).map((option) => [shownOption(option), option[1].meaning] as const),
     [`--${jsonOption[0]}`, jsonOption[1]] as const,
   ]
   return [
