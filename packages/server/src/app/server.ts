@@ -1,6 +1,6 @@
 import { passwordLink } from '#features/account-mails/index.ts'
 import { pageRoutes } from '#features/pages/index.ts'
-import { ensureBaseTenant } from '#features/sign-in/index.ts'
+import { ensureBaseTenant } from '#features/registration/index.ts'
 import { guest } from '#infra/caller/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import {

@@ -1,4 +1,3 @@
-export { type BaseTenant, type EnsureBaseTenantDeps, ensureBaseTenant } from './ensure-base-tenant.ts'
 export { handleForgottenPasswords } from './forgot-password.ts'
 export { replacePassword } from './replace-password.ts'
 export { type SignInDeps, signInEndpoints } from './sign-in-endpoints.ts'

@@ -1,9 +1,9 @@
 import type { IdTag } from '@kith/protocol'
 import { passwordLink } from '#features/account-mails/index.ts'
-import { createAccount, setPassword } from '#features/accounts/index.ts'
+import { setPassword } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { acceptName } from '#features/profiles/index.ts'
-import { makeReference } from '#features/references/index.ts'
+import { makePerson, makeWelcome } from '#features/registration/index.ts'
 import { changeRelation } from '#features/relations/index.ts'
 import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
@@ -24,8 +24,6 @@ export interface TenantRequest {
   readonly isAdmin: boolean
 }
 
-const linkValidSecs = 30 * 24 * 3600
-
 /** Makes a tenant with all that belongs to it. `link` is where a person without a password sets one. */
 export async function makeTenant(program: Program, request: TenantRequest) {
   const { services, identity, addresses } = program
@@ -34,16 +32,13 @@ export async function makeTenant(program: Program, request: TenantRequest) {
   const name = request.name === undefined ? idTag : acceptName(request.name)
   const hash = password === undefined ? undefined : await identity.passwords.hash(password)
   const made = await services.db.transact(serverTenant, async (tx) => {
-    const tenant = await createTenant(identity.createTenant, tx, {
-      idTag,
-      type,
-      name,
-      ...(ownerTag ? { ownerTag } : {}),
-    })
+    const tenant = ownerTag
+      ? await createTenant(identity.createTenant, tx, { idTag, type, name, ownerTag })
+      : await makePerson({ ...services, ...identity.createTenant }, tx, { idTag, name, email: request.email })
     const own = tx.as(tenant.tenantId)
     if (request.isAdmin) await appoint(program, tx, idTag)
     if (ownerTag) await changeRelation(own, ownerTag, { role: 'leader', at: nowSecs(services.clock) })
-    const refId = type === 'person' ? await openAccount(program, own, { ...request, hash }) : undefined
+    const refId = ownerTag ? undefined : await openAccount(program, own, hash)
     await audit(services, own, { event: 'tenant.created', details: { by: 'command line' } })
     return { tenant, refId }
   })
@@ -61,18 +56,9 @@ async function appoint({ services }: Program, tx: Writer, idTag: IdTag): Promise
   await appointAdmin(services, tx.as(base.tenantId), idTag)
 }
 
-/** The account of a person; without a password also the reference with which one is set. */
-async function openAccount(
-  { services }: Program,
-  own: Writer,
-  { email, hash }: { readonly email?: string; readonly hash: string | undefined },
-) {
-  await createAccount(services, own, email === undefined ? {} : { email })
-  if (hash !== undefined) {
-    await setPassword(services, own, hash)
-    return undefined
-  }
-  const expiresAt = nowSecs(services.clock) + linkValidSecs
-  const { refId } = await makeReference(services, own, { type: 'welcome', expiresAt })
-  return refId
+/** A person's way in: the password, or the reference with which one is set. */
+async function openAccount({ services }: Program, own: Writer, hash: string | undefined) {
+  if (hash === undefined) return makeWelcome(services, own)
+  await setPassword(services, own, hash)
+  return undefined
 }

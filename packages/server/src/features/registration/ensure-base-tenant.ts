@@ -1,25 +1,18 @@
 import type { IdTag, RefId } from '@kith/protocol'
 import {
   assertAcceptablePassword,
-  createAccount,
   findAccount,
   type PasswordHasher,
   setPassword,
 } from '#features/accounts/index.ts'
-import { listReferenceRows, makeReference } from '#features/references/index.ts'
-import {
-  type CreateTenantDeps,
-  createTenant,
-  findBaseTenant,
-  type HostedTenant,
-} from '#features/tenants/index.ts'
+import { listReferenceRows } from '#features/references/index.ts'
+import { findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
-import type { Vault } from '#infra/keys/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { type MakePersonDeps, makePerson, makeWelcome } from './make-person.ts'
 
-export interface EnsureBaseTenantDeps extends CreateTenantDeps {
+export interface EnsureBaseTenantDeps extends MakePersonDeps {
   readonly db: Database
-  readonly vault: Vault
   readonly passwords: Pick<PasswordHasher, 'hash'>
 }
 
@@ -29,8 +22,6 @@ export interface BaseTenant {
   readonly tenant: HostedTenant
   readonly setUpRefId?: RefId
 }
-
-const setUpValidSecs = 30 * 24 * 3600
 
 /** Makes the base tenant when there is none, and sees to it that somebody can sign in there. Any number of nodes may do
  * this at once. */
@@ -43,7 +34,8 @@ export async function ensureBaseTenant(
   const isNeeded = password !== undefined && !(await hasPassword(deps.db))
   const hash = isNeeded ? await deps.passwords.hash(password) : undefined
   return deps.db.transact(serverTenant, async (tx) => {
-    const tenant = (await findBaseTenant(tx)) ?? (await makeBaseTenant(deps, tx, idTag))
+    const tenant =
+      (await findBaseTenant(tx)) ?? (await makePerson(deps, tx, { idTag, name: idTag, isBase: true }))
     if (tenant.idTag !== idTag)
       throw new Error(`This server belongs to ${tenant.idTag}: BASE_ID_TAG cannot be changed to ${idTag}`)
     const own = tx.as(tenant.tenantId)
@@ -61,20 +53,11 @@ async function hasPassword(db: Database): Promise<boolean> {
   return account?.passwordHash !== undefined
 }
 
-async function makeBaseTenant(deps: EnsureBaseTenantDeps, tx: Writer, idTag: IdTag): Promise<HostedTenant> {
-  const tenant = await createTenant(deps, tx, { idTag, type: 'person', name: idTag, isBase: true })
-  await createAccount(deps, tx.as(tenant.tenantId))
-  return tenant
-}
-
 /** The same link at every start, until it is used: a second node or a restart must not take it away. */
 async function findOrMakeSetUp(deps: EnsureBaseTenantDeps, own: Writer): Promise<RefId> {
   const now = nowSecs(deps.clock)
   const filter = { type: 'welcome', state: 'active', now, offset: 0, limit: 1 } as const
   const { references } = await listReferenceRows(deps.vault, own, filter)
   const [known] = references
-  if (known) return known.refId
-  const expiresAt = now + setUpValidSecs
-  const { refId } = await makeReference(deps, own, { type: 'welcome', description: 'Set-up', expiresAt })
-  return refId
+  return known?.refId ?? (await makeWelcome(deps, own, { description: 'Set-up' }))
 }

@@ -1,0 +1,2 @@
+export { type BaseTenant, type EnsureBaseTenantDeps, ensureBaseTenant } from './ensure-base-tenant.ts'
+export { type MakePersonDeps, makePerson, makeWelcome } from './make-person.ts'
