@@ -75,6 +75,8 @@ export class Transaction {
   #session: Session | undefined
   #tables: Kysely<unknown> | undefined
   #failure: unknown
+  /** Set when tables are defined, which no count of changed rows tells. */
+  changesSchema = false
 
   constructor(session: Session) {
     this.dialect = session.dialect
@@ -161,6 +163,7 @@ export class WriterHandle implements Writer {
 
   /** Runs a command of data definition. */
   async command(text: string): Promise<void> {
+    this.#transaction.changesSchema = true
     await sql.raw(text).execute(this.#transaction.tables)
   }
 

@@ -184,13 +184,53 @@ test('an error that undoes the whole transaction makes the innocent run again', 
   expect(ids()).toEqual([1, 3])
 })
 
-test('a savepoint that cannot be made refuses the work and leaves the queue in order', async () => {
+test('works run again, with a savepoint each, only when one that changed something failed', async () => {
+  const queue = queueWith()
+  const runs = new Map<number, number>()
+  const run = (failing: number, hasChanges: boolean) =>
+    Promise.allSettled(
+      numbers(3).map((id) =>
+        queue.add(alice, async (tx) => {
+          runs.set(id, (runs.get(id) ?? 0) + 1)
+          if (id !== failing || hasChanges) await add(tx, id + failing * 10)
+          if (id === failing) throw new Error(`no ${id}`)
+        }),
+      ),
+    )
+  await run(2, false)
+  expect(Object.fromEntries(runs)).toEqual({ 1: 1, 2: 1, 3: 1 })
+  expect(connection.count('savepoint work')).toBe(0)
+  await run(3, true)
+  expect(Object.fromEntries(runs)).toEqual({ 1: 3, 2: 3, 3: 3 })
+  expect(ids()).toEqual([21, 23, 31, 32])
+})
+
+test('a table that a failed work made is gone, whoever shared its batch', async () => {
+  const queue = queueWith()
+  const outcomes = await Promise.allSettled([
+    queue.add(alice, (tx) => add(tx, 1)),
+    queue.add(alice, async (tx) => {
+      await tx.command('create table leftover (id integer)')
+      throw new Error('no table')
+    }),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(connection.raw.prepare("select name from sqlite_schema where name = 'leftover'").all()).toEqual([])
+  expect(ids()).toEqual([1])
+})
+
+test('a savepoint that cannot be made refuses what was undone with it and leaves the queue in order', async () => {
   const queue = queueWith()
   connection.failures.push({ command: 'savepoint work', error: new Error('I/O') })
-  const outcomes = await Promise.allSettled([1, 2].map((id) => queue.add(alice, (tx) => add(tx, id))))
-  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  const failing = async (tx: Writer) => {
+    await add(tx, 2)
+    throw new Error('no 2')
+  }
+  const works = [(tx: Writer) => add(tx, 1), failing, (tx: Writer) => add(tx, 3)]
+  const outcomes = await Promise.allSettled(works.map((work) => queue.add(alice, work)))
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
   await queue.add(alice, (tx) => add(tx, 9))
-  expect(ids()).toEqual([2, 9])
+  expect(ids()).toEqual([3, 9])
 })
 
 test('more than the bound may not wait', async () => {

@@ -15,6 +15,8 @@ export interface WriteQueueLimits extends WorkLimits {
   readonly maxBatch: number
   /** A batch takes no further transaction after this time. */
   readonly maxBatchMs: number
+  /** How long a batch waits for as many transactions as shared the last commit. */
+  readonly gatherMs: number
   /** How long a transaction waits while another process holds the write lock. */
   readonly maxBusyMs: number
 }
@@ -23,6 +25,7 @@ export const defaultWriteQueueLimits: WriteQueueLimits = {
   maxQueued: 10_000,
   maxBatch: 200,
   maxBatchMs: 20,
+  gatherMs: 2,
   maxBusyMs: 10_000,
   warnMs: 250,
   limitMs: 10_000,
@@ -39,6 +42,11 @@ interface Entry {
   readonly queuedMs: number
 }
 
+interface Failed {
+  readonly error: unknown
+  readonly hasChanged: boolean
+}
+
 interface Done {
   readonly entry: Entry
   readonly result: unknown
@@ -48,7 +56,8 @@ interface Done {
 const longestBusyPauseMs = 50
 
 /** Group commit: transactions queue, those that wait at the same time run one after the other between one BEGIN
- * and one COMMIT, and share its fsync. Each has its savepoint, so a failure undoes its own changes alone. */
+ * and one COMMIT, and share its fsync. A failure undoes its own changes alone: when there are any, all of the batch are
+ * undone, and run again with a savepoint each, which is too dear for every batch. */
 export class WriteQueue {
   readonly #connection: SqliteConnection
   readonly #limits: WriteQueueLimits
@@ -58,6 +67,10 @@ export class WriteQueue {
   #running: Promise<void> | undefined
   // So many entries at the head of the queue get a commit of their own.
   #runAlone = 0
+  // So many entries at the head of the queue get a savepoint each.
+  #runGuarded = 0
+  // How many shared the last commit.
+  #batchSize = 1
   #isClosed = false
 
   constructor(connection: SqliteConnection, limits: WriteQueueLimits, logger: DatabaseLogger) {
@@ -99,8 +112,7 @@ export class WriteQueue {
 
   async #drain(): Promise<void> {
     while (true) {
-      // A turn of the event loop lets requests that have arrived meanwhile join, and reads go between batches.
-      await nextTurn()
+      await this.#gather()
       if (this.#entries.length === 0) {
         // In the same step as the look at the queue: an entry that is added next starts it again.
         this.#running = undefined
@@ -115,6 +127,14 @@ export class WriteQueue {
         for (const entry of taken) entry.reject(outwardError(error))
       }
     }
+  }
+
+  /** A turn of the event loop lets requests that have arrived meanwhile join, and reads go between batches. Where
+   * several shared the last commit, as many are waited for a little: fewer commits write the same pages less often. */
+  async #gather(): Promise<void> {
+    await nextTurn()
+    const isWorthWaiting = this.#entries.length > 0 && this.#entries.length < this.#batchSize
+    if (isWorthWaiting && !this.#isClosed) await sleep(this.#limits.gatherMs)
   }
 
   #abandon(): void {
@@ -152,49 +172,67 @@ export class WriteQueue {
 
   async #runBatch(taken: Entry[]): Promise<void> {
     const untilMs = performance.now() + this.#limits.maxBatchMs
-    // A lone transaction needs no savepoint: the whole can be rolled back.
-    const isAlone = this.#entries.length === 1 || this.#runAlone > 0
-    if (this.#runAlone > 0) this.#runAlone -= 1
+    const isAlone = this.#runAlone > 0
+    const isGuarded = this.#runGuarded > 0
     const done: Done[] = []
     do {
       const entry = this.#entries.shift()
       if (!entry) break
       taken.push(entry)
-      if (!isAlone) this.#connection.command('savepoint work')
-      const outcome = await this.#runEntry(entry, isAlone)
-      if (outcome) done.push(outcome)
+      this.#runAlone = Math.max(0, this.#runAlone - 1)
+      this.#runGuarded = Math.max(0, this.#runGuarded - 1)
+      if (isGuarded) this.#connection.command('savepoint work')
+      const outcome = await this.#runEntry(entry)
+      if (isDone(outcome)) {
+        if (isGuarded) this.#connection.command('release work')
+        done.push(outcome)
+        continue
+      }
       // Some errors (a full disk, I/O) undo the whole transaction: the others run again.
-      if (!this.#connection.raw.isTransaction) return this.#putBack(done)
+      if (!this.#connection.raw.isTransaction) {
+        entry.reject(outcome.error)
+        return this.#putBack(done)
+      }
+      if (isGuarded) this.#undoWork()
+      else if (outcome.hasChanged) return this.#undoBatch(done, entry, outcome)
+      entry.reject(outcome.error)
     } while (!isAlone && taken.length < this.#limits.maxBatch && performance.now() < untilMs)
+    this.#batchSize = taken.length
     this.#commit(done)
   }
 
-  async #runEntry(entry: Entry, isAlone: boolean): Promise<Done | undefined> {
+  async #runEntry(entry: Entry): Promise<Done | Failed> {
     const transaction = new Transaction(this.#connection)
     const { limits, site, inContext } = entry
+    const changesBefore = this.#connection.totalChanges()
     try {
       const work = inContext(() =>
         runInScope(transaction, () => entry.work(new WriterHandle(transaction, entry.tenantId))),
       )
       const result = await watchWork(work, { limits, site, logger: this.#logger })
-      transaction.end()
       if (transaction.failure !== undefined) throw transaction.failure
-      if (!isAlone) this.#connection.command('release work')
       return { entry, result, effects: transaction.effects }
     } catch (error) {
+      const hasChanged = transaction.changesSchema || this.#connection.totalChanges() !== changesBefore
+      return { error: outwardError(error), hasChanged }
+    } finally {
       transaction.end()
-      if (this.#connection.raw.isTransaction) this.#undoWork(isAlone)
-      entry.reject(outwardError(error))
-      return undefined
     }
   }
 
-  #undoWork(isAlone: boolean): void {
-    if (isAlone) this.#connection.command('rollback')
-    else {
-      this.#connection.command('rollback to work')
-      this.#connection.command('release work')
-    }
+  /** Undoes what a failed work changed, under its savepoint. */
+  #undoWork(): void {
+    this.#connection.command('rollback to work')
+    this.#connection.command('release work')
+  }
+
+  /** Undoes what a failed work changed, and with it what was done before it in this batch. */
+  #undoBatch(done: readonly Done[], failed: Entry, { error }: Failed): void {
+    this.#connection.command('rollback')
+    if (done.length === 0) return failed.reject(error)
+    this.#entries.unshift(failed)
+    this.#putBack(done)
+    this.#runGuarded = done.length + 1
   }
 
   #commit(done: readonly Done[]): void {
@@ -228,6 +266,10 @@ export class WriteQueue {
       this.#logger.error({ err: error }, 'An effect after a commit failed')
     }
   }
+}
+
+function isDone(outcome: Done | Failed): outcome is Done {
+  return 'entry' in outcome
 }
 
 function unavailable(reason: string): Failure {
