@@ -2,11 +2,18 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { firstLine, residentMb, spawnOn, stop } from './processes.ts'
+import { type Load, type LoadResult, load } from './load.ts'
+import { firstLine, processorMs, residentMb, spawnOn, stop } from './processes.ts'
+import type { Settings } from './settings.ts'
 
 const program = new URL('../../packages/server/bin/kith.js', import.meta.url)
 export const idTag = 'bench.localhost'
 export const password = 'a password for the bench'
+
+export interface ServedLoad extends LoadResult {
+  /** Processor time of the server per request, in milliseconds, with what it did beside. */
+  readonly cpuMs: number
+}
 
 /** A server in a process of its own on the first processor. */
 export class Kith implements AsyncDisposable {
@@ -18,9 +25,10 @@ export class Kith implements AsyncDisposable {
     this.url = url
   }
 
-  static async start(dataDir: string, env: Record<string, string> = {}): Promise<Kith> {
+  static async start(dataDir: string, { profileDir }: Pick<Settings, 'profileDir'> = {}): Promise<Kith> {
     const child = spawnOn(0, program, {
       args: ['serve'],
+      nodeArgs: profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`],
       env: {
         BASE_ID_TAG: idTag,
         BASE_PASSWORD: password,
@@ -29,7 +37,6 @@ export class Kith implements AsyncDisposable {
         LOG_LEVEL: 'error',
         // The load counts as many addresses, as it would come from.
         TRUSTED_PROXIES: '127.0.0.1',
-        ...env,
       },
     })
     const { url } = await firstLine(child)
@@ -45,6 +52,14 @@ export class Kith implements AsyncDisposable {
     if (!response.ok) throw new Error(`sign-in answered ${response.status}`)
     const { data } = (await response.json()) as { data: { token: string } }
     return data.token
+  }
+
+  /** Puts a load on the server; `path` is the rest of the address. */
+  async load({ path, ...request }: Omit<Load, 'url'> & { readonly path: string }): Promise<ServedLoad> {
+    const pid = this.#process.pid ?? 0
+    const before = await processorMs(pid)
+    const result = await load({ ...request, url: this.url + path })
+    return { ...result, cpuMs: ((await processorMs(pid)) - before) / result.requests }
   }
 
   residentMb(): Promise<number> {

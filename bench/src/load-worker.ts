@@ -47,7 +47,13 @@ async function run({
   latencies.sort((a, b) => a - b)
   const at = (share: number) =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
-  return { perSecond: latencies.length / tookSecs, p50Ms: at(0.5), p99Ms: at(0.99), non2xx }
+  return {
+    requests: latencies.length,
+    perSecond: latencies.length / tookSecs,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    non2xx,
+  }
 }
 
 process.stdout.write(JSON.stringify(await run(await readInput<Load>())))

@@ -15,6 +15,7 @@ export interface Load {
 }
 
 export interface LoadResult {
+  readonly requests: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number

@@ -9,6 +9,8 @@ export interface Figure {
   readonly p50Ms?: number
   readonly p99Ms?: number
   readonly rssMb?: number
+  /** Processor time of the server per request: steadier than rates on a machine that has other work. */
+  readonly cpuMs?: number
   /** What the same machine can do at most, measured in the same run. */
   readonly ceiling?: { readonly name: string; readonly value: number }
   /** Share of the ceiling for rates; the figure itself otherwise. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Figure } from './measure.ts'
 import { table } from './report.ts'
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     actions: { type: 'string', default: '100000' },
     relations: { type: 'string', default: '1000' },
     json: { type: 'string' },
+    profile: { type: 'string' },
   },
 })
 const settings: Settings = {
@@ -34,6 +36,7 @@ const settings: Settings = {
   seconds: Number(values.seconds),
   actions: Number(values.actions),
   relations: Number(values.relations),
+  ...(values.profile === undefined ? {} : { profileDir: resolve(values.profile) }),
 }
 const wanted = values.only?.split(',') ?? Object.keys(scenarios)
 const figures: Figure[] = []

@@ -5,4 +5,6 @@ export interface Settings {
   readonly seconds: number
   readonly actions: number
   readonly relations: number
+  /** Where a profile of each server's processor time is written when it ends. */
+  readonly profileDir?: string
 }

@@ -1,4 +1,4 @@
-import { Kith, tempDir } from '../kith.ts'
+import { Kith, type ServedLoad, tempDir } from '../kith.ts'
 import { type LoadResult, load } from '../load.ts'
 import { type Figure, median, rateFigure, repeat } from '../measure.ts'
 import { firstLine, runOn, spawnOn, stop } from '../processes.ts'
@@ -26,9 +26,12 @@ export async function reads(settings: Settings): Promise<Figure[]> {
     runOn<{ listed: number; read: number; actionId: string }>(0, loop, { dataDir: data.path, seconds }),
   )
   const helloRates = await helloRate(settings)
-  await using kith = await Kith.start(data.path)
+  await using kith = await Kith.start(data.path, settings)
   const headers = { authorization: `Bearer ${await kith.signIn()}` }
-  const get = (path: string) => measure(settings, { url: `${kith.url}${path}`, headers })
+  const get = (path: string) =>
+    measure(settings, (forSeconds) =>
+      kith.load({ path, method: 'GET', headers, connections, seconds: forSeconds }),
+    )
   const feed = await get('/api/actions?limit=20')
   const single = await get(`/api/actions/${ceilings[0]?.actionId}`)
   const rssMb = await kith.residentMb()
@@ -38,25 +41,25 @@ export async function reads(settings: Settings): Promise<Figure[]> {
   }
   const bareHello = { name: 'bare hello of the same stack', value: median(helloRates) }
   return [
-    { ...rateFigure(`feed list of ${actions} actions`, rates(feed), bare, 0.5), ...latency(feed), rssMb },
-    { ...rateFigure('single action', rates(single), bareHello, 0.25), ...latency(single) },
+    { ...rateFigure(`feed list of ${actions} actions`, rates(feed), bare, 0.5), ...costs(feed), rssMb },
+    { ...rateFigure('single action', rates(single), bareHello, 0.25), ...costs(single) },
   ]
 }
 
-async function measure(
+async function measure<Result>(
   { runs, seconds }: Settings,
-  { url, headers }: { readonly url: string; readonly headers: Record<string, string> },
-): Promise<LoadResult[]> {
-  const request = { url, method: 'GET', headers, connections } as const
-  await load({ ...request, seconds: seconds / 4 })
-  return await repeat(runs, () => load({ ...request, seconds }))
+  once: (seconds: number) => Promise<Result>,
+): Promise<Result[]> {
+  await once(seconds / 4)
+  return await repeat(runs, () => once(seconds))
 }
 
 async function helloRate(settings: Settings): Promise<number[]> {
   const child = spawnOn(0, hello)
   try {
     const { url } = await firstLine(child)
-    return rates(await measure(settings, { url: `${url}/`, headers: {} }))
+    const request = { url: `${url}/`, method: 'GET', headers: {}, connections } as const
+    return rates(await measure(settings, (seconds) => load({ ...request, seconds })))
   } finally {
     await stop(child)
   }
@@ -66,8 +69,10 @@ export function rates(results: readonly LoadResult[]): number[] {
   return results.map(({ perSecond }) => perSecond)
 }
 
-export function latency(results: readonly LoadResult[]): { p50Ms: number; p99Ms: number } {
+/** What a request costs: how long it takes, and the server's processor time. */
+export function costs(results: readonly ServedLoad[]): Pick<Figure, 'p50Ms' | 'p99Ms' | 'cpuMs'> {
   return {
+    cpuMs: median(results.map(({ cpuMs }) => cpuMs)),
     p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
   }

@@ -11,9 +11,10 @@ const uploadsPerRun = 5
 const targetShare = 0.7
 
 /** Upload of a photo of 3.5 megapixels until all its variants are there. */
-export async function uploads({ runs }: Settings): Promise<Figure[]> {
+export async function uploads(settings: Settings): Promise<Figure[]> {
+  const { runs } = settings
   await using data = await tempDir()
-  await using kith = await Kith.start(data.path)
+  await using kith = await Kith.start(data.path, settings)
   const token = await kith.signIn()
   const bytes = await readFile(photo)
   // The first one starts the worker process.

@@ -1,9 +1,8 @@
 import { Kith, tempDir } from '../kith.ts'
-import { load } from '../load.ts'
 import { boundedFigure, type Figure, median, rateFigure, repeat } from '../measure.ts'
 import { peerTag, seed, seedPeers } from '../seed.ts'
 import type { Settings } from '../settings.ts'
-import { latency, rates } from './reads.ts'
+import { costs, rates } from './reads.ts'
 import { signatureRates } from './signature-rates.ts'
 
 const writers = 64
@@ -13,27 +12,27 @@ const servers = 200
 export async function creates(settings: Settings): Promise<Figure[]> {
   const { runs, seconds } = settings
   await using data = await tempDir()
-  await using kith = await Kith.start(data.path)
+  await using kith = await Kith.start(data.path, settings)
   const body = JSON.stringify({ type: 'POST', content: { text: 'A post of the bench' }, visibility: 'P' })
   const request = {
-    url: `${kith.url}/api/actions`,
+    path: '/api/actions',
     method: 'POST',
     headers: { authorization: `Bearer ${await kith.signIn()}`, 'content-type': 'application/json' },
     bodies: [body],
     connections: writers,
   } as const
-  await load({ ...request, seconds: seconds / 4 })
-  const results = await repeat(runs, () => load({ ...request, seconds }))
+  await kith.load({ ...request, seconds: seconds / 4 })
+  const results = await repeat(runs, () => kith.load({ ...request, seconds }))
   const ceiling = {
     name: 'P-384 signing alone',
     value: median((await signatureRates(settings)).map(({ signed }) => signed)),
   }
   const figure = rateFigure(`durable create, ${writers} writers`, rates(results), ceiling, 0.6)
-  return [{ ...figure, ...latency(results), rssMb: await kith.residentMb() }]
+  return [{ ...figure, ...costs(results), rssMb: await kith.residentMb() }]
 }
 
 /** One post to followers on many servers: from the request to the answer, with all deliveries in the outbox. */
-export async function fanOut({ runs }: Settings): Promise<Figure[]> {
+export async function fanOut(settings: Settings): Promise<Figure[]> {
   await using data = await tempDir()
   await seed(data.path, async (db, tenantId) => {
     const peers = Array.from({ length: servers }, (_, at) => ({
@@ -43,8 +42,8 @@ export async function fanOut({ runs }: Settings): Promise<Figure[]> {
     }))
     await seedPeers(db, tenantId, peers)
   })
-  const durationsMs = await repeat(runs, async () => {
-    await using kith = await Kith.start(data.path)
+  const durationsMs = await repeat(settings.runs, async () => {
+    await using kith = await Kith.start(data.path, settings)
     const token = await kith.signIn()
     const post = async () => {
       const startedAt = performance.now()
