@@ -1,5 +1,6 @@
 import { ack } from './ack.ts'
 import type { ActionType } from './action-type.ts'
+import { annc } from './annc.ts'
 import { apkg } from './apkg.ts'
 import { cmnt } from './cmnt.ts'
 import { conn } from './conn.ts'
@@ -35,7 +36,7 @@ export type ActionTypeName = keyof typeof actionTypes
 export const actionTypeNames = Object.keys(actionTypes) as ActionTypeName[]
 
 /** What servers alone tell each other. */
-export const serverActionTypes = { STAT: stat } as const satisfies Record<string, ActionType>
+export const serverActionTypes = { STAT: stat, ANNC: annc } as const satisfies Record<string, ActionType>
 
 /** The type with this code, if there is one that a caller may make. */
 export function findActionType(name: string): ActionType | undefined {

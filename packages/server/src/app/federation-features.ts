@@ -24,8 +24,8 @@ import {
   requestHistory,
 } from '#features/inbox/index.ts'
 import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from '#features/outbox/index.ts'
-import { requestProfile } from '#features/profiles/index.ts'
-import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
+import { findStoredProfile, requestProfile } from '#features/profiles/index.ts'
+import { findEffectiveRelation, findRelation, isLastLeader, roleOf } from '#features/relations/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
 import { type HostedTenant, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
@@ -73,7 +73,7 @@ export function wireActions(
 /** What the actions need of everything else. */
 export function actionPorts(
   services: Services,
-  { tenants, identities, settings }: IdentityFeatures,
+  { tenants, identities, settings, authenticator }: IdentityFeatures,
   fileShares: FileShares,
 ): ActionPorts {
   const { db, clock, jobs, signingKeys } = services
@@ -91,7 +91,12 @@ export function actionPorts(
     fileShares,
     takesOpenMessages: (reader) => settings.findWith(reader, 'privacy.open_messages'),
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
-    onStored: (tx, event) => react(services, tx, event),
+    onStored: (tx, event) => react(services, authenticator, tx, event),
+    isCommunity: async (reader, idTag) => (await findStoredProfile(reader, idTag))?.type === 'community',
+    async leadsAlone(leaderTag, communityTag) {
+      const community = await tenants.find(communityTag)
+      return community?.type === 'community' && (await isLastLeader(db.reader(community.tenantId), leaderTag))
+    },
     findIdentity: async (idTag) => (await identities.resolve(idTag)).kind,
     findDefaultVisibility: (reader) => settings.findWith(reader, 'profile.default_visibility'),
     async assertAttachable(reader, attachments, caller) {
@@ -102,10 +107,20 @@ export function actionPorts(
 }
 
 /** What follows from an action that was stored, in its transaction. */
-async function react(services: Services, tx: Writer, { kind, action }: ActionEvent): Promise<void> {
+async function react(
+  services: Services,
+  authenticator: IdentityFeatures['authenticator'],
+  tx: Writer,
+  { kind, tenant, action, via }: ActionEvent,
+): Promise<void> {
+  // Roles in a community follow from what binds.
+  if (tenant.type === 'community' && circleTypes.has(action.type))
+    tx.afterCommit(() => authenticator.forget(tenant.tenantId))
   if (kind !== 'received') return
   const { issuerTag, attachments } = action
-  if (attachments.length > 0) await queueFetches(services, tx, { issuerTag, attachments })
+  // What a community passes on its members may read there; not always at the issuer's, who does not know them.
+  const received = { issuerTag, attachments, sourceTag: via ?? issuerTag }
+  if (attachments.length > 0) await queueFetches(services, tx, received)
   await requestProfile(services, tx, issuerTag)
   // The answer to a request of one's own; a request that waits for an answer opens nothing yet.
   if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(services, tx, issuerTag)
@@ -142,7 +157,7 @@ function wireInbox(
     clock,
     jobs,
     verifier,
-    isBlockedDomain: (idTag) => domainBlocks.isBlocked(idTag),
+    isShunned: shunnedBy(services, domainBlocks),
     findConcerned: (reader, payload) => findConcerned({ tenants }, reader, payload),
     findTenantById: async (tenantId) => unlessSuspended(await tenants.findById(tenantId)),
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
@@ -150,6 +165,14 @@ function wireInbox(
   }
   handleInboxJobs(jobs, deps)
   return deps
+}
+
+/** Whom an administrator has blocked, suspended or banned for the whole server, and whoever is in a blocked domain. */
+function shunnedBy({ db }: Services, domainBlocks: DomainBlocks) {
+  return async (idTag: IdTag) => {
+    if (await domainBlocks.isBlocked(idTag)) return true
+    return (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true
+  }
 }
 
 function unlessSuspended(tenant: HostedTenant | undefined): HostedTenant | undefined {
@@ -210,13 +233,14 @@ function wireOutbox(
   { receiveDeps, domainBlocks }: OutboxParts,
 ): void {
   const { db, clock, jobs, egress, metrics } = services
+  const isShunned = shunnedBy(services, domainBlocks)
   handleOutboxJobs(jobs, {
     db,
     jobs,
     clock,
     egress,
     metrics,
-    isBlockedDomain: (idTag) => domainBlocks.isBlocked(idTag),
+    isShunned,
     async findToken(reader: Reader, actionId: ActionId) {
       const action = await findStoredAction(reader, actionId)
       return action?.token === undefined ? undefined : { token: action.token, issuerTag: action.issuerTag }
@@ -230,7 +254,9 @@ function wireOutbox(
     async receiveLocally(token: string, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))
       const active = found.map(unlessSuspended).filter((tenant) => tenant !== undefined)
-      await receiveLocally(receiveDeps, token, active)
+      const shunned = await Promise.all(active.map(({ idTag }) => isShunned(idTag)))
+      const welcome = active.filter((_, at) => !shunned[at])
+      await receiveLocally(receiveDeps, token, welcome)
     },
     onDelivered: (tenantId, actionId) => followUp(services, tenantId, actionId),
   })

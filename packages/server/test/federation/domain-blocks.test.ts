@@ -64,7 +64,7 @@ describe('a blocked domain', () => {
     await block('spam.localhost')
     await network.pass(60_000)
     const { data } = await bob.client.call(listDeliveries, { params: { actionId } })
-    expect(data).toMatchObject([{ state: 'stopped', lastError: 'the domain is blocked' }])
+    expect(data).toMatchObject([{ state: 'stopped', lastError: 'the recipients are blocked' }])
     expect(foreign.deliveries.filter((payload) => payload.actionId === actionId)).toHaveLength(1)
     await unblock('spam.localhost')
   })

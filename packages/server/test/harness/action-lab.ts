@@ -39,7 +39,7 @@ import {
   receiveAction,
 } from '#features/actions/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
-import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { isLastLeader, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
@@ -121,6 +121,11 @@ async function openActionLab(open: OpenTestDatabase) {
       tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
     onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
+    isCommunity: async (_, idTag) => (await tenants.find(idTag))?.type === 'community',
+    async leadsAlone(leaderTag, communityTag) {
+      const community = await tenants.find(communityTag)
+      return community?.type === 'community' && (await isLastLeader(db.reader(community.tenantId), leaderTag))
+    },
     findIdentity: async (idTag) =>
       unknown.has(idTag) ? 'unknown' : unreachable.has(idTag) ? 'unreachable' : 'found',
     findDefaultVisibility: async () => settings.visibility,
@@ -276,5 +281,7 @@ export function readToken(token: string): ReceivedAction {
   if ('problem' in parsed) throw new Error(`a bad token: ${parsed.problem}`)
   const { payload, actionId, issuerTag } = parsed
   if (!payloadSchema.Check(payload)) throw new Error(JSON.stringify(payloadSchema.Errors(payload)))
-  return { token, payload, actionId, issuerTag }
+  const announced = payload.type === 'ANNC' ? payload.content?.token : undefined
+  const received = { token, payload, actionId, issuerTag }
+  return typeof announced === 'string' ? { ...received, announced: readToken(announced) } : received
 }

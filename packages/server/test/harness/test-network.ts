@@ -90,6 +90,11 @@ export class TestNetwork implements AsyncDisposable {
     return { idTag, tenantId, at, client: await server.as(idTag) }
   }
 
+  /** Lets all servers find a tenant that was made by the program itself. */
+  announce(at: number, idTag: IdTag): void {
+    this.#identityHosts.set(idTag, this.server(at).urlOf(idTag))
+  }
+
   /** Resolves when no server has a job that is due: what one delivers may give another something to do. */
   async settle(): Promise<void> {
     // Each round lets a message go one hop further: a request, its delivery, what that fetches, and what is made of it.

@@ -6,11 +6,18 @@ import { nowSecs } from '#lib/clock.ts'
 import { listExpired } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { setStatus } from './action-store.ts'
+import { announceAction } from './announce-action.ts'
 import { acceptUnasked } from './answer-action.ts'
 import { publishScheduled } from './change-draft.ts'
 import { countAction } from './count-actions.ts'
 import { sweepKeys } from './idempotency-store.ts'
-import { acceptLaterJob, publishLaterJob, sweepActionsJob, tellCountsJob } from './job-kinds.ts'
+import {
+  acceptLaterJob,
+  announceLaterJob,
+  publishLaterJob,
+  sweepActionsJob,
+  tellCountsJob,
+} from './job-kinds.ts'
 import { sweepViews } from './reader-store.ts'
 import { tellCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
@@ -33,6 +40,7 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   const work = [
     [publishLaterJob, publishScheduled],
     [acceptLaterJob, acceptUnasked],
+    [announceLaterJob, announceAction],
     [tellCountsJob, tellCounts],
   ] as const
   for (const [kind, run] of work)

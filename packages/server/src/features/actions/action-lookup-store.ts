@@ -43,6 +43,15 @@ export async function hasTombstone(
   return row !== undefined
 }
 
+/** Has the community taken this action away? */
+export async function hasAnnouncedEnd(
+  reader: Reader,
+  { communityTag, subject }: { readonly communityTag: IdTag; readonly subject: ActionId },
+): Promise<boolean> {
+  const tombstone = { actionId: subject, issuerTag: communityTag, type: 'ANNC' }
+  return (await reader.first(selectTombstone, { tenantId: reader.tenantId, ...tombstone })) !== undefined
+}
+
 const selectTombstone = statement<
   ActionTables,
   { tenantId: number; actionId: string; issuerTag: string; type: string },

@@ -11,6 +11,8 @@ export interface ActionEvent {
   readonly kind: 'created' | 'received' | 'changed' | 'deleted'
   readonly tenant: Tenant
   readonly action: StoredAction
+  /** The community that passed it on. */
+  readonly via?: IdTag | undefined
 }
 
 /** What a file share says of its file, so that it can be shown before it is accepted. */
@@ -58,6 +60,10 @@ export interface ActionPorts {
   ): Promise<void>
   /** Whoever reacts to actions (files to fetch, bus, push) writes what it has to do, in the transaction. */
   onStored(tx: Writer, event: ActionEvent): Promise<void>
+  /** Is it a community, as far as is known here? */
+  isCommunity(reader: Reader, idTag: IdTag): Promise<boolean>
+  /** Would a community of this server be without a leader if this one left? */
+  leadsAlone(leaderTag: IdTag, communityTag: IdTag): Promise<boolean>
   /** Is there such an identity, here or elsewhere? */
   findIdentity(idTag: IdTag): Promise<'found' | 'unknown' | 'unreachable'>
   /** The tenant's own choice for what it publishes without a word on visibility. */

@@ -61,13 +61,14 @@ export async function insertAction(tx: Writer, action: StoredAction): Promise<vo
   await insertLookups(tx, action)
 }
 
-/** Keeps a token of the tenant's own that is no action, as long as it is on its way. */
+/** Keeps a token that is no action: the tenant's own on its way, or one that it passes on or must remember. */
 export async function insertRecord(
   tx: Writer,
   record: {
     readonly actionId: ActionId
     readonly issuerTag: IdTag
     readonly type: string
+    readonly subType?: string | undefined
     readonly subject: string
     readonly issuedAt: number
     readonly token: string
@@ -82,6 +83,7 @@ export async function insertRecord(
     tenant_id: tx.tenantId,
     action_id: record.actionId,
     type: record.type,
+    sub_type: record.subType ?? null,
     issuer_tag: record.issuerTag,
     subject: record.subject,
     status: 'T',

@@ -12,12 +12,19 @@ import { findShown } from './feed-store.ts'
 import type { ActionRequest } from './get-action.ts'
 import { isIssuer } from './issuer.ts'
 import { listPossibleHolders } from './recipients.ts'
+import { mayRemove, removeFromCommunity } from './remove-from-community.ts'
 import { type Draft, signToken } from './sign-action.ts'
 import { hooksOf } from './types/index.ts'
 
-/** Deletes one's own action here and, by a token that says so, wherever it was received. */
+/** Deletes one's own action here and, by a token that says so, wherever it was received. Moderators take away what others
+ * gave to their community. */
 export async function deleteAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
-  await deleteOwn(ports, request.tenant, await getOwnAction(ports, request))
+  const { tenant, caller } = request
+  const action = await getSeenAction(ports, request)
+  if (isIssuer(tenant, caller, action)) return deleteOwn(ports, tenant, action)
+  const reader = ports.db.reader(tenant.tenantId)
+  if (!(await mayRemove(reader, request, action))) throw new Failure('E-AUTH-FORBIDDEN')
+  await removeFromCommunity(ports, request, action)
 }
 
 /** The action, for its issuer alone. `E-ACTION-NOTFOUND` where the caller sees none, `E-AUTH-FORBIDDEN` where it is
@@ -46,6 +53,7 @@ export async function getSeenAction(
 
 /** Deletes an action of the tenant's own, whoever asked. */
 export async function deleteOwn(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
+  await hooksOf(action.type).assertMayDelete?.(ports, tenant, action)
   const record = action.token === undefined ? undefined : await makeRecord(ports, tenant, action)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     // Of two deletions at the same time the later one finds nothing any more.

@@ -54,7 +54,8 @@ async function tenantIdsOf(
         tenantIds.add(tenantId)
   if (isBroadcast(payload)) {
     const issuerTag = parseIdTag(payload.issuerTag)
-    const receivers = issuerTag ? await listReceivers(reader, issuerTag) : []
+    const reach = payload.visibility === 'C' ? 'connections' : 'followers'
+    const receivers = issuerTag ? await listReceivers(reader, issuerTag, reach) : []
     for (const tenantId of receivers) tenantIds.add(tenantId)
   }
   return tenantIds
@@ -74,6 +75,7 @@ function actionsIn({ type, subType, parentId, rootId, subject }: ActionTokenPayl
 }
 
 function isBroadcast({ type, audienceTag, audience = [] }: ActionTokenPayload): boolean {
+  if (type === 'ANNC') return true
   const receivers = findActionType(type)?.receivers
   if (receivers === 'circle') return true
   return receivers === 'audience-or-circle' && audienceTag === undefined && audience.length === 0

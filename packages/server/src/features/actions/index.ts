@@ -13,5 +13,6 @@ export {
 } from './create-action.ts'
 export { getOwnAction } from './delete-action.ts'
 export { findConcerned } from './find-concerned.ts'
-export { type ReceivedAction, type ReceiveOutcome, receiveAction } from './receive-action.ts'
+export { receiveAction } from './receive-action.ts'
+export type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 export { indexActions, unindexActions } from './reindex-actions.ts'

@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
-import type { Reader } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionTables } from './action-tables.ts'
 
 /** Does the community hold an invitation of this guest? It keeps only those whose inviters had the right. */
@@ -24,4 +24,21 @@ export async function findStandingInvitation(
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Who left, or was refused, has to be invited anew. */
+export async function spendInvitations(
+  tx: Writer,
+  { communityTag, guestTag }: { readonly communityTag: IdTag; readonly guestTag: IdTag },
+): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set({ status: 'D', marked: 0 })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('audience_tag', '=', guestTag)
+    .where('type', '=', 'INVT')
+    .where('subject', '=', communityTag)
+    .where('status', '=', 'A')
+    .execute()
 }

@@ -36,6 +36,16 @@ export const acceptLaterJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Passes on to a community's members what one of them gave to it. */
+export const announceLaterJob = jobKind({
+  name: 'actions.announce',
+  payload: AboutAction,
+  retry: soonAgain,
+  concurrency: 4,
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
 /** Tells the holders of an action how often it was reacted to, commented on, viewed and shared. */
 export const tellCountsJob = jobKind({
   name: 'actions.tell-counts',

@@ -1,5 +1,4 @@
 import {
-  type ActionId,
   type ActionTokenPayload,
   type ActionTypeName,
   findActionType,
@@ -15,28 +14,26 @@ import { endingSubType, type StoredAction } from './action.ts'
 import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from './action-store.ts'
+import { announceLater } from './announce-action.ts'
 import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
+import { isAnnouncement, openAnnouncement } from './receive-announcement.ts'
+import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
 import { isNewer } from './unique-key.ts'
 
-/** An action whose signature is its issuer's. */
-export interface ReceivedAction {
-  readonly token: string
-  readonly payload: ActionTokenPayload
-  readonly actionId: ActionId
-  readonly issuerTag: IdTag
-}
-
-/** What became of an action at one tenant. `refused` is kept as deleted, and shown to nobody. */
-export type ReceiveOutcome =
-  | { readonly kind: 'stored' | 'known' | 'blocked' }
-  | { readonly kind: 'refused'; readonly failure: Failure }
-
 interface Arrival {
   readonly tenant: Tenant
   readonly action: StoredAction
+  readonly via: IdTag | undefined
+}
+
+interface Receiving {
+  readonly tenant: Tenant
+  readonly received: ReceivedAction
+  /** The community that passed it on. */
+  readonly via?: IdTag | undefined
 }
 
 /** Stores another identity's action at one tenant that it concerns, with its effects there. The same action again has
@@ -44,22 +41,35 @@ interface Arrival {
 export async function receiveAction(
   ports: ActionPorts,
   tx: Writer,
-  { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
+  { tenant, received, via }: Receiving,
 ): Promise<ReceiveOutcome> {
   const { actionId, issuerTag, payload } = received
   if (issuerTag === tenant.idTag || (await findStoredAction(tx, actionId))) return { kind: 'known' }
   if ((await findEffectiveRelation(tx, issuerTag))?.isBlocked) return { kind: 'blocked' }
   try {
-    if (isWordOnCounts(payload)) return { kind: await receiveCounts(tx, received) }
+    if (isWordOnCounts(payload)) return { kind: await receiveCounts(ports, tx, { tenant, received }) }
+    if (isAnnouncement(received)) return await receiveAnnounced(ports, tx, { tenant, received })
     const deletion = await readDeletion(tx, received)
     if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
-    return await receivePublished(ports, tx, { tenant, action: readAction(received) })
+    return await receivePublished(ports, tx, { tenant, action: readAction(received), via })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const type = findActionType(payload.type)?.type as ActionTypeName | undefined
     if (type) await insertAction(tx, refusedAction(received, type, error))
     return { kind: 'refused', failure: error }
   }
+}
+
+/** What became of the action itself is nothing for the community: it has told what there is to tell. */
+async function receiveAnnounced(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, received }: Receiving,
+): Promise<ReceiveOutcome> {
+  const announced = await openAnnouncement(ports, tx, { tenant, received })
+  if (!announced) return { kind: 'known' }
+  const outcome = await receiveAction(ports, tx, { tenant, received: announced, via: received.issuerTag })
+  return outcome.kind === 'stored' ? outcome : { kind: 'known' }
 }
 
 function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): StoredAction {
@@ -157,7 +167,7 @@ async function receiveDeletion(
 async function receivePublished(
   ports: ActionPorts,
   tx: Writer,
-  { tenant, action }: Arrival,
+  { tenant, action, via }: Arrival,
 ): Promise<ReceiveOutcome> {
   const rival = await findRival(tx, action)
   const isLate = (await hasTombstone(tx, action)) || (rival !== undefined && isNewer(rival, action))
@@ -174,9 +184,20 @@ async function receivePublished(
   // The one it replaces was counted already.
   if (!rival) await countAction(ports, tx, { tenant, action: stored, by: 1 })
   await hooks.onReceive?.({ ...scene, action: stored })
-  await relay(ports, tx, { tenant, about: stored, sent: stored })
-  await ports.onStored(tx, { kind: 'received', tenant, action: stored })
+  await passOn(ports, tx, { tenant, action: stored })
+  await ports.onStored(tx, { kind: 'received', tenant, action: stored, via })
   return { kind: 'stored' }
+}
+
+/** A community keeps to itself what those say whom it mutes. */
+async function passOn(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, action }: Pick<Arrival, 'tenant' | 'action'>,
+): Promise<void> {
+  if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
+  if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
+  await relay(ports, tx, { tenant, about: action, sent: action })
 }
 
 /** Passes on what others are waiting for who only this tenant knows. */

@@ -2,13 +2,14 @@ import { type ActionId, type ActionTokenPayload, parseActionId, serverActionType
 import { Compile } from 'typebox/compile'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
-import { nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
-import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction, insertRecord } from './action-store.ts'
+import { isForCommunity, listMembers } from './community-members.ts'
 import { type ActionCounts, deleteToldCounts, findCounts, setCounts } from './count-store.ts'
+import type { ReceivedAction } from './received-action.ts'
 import { listRecipients } from './recipients.ts'
+import { sendServerAction, signServerAction } from './server-action.ts'
 
 const statType = serverActionTypes.STAT
 const contentCheck = Compile(statType.content)
@@ -22,32 +23,11 @@ export async function tellCounts(ports: ActionPorts, tenant: Tenant, actionId: A
   if (!action || !counts || action.issuerTag !== tenant.idTag) return
   const recipients = await listRecipients(reader, tenant, action)
   if (recipients.length === 0) return
-  const now = nowSecs(ports.clock)
-  const nonce = newNonce()
-  const payload: ActionTokenPayload = {
-    actionId: ownActionId(tenant.idTag, nonce),
-    type: statType.type,
-    issuerTag: tenant.idTag,
-    subject: actionId,
-    content: { ...counts },
-    nonce,
-    createdAt: now,
-    iat: now,
-    exp: now + lifetimeSecs,
-  }
-  const token = await ports.keys.sign(tenant.tenantId, payload)
-  const told = payload.actionId as ActionId
+  const word = { type: statType.type, subject: actionId, content: { ...counts }, lifetimeSecs } as const
+  const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await deleteToldCounts(tx, actionId)
-    await insertRecord(tx, {
-      actionId: told,
-      issuerTag: tenant.idTag,
-      type: statType.type,
-      subject: actionId,
-      issuedAt: now,
-      token,
-    })
-    await ports.deliver(tx, { actionId: told, issuerTag: tenant.idTag, recipients })
+    await sendServerAction(ports, tx, { tenant, signed, recipients })
   })
 }
 
@@ -56,16 +36,24 @@ export function isWordOnCounts({ type }: Pick<ActionTokenPayload, 'type'>): bool
   return type === statType.type
 }
 
-/** Takes the word of an issuer's server on the counts of its action. */
+/** Takes the word of an issuer's server on the counts of its action. A community passes it on to its members. */
 export async function receiveCounts(
+  ports: Pick<ActionPorts, 'deliver'>,
   tx: Writer,
-  { payload }: { readonly payload: ActionTokenPayload },
+  { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<'stored' | 'known'> {
+  const { payload, token, issuerTag } = received
   const actionId = parseActionId(payload.subject ?? '')
   if (!actionId || !contentCheck.Check(payload.content)) throw invalid('/content', 'is not a set of counts')
   const action = await findStoredAction(tx, actionId)
   if (action?.issuerTag !== payload.issuerTag) return 'known'
   await setCounts(tx, actionId, { ...countsIn(payload.content), toldAt: payload.iat })
+  const members = isForCommunity(tenant, action) ? await listMembers(tx, action.visibility) : []
+  if (members.length === 0) return 'stored'
+  await deleteToldCounts(tx, actionId)
+  const record = { actionId: received.actionId, issuerTag, token, issuedAt: payload.iat }
+  await insertRecord(tx, { ...record, type: statType.type, subject: actionId })
+  await ports.deliver(tx, { actionId: received.actionId, issuerTag, recipients: members })
   return 'stored'
 }
 

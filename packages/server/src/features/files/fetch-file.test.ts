@@ -210,7 +210,9 @@ eachDialect('A file of another server', (open) => {
     const { fileId } = remoteFile(hello)
     const received = { issuerTag: bobTag as IdTag, attachments: [fileId, 'x', fileId, ''] }
     for (let times = 0; times < 2; times += 1)
-      await lab.db.transact(alice.tenantId, (tx) => queueFetches(lab, tx, received))
+      await lab.db.transact(alice.tenantId, (tx) =>
+        queueFetches(lab, tx, { ...received, sourceTag: received.issuerTag }),
+      )
     expect(await lab.remains()).toMatchObject({ jobs: 1 })
   })
 

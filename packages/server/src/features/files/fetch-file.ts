@@ -1,4 +1,5 @@
 import type { FileId, IdTag } from '@kith/protocol'
+import type { Static } from 'typebox'
 import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
@@ -7,7 +8,7 @@ import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { hasVariants, type NewFile } from './file.ts'
-import { makeVariantsJob } from './file-jobs.ts'
+import { type fetchFileJob, makeVariantsJob } from './file-jobs.ts'
 import { fillFile, findFile, insertFile } from './file-store.ts'
 import {
   type CheckedDescriptor,
@@ -44,15 +45,19 @@ interface Wanted {
   readonly tenantId: TenantId
   readonly fileId: FileId
   readonly ownerTag: IdTag
+  /** At whose server to ask. */
+  readonly sourceTag: IdTag
 }
 
 /** Fetches a file from its owner's server, checks the bytes against the id, and stores it as a copy of the owner's. */
 export async function fetchFile(
   deps: FetchDeps,
-  payload: { readonly fileId: string; readonly ownerTag: string; readonly isAskedFor?: boolean },
+  payload: Static<(typeof fetchFileJob)['payload']>,
   { tenantId, signal }: JobContext,
 ): Promise<void> {
-  const wanted: Wanted = { tenantId, fileId: payload.fileId as FileId, ownerTag: payload.ownerTag as IdTag }
+  const ownerTag = payload.ownerTag as IdTag
+  const sourceTag = (payload.sourceTag ?? ownerTag) as IdTag
+  const wanted: Wanted = { tenantId, fileId: payload.fileId as FileId, ownerTag, sourceTag }
   const known = await findFile(deps.db.reader(tenantId), wanted.fileId)
   if (known && (known.content || !known.isCopy || known.status === 'D')) return
   const source = await findSource(deps, wanted, signal)
@@ -63,13 +68,13 @@ export async function fetchFile(
 
 async function findSource(
   deps: FetchDeps,
-  { tenantId, fileId, ownerTag }: Wanted,
+  { tenantId, fileId, sourceTag }: Wanted,
   signal: AbortSignal,
 ): Promise<Source> {
-  const server = await deps.findServer(ownerTag)
+  const server = await deps.findServer(sourceTag)
   if (server.kind === 'unknown') throw deadly('the owner is not known')
   if (server.kind === 'unreachable') throw retryable('the owner’s server cannot be reached')
-  const bearer = await deps.proxyToken(tenantId, ownerTag)
+  const bearer = await deps.proxyToken(tenantId, sourceTag)
   return { url: `${server.serverUrl}/api/files/${fileId}`, bearer, signal }
 }
 

@@ -17,6 +17,8 @@ export const fetchFileJob = jobKind({
   payload: Type.Object({
     fileId: Type.String(),
     ownerTag: Type.String(),
+    /** Who passed the action on, and has the file as well. */
+    sourceTag: Type.Optional(Type.String()),
     /** Somebody wants to read it now, however large it is. */
     isAskedFor: Type.Optional(Type.Boolean()),
   }),

@@ -5,20 +5,25 @@ import { Failure } from '#lib/failure.ts'
 import type { StoredFile } from './file.ts'
 import { fetchFileJob } from './file-jobs.ts'
 
-/** Queues the attachments of a received action to be fetched from its issuer's server. */
+/** Queues the attachments of a received action to be fetched from its issuer's server, or from that of who passed it on. */
 export async function queueFetches(
   deps: { readonly jobs: Pick<Jobs, 'enqueueAll'> },
   tx: Writer,
-  received: { readonly issuerTag: IdTag; readonly attachments: readonly string[] },
+  received: {
+    readonly issuerTag: IdTag
+    readonly attachments: readonly string[]
+    readonly sourceTag: IdTag
+  },
 ): Promise<void> {
-  const { issuerTag } = received
+  const { issuerTag, sourceTag } = received
+  const source = sourceTag === issuerTag ? {} : { sourceTag }
   const fileIds = received.attachments.map(parseFileId).filter((fileId) => fileId !== undefined)
   await deps.jobs.enqueueAll(
     tx,
     fetchFileJob,
     fileIds.map((fileId) => ({
-      payload: { fileId, ownerTag: issuerTag },
-      options: { dedupKey: fileId, groupKey: issuerTag },
+      payload: { fileId, ownerTag: issuerTag, ...source },
+      options: { dedupKey: fileId, groupKey: sourceTag },
     })),
   )
 }

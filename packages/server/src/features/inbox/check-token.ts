@@ -18,6 +18,8 @@ export interface CheckedToken {
   readonly payload: ActionTokenPayload
   readonly actionId: ActionId
   readonly issuerTag: IdTag
+  /** What it passes on, when it is a community's announcement; this holds no other. */
+  readonly announced?: CheckedToken
 }
 
 // How far another server's clock may be ahead of ours (DECISIONS part 11).
@@ -46,7 +48,25 @@ export function checkToken(text: string, nowSecs: number): CheckedToken {
   if (payload.exp <= nowSecs) throw bad('the token has expired')
   if (ownActionId(issuerTag, payload.nonce) !== actionId)
     throw bad('actionId does not follow from issuerTag and nonce')
-  return { text, parsed, payload, actionId, issuerTag }
+  const token = { text, parsed, payload, actionId, issuerTag }
+  const announced = payload.type === 'ANNC' ? readAnnounced(token, nowSecs) : undefined
+  return announced ? { ...token, announced } : token
+}
+
+/** An announcement is about what it holds, and that was given to who announces it. */
+function readAnnounced(
+  { payload }: Pick<CheckedToken, 'payload'>,
+  nowSecs: number,
+): CheckedToken | undefined {
+  const text = payload.content?.token
+  if (text === undefined) return undefined
+  if (typeof text !== 'string') throw bad('content.token is no token')
+  const announced = checkToken(text, nowSecs)
+  const { actionId, payload: given } = announced
+  if (given.type === 'ANNC' || actionId !== payload.subject) throw bad('content.token is not the subject')
+  const isGiven = [given.audienceTag, ...(given.audience ?? [])].includes(payload.issuerTag)
+  if (!isGiven) throw bad('content.token was not given to the issuer')
+  return announced
 }
 
 /** DECISIONS part 4: an action's id commits to its issuer, so nobody can occupy another issuer's id. */

@@ -36,7 +36,7 @@ export async function fetchHistory(
 ): Promise<void> {
   const idTag = payload.idTag as IdTag
   const tenant = await deps.findTenantById(tenantId)
-  if (!tenant || (await deps.isBlockedDomain(idTag))) return
+  if (!tenant || (await deps.isShunned(idTag))) return
   const since = nowSecs(deps.clock) - historyLimits.maxAgeSecs
   const texts = await deps.requestHistory(tenant, idTag, { since, signal })
   for (const text of texts.slice(0, historyLimits.maxItems)) {

@@ -12,8 +12,8 @@ export interface ReceiveDeps {
   readonly clock: Clock
   readonly jobs: Jobs
   readonly verifier: TokenVerifier
-  /** Has the whole server nothing to do with this identity's domain? */
-  readonly isBlockedDomain: (idTag: IdTag) => Promise<boolean>
+  /** Has the whole server nothing to do with this identity, or with its domain? */
+  readonly isShunned: (idTag: IdTag) => Promise<boolean>
   /** The tenants of this server that an action concerns. */
   readonly findConcerned: (reader: Reader, payload: ActionTokenPayload) => Promise<Tenant[]>
   /** A tenant that takes part; not one that is suspended. */

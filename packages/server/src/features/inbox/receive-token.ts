@@ -50,7 +50,8 @@ export async function receiveTokenNow(deps: ReceiveDeps, text: string): Promise<
 
 async function readToken(deps: ReceiveDeps, text: string): Promise<CheckedToken> {
   const token = checkToken(text, nowSecs(deps.clock))
-  if (await deps.isBlockedDomain(token.issuerTag)) throw new Failure('E-AUTH-FORBIDDEN')
+  for (const { issuerTag } of [token, ...(token.announced ? [token.announced] : [])])
+    if (await deps.isShunned(issuerTag)) throw new Failure('E-AUTH-FORBIDDEN')
   return token
 }
 

@@ -1,4 +1,4 @@
-import type { ReceiveOutcome } from '#features/actions/index.ts'
+import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -19,15 +19,19 @@ export async function storeToken(
   tenants: readonly Tenant[],
 ): Promise<ReceiveOutcome[]> {
   if (tenants.length === 0) return []
-  const { text, payload, actionId, issuerTag } = token
+  const received = receivedOf(token)
   return await deps.db.transact(serverTenant, async (tx) => {
     const outcomes: ReceiveOutcome[] = []
     for (const tenant of tenants) {
-      const received = { token: text, payload, actionId, issuerTag }
       outcomes.push(await deps.receiveAction(tx.as(tenant.tenantId), { tenant, received }))
     }
     return outcomes
   })
+}
+
+function receivedOf({ text, payload, actionId, issuerTag, announced }: CheckedToken): ReceivedAction {
+  const received = { token: text, payload, actionId, issuerTag }
+  return announced ? { ...received, announced: receivedOf(announced) } : received
 }
 
 /** Queues a verified token for tenants; one issuer's tokens keep their order. */

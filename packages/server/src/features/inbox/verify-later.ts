@@ -36,7 +36,7 @@ export async function verifyWaitingToken(
 ): Promise<void> {
   const token = checkAgain(text, nowSecs(deps.clock))
   if (!token || context.createdAtMs + maxWaitingMs <= deps.clock.now()) return
-  if (await deps.isBlockedDomain(token.issuerTag)) return
+  if (await deps.isShunned((token.announced ?? token).issuerTag)) return
   if (!(await isGenuine(deps, token))) return
   await storeLater(deps, token, await deps.findConcerned(deps.db.reader(serverTenant), token.payload))
 }

@@ -34,19 +34,25 @@ const maxVerdicts = 20_000
 export function openTokenVerifier(deps: VerifyDeps) {
   const valid = new LRUCache<string, true>({ max: maxVerdicts })
   return {
-    /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`. */
+    /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`.
+     * The same for what it announces. */
     async verify(token: CheckedToken): Promise<true | 'unreachable'> {
-      const hash = createHash('sha256').update(token.text).digest('base64')
-      if (valid.has(hash)) return true
-      const key = await findKey(deps, token)
-      if (key === 'unreachable') return key
-      const { signingInput, signature } = token.parsed
-      if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
-      // Not before the signature: nobody may use up what is another's. One that is refused here comes again.
-      await deps.admitIssuer(token.issuerTag)
-      valid.set(hash, true)
-      return true
+      const verdict = await verifyOne(token)
+      return verdict === true && token.announced ? verifyOne(token.announced) : verdict
     },
+  }
+
+  async function verifyOne(token: CheckedToken): Promise<true | 'unreachable'> {
+    const hash = createHash('sha256').update(token.text).digest('base64')
+    if (valid.has(hash)) return true
+    const key = await findKey(deps, token)
+    if (key === 'unreachable') return key
+    const { signingInput, signature } = token.parsed
+    if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
+    // Not before the signature: nobody may use up what is another's. One that is refused here comes again.
+    await deps.admitIssuer(token.issuerTag)
+    valid.set(hash, true)
+    return true
   }
 }
 

@@ -20,8 +20,8 @@ export interface DeliverDeps {
   readonly clock: Clock
   readonly egress: Pick<Egress, 'request'>
   readonly metrics: Pick<Metrics, 'deliveryTried'>
-  /** Has the whole server nothing to do with this identity's domain? */
-  readonly isBlockedDomain: (idTag: IdTag) => Promise<boolean>
+  /** Has the whole server nothing to do with this identity, or with its domain? */
+  readonly isShunned: (idTag: IdTag) => Promise<boolean>
   readonly findToken: FindToken
   readonly findInbox: (
     recipient: IdTag,
@@ -59,10 +59,10 @@ export async function deliverAction(
   await deps.onDelivered(context.tenantId, actionId)
 }
 
-// Who blocks a domain blocks the identities in it, wherever they are hosted.
+// Who blocks a domain blocks the identities in it, wherever they are hosted; others are blocked by name.
 async function assertSomebodyAllowed(deps: DeliverDeps, recipients: readonly IdTag[]): Promise<void> {
-  for (const recipient of recipients) if (!(await deps.isBlockedDomain(recipient))) return
-  throw new JobVerdict('the domain is blocked', { kind: 'dead' })
+  for (const recipient of recipients) if (!(await deps.isShunned(recipient))) return
+  throw new JobVerdict('the recipients are blocked', { kind: 'dead' })
 }
 
 function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {

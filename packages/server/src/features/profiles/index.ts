@@ -10,7 +10,7 @@ export { describeIdentity, type IdentityDocumentDeps } from './identity-document
 export { changeOwnProfile, createOwnProfile, getOwnProfile } from './own-profile.ts'
 export { acceptName, type StoredProfile } from './profile.ts'
 export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
-export { findNames, forgetRemoteProfile } from './profile-store.ts'
+export { findNames, findStoredProfile, forgetRemoteProfile } from './profile-store.ts'
 export { banView, type ServerInfo } from './profile-view.ts'
 export { profilesMigrations } from './profiles-migrations.ts'
 export { type PictureBytes, type SetPictureDeps, setPicture } from './set-picture.ts'

@@ -1,10 +1,12 @@
 import { invalid } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
+import { isForCommunity, listMembers } from '../community-members.ts'
 import { listRecipients } from '../recipients.ts'
 import { findThread, placeUnder } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** Comments: the root's issuer passes them on to the thread's readers, for nobody else knows who they are. */
+/** Comments: the root's issuer, or the community that was given the root, passes them on to the thread's readers, for nobody
+ * else knows who they are. */
 export const cmnt: TypeHooks = {
   type: 'CMNT',
   async prepare(scene) {
@@ -28,7 +30,9 @@ export const cmnt: TypeHooks = {
   },
   async listRelays(reader, tenant, { rootId }) {
     const root = rootId && (await findStoredAction(reader, rootId))
-    return root && root.issuerTag === tenant.idTag ? listRecipients(reader, tenant, root) : []
+    if (!root) return []
+    if (isForCommunity(tenant, root)) return listMembers(reader, root.visibility)
+    return root.issuerTag === tenant.idTag ? listRecipients(reader, tenant, root) : []
   },
   async listOthers(reader, tenant, { parentId, rootId }) {
     const parent = parentId && (await findStoredAction(reader, parentId))

@@ -2,6 +2,8 @@ import { parseIdTag, roleLevel } from '@kith/protocol'
 import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { findRival } from '../action-store.ts'
+import { acceptLaterJob } from '../job-kinds.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
 /** Invitations into communities: held by the guest, who may accept, and by the community, which then takes the guest in. */
@@ -22,6 +24,14 @@ export const invt: TypeHooks = {
     if (roleLevel(inviter ? roleOf(inviter) : 'public') < roleLevel('moderator'))
       throw new Failure('E-AUTH-FORBIDDEN')
     return { status: 'A' }
+  },
+  // The guest's own request may have come first.
+  async onReceive({ ports, tx, tenant, action }) {
+    const { subject, audienceTag: guestTag } = action
+    if (subject !== tenant.idTag || guestTag === undefined) return
+    const wish = { type: 'CONN', issuerTag: guestTag, audienceTag: tenant.idTag, subject: undefined } as const
+    const request = await findRival(tx, wish)
+    if (request?.status === 'C') await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: request.actionId })
   },
   answer: ({ actionId, subject }, verdict) =>
     verdict === 'accept' ? { type: 'CONN', audienceTag: subject, subject: actionId } : undefined,

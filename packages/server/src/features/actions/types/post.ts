@@ -1,4 +1,21 @@
+import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** A post has no effect but that it is there. */
-export const post: TypeHooks = { type: 'POST' }
+/** What is said to everybody who may read it, or to a community, which passes it on. */
+export const post: TypeHooks = {
+  type: 'POST',
+  ...givenToCommunities(),
+}
+
+/** Whatever members give to their community. */
+export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'listRelays'> {
+  return {
+    isAnnounced: true,
+    async admit({ tx, tenant, action }) {
+      await assertContributes(tx, tenant, action)
+      return {}
+    },
+    listRelays: async (reader, tenant, action) =>
+      isForCommunity(tenant, action) ? await listMembers(reader, 'ever') : [],
+  }
+}

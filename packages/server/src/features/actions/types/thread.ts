@@ -6,6 +6,7 @@ import type { Reader } from '#infra/db/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
+import { isForCommunity } from '../community-members.ts'
 import type { Completion, HookScene, PrepareScene } from './type-hooks.ts'
 
 /** Comments, answers and reactions hang on another action, and are never read by more than its root is. */
@@ -35,22 +36,35 @@ export interface HeldThread {
 }
 
 /** Looks up where a received action hangs. Its issuer must be a reader of the thread, as far as that can be told here:
- * at the root's issuer. */
+ * at the root's issuer and at the community that was given the root. */
 export async function findThread(
   scene: HookScene,
   { parentId, claimedRootId }: { readonly parentId: ActionId; readonly claimedRootId: ActionId | undefined },
 ): Promise<HeldThread> {
-  const { tx, tenant, action } = scene
+  const { ports, tx, tenant, action } = scene
   const parent = await findStoredAction(tx, parentId)
   const rootId = parent ? rootIdOf(parent) : (claimedRootId ?? parentId)
   if (claimedRootId !== undefined && claimedRootId !== rootId)
     throw invalid('/rootId', 'is not the parent’s root')
   const root = rootId === parentId ? parent : await findStoredAction(tx, rootId)
-  if (root?.issuerTag === tenant.idTag) {
+  if (root && (root.issuerTag === tenant.idTag || isForCommunity(tenant, root))) {
     if (!parent || parent.status === 'D' || root.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
-    if (!(await isReader(tx, tenant, action.issuerTag, root))) throw new Failure('E-AUTH-FORBIDDEN')
+    const isKnown = await isReader(tx, tenant, action.issuerTag, root)
+    if (!isKnown && !(await isReadByMembers(ports, tx, tenant, root))) throw new Failure('E-AUTH-FORBIDDEN')
   }
   return { parent, root, rootId }
+}
+
+/** Who reads what the tenant gave to a community only that knows, and it passes on what they say: their knowing the action
+ * has to do here. */
+async function isReadByMembers(
+  ports: HookScene['ports'],
+  reader: Reader,
+  tenant: Tenant,
+  { issuerTag, audienceTag, visibility }: StoredAction,
+): Promise<boolean> {
+  if (issuerTag !== tenant.idTag || audienceTag === undefined || visibility === null) return false
+  return ports.isCommunity(reader, audienceTag)
 }
 
 async function isReader(reader: Reader, tenant: Tenant, idTag: IdTag, root: StoredAction): Promise<boolean> {

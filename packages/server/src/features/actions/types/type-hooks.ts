@@ -50,6 +50,8 @@ export interface TypeHooks {
   check?(body: ActionBody): void
   /** May refuse the action before it is signed, or complete it. */
   prepare?(scene: PrepareScene): Promise<Completion>
+  /** May refuse the deletion of the tenant's own action. */
+  assertMayDelete?(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void>
   /** At a receiver, before anything is written: a `Failure` refuses the action. */
   admit?(scene: HookScene): Promise<Admission>
   /** At the issuer, once it is stored. */
@@ -64,7 +66,9 @@ export interface TypeHooks {
   onReject?(scene: HookScene): Promise<void>
   /** What the target answers with. */
   answer?(action: StoredAction, verdict: 'accept' | 'reject'): ActionInput | undefined
-  /** To whom a receiver passes it on, and the record of its deletion. */
+  /** A community that was given it passes it on to its members, in its own words. */
+  readonly isAnnounced?: true
+  /** To whom a receiver passes it on as it is, unless it is announced, and the record of its deletion. */
   listRelays?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]>
   /** Who receives it besides those that the type's data names. */
   listOthers?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]>

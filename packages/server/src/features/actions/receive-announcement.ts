@@ -1,0 +1,76 @@
+import { type IdTag, parseActionId } from '@kith/protocol'
+import { findEffectiveRelation, type Relation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { invalid } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from './action.ts'
+import { hasAnnouncedEnd } from './action-lookup-store.ts'
+import type { ActionPorts } from './action-ports.ts'
+import { eraseAction, findStoredAction, insertRecord } from './action-store.ts'
+import { countAction } from './count-actions.ts'
+import type { ReceivedAction } from './received-action.ts'
+
+interface Announcement {
+  readonly tenant: Tenant
+  readonly received: ReceivedAction
+}
+
+/** Is it no action, but a community's word on one? */
+export function isAnnouncement({ payload }: Pick<ReceivedAction, 'payload'>): boolean {
+  return payload.type === 'ANNC'
+}
+
+/** What a community passes on to a tenant that follows it or is connected with it; undefined when that is nothing, or the
+ * end of something, which has been done then. */
+export async function openAnnouncement(
+  ports: ActionPorts,
+  tx: Writer,
+  announcement: Announcement,
+): Promise<ReceivedAction | undefined> {
+  const { received } = announcement
+  const { payload, issuerTag: communityTag, announced } = received
+  const subject = parseActionId(payload.subject ?? '')
+  if (!subject) throw invalid('/subject', 'is not an action')
+  if (payload.subType === endingSubType) {
+    await takeAway(ports, tx, announcement)
+    return undefined
+  }
+  const bond = await findEffectiveRelation(tx, communityTag)
+  if (!announced || !reaches(bond, announced)) return undefined
+  return (await hasAnnouncedEnd(tx, { communityTag, subject })) ? undefined : announced
+}
+
+/** Followers are not shown what is for those who contribute. */
+function reaches(bond: Relation | undefined, { payload }: ReceivedAction): boolean {
+  if (bond?.connection === 'connected') return payload.visibility !== undefined
+  return bond?.isFollowing === true && payload.visibility !== undefined && payload.visibility !== 'C'
+}
+
+/** A moderator has taken something away. Remembered also where it has not arrived yet. */
+async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: Announcement): Promise<void> {
+  const { actionId, issuerTag, payload, token } = received
+  const { subject = '', type, subType } = payload
+  await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt: payload.iat, token })
+  const subjectId = parseActionId(subject)
+  const action = subjectId && (await findStoredAction(tx, subjectId))
+  if (!action || action.status === 'D' || !(await isFrom(tx, tenant, action, issuerTag))) return
+  await eraseAction(tx, action.actionId)
+  await countAction(ports, tx, { tenant, action, by: -1 })
+  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+}
+
+/** Does the tenant hold the action only because it was given to the community, or said under what was? */
+async function isFrom(
+  tx: Writer,
+  tenant: Tenant,
+  action: StoredAction,
+  communityTag: IdTag,
+): Promise<boolean> {
+  if (action.issuerTag === tenant.idTag) return false
+  const root = action.withinId && (await findStoredAction(tx, action.withinId))
+  return [action, ...(root ? [root] : [])].some(
+    (it) =>
+      (it.audienceTag === communityTag && !it.audience.includes(tenant.idTag)) ||
+      (it === root && it.issuerTag === communityTag),
+  )
+}

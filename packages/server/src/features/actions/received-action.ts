@@ -1,0 +1,17 @@
+import type { ActionId, ActionTokenPayload, IdTag } from '@kith/protocol'
+import type { Failure } from '#lib/failure.ts'
+
+/** An action whose signature is its issuer's. */
+export interface ReceivedAction {
+  readonly token: string
+  readonly payload: ActionTokenPayload
+  readonly actionId: ActionId
+  readonly issuerTag: IdTag
+  /** What it passes on, when it is an announcement; of that too the signature is its issuer's. */
+  readonly announced?: ReceivedAction | undefined
+}
+
+/** What became of an action at one tenant. `refused` is kept as deleted, and shown to nobody. */
+export type ReceiveOutcome =
+  | { readonly kind: 'stored' | 'known' | 'blocked' }
+  | { readonly kind: 'refused'; readonly failure: Failure }
