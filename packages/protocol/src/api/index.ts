@@ -10,6 +10,7 @@ import { fileListContracts } from './file-lists.ts'
 import { fileContracts } from './files.ts'
 import { profileContracts } from './profiles.ts'
 import { referenceContracts } from './references.ts'
+import { registrationContracts } from './registration.ts'
 import { settingContracts } from './settings.ts'
 import { shareContracts } from './shares.ts'
 import { signInContracts } from './sign-in.ts'
@@ -26,6 +27,7 @@ export * from './files.ts'
 export * from './login-session.ts'
 export * from './profiles.ts'
 export * from './references.ts'
+export * from './registration.ts'
 export * from './settings.ts'
 export * from './shares.ts'
 export * from './sign-in.ts'
@@ -38,6 +40,7 @@ export * from './sign-in-qr.ts'
 export const allContracts: readonly Contract[] = [
   ...signInContracts,
   ...profileContracts,
+  ...registrationContracts,
   ...communityContracts,
   ...adminProfileContracts,
   ...actionContracts,

@@ -12,7 +12,9 @@ import type { Addresses } from './addresses.ts'
 import { actionPorts, wireActions } from './federation-features.ts'
 import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
+import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
+import { wireRegistration } from './registration-features.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
@@ -33,10 +35,12 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const identity = openIdentityFeatures(services, addresses, domainBlocks)
   const files = openFileFeatures(services, identity, addresses)
   const ports = actionPorts(services, identity, files.fileShares)
+  const names = openNames(services, identity, { addresses, domainBlocks })
   return {
     identity,
     endpoints: [
       ...wireSignIn(services, identity, { addresses, files }),
+      ...wireRegistration(services, identity, names),
       ...wireProfiles(services, identity, { addresses, ports, files }),
       ...files.endpoints,
       ...files.wireShares(ports),

@@ -7,6 +7,7 @@ import { filesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
+import { registrationMigrations } from '#features/registration/index.ts'
 import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   ...domainBlocksMigrations,
   ...settingsMigrations,
   ...standingMigrations,
+  ...registrationMigrations,
 ]

@@ -16,6 +16,11 @@ export interface Reference {
   readonly accessLevel?: 'read' | 'write'
 }
 
+/** Can it be used no more, because it was used up or has expired? */
+export function isSpent({ count, expiresAt }: Reference, now: number): boolean {
+  return count === 0 || (expiresAt !== undefined && expiresAt <= now)
+}
+
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const idLength = 24
 

@@ -1,2 +1,8 @@
+export { type NameCheck, type NameCheckDeps, openNameCheck, type WantedName } from './check-name.ts'
 export { type BaseTenant, type EnsureBaseTenantDeps, ensureBaseTenant } from './ensure-base-tenant.ts'
+export { invitationLink } from './invitation.ts'
 export { type MakePersonDeps, makePerson, makeWelcome } from './make-person.ts'
+export type { RegisterAccountDeps } from './register-account.ts'
+export { registrationEndpoints } from './registration-endpoints.ts'
+export { registrationMigrations } from './registration-migrations.ts'
+export { type SweepUnfinishedDeps, sweepUnfinished, sweepUnfinishedJob } from './sweep-unfinished.ts'

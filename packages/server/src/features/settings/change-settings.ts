@@ -4,6 +4,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import type { SettingName } from './definitions.ts'
 import type { Settings, SettingsDeps } from './open-settings.ts'
 import { sealValue } from './sealed-value.ts'
 import { getKnownName, type KnownName, textOf } from './setting.ts'
@@ -41,6 +42,17 @@ export async function putSetting(
     await record(deps, tx, { change, known, level, event: 'setting.changed' })
   })
   return [known.name, isSecret(known) ? null : value]
+}
+
+/** Sets a value of the tenant of `tx`, whoever asks: for those who make the tenant. */
+export async function putOwnSetting(
+  deps: ChangeSettingsDeps,
+  tx: Writer,
+  { name, value }: { readonly name: SettingName; readonly value: unknown },
+): Promise<void> {
+  const known = getKnownName(name)
+  await store(deps, tx, { known, text: textOf(known, value) })
+  tx.afterCommit(() => deps.settings.forget())
 }
 
 /** Takes a value back. There need not have been one, but a free name without a value is unknown. */

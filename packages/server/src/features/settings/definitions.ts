@@ -20,6 +20,16 @@ const ofServer = { scope: 'global', permission: 'admin' } as const
 const ofTenant = { scope: 'tenant', permission: 'user' } as const
 const mailing = { ...ofServer, isAdminOnly: true } as const
 
+// Names that programs look for by themselves, that certificates and mail are proven with, or that seem to speak for the
+// server.
+const reservedNames = [
+  ...['www', 'api', 'app', 'admin', 'administrator', 'root', 'system', 'server', 'localhost'],
+  ...['mail', 'smtp', 'imap', 'pop', 'pop3', 'mx', 'webmail', 'autoconfig', 'autodiscover'],
+  ...['ns', 'ns1', 'ns2', 'ns3', 'ns4', 'dns', 'ftp', 'wpad', 'isatap', 'mta-sts', 'openpgpkey'],
+  ...['postmaster', 'hostmaster', 'webmaster', 'abuse', 'security', 'support', 'help', 'info', 'noreply'],
+  ...['auth', 'login', 'account', 'register', 'idp', 'status', 'static', 'assets', 'cdn'],
+]
+
 const push = (isOn: boolean, what: string) =>
   define({ ...ofTenant, type: Type.Boolean(), default: isOn, sentence: `Push notifications about ${what}.` })
 
@@ -99,6 +109,26 @@ export const definitions = {
     type: Type.Integer(),
     default: 16,
     sentence: 'Size of the largest value of a setting in KiB.',
+  }),
+  'limits.max_tenants': define({
+    ...ofServer,
+    type: Type.Integer({ minimum: 0, maximum: 10_000_000 }),
+    default: 0,
+    sentence: 'How many tenants may live here before nobody can register any more; 0 is without limit.',
+  }),
+  'server.registration': define({
+    ...ofServer,
+    type: Words(['invite', 'open']),
+    default: 'invite',
+    sentence:
+      'Who may register: people with an invitation of the base tenant (`invite`), or everybody (`open`).',
+  }),
+  'idp.reserved_names': define({
+    ...ofServer,
+    isAdminOnly: true,
+    type: Type.Array(Type.String({ pattern: '^[a-z0-9-]{1,63}$' }), { maxItems: 500 }),
+    default: reservedNames,
+    sentence: 'Names that nobody gets below the domain of the server, nor others that can be taken for them.',
   }),
   'community.creation': define({
     ...ofServer,

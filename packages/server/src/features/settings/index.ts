@@ -1,3 +1,4 @@
+export { putOwnSetting } from './change-settings.ts'
 export { definitions, type SettingName, type SettingValue } from './definitions.ts'
 export { openSettings, type Settings, type SettingsDeps } from './open-settings.ts'
 export { settingsSealed } from './sealed-value.ts'

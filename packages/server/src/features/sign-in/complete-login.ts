@@ -1,4 +1,4 @@
-import type { LoginSession } from '@kith/protocol'
+import type { LoginSession, Scope } from '@kith/protocol'
 import { findAccount, serviceWorkerKey } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import {
@@ -34,13 +34,20 @@ export interface CompleteLoginDeps extends IssueDeps {
 export async function startPersonalSession(
   { clock }: Pick<CompleteLoginDeps, 'clock'>,
   tx: Writer,
-  input: { tenant: Tenant; method: SessionMethod; device: Device; lifetimes: TokenLifetimes },
+  input: {
+    readonly tenant: Tenant
+    readonly method: SessionMethod
+    readonly device: Device
+    readonly lifetimes: TokenLifetimes
+    readonly scope?: Scope | undefined
+  },
 ): Promise<Session> {
-  const { tenant, method, device, lifetimes } = input
+  const { tenant, method, device, lifetimes, scope } = input
   const session = await startSession({ clock }, tx, {
     callerTag: tenant.idTag,
     method,
     device,
+    scope,
     expiresAt: nowSecs(clock) + lifetimes.sessionSecs,
   })
   if (!session) throw new Error('A session id made by chance exists already')

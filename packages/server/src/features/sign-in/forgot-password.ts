@@ -1,22 +1,16 @@
 import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
-import { mailReference } from '#features/account-mails/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { countReferencesSince, type MakeReferenceDeps } from '#features/references/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
-import { nowSecs } from '#lib/clock.ts'
+import { type MailDeps, mailWithinLimits } from './mail-within-limits.ts'
 
-export interface ForgotPasswordDeps extends MakeReferenceDeps {
+export interface ForgotPasswordDeps extends MailDeps {
   readonly db: Database
-  readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
-const hourSecs = 3600
-const validSecs = hourSecs
-const maxPerHour = 3
-const maxPerDay = 5
+const validSecs = 3600
 
 const forgottenJob = jobKind({
   name: 'sign-in.password-forgotten',
@@ -49,17 +43,12 @@ export function handleForgottenPasswords(
   })
 }
 
-/** At most 3 an hour and 5 a day, silently: whoever floods a mailbox learns nothing. */
 async function mailReset(
   deps: ForgotPasswordDeps,
   { tenantId, ip, lang }: { tenantId: TenantId; ip: string; lang: string | undefined },
 ): Promise<void> {
-  const now = nowSecs(deps.clock)
-  const type = 'password-reset'
   await deps.db.transact(tenantId, async (tx) => {
-    if ((await countReferencesSince(tx, type, now - hourSecs)) >= maxPerHour) return
-    if ((await countReferencesSince(tx, type, now - 24 * hourSecs)) >= maxPerDay) return
-    if (await mailReference(deps, tx, { type, validSecs, lang }))
+    if (await mailWithinLimits(deps, tx, { type: 'password-reset', validSecs, lang }))
       await audit(deps, tx, { event: 'password.reset-requested', ip })
   })
 }

@@ -14,8 +14,11 @@ import {
   startPersonalSession,
 } from './complete-login.ts'
 import { countAttempt, forgiveAttempt } from './count-attempt.ts'
+import { type MailDeps, mailWithinLimits } from './mail-within-limits.ts'
 
-export interface LoginDeps extends CompleteLoginDeps {
+const verifyValidSecs = 24 * 3600
+
+export interface LoginDeps extends CompleteLoginDeps, MailDeps {
   readonly passwords: PasswordHasher
   requiresVerifiedEmail(tenantId: TenantId): Promise<boolean>
 }
@@ -32,7 +35,7 @@ export interface LoginInput {
 export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSession> {
   const { db } = deps
   const { tenant, idTag, password, device } = input
-  await getActiveTenant(deps, tenant)
+  const { isBase } = await getActiveTenant(deps, tenant)
   const reader = db.reader(tenant.tenantId)
   const isKnown = await hasSignedInFrom(reader, tenant.idTag, device.ip)
   const buckets = signInBuckets(tenant.tenantId, serverTenant, {
@@ -45,8 +48,10 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
   const ownHash = idTag === tenant.idTag ? account?.passwordHash : undefined
   const { isRight, isOutdated } = await deps.passwords.check(password, ownHash)
   if (!isRight) return refuse(deps, input)
-  if (!account?.emailVerifiedAt && (await deps.requiresVerifiedEmail(tenant.tenantId)))
-    throw new Failure('E-AUTH-NOTVERIFIED')
+  // Whoever administers the server without an address could not turn the setting off again.
+  const isExempt = isBase && account?.email === undefined
+  if (!account?.emailVerifiedAt && !isExempt && (await deps.requiresVerifiedEmail(tenant.tenantId)))
+    return askToVerify(deps, tenant)
   return enter(deps, input, {
     buckets,
     newHash: isOutdated ? await deps.passwords.hash(password) : undefined,
@@ -60,6 +65,14 @@ async function refuse({ db, clock }: LoginDeps, { tenant, idTag, device }: Login
       audit({ clock }, tx, { event: 'sign-in.failed', ip: device.ip, details: { method: 'password' } }),
     )
   throw new Failure('E-AUTH-BADCRED')
+}
+
+/** Mails the link that proves the address to whoever knows the password. */
+async function askToVerify(deps: LoginDeps, { tenantId }: Tenant): Promise<never> {
+  await deps.db.transact(tenantId, async (tx) => {
+    await mailWithinLimits(deps, tx, { type: 'email-verify', validSecs: verifyValidSecs })
+  })
+  throw new Failure('E-AUTH-NOTVERIFIED')
 }
 
 async function enter(

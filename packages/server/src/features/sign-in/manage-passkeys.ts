@@ -1,13 +1,13 @@
 import { type PasskeyView, toIso } from '@kith/protocol'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { queueAccountMail } from '#features/account-mails/index.ts'
-import { findAccount } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { getActiveTenant } from './complete-login.ts'
+import { hasWayIn } from './has-way-in.ts'
 import { loadWebAuthn } from './load-webauthn.ts'
 import {
   challengeLifeSecs,
@@ -112,8 +112,7 @@ export async function deletePasskey(
   assertRecentlySignedIn(deps, caller)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     if (!(await removePasskey(tx, keyId))) throw new Failure('E-NOTFOUND')
-    const account = await findAccount(tx)
-    if (account?.passwordHash === undefined && (await listPasskeys(tx)).length === 0)
+    if (!(await hasWayIn(tx)))
       throw new Failure('E-STATE', { message: 'This is the only way to sign in: set a password first.' })
     await queueAccountMail(deps, tx, { template: 'passkey-removed' })
     await audit(deps, tx, { event: 'passkey.removed', actorTag: caller.idTag, ip, details: { keyId } })

@@ -84,6 +84,15 @@ export async function listTenantsAfter(
   return rows.map(fromRow)
 }
 
+export async function countTenants(reader: Reader): Promise<number> {
+  const { total } = await reader
+    .tables<TenantTables>()
+    .selectFrom('tenants')
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return Number(total)
+}
+
 /** Those of the identities that are tenants of this server. */
 export async function listHosted(reader: Reader, idTags: readonly IdTag[]): Promise<Set<IdTag>> {
   if (idTags.length === 0) return new Set()

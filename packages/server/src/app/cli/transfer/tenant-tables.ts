@@ -30,6 +30,7 @@ export const stayingTables: readonly string[] = [
   'token_secrets',
   'identities',
   'domain_blocks',
+  'unfinished_registrations',
   // Under way.
   'attempt_buckets',
   'qr_sessions',

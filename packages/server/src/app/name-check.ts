@@ -1,0 +1,29 @@
+import type { DomainBlocks } from '#features/domain-blocks/index.ts'
+import { type NameCheck, openNameCheck } from '#features/registration/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import type { Addresses } from './addresses.ts'
+import type { IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+
+/** The names that people can have on this server, by its configuration and settings. */
+export function openNames(
+  { db, dns, config }: Pick<Services, 'db' | 'dns' | 'config'>,
+  { tenants, settings }: Pick<IdentityFeatures, 'tenants' | 'settings'>,
+  { addresses, domainBlocks }: { readonly addresses: Addresses; readonly domainBlocks: DomainBlocks },
+): NameCheck {
+  const { baseIdTag, publicUrl, federation } = config
+  const { discoveryName, localAddresses, allowPrivateNetwork } = federation
+  return openNameCheck({
+    db,
+    dns,
+    tenants,
+    baseIdTag,
+    discoveryName,
+    localAddresses,
+    servesEveryTenant: publicUrl.servesEveryTenant,
+    allowPlainHttp: allowPrivateNetwork !== false,
+    serverUrls: (idTag) => [addresses.serverUrl(idTag), addresses.serverUrl(baseIdTag)],
+    findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
+    isBlockedDomain: (name) => domainBlocks.isBlocked(name),
+  })
+}

@@ -1,0 +1,143 @@
+import type { IdTag } from '@kith/protocol'
+import { findRelation, isBarred } from '#features/relations/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { Gate, GateFullError } from '#lib/gate.ts'
+import { type DnsCheckDeps, whereDnsLeads } from './dns-check.ts'
+import { isLocalName, labelsBelow, type NameKind, refusalOf } from './name-rules.ts'
+
+export interface NameCheckDeps extends DnsCheckDeps {
+  readonly db: Database
+  readonly tenants: Pick<Tenants, 'find' | 'findByHost'>
+  readonly baseIdTag: IdTag
+  /** False: the base tenant alone can be reached. */
+  readonly servesEveryTenant: boolean
+  findReservedNames(): Promise<readonly string[]>
+  /** Is it in a domain with which the server has nothing to do? */
+  isBlockedDomain(name: IdTag): Promise<boolean>
+}
+
+export interface WantedName {
+  readonly idTag: IdTag
+  readonly kind: NameKind
+  readonly appDomain?: IdTag | undefined
+}
+
+/** One reason why somebody cannot have a name; `code` as the wire knows it. */
+export interface NameProblem {
+  readonly code: 'E-PROFILE-EXISTS' | 'E-VALIDATION' | 'E-DNS'
+  readonly path: '/idTag' | '/appDomain'
+  readonly message: string
+}
+
+/** Tells whether names can be had on this server. To be made once per process: its questions to the DNS are counted. */
+export interface NameCheck {
+  /** Everything that stands against the name now. `E-UNAVAILABLE` when the DNS does not answer. */
+  find(wanted: WantedName): Promise<NameProblem[]>
+  /** Fails with the first problem: `E-PROFILE-EXISTS`, else `E-VALIDATION`. */
+  assert(wanted: WantedName): Promise<void>
+  /** Where the DNS of a name of one's own has to point. */
+  readonly serverAddresses: readonly string[]
+}
+
+// A question may take five seconds, and anybody may ask: 16 names at a time, each by two at most.
+const gateLimits = { total: 16, perKey: 2, waitingPerKey: 4, waiting: 64 }
+
+const taken = { code: 'E-PROFILE-EXISTS', message: 'This name is taken.' } as const
+const elsewhere = { code: 'E-DNS', message: 'The DNS of this name does not lead to this server.' } as const
+
+export function openNameCheck(deps: NameCheckDeps): NameCheck {
+  const gate = new Gate(gateLimits)
+
+  async function find(wanted: WantedName): Promise<NameProblem[]> {
+    const problems = [...(await idTagProblems(deps, wanted)), ...(await appDomainProblems(deps, wanted))]
+    if (problems.length > 0) return problems
+    for (const { name, path } of namesToAsk(deps, wanted))
+      if (!(await leadsHere(deps, gate, name))) problems.push({ ...elsewhere, path })
+    return problems
+  }
+
+  return {
+    find,
+    async assert(wanted) {
+      const [problem] = await find(wanted)
+      if (!problem) return
+      const { code, path, message } = problem
+      if (code === 'E-PROFILE-EXISTS') throw new Failure(code, { message })
+      throw new Failure('E-VALIDATION', { message, details: { issues: [{ path, message }], errors: [code] } })
+    },
+    serverAddresses: deps.localAddresses,
+  }
+}
+
+async function idTagProblems(deps: NameCheckDeps, { idTag, kind }: WantedName): Promise<NameProblem[]> {
+  const path = '/idTag'
+  const { baseIdTag, servesEveryTenant, localAddresses: ownHosts } = deps
+  if (!servesEveryTenant) return [refused(path, `This server serves ${baseIdTag} alone.`)]
+  const rules = { baseIdTag, ownHosts, reserved: await deps.findReservedNames() }
+  const refusal = refusalOf(idTag, kind, rules)
+  if (refusal !== undefined) return [refused(path, refusal)]
+  if (await deps.isBlockedDomain(idTag))
+    return [refused(path, 'This server has nothing to do with this domain.')]
+  return (await isTaken(deps, idTag)) ? [{ ...taken, path }] : []
+}
+
+async function appDomainProblems(
+  deps: NameCheckDeps,
+  { idTag, appDomain }: WantedName,
+): Promise<NameProblem[]> {
+  if (appDomain === undefined) return []
+  const path = '/appDomain'
+  if (appDomain === idTag) return [refused(path, 'This is the identity itself.')]
+  // What lies below the identity is its own; the rest of the server's domain is for identities.
+  if (labelsBelow(appDomain, idTag))
+    return (await deps.tenants.findByHost(appDomain)) ? [{ ...taken, path }] : []
+  const rules = { baseIdTag: deps.baseIdTag, ownHosts: deps.localAddresses, reserved: [] }
+  const isOurs = labelsBelow(appDomain, deps.baseIdTag) !== undefined
+  const refusal = isOurs ? 'This name is for an identity.' : refusalOf(appDomain, 'domain', rules)
+  if (refusal !== undefined) return [refused(path, refusal)]
+  return (await isTaken(deps, appDomain)) ? [{ ...taken, path }] : []
+}
+
+function refused(path: NameProblem['path'], message: string): NameProblem {
+  return { code: 'E-VALIDATION', path, message }
+}
+
+/** By a tenant, as its app domain, because it is barred, or because it lies below the name of somebody who lives here. */
+async function isTaken({ db, tenants, baseIdTag }: NameCheckDeps, name: IdTag): Promise<boolean> {
+  if (await tenants.findByHost(name)) return true
+  const relation = await findRelation(db.reader(serverTenant), name)
+  if (relation && isBarred(relation)) return true
+  const labels = name.split('.')
+  const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)
+  for (const parent of parents) if (parent !== baseIdTag && (await tenants.find(parent))) return true
+  return false
+}
+
+/** Names below the server's own domain lead where that does, unless somebody says that they have the name themselves. */
+function namesToAsk({ baseIdTag }: NameCheckDeps, { idTag, kind, appDomain }: WantedName) {
+  const needsDns = kind === 'domain' || (kind === 'community' && labelsBelow(idTag, baseIdTag) === undefined)
+  const names: { readonly name: IdTag; readonly path: NameProblem['path'] }[] = []
+  if (needsDns) names.push({ name: idTag, path: '/idTag' })
+  if (appDomain !== undefined) names.push({ name: appDomain, path: '/appDomain' })
+  return names.filter(({ name }) => !isLocalName(name))
+}
+
+async function leadsHere(deps: NameCheckDeps, gate: Gate, name: IdTag): Promise<boolean> {
+  const leave = await gate.enter(name).catch((error: unknown) => {
+    throw error instanceof GateFullError
+      ? new Failure('E-UNAVAILABLE', { retryAfterSecs: 5, cause: error })
+      : error
+  })
+  try {
+    const verdict = await whereDnsLeads(deps, name)
+    if (verdict === 'unknown')
+      throw new Failure('E-UNAVAILABLE', {
+        message: 'The DNS of this name does not answer. Try again later.',
+      })
+    return verdict === 'here'
+  } finally {
+    leave()
+  }
+}

@@ -1,0 +1,59 @@
+import type { IdTag } from '@kith/protocol'
+import { readDiscoveryRecords } from '#features/identities/index.ts'
+import type { DnsAnswer, DnsResolver } from '#infra/dns/index.ts'
+
+export interface DnsCheckDeps {
+  readonly dns: DnsResolver
+  /** `DISCOVERY_NAME`. */
+  readonly discoveryName: string
+  /** `LOCAL_ADDRESSES`: IP addresses and names of this server. */
+  readonly localAddresses: readonly string[]
+  readonly allowPlainHttp: boolean
+  /** The addresses under which a record may name this server for an identity. */
+  serverUrls(idTag: IdTag): readonly string[]
+}
+
+/** Does the DNS of a name lead to this server (DECISIONS part 7)? A record that names a server decides; without one, the
+ * addresses do. */
+export async function whereDnsLeads(
+  deps: DnsCheckDeps,
+  name: IdTag,
+): Promise<'here' | 'elsewhere' | 'unknown'> {
+  const text = await deps.dns.resolveTxt(`_${deps.discoveryName}.${name}`)
+  if (text.kind === 'unreachable') return 'unknown'
+  const verdict = readDiscoveryRecords(recordsOf(text), deps)
+  if (verdict.kind === 'server') return deps.serverUrls(name).includes(verdict.server) ? 'here' : 'elsewhere'
+  if (verdict.kind === 'ambiguous' || deps.localAddresses.length === 0) return 'elsewhere'
+  return await whereAddressesLead(deps, name)
+}
+
+async function whereAddressesLead({ dns, localAddresses }: DnsCheckDeps, name: IdTag) {
+  const hosts = localAddresses.filter((address) => !isAddress(address))
+  const alias = hosts.length > 0 ? await dns.resolveCname(name) : ({ kind: 'not-found' } as const)
+  if (recordsOf(alias).some((target) => hosts.includes(target.toLowerCase().replace(/\.$/, ''))))
+    return 'here'
+  const found = await dns.resolveAddresses(name)
+  if (found.kind === 'unreachable') return 'unknown'
+  const addresses = recordsOf(found).map(canonical)
+  if (addresses.length === 0) return 'elsewhere'
+  if (localAddresses.some((own) => isAddress(own) && addresses.includes(canonical(own)))) return 'here'
+  for (const host of hosts) {
+    const own = await dns.resolveAddresses(host)
+    if (own.kind === 'unreachable') return 'unknown'
+    if (recordsOf(own).some((address) => addresses.includes(canonical(address)))) return 'here'
+  }
+  return 'elsewhere'
+}
+
+function recordsOf(answer: DnsAnswer): readonly string[] {
+  return answer.kind === 'found' ? answer.records : []
+}
+
+function isAddress(text: string): boolean {
+  return text.includes(':') || /^[\d.]+$/.test(text)
+}
+
+/** One spelling for each IPv6 address. */
+function canonical(address: string): string {
+  return address.includes(':') ? new URL(`http://[${address}]/`).hostname : address
+}

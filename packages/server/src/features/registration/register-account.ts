@@ -1,0 +1,167 @@
+import { type IdTag, parseScope, type RegistrationType } from '@kith/protocol'
+import { mailReference } from '#features/account-mails/index.ts'
+import { audit } from '#features/audit/index.ts'
+import { consumeReference, type Reference } from '#features/references/index.ts'
+import {
+  type Device,
+  type IssueDeps,
+  issueToken,
+  rolesOf,
+  type Session,
+  type TokenLifetimes,
+} from '#features/sessions/index.ts'
+import { startPersonalSession } from '#features/sign-in/index.ts'
+import { countTenants, type HostedTenant } from '#features/tenants/index.ts'
+import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+import { parseMailAddress } from '#lib/mail-address.ts'
+import type { NameCheck } from './check-name.ts'
+import { getInvitation } from './invitation.ts'
+import { type MakePersonDeps, makePerson, welcomeValidSecs } from './make-person.ts'
+import { countRegistration, countWelcome } from './registration-buckets.ts'
+import { putUnfinished } from './unfinished-store.ts'
+
+export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps {
+  readonly db: Database
+  readonly jobs: Pick<Jobs, 'enqueue'>
+  readonly names: NameCheck
+  /** Who may register (the setting `server.registration`). */
+  findPolicy(): Promise<'open' | 'invite'>
+  /** How many tenants may live here; 0 is without limit. */
+  findMaxTenants(): Promise<number>
+  requiresVerifiedEmail(tenantId: TenantId): Promise<boolean>
+  findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
+  /** Makes this the language of the tenant of `tx`. */
+  chooseLanguage(tx: Writer, lang: string): Promise<void>
+}
+
+export interface Registration {
+  readonly type: RegistrationType
+  readonly idTag: IdTag
+  readonly appDomain?: IdTag | undefined
+  readonly email: string
+  /** The refId of an invitation. */
+  readonly token?: string | undefined
+  readonly lang?: string | undefined
+  readonly device: Device
+}
+
+interface Registered {
+  readonly tnId: TenantId
+  readonly idTag: IdTag
+  readonly name: string
+  readonly token: string
+}
+
+/** What was decided before the transaction. */
+interface Plan extends Registration {
+  readonly base: HostedTenant
+  readonly invitation: Reference | undefined
+  readonly isMailed: boolean
+  readonly isNarrow: boolean
+  readonly maxTenants: number
+  readonly lifetimes: TokenLifetimes
+}
+
+const unusedKeptSecs = welcomeValidSecs + 24 * 3600
+// Until the address is verified.
+const narrowScope = parseScope('write:profile')
+
+/** Makes the account of somebody who was invited, or of anybody where registration is open. Whether the address belongs
+ * to another account is not looked at, so nothing can tell. */
+export async function registerAccount(deps: RegisterAccountDeps, input: Registration): Promise<Registered> {
+  const plan = await planOf(deps, input)
+  const { tenant, session } = await deps.db.transact(plan.base.tenantId, (tx) => register(deps, tx, plan))
+  const { token } = await issueToken(deps, tenant, {
+    use: 'login',
+    sid: session.sid,
+    callerTag: tenant.idTag,
+    scope: session.scope,
+    roles: rolesOf(tenant, { role: 'leader', isOwner: true, isAdmin: false }),
+    lifeSecs: plan.lifetimes.loginSecs,
+    notAfter: [session.expiresAt],
+  })
+  return { tnId: tenant.tenantId, idTag: tenant.idTag, name: tenant.idTag, token }
+}
+
+async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<Plan> {
+  const { type: kind, idTag, appDomain, device } = input
+  const email = parseMailAddress(input.email)
+  if (email === undefined) throw invalid('/email', 'This is no e-mail address.')
+  const base = await deps.tenants.base()
+  // Before the name is looked at: whoever has no invitation learns nothing of names, and makes no questions to the DNS.
+  const invitation = await findInvitation(deps, base, input.token)
+  await deps.names.assert({ idTag, kind, appDomain })
+  const place = rateKeyOf(device.ip)
+  await countRegistration(deps, { place, isInvited: invitation !== undefined })
+  return {
+    ...input,
+    email,
+    base,
+    invitation,
+    isMailed: await countWelcome(deps, email),
+    isNarrow: await deps.requiresVerifiedEmail(serverTenant),
+    maxTenants: await deps.findMaxTenants(),
+    lifetimes: await deps.findLifetimes(serverTenant),
+  }
+}
+
+async function findInvitation(
+  deps: RegisterAccountDeps,
+  base: HostedTenant,
+  token = '',
+): Promise<Reference | undefined> {
+  if (token !== '') return getInvitation(deps, deps.db.reader(base.tenantId), { token, isFor: 'person' })
+  if ((await deps.findPolicy()) === 'open') return undefined
+  throw new Failure('E-AUTH-FORBIDDEN', { message: 'To register here you need an invitation.' })
+}
+
+async function register(
+  deps: RegisterAccountDeps,
+  tx: Writer,
+  plan: Plan,
+): Promise<{ tenant: HostedTenant; session: Session }> {
+  const { idTag, appDomain, email, invitation, lang, device, lifetimes } = plan
+  // Decided by one conditional update: of many who use the last place at once one gets it.
+  if (invitation) await consumeReference(deps, tx, { refId: invitation.refId, types: ['invite'] })
+  await assertRoom(tx, plan)
+  const tenant = await makePerson(deps, tx, {
+    idTag,
+    name: idTag,
+    email,
+    ...(appDomain === undefined ? {} : { appDomain }),
+  })
+  const own = tx.as(tenant.tenantId)
+  if (plan.isMailed) await mailReference(deps, own, { type: 'welcome', validSecs: welcomeValidSecs, lang })
+  if (lang !== undefined) await deps.chooseLanguage(own, lang)
+  await putUnfinished(tx, { personId: tenant.tenantId, expiresAt: nowSecs(deps.clock) + unusedKeptSecs })
+  const scope = plan.isNarrow ? narrowScope : undefined
+  const session = await startPersonalSession(deps, own, {
+    tenant,
+    method: 'set-up',
+    device,
+    lifetimes,
+    scope,
+  })
+  await note(deps, tx, plan)
+  await audit(deps, own, { event: 'tenant.created', ip: device.ip, details: { by: 'registration' } })
+  return { tenant, session }
+}
+
+async function assertRoom(tx: Writer, { maxTenants }: Plan): Promise<void> {
+  if (maxTenants > 0 && (await countTenants(tx)) >= maxTenants)
+    throw new Failure('E-STATE', { message: 'There is no room for more accounts on this server.' })
+}
+
+async function note(deps: RegisterAccountDeps, tx: Writer, plan: Plan): Promise<void> {
+  const { idTag, type, invitation, isMailed, device } = plan
+  const invitedBy = invitation?.createdBy
+  await audit(deps, tx, {
+    event: 'tenant.registered',
+    ip: device.ip,
+    details: { idTag, type, isMailed, ...(invitedBy === undefined ? {} : { invitedBy }) },
+  })
+}

@@ -1,0 +1,46 @@
+import { type AttemptBucket, countAttempt } from '#features/sign-in/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+const minuteMs = 60_000
+
+// A class or a club that registers together, then one more every two minutes.
+const address = { burst: 30, refillMs: 2 * minuteMs }
+// Everybody without an invitation: with the 30 days that an unused account is kept, some 20 000 of them at most.
+const strangers = { burst: 60, refillMs: 2 * minuteMs }
+// Welcomes to one mailbox, whose owner may have asked for none of them.
+const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
+
+/** Counts a registration before it is made. `E-RATELIMIT` when there were too many. `place` is the address, coarse
+ * enough to be one customer. */
+export async function countRegistration(
+  deps: Deps,
+  { place, isInvited }: { readonly place: string; readonly isInvited: boolean },
+): Promise<void> {
+  const buckets: AttemptBucket[] = [
+    { tenantId: serverTenant, key: `registration address ${place}`, ...address },
+    ...(isInvited ? [] : [{ tenantId: serverTenant, key: 'registration strangers', ...strangers }]),
+  ]
+  await countAttempt(deps, buckets)
+}
+
+/** Counts a welcome to a mailbox; false when it had too many. The one who registers is not told: it would say that the
+ * address was used before. */
+export async function countWelcome(deps: Deps, email: string): Promise<boolean> {
+  const at = email.lastIndexOf('@')
+  // What stands behind a plus reaches the same mailbox.
+  const owner = `${email.slice(0, at).split('+')[0]}${email.slice(at)}`.toLowerCase()
+  try {
+    await countAttempt(deps, [{ tenantId: serverTenant, key: `registration mailbox ${owner}`, ...mailbox }])
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-RATELIMIT') return false
+    throw error
+  }
+}

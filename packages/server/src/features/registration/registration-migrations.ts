@@ -1,0 +1,19 @@
+import type { Migration } from '#infra/db/index.ts'
+
+export const registrationMigrations: readonly Migration[] = [
+  {
+    id: '1000_registration',
+    async up(schema) {
+      await schema.createTable(
+        'unfinished_registrations',
+        { tenant_id: 'integer', person_id: 'integer', expires_at: 'integer' },
+        { primaryKey: ['tenant_id', 'person_id'] },
+      )
+      await schema.createIndex('unfinished_registrations_by_end', 'unfinished_registrations', [
+        'tenant_id',
+        'expires_at',
+        'person_id',
+      ])
+    },
+  },
+]

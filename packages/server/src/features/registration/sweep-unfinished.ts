@@ -1,0 +1,60 @@
+import Type from 'typebox'
+import { listSessions, personalMethods } from '#features/sessions/index.ts'
+import { hasWayIn } from '#features/sign-in/index.ts'
+import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import { jobKind } from '#infra/jobs/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { deleteUnfinished, listExpired, putUnfinished } from './unfinished-store.ts'
+
+export interface SweepUnfinishedDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly tenants: Pick<Tenants, 'findById' | 'forget'>
+  revokeSessions(tx: Writer): Promise<void>
+  /** Removes a suspended tenant with everything that belongs to it. Done again, it goes on where it was interrupted. */
+  removeTenant(tenant: HostedTenant): Promise<void>
+}
+
+/** Removes accounts that nobody has come back to. */
+export const sweepUnfinishedJob = jobKind({
+  name: 'registration.sweep-unfinished',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 120_000,
+  keepDoneMs: 0,
+})
+
+const atOnce = 100
+const daySecs = 24 * 3600
+// Until then another process may not know of the suspension, and answers for the tenant.
+const noticedSecs = 60
+
+/** Does the work of `sweepUnfinishedJob`. */
+export async function sweepUnfinished(deps: SweepUnfinishedDeps): Promise<void> {
+  const { db, clock, tenants } = deps
+  for (const personId of await listExpired(db.reader(serverTenant), nowSecs(clock), atOnce)) {
+    const tenant = await tenants.findById(personId)
+    const isToGo = tenant && (await db.transact(personId, (tx) => judge(deps, tx, tenant)))
+    if (isToGo) await deps.removeTenant(tenant)
+    if (isToGo || !tenant) await db.transact(personId, (tx) => deleteUnfinished(tx, personId))
+  }
+}
+
+/** True when the tenant is to go now. It is suspended first, so that nobody sets a password while it goes. */
+async function judge(deps: SweepUnfinishedDeps, tx: Writer, tenant: HostedTenant): Promise<boolean> {
+  const { tenantId: personId, idTag, suspendedAt } = tenant
+  const now = nowSecs(deps.clock)
+  if (await hasWayIn(tx)) {
+    await deleteUnfinished(tx, personId)
+    return false
+  }
+  if (suspendedAt !== undefined) return suspendedAt + noticedSecs <= now
+  // A session, or a program with a key, may be all that somebody needs.
+  const methods = [...personalMethods, 'apikey'] as const
+  const isInUse = (await listSessions(tx, { callerTag: idTag, methods, liveAt: now })).length > 0
+  if (isInUse) await putUnfinished(tx, { personId, expiresAt: now + daySecs })
+  else await suspendTenant(deps, tx)
+  return false
+}

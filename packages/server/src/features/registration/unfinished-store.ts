@@ -1,0 +1,48 @@
+import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+
+interface UnfinishedTables {
+  unfinished_registrations: { tenant_id: number; person_id: number; expires_at: number }
+}
+
+// The rows are the server's own: what a tenant has goes first when it is removed, and this says that it is to go.
+
+/** Notes until when a person who registered may leave it at that. */
+export async function putUnfinished(
+  tx: Writer,
+  { personId, expiresAt }: { readonly personId: TenantId; readonly expiresAt: number },
+): Promise<void> {
+  await tx
+    .as(serverTenant)
+    .tables<UnfinishedTables>()
+    .insertInto('unfinished_registrations')
+    .values({ tenant_id: serverTenant, person_id: personId, expires_at: expiresAt })
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'person_id']).doUpdateSet({ expires_at: expiresAt }),
+    )
+    .execute()
+}
+
+/** Those whose time is over, the first ones first. */
+export async function listExpired(reader: Reader, now: number, limit: number): Promise<TenantId[]> {
+  const rows = await reader
+    .tables<UnfinishedTables>()
+    .selectFrom('unfinished_registrations')
+    .select('person_id')
+    .where('tenant_id', '=', serverTenant)
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .orderBy('person_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.person_id as TenantId)
+}
+
+export async function deleteUnfinished(tx: Writer, personId: TenantId): Promise<void> {
+  await tx
+    .as(serverTenant)
+    .tables<UnfinishedTables>()
+    .deleteFrom('unfinished_registrations')
+    .where('tenant_id', '=', serverTenant)
+    .where('person_id', '=', personId)
+    .execute()
+}

@@ -1,0 +1,52 @@
+import type { IdTag, NameProblemCode } from '@kith/protocol'
+import type { Tenants } from '#features/tenants/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { NameCheck, WantedName } from './check-name.ts'
+import { getInvitation } from './invitation.ts'
+
+export interface VerifyNameDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly tenants: Pick<Tenants, 'base'>
+  readonly names: NameCheck
+}
+
+interface VerifiedName {
+  readonly available: boolean
+  readonly idTag: IdTag
+  readonly errors: NameProblemCode[]
+  readonly serverAddresses: string[]
+}
+
+/** Tells what stands against a name. With an invitation that is none, nothing is looked up and nothing said of it. */
+export async function verifyName(
+  deps: VerifyNameDeps,
+  { token = '', ...wanted }: WantedName & { readonly token?: string | undefined },
+): Promise<VerifiedName> {
+  const problem = token === '' ? undefined : await findTokenProblem(deps, { token, kind: wanted.kind })
+  const problems = problem ? [problem] : (await deps.names.find(wanted)).map(({ code }) => code)
+  return {
+    available: problems.length === 0,
+    idTag: wanted.idTag,
+    errors: [...new Set(problems)],
+    serverAddresses: [...deps.names.serverAddresses],
+  }
+}
+
+async function findTokenProblem(
+  deps: VerifyNameDeps,
+  { token, kind }: { readonly token: string; readonly kind: WantedName['kind'] },
+): Promise<'E-NOTFOUND' | 'E-GONE' | undefined> {
+  const base = await deps.tenants.base()
+  const isFor = kind === 'community' ? 'community' : 'person'
+  try {
+    await getInvitation(deps, deps.db.reader(base.tenantId), { token, isFor })
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure && (error.code === 'E-NOTFOUND' || error.code === 'E-GONE'))
+      return error.code
+    throw error
+  }
+}
