@@ -24,8 +24,9 @@ interface Waiter {
 /** Lets a limited number in at a time, in all and per key, first come first served among the keys that have room. */
 export class Gate {
   readonly #limits: GateLimits
-  // Both are bounded: by `total`, and by `waiting`.
+  // All are bounded: by `total`, and by `waiting`.
   readonly #inside = new Map<string, number>()
+  readonly #waiting = new Map<string, number>()
   readonly #queue: Waiter[] = []
   #insideTotal = 0
 
@@ -53,17 +54,18 @@ export class Gate {
 
   #admit(key: string): void {
     this.#insideTotal += 1
-    this.#inside.set(key, (this.#inside.get(key) ?? 0) + 1)
+    count(this.#inside, key, 1)
   }
 
   #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
-    const sameKey = this.#queue.filter((waiter) => waiter.key === key).length
+    const sameKey = this.#waiting.get(key) ?? 0
     if (sameKey >= this.#limits.waitingPerKey || this.#queue.length >= this.#limits.waiting) {
       return Promise.reject(new GateFullError(key))
     }
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         this.#queue.splice(this.#queue.indexOf(waiter), 1)
+        count(this.#waiting, key, -1)
         reject(signal?.reason)
       }
       const waiter: Waiter = {
@@ -75,18 +77,24 @@ export class Gate {
       }
       signal?.addEventListener('abort', giveUp, { once: true })
       this.#queue.push(waiter)
+      count(this.#waiting, key, 1)
     })
   }
 
   #leave(key: string): void {
     this.#insideTotal -= 1
-    const others = (this.#inside.get(key) ?? 0) - 1
-    if (others > 0) this.#inside.set(key, others)
-    else this.#inside.delete(key)
+    count(this.#inside, key, -1)
     const at = this.#queue.findIndex((waiter) => this.#hasRoom(waiter.key))
     const [next] = at === -1 ? [] : this.#queue.splice(at, 1)
     if (!next) return
+    count(this.#waiting, next.key, -1)
     this.#admit(next.key)
     next.admit()
   }
+}
+
+function count(numbers: Map<string, number>, key: string, by: 1 | -1): void {
+  const number = (numbers.get(key) ?? 0) + by
+  if (number > 0) numbers.set(key, number)
+  else numbers.delete(key)
 }

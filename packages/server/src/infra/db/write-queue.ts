@@ -229,10 +229,12 @@ export class WriteQueue {
   /** Undoes what a failed work changed, and with it what was done before it in this batch. */
   #undoBatch(done: readonly Done[], failed: Entry, { error }: Failed): void {
     this.#connection.command('rollback')
-    if (done.length === 0) return failed.reject(error)
-    this.#entries.unshift(failed)
-    this.#putBack(done)
-    this.#runGuarded = done.length + 1
+    if (done.length === 0) failed.reject(error)
+    else {
+      this.#entries.unshift(failed)
+      this.#putBack(done)
+      this.#runGuarded = done.length + 1
+    }
   }
 
   #commit(done: readonly Done[]): void {
