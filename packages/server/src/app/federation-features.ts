@@ -92,6 +92,7 @@ export function actionPorts(
     takesOpenMessages: (reader) => settings.findWith(reader, 'privacy.open_messages'),
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
     onStored: (tx, event) => react(services, authenticator, tx, event),
+    isSilenced: ({ idTag }) => isServerBlocked(services, idTag),
     isCommunity: async (reader, idTag) => (await findStoredProfile(reader, idTag))?.type === 'community',
     async leadsAlone(leaderTag, communityTag) {
       const community = await tenants.find(communityTag)
@@ -168,11 +169,15 @@ function wireInbox(
 }
 
 /** Whom an administrator has blocked, suspended or banned for the whole server, and whoever is in a blocked domain. */
-function shunnedBy({ db }: Services, domainBlocks: DomainBlocks) {
+function shunnedBy(services: Services, domainBlocks: DomainBlocks) {
   return async (idTag: IdTag) => {
     if (await domainBlocks.isBlocked(idTag)) return true
-    return (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true
+    return isServerBlocked(services, idTag)
   }
+}
+
+async function isServerBlocked({ db }: Services, idTag: IdTag): Promise<boolean> {
+  return (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true
 }
 
 function unlessSuspended(tenant: HostedTenant | undefined): HostedTenant | undefined {

@@ -38,8 +38,16 @@ import {
   type ReceiveOutcome,
   receiveAction,
 } from '#features/actions/index.ts'
+import { auditMigrations } from '#features/audit/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
-import { isLastLeader, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import {
+  endStanding,
+  endStandingJob,
+  findRelation,
+  isLastLeader,
+  relationsMigrations,
+  standingMigrations,
+} from '#features/relations/index.ts'
 import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
@@ -55,6 +63,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...keysMigrations,
   ...jobsMigrations,
   ...tenantsMigrations,
+  ...auditMigrations,
   ...relationsMigrations,
   ...standingMigrations,
   ...profilesMigrations,
@@ -121,6 +130,7 @@ async function openActionLab(open: OpenTestDatabase) {
       tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
     onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
+    isSilenced: async ({ idTag }) => (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true,
     isCommunity: async (_, idTag) => (await tenants.find(idTag))?.type === 'community',
     async leadsAlone(leaderTag, communityTag) {
       const community = await tenants.find(communityTag)
@@ -134,6 +144,8 @@ async function openActionLab(open: OpenTestDatabase) {
     },
   }
   handleActionJobs({ ...ports, jobs, findTenantById: tenants.findById })
+  const onEnded = async () => undefined
+  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, onEnded }, payload, context))
   await jobs.start()
   const endpoints = actionEndpoints(ports)
 

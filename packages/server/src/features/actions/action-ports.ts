@@ -60,6 +60,8 @@ export interface ActionPorts {
   ): Promise<void>
   /** Whoever reacts to actions (files to fetch, bus, push) writes what it has to do, in the transaction. */
   onStored(tx: Writer, event: ActionEvent): Promise<void>
+  /** Has an administrator blocked, suspended or banned this tenant? */
+  isSilenced(tenant: Tenant): Promise<boolean>
   /** Is it a community, as far as is known here? */
   isCommunity(reader: Reader, idTag: IdTag): Promise<boolean>
   /** Would a community of this server be without a leader if this one left? */

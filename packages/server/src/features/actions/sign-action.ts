@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import type { StoredAction } from './action.ts'
+import { endingSubType, type StoredAction } from './action.ts'
 import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findRival } from './action-store.ts'
@@ -46,12 +46,14 @@ export function extraMembers(x: StoredAction['x'], authorTag: IdTag | undefined)
   return members.length > 0 ? Object.fromEntries(members) : undefined
 }
 
-/** The published form of a draft, signed. Takes a millisecond of another thread: never in a transaction. */
+/** The published form of a draft, signed. Takes a millisecond of another thread: never in a transaction. Whom the server
+ * has silenced publishes nothing; they may still end what they began. */
 export async function signAction(
-  ports: Pick<ActionPorts, 'clock' | 'keys'>,
+  ports: Pick<ActionPorts, 'clock' | 'keys' | 'isSilenced'>,
   reader: Reader,
   { tenant, draft }: { readonly tenant: Tenant; readonly draft: Draft },
 ): Promise<StoredAction> {
+  if (draft.subType !== endingSubType && (await ports.isSilenced(tenant))) throw silenced()
   const now = nowSecs(ports.clock)
   const rival = await findRival(reader, draft)
   const published: Draft = {
@@ -64,6 +66,11 @@ export async function signAction(
     publishAt: undefined,
   }
   return { ...published, token: await signToken(ports, tenant, published) }
+}
+
+function silenced(): Failure {
+  const message = 'An administrator of this server has blocked this identity.'
+  return new Failure('E-AUTH-FORBIDDEN', { message })
 }
 
 /** The token of an action that has everything else. */

@@ -2,12 +2,11 @@ import type { IdTag } from '@kith/protocol'
 import { passwordLink } from '#features/account-mails/index.ts'
 import { setPassword } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
+import { foundCommunity } from '#features/communities/index.ts'
 import { acceptName } from '#features/profiles/index.ts'
 import { makePerson, makeWelcome } from '#features/registration/index.ts'
-import { changeRelation } from '#features/relations/index.ts'
 import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
-import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Program } from '../open-program.ts'
 import { tenantView } from './tenant-view.ts'
@@ -37,7 +36,10 @@ export async function makeTenant(program: Program, request: TenantRequest) {
       : await makePerson({ ...services, ...identity.createTenant }, tx, { idTag, name, email: request.email })
     const own = tx.as(tenant.tenantId)
     if (request.isAdmin) await appoint(program, tx, idTag)
-    if (ownerTag) await changeRelation(own, ownerTag, { role: 'leader', at: nowSecs(services.clock) })
+    if (ownerTag) {
+      const leader = await identity.tenants.find(ownerTag)
+      await foundCommunity(services, tx, { community: tenant, leaderTag: ownerTag, leader })
+    }
     const refId = ownerTag ? undefined : await openAccount(program, own, hash)
     await audit(services, own, { event: 'tenant.created', details: { by: 'command line' } })
     return { tenant, refId }

@@ -1,0 +1,115 @@
+import { type CommunityRole, communityRoles, type IdTag, profileStatuses, roleLevel } from '@kith/protocol'
+import { describe, expect, test } from 'vitest'
+import { noRelation, type Relation, withStatus } from '#features/relations/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { assertBound, assertMayChange, type MemberChange, roleIn } from './member-change.ts'
+
+const actorTag = 'ann.example.com' as IdTag
+const targetTag = 'tom.example.com' as IdTag
+
+function member(role: CommunityRole, change: Partial<Relation> = {}): Relation {
+  return { ...noRelation(targetTag), role, connection: 'connected', ...change }
+}
+
+/** The code of the failure, or `may`. */
+function verdict(work: () => void): string {
+  try {
+    work()
+    return 'may'
+  } catch (error) {
+    if (error instanceof Failure) return error.code
+    throw error
+  }
+}
+
+const question = (actorRole: CommunityRole, target: Relation, change: MemberChange) => () =>
+  assertMayChange({ actorTag, actorRole, target, change })
+
+describe('who may change what of whom', () => {
+  // By the actor's role the changes of status and of roles, and the targets by their place on the ladder.
+  const lower = communityRoles.slice(0, roleLevel('moderator'))
+  const upper = communityRoles.slice(roleLevel('moderator'))
+
+  test.each(communityRoles.flatMap((actor) => communityRoles.map((target) => [actor, target] as const)))(
+    'a %s the status of a %s',
+    (actor, target) => {
+      const may = actor === 'leader' || (actor === 'moderator' && lower.includes(target))
+      for (const status of profileStatuses)
+        expect([status, verdict(question(actor, member(target), { status }))]).toEqual([
+          status,
+          may ? 'may' : 'E-AUTH-FORBIDDEN',
+        ])
+      for (const change of [{ banExpiresAt: 1 }, { banReason: 'Spam' }])
+        expect(verdict(question(actor, member(target), change))).toBe(may ? 'may' : 'E-AUTH-FORBIDDEN')
+    },
+  )
+
+  test.each(communityRoles.flatMap((actor) => communityRoles.map((target) => [actor, target] as const)))(
+    'a %s the role of a %s',
+    (actor, target) => {
+      for (const role of communityRoles)
+        expect(verdict(question(actor, member(target), { roles: [role] }))).toBe(
+          actor === 'leader' ? 'may' : 'E-AUTH-FORBIDDEN',
+        )
+    },
+  )
+
+  test.each(upper)('a banned %s has their place still, so that no moderator bans them again', (role) => {
+    const banned = member(role, withStatus('Banned'))
+    expect(verdict(question('moderator', banned, { status: 'Active' }))).toBe('E-AUTH-FORBIDDEN')
+    expect(verdict(question('leader', banned, { status: 'Active' }))).toBe('may')
+  })
+
+  test('nobody their own status, a leader their own role', () => {
+    const self = { ...member('leader'), idTag: actorTag }
+    expect(verdict(question('leader', self, { status: 'Muted' }))).toBe('E-VALIDATION')
+    expect(verdict(question('leader', self, { roles: ['contributor'] }))).toBe('may')
+    expect(verdict(question('moderator', { ...self, role: 'moderator' }, { status: 'Trusted' }))).toBe(
+      'E-AUTH-FORBIDDEN',
+    )
+  })
+
+  test('a moderator nothing of whom the connection alone makes a contributor, but the status', () => {
+    const connected = member('contributor', { role: undefined })
+    expect(verdict(question('moderator', connected, { status: 'Banned' }))).toBe('may')
+    expect(verdict(question('moderator', connected, { status: 'Banned', roles: [] }))).toBe(
+      'E-AUTH-FORBIDDEN',
+    )
+  })
+})
+
+describe('a list of roles', () => {
+  test.each<[readonly string[], CommunityRole]>([
+    [[], 'public'],
+    [['public'], 'public'],
+    [['user'], 'public'],
+    [['follower'], 'follower'],
+    [['follower', 'supporter', 'contributor', 'moderator'], 'moderator'],
+    [['leader', 'follower'], 'leader'],
+    [['user', 'contributor'], 'contributor'],
+  ])('%j comes to %s', (roles, role) => {
+    expect(roleIn(roles)).toBe(role)
+  })
+
+  test.each([['SADM'], ['Leader'], ['owner'], ['']])('%j is refused', (role) => {
+    expect(verdict(() => roleIn([role]))).toBe('E-VALIDATION')
+  })
+})
+
+describe('a role is given', () => {
+  const follower: Partial<Relation> = { connection: 'disconnected', isFollower: true }
+  const stranger: Partial<Relation> = { connection: 'disconnected' }
+  const asking: Partial<Relation> = { connection: 'asked' }
+  test.each<[string, Partial<Relation>, CommunityRole[]]>([
+    ['the connected', {}, ['follower', 'supporter', 'contributor', 'moderator', 'leader']],
+    ['followers', follower, ['follower', 'supporter']],
+    ['strangers', stranger, []],
+    ['who has only asked', asking, []],
+  ])('to %s as far as %o reaches', (_, bond, possible) => {
+    for (const role of communityRoles.slice(1))
+      expect([role, verdict(() => assertBound(member('public', bond), role))]).toEqual([
+        role,
+        possible.includes(role) ? 'may' : 'E-STATE',
+      ])
+  })
+})
