@@ -41,7 +41,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
     endpoints: [
       ...wireSignIn(services, identity, { addresses, files }),
       ...wireRegistration(services, identity, names),
-      ...wireProfiles(services, identity, { addresses, ports, files }),
+      ...wireProfiles(services, identity, { addresses, ports, files, names }),
       ...files.endpoints,
       ...files.wireShares(ports),
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),

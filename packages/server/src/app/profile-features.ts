@@ -3,12 +3,12 @@ import { type ActionPorts, createAction, makeAction, storeMade } from '#features
 import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts'
 import { communityEndpoints } from '#features/communities/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
+import type { NameCheck } from '#features/registration/index.ts'
 import { endStanding, endStandingJob } from '#features/relations/index.ts'
 import { revokeSessions } from '#features/sessions/index.ts'
 import { resumeTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
-import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { type FileFeatures, ownerOf } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
@@ -19,6 +19,7 @@ interface ProfileParts {
   readonly addresses: Addresses
   readonly ports: ActionPorts
   readonly files: FileFeatures
+  readonly names: NameCheck
 }
 
 /** Profiles, communities, and what administrators decide about both. */
@@ -50,7 +51,7 @@ export function wireProfiles(
 function wireCommunities(
   services: Services,
   identity: IdentityFeatures,
-  { addresses, ports, files }: ProfileParts,
+  { addresses, ports, files, names }: ProfileParts,
 ): Endpoint[] {
   const { db, clock, vault } = services
   const { settings, tenants, identities } = identity
@@ -63,9 +64,7 @@ function wireCommunities(
     tenants,
     serverUrl: addresses.serverUrl,
     findCreationPolicy: () => settings.find(serverTenant, 'community.creation'),
-    assertLeadsHere: async (idTag) => {
-      if (!idTag.endsWith('.localhost')) throw new Failure('E-VALIDATION')
-    },
+    assertNames: (wanted) => names.assert(wanted),
     hasIdentity: async (idTag) => (await identities.resolve(idTag)).kind !== 'unknown',
     assertPicture: async (tenant, caller, fileId) => void (await findPicture(tenant, caller, fileId)),
     async copyPicture({ from, caller, fileId, to }) {

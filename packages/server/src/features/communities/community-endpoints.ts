@@ -11,9 +11,9 @@ export interface CommunityEndpointDeps extends CreateCommunityDeps, InviteDeps {
 export function communityEndpoints(deps: CommunityEndpointDeps): Endpoint[] {
   return [
     bind(createContract, async ({ tenant, caller, params: { idTag }, query, body, ip }) => {
-      const { name, bio, appDomain, profilePic, ownerIdTag: ownerTag } = body
+      const { type: kind, name, bio, appDomain, profilePic, ownerIdTag: ownerTag } = body
       const token = query.token ?? body.token
-      const asked = { idTag, name, bio, appDomain, profilePic, ownerTag, token }
+      const asked = { idTag, kind, name, bio, appDomain, profilePic, ownerTag, token }
       const made = await createCommunity(deps, { tenant, caller, ip, ...asked })
       return {
         idTag,

@@ -1,4 +1,4 @@
-import { type FileId, type IdTag, parseFileId, parseRefId } from '@kith/protocol'
+import { type communityCreationTypes, type FileId, type IdTag, parseFileId, parseRefId } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import { acceptName, changeOwnProfile, getOwnProfile, type StoredProfile } from '#features/profiles/index.ts'
 import {
@@ -18,8 +18,9 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
   readonly tenants: Tenants
   /** Who may make communities (the setting `community.creation`). */
   findCreationPolicy(): Promise<'open' | 'invite'>
-  /** Fails with `E-VALIDATION` when the name does not lead to this server, `E-UNAVAILABLE` when nobody can tell now. */
-  assertLeadsHere(idTag: IdTag): Promise<void>
+  /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be had here, `E-UNAVAILABLE` when nobody can
+   * tell now. */
+  assertNames(wanted: Pick<CreateCommunity, 'idTag' | 'kind' | 'appDomain'>): Promise<void>
   hasIdentity(idTag: IdTag): Promise<boolean>
   /** Fails with `E-FILE-NOTFOUND` unless the caller may read this picture. */
   assertPicture(tenant: Tenant, caller: Identified, fileId: FileId): Promise<void>
@@ -37,6 +38,8 @@ export interface CreateCommunity {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly idTag: IdTag
+  /** How the name is come by. */
+  readonly kind: (typeof communityCreationTypes)[number]
   readonly name: string | undefined
   readonly bio: string | undefined
   readonly appDomain: IdTag | undefined
@@ -62,8 +65,7 @@ export async function createCommunity(
   request: CreateCommunity,
 ): Promise<StoredProfile> {
   const plan = await planOf(deps, request)
-  for (const host of [request.idTag, request.appDomain])
-    if (host !== undefined) await deps.assertLeadsHere(host)
+  await deps.assertNames(request)
   const base = await deps.tenants.base()
   const community = await deps.db.transact(serverTenant, async (tx) => {
     if (plan.usesInvitation) await spend(deps, tx.as(base.tenantId), request)
