@@ -287,6 +287,16 @@ function removing(open: Open): void {
     expect([await store.size(alice, hash), await store.size(bob, hash)]).toEqual([undefined, 6])
   })
 
+  test('removes everything of one tenant and tells how much', async () => {
+    const store = await open(new TestClock())
+    await keptBlob(store, alice, 'one')
+    await keptBlob(store, alice, 'two')
+    await keptBlob(store, bob, 'one')
+    expect(await store.removeTenant(alice)).toBe(2)
+    expect(await store.removeTenant(alice)).toBe(0)
+    expect([await listed(store, alice), await listed(store, bob)]).toEqual([[], [hashOf('one')]])
+  })
+
   test('lets a reader that has begun come to the end', async () => {
     const store = await open(new TestClock())
     const hash = await keptBlob(store, alice, 'z'.repeat(600_000))

@@ -50,6 +50,8 @@ export interface BlobStore {
   openLocal(tenantId: TenantId, hash: BlobHash): Promise<LocalBlob | undefined>
   /** Removing what is not there is no failure. */
   remove(tenantId: TenantId, hash: BlobHash): Promise<void>
+  /** Removes whatever a tenant has, for good; tells how many blobs that were. */
+  removeTenant(tenantId: TenantId): Promise<number>
   /** In no particular order. What is kept or removed meanwhile may or may not be seen. */
   list(tenantId: TenantId): AsyncIterable<{ hash: BlobHash; size: number; modifiedAtMs: number }>
   /** Removes what was last written more than `olderThanMs` ago and is not staged by this process; tells how many. */

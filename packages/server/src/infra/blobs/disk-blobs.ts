@@ -83,6 +83,13 @@ class DiskBlobs implements BlobStore {
     await rm(this.#layout.pathOf(tenantId, hash), { force: true })
   }
 
+  async removeTenant(tenantId: TenantId): Promise<number> {
+    let removed = 0
+    for await (const _hash of this.#layout.hashes(tenantId)) removed += 1
+    await this.#onDisk(rm(this.#layout.dirOf(tenantId), { recursive: true, force: true }))
+    return removed
+  }
+
   async *list(tenantId: TenantId): AsyncGenerator<{ hash: BlobHash; size: number; modifiedAtMs: number }> {
     for await (const hash of this.#layout.hashes(tenantId)) {
       const found = await unlessMissing(stat(this.#layout.pathOf(tenantId, hash)))

@@ -23,7 +23,12 @@ export class DiskLayout {
   /** Throws on anything but a whole number and a hash: no text of a caller ever becomes a path. */
   pathOf(tenantId: TenantId, hash: BlobHash): string {
     if (!isBlobHash(hash)) throw new TypeError('A blob is named by 64 lower-case hexadecimal digits')
-    return join(this.#tenantDir(tenantId), hash.slice(0, 2), hash.slice(2))
+    return join(this.dirOf(tenantId), hash.slice(0, 2), hash.slice(2))
+  }
+
+  dirOf(tenantId: TenantId): string {
+    this.assertTenant(tenantId)
+    return join(this.#dir, String(tenantId))
   }
 
   assertTenant(tenantId: TenantId): void {
@@ -43,7 +48,7 @@ export class DiskLayout {
   }
 
   async *hashes(tenantId: TenantId): AsyncGenerator<BlobHash> {
-    const tenantDir = this.#tenantDir(tenantId)
+    const tenantDir = this.dirOf(tenantId)
     for (const shard of (await unlessMissing(readdir(tenantDir))) ?? []) {
       // At most a 256th of the tenant's blobs is in memory at once.
       for (const rest of (await unlessMissing(readdir(join(tenantDir, shard)))) ?? []) {
@@ -51,11 +56,6 @@ export class DiskLayout {
         if (isBlobHash(hash)) yield hash
       }
     }
-  }
-
-  #tenantDir(tenantId: TenantId): string {
-    this.assertTenant(tenantId)
-    return join(this.#dir, String(tenantId))
   }
 }
 

@@ -16,7 +16,7 @@ import type { Clock } from '#lib/clock.ts'
 
 export interface PurgeDeps {
   readonly db: Database
-  readonly blobs: Pick<BlobStore, 'list' | 'remove'>
+  readonly blobs: Pick<BlobStore, 'removeTenant'>
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'forget'>
 }
@@ -51,7 +51,7 @@ export async function removeTraces(
   await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
   await unindexActions(deps, tenant.tenantId)
   const rows = await removeRows(deps, tenant)
-  const blobs = await removeBlobs(deps, tenant)
+  const blobs = await deps.blobs.removeTenant(tenant.tenantId)
   await deps.db.transact(serverTenant, (tx) => removeTenant(deps, tx, tenant))
   return { rows, blobs }
 }
@@ -81,13 +81,4 @@ async function emptyTable(db: Database, tenantId: TenantId, table: TableShape): 
     removed += step
     if (step < rowsAtOnce) return removed
   }
-}
-
-async function removeBlobs({ blobs }: PurgeDeps, { tenantId }: HostedTenant): Promise<number> {
-  let removed = 0
-  for await (const { hash } of blobs.list(tenantId)) {
-    await blobs.remove(tenantId, hash)
-    removed += 1
-  }
-  return removed
 }
