@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
-import type { Config } from '#infra/config/index.ts'
-import { type Database, listAppliedMigrations, openDatabase, serverTenant } from '#infra/db/index.ts'
-import { migrations } from '../migrations.ts'
-import type { Command } from './command.ts'
+import { listAppliedMigrations, serverTenant } from '#infra/db/index.ts'
+import type { Command, CommandInput } from './command.ts'
 import { readCommandConfig, withProgram } from './open-program.ts'
+import { openPresentDatabase } from './present-database.ts'
 
 export const migrate: Command = {
   name: 'migrate',
@@ -13,24 +11,20 @@ export const migrate: Command = {
   positionals: [],
   options: {},
   async run(input) {
-    const before = await applied(readCommandConfig(input))
-    const all = await withProgram(input, ({ services }) => listApplied(services.db))
-    const added = all.slice(before.length)
+    const before = await countApplied(input)
+    const all = await withProgram(
+      input,
+      ({ services }) => listAppliedMigrations(services.db.reader(serverTenant)),
+      { mayBegin: true, mayMigrate: true },
+    )
+    const added = all.slice(before)
     const text = added.length === 0 ? 'The database is up to date.' : `Applied: ${added.join(', ')}.`
     return { text, data: { applied: added, migrations: all } }
   },
 }
 
-async function applied({ database }: Config): Promise<string[]> {
-  if (database.kind === 'sqlite' && !existsSync(database.path)) return []
-  const db = await openDatabase({ url: database.url.reveal(), migrations, schema: 'as it is' })
-  try {
-    return await listApplied(db)
-  } finally {
-    await db.close()
-  }
-}
-
-function listApplied(db: Database): Promise<string[]> {
-  return listAppliedMigrations(db.reader(serverTenant))
+async function countApplied(input: CommandInput): Promise<number> {
+  const present = await openPresentDatabase(readCommandConfig(input))
+  await present?.db.close()
+  return present?.applied.length ?? 0
 }

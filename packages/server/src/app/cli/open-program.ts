@@ -10,6 +10,7 @@ import { type Addresses, openAddresses } from '../addresses.ts'
 import { type IdentityFeatures, openIdentityFeatures } from '../identity-features.ts'
 import { openServices, type Services } from '../services.ts'
 import type { CommandInput } from './command.ts'
+import { openPresentDatabase } from './present-database.ts'
 
 /** What commands work with: the services of the server without its HTTP and its jobs, beside a running server or not. */
 export interface Program {
@@ -22,12 +23,22 @@ export function readCommandConfig({ env }: Pick<CommandInput, 'env'>): Config {
   return readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
 }
 
-/** Opens what the configuration names, does the work and lets go of everything. */
+interface ProgramOptions {
+  /** There need be no server yet: the work begins one. */
+  readonly mayBegin?: boolean
+  /** The database may have the form of an older version: it is brought up to date. */
+  readonly mayMigrate?: boolean
+}
+
+/** Opens what the configuration names, does the work and lets go of everything. Throws `E-STATE` where there is no server
+ * yet, or one of another version: a look at tenants must neither make a server nor change one that is running. */
 export async function withProgram<Result>(
-  input: CommandInput,
+  input: Pick<CommandInput, 'env'>,
   work: (program: Program) => Promise<Result>,
+  options: ProgramOptions = {},
 ): Promise<Result> {
   const config = readCommandConfig(input)
+  await assertReady(config, options)
   const services = await openServices(config, { clock: systemClock, logger: silentLogger })
   try {
     const addresses = openAddresses(config)
@@ -40,6 +51,20 @@ export async function withProgram<Result>(
   } finally {
     await services.close()
   }
+}
+
+async function assertReady(config: Config, { mayBegin, mayMigrate }: ProgramOptions): Promise<void> {
+  const present = await openPresentDatabase(config)
+  await present?.db.close()
+  if (!present && !mayBegin)
+    throw new Failure('E-STATE', {
+      message: `There is no server in ${config.dataDir} yet: the first start makes it (kith serve).`,
+    })
+  if (present && !present.isCurrent && !mayMigrate)
+    throw new Failure('E-STATE', {
+      message:
+        'The database is that of another version of the program. Stop the server, then bring it up to date: kith migrate',
+    })
 }
 
 /** A tenant of this server; a failure that names it when there is none. */

@@ -29,6 +29,13 @@ export async function openPresentDatabase({
   return undefined
 }
 
+/** Whether a server has been started on it before. */
+export async function hasDatabase(config: Pick<Config, 'database'>): Promise<boolean> {
+  const present = await openPresentDatabase(config)
+  await present?.db.close()
+  return present !== undefined
+}
+
 function expected(): string {
   return migrations.map(({ id }) => id).join()
 }

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Config } from '#infra/config/index.ts'
-import { type Database, listAppliedMigrations, openDatabase, serverTenant } from '#infra/db/index.ts'
+import { type Database, openDatabase } from '#infra/db/index.ts'
 import { loadMasterKey } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { Secret } from '#lib/secret.ts'
 import { carryOutRestore } from '../../finish-restore.ts'
 import { migrations } from '../../migrations.ts'
+import { hasDatabase } from '../present-database.ts'
 import { listUnopenable } from '../unopenable-keys.ts'
 import { unusable } from './backup-format.ts'
 import { checkDump, restorePostgres } from './postgres-tools.ts'
@@ -73,15 +74,10 @@ async function unpackChecked(
 async function assertPlace(config: Config, place: RestorePlace, force: boolean): Promise<void> {
   await assertFree(place, { force })
   if (force || config.database.kind === 'sqlite') return
-  const db = await open(config.database.url, 'as it is')
-  try {
-    if ((await listAppliedMigrations(db.reader(serverTenant))).length > 0)
-      throw new Failure('E-STATE', {
-        message: 'The database at DATABASE_URL is not empty. With --force it is replaced.',
-      })
-  } finally {
-    await db.close()
-  }
+  if (await hasDatabase(config))
+    throw new Failure('E-STATE', {
+      message: 'The database at DATABASE_URL is not empty. With --force it is replaced.',
+    })
 }
 
 async function checkSqlite(config: Config, place: RestorePlace, clock: Clock): Promise<void> {
@@ -128,6 +124,6 @@ async function findMasterKey({ masterKey }: Config, keyFile: string | undefined)
   })
 }
 
-function open(url: Secret, schema?: 'as it is'): Promise<Database> {
-  return openDatabase({ url: url.reveal(), migrations, ...(schema ? { schema } : {}) })
+function open(url: Secret): Promise<Database> {
+  return openDatabase({ url: url.reveal(), migrations })
 }

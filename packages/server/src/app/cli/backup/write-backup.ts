@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { toIso } from '@kith/protocol'
@@ -7,14 +7,14 @@ import { openTenants } from '#features/tenants/index.ts'
 import { type ArchiveWriter, createArchive } from '#infra/archive/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import type { Config } from '#infra/config/index.ts'
-import { type Database, listAppliedMigrations, openDatabase, serverTenant } from '#infra/db/index.ts'
+import type { Database } from '#infra/db/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { migrations } from '../../migrations.ts'
 import { openBlobs } from '../../services.ts'
 import { version } from '../../version.ts'
 import { eachTenant } from '../open-program.ts'
+import { openPresentDatabase } from '../present-database.ts'
 import { type About, formatVersion, type Manifest, names } from './backup-format.ts'
 import { dumpPostgres } from './postgres-tools.ts'
 
@@ -52,15 +52,13 @@ export async function writeBackup(
   }
 }
 
-/** The database as it is: a backup before an upgrade must not be the upgrade. */
-async function openPresent({ database }: Config): Promise<Database> {
-  const nothing = () => new Failure('E-STATE', { message: 'There is no database yet: nothing to back up.' })
-  if (database.kind === 'sqlite' && !existsSync(database.path)) throw nothing()
-  const db = await openDatabase({ url: database.url.reveal(), migrations, schema: 'as it is' })
-  const applied = await listAppliedMigrations(db.reader(serverTenant))
-  if (applied.length > 0) return db
-  await db.close()
-  throw nothing()
+/** As it is: a backup before an upgrade must not be the upgrade. */
+async function openPresent(config: Config): Promise<Database> {
+  const present = await openPresentDatabase(config)
+  if (present) return present.db
+  throw new Failure('E-STATE', {
+    message: `There is no server in ${config.dataDir} yet: nothing to back up.`,
+  })
 }
 
 function aboutOf({ baseIdTag, database }: Config, withMasterKey: boolean, clock: Clock): About {

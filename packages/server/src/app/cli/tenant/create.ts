@@ -40,7 +40,9 @@ export const createTenant: Command = {
   },
   async run(input) {
     const request = readRequest(input)
-    const { tenant, link } = await withProgram(input, (program) => makeTenant(program, request))
+    const { tenant, link } = await withProgram(input, (program) => makeTenant(program, request), {
+      mayBegin: true,
+    })
     const lines = [
       `${tenant.idTag} lives here now, as a ${tenant.type}.`,
       ...(link === undefined ? [] : [`The password is set here, once, within 30 days: ${link}`]),

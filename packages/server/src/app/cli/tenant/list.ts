@@ -1,6 +1,9 @@
-import { type Command, readIdTag } from '../command.ts'
+import type { IdTag } from '@kith/protocol'
+import type { HostedTenant } from '#features/tenants/index.ts'
+import { type Command, type CommandInput, readIdTag } from '../command.ts'
 import { columns } from '../help.ts'
-import { eachTenant, getHosted, withProgram } from '../open-program.ts'
+import { eachTenant, getHosted, readCommandConfig, withProgram } from '../open-program.ts'
+import { hasDatabase } from '../present-database.ts'
 import { tenantView } from './tenant-view.ts'
 
 export const listTenants: Command = {
@@ -11,17 +14,21 @@ export const listTenants: Command = {
   async run(input) {
     const wanted = input.arguments.IDTAG
     const idTag = wanted === undefined ? undefined : readIdTag(wanted)
-    const found = await withProgram(input, async (program) =>
-      idTag ? [await getHosted(program, idTag)] : Array.fromAsync(eachTenant(program.identity.tenants)),
-    )
-    const tenants = found.map(tenantView)
+    const tenants = (await listFound(input, idTag)).map(tenantView)
     const rows = tenants.map(({ type, status, createdAt, isBase, ...tenant }) => [
       tenant.idTag,
       isBase ? 'base' : type,
       status,
       createdAt.slice(0, 10),
     ])
-    const text = rows.length === 0 ? 'Nobody lives here yet.' : columns(rows).join('\n')
+    const text = rows.length === 0 ? 'No tenants yet.' : columns(rows).join('\n')
     return { text, data: { tenants } }
   },
+}
+
+async function listFound(input: CommandInput, idTag: IdTag | undefined): Promise<HostedTenant[]> {
+  if (!idTag && !(await hasDatabase(readCommandConfig(input)))) return []
+  return withProgram(input, async (program) =>
+    idTag ? [await getHosted(program, idTag)] : Array.fromAsync(eachTenant(program.identity.tenants)),
+  )
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import type { IdTag } from '@kith/protocol'
 import { assertCanBeServed } from '../../served-tenants.ts'
 import { argument, type Command } from '../command.ts'
-import { withProgram } from '../open-program.ts'
+import { type Program, withProgram } from '../open-program.ts'
 import { tenantView } from '../tenant/tenant-view.ts'
 import { importTenant } from './import-tenant.ts'
 
@@ -14,22 +15,24 @@ export const importCommand: Command = {
   options: {},
   async run(input) {
     const path = resolve(argument(input, 'FILE'))
-    return withProgram(input, async ({ services, identity }) => {
-      const deps = {
-        ...services,
-        ...identity,
-        assertCanBeServed: (idTag: Parameters<typeof assertCanBeServed>[1]) =>
-          assertCanBeServed(services.config, idTag),
-      }
-      const imported = await importTenant(deps, path)
-      const { idTag } = imported.tenant
-      const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
-      const { blobs, jobs, about } = imported
-      const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
-      return {
-        text: `${idTag} lives here now: ${rows} rows, ${jobs} jobs and ${blobs.count} blobs. ${key}`,
-        data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs },
-      }
-    })
+    const imported = await withProgram(input, (program) => takeIn(program, path), { mayBegin: true })
+    const { idTag } = imported.tenant
+    const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
+    const { blobs, jobs, about } = imported
+    const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
+    return {
+      text: `${idTag} lives here now: ${rows} rows, ${jobs} jobs and ${blobs.count} blobs. ${key}`,
+      data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs },
+    }
   },
+}
+
+function takeIn({ services, identity }: Program, path: string) {
+  const { config } = services
+  const deps = {
+    ...services,
+    ...identity,
+    assertCanBeServed: (idTag: IdTag) => assertCanBeServed(config, idTag),
+  }
+  return importTenant(deps, path)
 }
