@@ -1,5 +1,6 @@
 import { backup } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
+import { migrateBlobs } from './blobs/migrate.ts'
 import { verifyStoredBlobs } from './blobs/verify.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   exportCommand,
   importCommand,
   verifyStoredBlobs,
+  migrateBlobs,
   doctor,
   config,
   openapi,
