@@ -13,7 +13,7 @@ import {
   type RefId,
   type Visibility,
 } from '@kith/protocol'
-import { afterEach } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
 import {
   collectionEndpoints,
@@ -103,20 +103,41 @@ export interface Received {
 /** The files of three tenants behind a real HTTP server, on a real disk and a real database. Call it inside a suite of
  * `eachDialect`. */
 export function filesLab(open: OpenTestDatabase) {
+  const desk = sharedImages()
   const closers: (() => Promise<unknown>)[] = []
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close()
   })
   return async (limits: Partial<StorageLimits> = {}) => {
-    const lab = await openLab(open, { ...unlimited, ...limits })
+    const lab = await openLab(open, await desk(), { ...unlimited, ...limits })
     closers.push(lab.close)
     return lab
   }
 }
 
+/** One worker for the whole suite: to start it takes longer than the pictures do. */
+function sharedImages() {
+  const open = async () => {
+    const tempDir = await mkdtemp(join(tmpdir(), 'kith-pictures-'))
+    return { tempDir, images: await openImages({ tempDir, logger: quiet }) }
+  }
+  let opened: ReturnType<typeof open> | undefined
+  afterAll(async () => {
+    const desk = await opened
+    await desk?.images.close()
+    if (desk) await rm(desk.tempDir, { recursive: true })
+  })
+  return () => {
+    opened ??= open()
+    return opened
+  }
+}
+
+type Pictures = Pick<FileEndpointDeps, 'images' | 'tempDir'>
+
 export type FilesLab = Awaited<ReturnType<typeof openLab>>
 
-async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
+async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: StorageLimits) {
   const clock = new TestClock()
   const dir = await mkdtemp(join(tmpdir(), 'kith-files-'))
   const db = await open({
@@ -134,7 +155,6 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     clock,
   })
   const blobs = await openDiskBlobs({ dir: join(dir, 'blobs'), clock, logger: quiet })
-  const images = await openImages({ tempDir: join(dir, 'tmp'), logger: quiet })
   const jobs = openJobs({ db, clock, logger: quiet, nodeId: 'lab' })
   const settings = { limits }
   const reads = new RecentReads(db, clock)
@@ -154,9 +174,8 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     db,
     clock,
     blobs,
-    images,
+    ...pictures,
     jobs,
-    tempDir: join(dir, 'tmp'),
     limitsOf: async () => settings.limits,
     imageFormatOf: async () => 'webp',
     tierOf: async () => 'free',
@@ -204,7 +223,6 @@ async function openLab(open: OpenTestDatabase, limits: StorageLimits) {
     close: async () => {
       await site.stop()
       await jobs.stop()
-      await images.close()
       await rm(dir, { recursive: true, force: true })
     },
   }
