@@ -256,7 +256,7 @@ eachDialect('Access to files', (open) => {
           expect(counted.items.map(({ file }) => file.fileId)).toEqual(readable.slice(1, 3))
         }
       }),
-      { numRuns: 15 },
+      { numRuns: open.runs(15) },
     )
   }, 120_000)
 })

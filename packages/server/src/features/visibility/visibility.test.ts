@@ -405,7 +405,7 @@ eachDialect('the predicate', (open) => {
           expect(rows.map((row) => row.action_id)).toEqual(allowed.map(({ actionId }) => actionId).sort())
         }
       }),
-      { numRuns: 150, verbose: true },
+      { numRuns: open.runs(150), verbose: true },
     )
   }, 60_000)
 })

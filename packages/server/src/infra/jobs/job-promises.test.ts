@@ -164,7 +164,7 @@ eachDialect('jobs in any order of events', (open) => {
       }
     })
     // A counterexample is printed with its seed.
-    await fc.assert(property, { numRuns: open.dialect === 'sqlite' ? 25 : 8, endOnFailure: true })
+    await fc.assert(property, { numRuns: open.runs(25), endOnFailure: true })
   }, 120_000)
 })
 
