@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '#infra/config/index.ts'
 import { openLogger } from '#infra/telemetry/index.ts'
 import type { RunningServer } from '../server.ts'
@@ -16,6 +17,8 @@ export const serve: Command = {
     // Imported only here: no other command needs the HTTP server and every feature behind it.
     const { startServer } = await import('../server.ts')
     const server = await startServer(config, { logger })
+    // The program keeps the young generation of the heap small while it loads; under load that costs a sixth of the time.
+    setFlagsFromString('--semi-space-growth-factor=2')
     announce(server)
     await untilTold()
     await server.stop()

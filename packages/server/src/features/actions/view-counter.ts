@@ -9,7 +9,7 @@ import { countView } from './reader-store.ts'
 
 const dayMs = 86_400_000
 // So many readers need no look at the database to be known as counted; about 150 bytes each.
-const maxRemembered = 20_000
+const maxRemembered = 5000
 
 /** Counts the readers of actions, each once a day, never the issuer (DECISIONS part 8). */
 export class ViewCounter {

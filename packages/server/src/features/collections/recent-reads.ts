@@ -9,7 +9,7 @@ import { putRead } from './collection-store.ts'
 const precisionSecs = 60
 const flushAfterMs = 1_000
 // Readings of the last minute; one that falls out early is only written once more.
-const maxRemembered = 20_000
+const maxRemembered = 5000
 // Readings between two flushes. What comes on top is not noted.
 const maxPending = 2_000
 

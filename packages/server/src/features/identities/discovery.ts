@@ -36,7 +36,7 @@ const walkTimeoutMs = 10_000
 const waitTimeoutMs = 20_000
 const restMs = 30_000
 const longestRestMs = 60 * 60 * 1000
-const maxRestingServers = 10_000
+const maxRestingServers = 5000
 
 /** Finds out about identities of other servers by asking them. Nothing that was found is kept here. */
 export class Discovery {

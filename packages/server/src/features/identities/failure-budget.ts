@@ -10,7 +10,7 @@ interface Account {
 // that are gone, too few to make a host suffer that strangers name in made-up identities.
 const maxCredits = 60
 const creditsPerMs = 1 / 1000
-const maxDomains = 10_000
+const maxDomains = 5000
 
 /** Bounds how often look-ups below one registrable domain may come to nothing. */
 export class FailureBudget {

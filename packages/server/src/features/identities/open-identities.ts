@@ -40,8 +40,8 @@ const refreshEveryMs = 5 * 60 * 1000
 const justRefreshedMs = 10_000
 // An identity with its parsed keys takes some kilobytes.
 const maxInMemory = 5000
-const maxFailures = 20_000
-const maxRefreshes = 20_000
+const maxFailures = 5000
+const maxRefreshes = 5000
 const maxStored = 500_000
 
 interface Remembered {

@@ -28,7 +28,7 @@ export interface VerifyDeps {
 }
 
 // One entry is about 150 bytes; a token comes again when it is redelivered or relayed.
-const maxVerdicts = 20_000
+const maxVerdicts = 5000
 
 /** Verifies tokens, each once: what was valid stays known by the hash of its text. */
 export function openTokenVerifier(deps: VerifyDeps) {

@@ -33,10 +33,10 @@ interface Standing {
 }
 
 const personal: readonly SessionMethod[] = personalMethods
-// Verdicts cost a signature check each and some 400 bytes to keep: 20 000 are about 8 MB.
-const maxVerdicts = 20_000
-const maxSessions = 20_000
-const maxStandings = 20_000
+// Verdicts cost a signature check each and some 400 bytes to keep, and the tables have their full size from the start.
+const maxVerdicts = 5000
+const maxSessions = 5000
+const maxStandings = 5000
 // A revocation or a lost role shows at once in the process that made it, and within this time in the others.
 const freshMs = 2_000
 

@@ -6,7 +6,7 @@ import { updateLastUse } from './session-store.ts'
 const precisionSecs = 60
 const flushAfterMs = 1_000
 // Sessions noted within the last minute; one that falls out early is only written once more.
-const maxRemembered = 20_000
+const maxRemembered = 5000
 // Notes between two flushes. What comes on top is dropped: it comes again with the next request.
 const maxPending = 5_000
 
