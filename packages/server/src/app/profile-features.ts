@@ -6,7 +6,7 @@ import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from 
 import type { NameCheck } from '#features/registration/index.ts'
 import { endStanding, endStandingJob } from '#features/relations/index.ts'
 import { revokeSessions } from '#features/sessions/index.ts'
-import { resumeTenant } from '#features/tenants/index.ts'
+import { resumeNamed } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
@@ -106,8 +106,7 @@ function wireAdministration(
     forgetCaller: (callerTag) => authenticator.forgetCaller(callerTag),
   }
   const onEnded = async (tx: Writer, idTag: IdTag) => {
-    const hosted = tx.tenantId === serverTenant ? await tenants.find(idTag) : undefined
-    if (hosted?.suspendedAt !== undefined) await resumeTenant({ tenants, clock }, tx.as(hosted.tenantId))
+    if (tx.tenantId === serverTenant) await resumeNamed({ tenants, clock }, tx, idTag)
     tx.afterCommit(() => {
       authenticator.forget(tx.tenantId)
       authenticator.forgetCaller(idTag)

@@ -1,6 +1,5 @@
-import { changeRelation, findRelation, withStatus } from '#features/relations/index.ts'
+import { findRelation, removeRelation } from '#features/relations/index.ts'
 import type { Writer } from '#infra/db/index.ts'
-import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { Tenants } from './open-tenants.ts'
 import type { HostedTenant } from './tenant.ts'
 import { deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.ts'
@@ -9,14 +8,14 @@ import { deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.
  * later is somebody else, so the appointment as an administrator goes as well, and a suspension, though not a ban. `tx` is
  * the server's. */
 export async function removeTenant(
-  deps: { readonly tenants: Pick<Tenants, 'forget'>; readonly clock: Clock },
+  deps: { readonly tenants: Pick<Tenants, 'forget'> },
   tx: Writer,
   { tenantId, idTag }: HostedTenant,
 ): Promise<void> {
   const base = await findBaseTenant(tx)
   if (base) await deleteAppointment(tx.as(base.tenantId), idTag)
-  if ((await findRelation(tx, idTag))?.standing === 'Suspended')
-    await changeRelation(tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
+  const { standing } = (await findRelation(tx, idTag)) ?? {}
+  if (standing === undefined || standing === 'Suspended') await removeRelation(tx, idTag)
   await deleteTenant(tx.as(tenantId))
   tx.afterCommit(() => deps.tenants.forget())
 }

@@ -1,8 +1,9 @@
+import type { IdTag } from '@kith/protocol'
 import { changeRelation, withStatus } from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { Tenants } from './open-tenants.ts'
-import { findTenantById, updateSuspension } from './tenant-store.ts'
+import { findTenantById, findTenantByIdTag, updateSuspension } from './tenant-store.ts'
 
 interface Deps {
   readonly tenants: Pick<Tenants, 'forget'>
@@ -24,6 +25,16 @@ export async function resumeTenant(deps: Omit<Deps, 'revokeSessions'>, tx: Write
   await updateSuspension(tx, null)
   await setServerStatus(deps, tx, 'Active')
   tx.afterCommit(() => deps.tenants.forget())
+}
+
+/** Ends the suspension of an identity if it is a tenant; `tx` is the server's. */
+export async function resumeNamed(
+  deps: Omit<Deps, 'revokeSessions'>,
+  tx: Writer,
+  idTag: IdTag,
+): Promise<void> {
+  const tenant = await findTenantByIdTag(tx, idTag)
+  if (tenant?.suspendedAt !== undefined) await resumeTenant(deps, tx.as(tenant.tenantId))
 }
 
 async function setServerStatus(
