@@ -14,7 +14,7 @@ import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
-import { wireRegistration } from './registration-features.ts'
+import { registrationFinder, wireRegistration } from './registration-features.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
@@ -25,6 +25,8 @@ export interface Features {
   readonly identity: IdentityFeatures
   readonly endpoints: readonly Endpoint[]
   readonly hooks: HttpHooks
+  /** Who may register on the host of a tenant; undefined where nobody can. */
+  findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
   close(): Promise<void>
 }
 
@@ -48,6 +50,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
       ...domainBlockEndpoints({ ...services, domainBlocks }),
     ],
     hooks: hooksOf(identity),
+    findRegistration: registrationFinder(services, identity),
     async close() {
       await identity.lastUse[Symbol.asyncDispose]()
       await files.close()

@@ -6,6 +6,7 @@ import {
 } from '#features/registration/index.ts'
 import { revokeSessions } from '#features/sessions/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import { removeTraces } from './cli/tenant/purge-tenant.ts'
@@ -44,4 +45,15 @@ export function wireRegistration(
     chooseLanguage: (tx, value) =>
       putOwnSetting({ db, vault, clock, settings }, tx, { name: 'language', value }),
   })
+}
+
+/** On which host people register, and who may: that of the base tenant, if others can be reached at all. */
+export function registrationFinder(
+  { config }: Pick<Services, 'config'>,
+  { tenants, settings }: Pick<IdentityFeatures, 'tenants' | 'settings'>,
+) {
+  return async ({ tenantId }: Tenant) => {
+    if (!config.publicUrl.servesEveryTenant || (await tenants.base()).tenantId !== tenantId) return undefined
+    return await settings.find(serverTenant, 'server.registration')
+  }
 }

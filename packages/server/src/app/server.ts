@@ -89,7 +89,10 @@ function openHttp(services: Services, features: Features, rateLimits: RateLimits
     rawRoutes: [
       ...operationsRoutes(services),
       ...documentationRoutes({ contracts, title: 'Kith', version }),
-      ...pageRoutes({ findTenant: async (host) => features.hooks.findTenant(host) }),
+      ...pageRoutes({
+        findTenant: async (host) => features.hooks.findTenant(host),
+        findRegistration: (tenant) => features.findRegistration(tenant),
+      }),
     ],
     hooks: features.hooks,
     rateLimits,

@@ -30,6 +30,7 @@ const english: Record<MailTemplate, MailText> = {
     paragraphs: [
       'Your account <%= it.idTag %> is ready.',
       'Choose a password to finish. The link works once, until <%= it.until %>.',
+      'If you did not ask for it, do nothing: an account without a password is removed again.',
     ],
     action: 'Choose a password',
   },
@@ -78,6 +79,7 @@ const german: Record<MailTemplate, MailText> = {
     paragraphs: [
       'Ihr Konto <%= it.idTag %> ist bereit.',
       'Wählen Sie zum Abschluss ein Passwort. Der Link gilt einmal, bis <%= it.until %>.',
+      'Haben Sie es nicht gewünscht, tun Sie nichts: Ein Konto ohne Passwort wird wieder entfernt.',
     ],
     action: 'Passwort wählen',
   },

@@ -5,39 +5,46 @@ import type { TenantId } from '#infra/db/index.ts'
 import { pageRoutes } from './index.ts'
 
 const alice: Tenant = { tenantId: 1 as TenantId, idTag: idTag('alice.example'), type: 'person' }
+const bob: Tenant = { tenantId: 3 as TenantId, idTag: idTag('bob.example'), type: 'person' }
 const club: Tenant = { tenantId: 2 as TenantId, idTag: idTag('club.example'), type: 'community' }
 
-async function startSite() {
+async function startSite(policy: 'open' | 'invite' = 'invite') {
   const rawRoutes = pageRoutes({
-    findTenant: async (host) => [alice, club].find((tenant) => tenant.idTag === host),
+    findTenant: async (host) => [alice, bob, club].find((tenant) => tenant.idTag === host),
+    findRegistration: async (tenant) => (tenant === alice ? policy : undefined),
   })
   const site = await startHttpSite([], { rawRoutes })
   onTestFinished(() => site.close())
   return site
 }
 
-const policy =
+const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-test.each(['/', '/login', '/set-password'])('%s is a page without anything inline', async (path) => {
-  const site = await startSite()
-  const { status, headers, text } = await site.send(path)
-  expect(status).toBe(200)
-  expect(headers).toMatchObject({
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy,
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    vary: 'Accept-Language',
-  })
-  expect(text).toContain('data-id-tag="alice.example"')
-  expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
-})
+test.each(['/', '/login', '/set-password', '/register'])(
+  '%s is a page without anything inline',
+  async (path) => {
+    const site = await startSite()
+    const { status, headers, text } = await site.send(path)
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': contentPolicy,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Language',
+    })
+    expect(text).toContain('data-id-tag="alice.example"')
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
+  },
+)
 
 test('everything that the pages and their scripts name is served', async () => {
   const site = await startSite()
-  const pages = await Promise.all(['/', '/login', '/set-password'].map((path) => site.send(path)))
+  const pages = await Promise.all(
+    ['/', '/login', '/set-password', '/register'].map((path) => site.send(path)),
+  )
   const waiting = pages.flatMap(({ text }) =>
     Array.from(text.matchAll(/"(\/assets\/[^"]+)"/g), ([, path = '']) => path),
   )
@@ -86,6 +93,19 @@ test('a community has a page that says so, and nothing to sign in with', async (
   expect((await site.send('/', { headers })).text).toContain('This address belongs to a community.')
   expect((await site.send('/login', { headers })).status).toBe(404)
   expect((await site.send('/set-password', { headers })).status).toBe(404)
+  expect((await site.send('/register', { headers })).status).toBe(404)
+})
+
+test('people register on the host that the server has for it, and find the way where all may', async () => {
+  const site = await startSite('open')
+  expect((await site.send('/register')).text).toContain('data-registration="open"')
+  expect((await site.send('/login')).text).toContain('<a href="/register">')
+  const elsewhere = { headers: { host: 'bob.example' } }
+  expect((await site.send('/register', elsewhere)).status).toBe(404)
+  expect((await site.send('/login', elsewhere)).text).not.toContain('href="/register"')
+  const invited = await startSite('invite')
+  expect((await invited.send('/register')).text).toContain('data-registration="invite"')
+  expect((await invited.send('/login')).text).not.toContain('href="/register"')
 })
 
 test('on the host of nobody there is nobody, whatever its name', async () => {

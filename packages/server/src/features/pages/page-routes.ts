@@ -8,9 +8,11 @@ import { type PageName, renderNotice, renderPage } from './render-page.ts'
 export interface PagesDeps {
   /** The tenant on whose host a visit arrives. */
   findTenant(host: string): Promise<Tenant | undefined>
+  /** Who may register on the host of a tenant; undefined where nobody can. */
+  findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
 }
 
-/** The pages on which a person signs in, sets a password, and sees to sessions and passkeys, on every tenant's host. */
+/** The pages on which a person registers, signs in, sets a password, and sees to sessions and passkeys, on every tenant's host. */
 export function pageRoutes(deps: PagesDeps): RawRoute[] {
   const page = (path: string, name: PageName): RawRoute => ({
     method: 'GET',
@@ -21,6 +23,7 @@ export function pageRoutes(deps: PagesDeps): RawRoute[] {
     page('/', 'home'),
     page('/login', 'login'),
     page('/set-password', 'set-password'),
+    page('/register', 'register'),
     { method: 'GET', path: '/assets/{asset}', handle: answerAsset },
   ]
 }
@@ -38,7 +41,11 @@ async function answerPage(
     const status = name === 'home' ? 200 : 404
     return pageAnswer(status, renderNotice('community', tenant.idTag, language), language)
   }
-  const answer = pageAnswer(200, renderPage(name, tenant, language), language)
+  const registration = await deps.findRegistration(tenant)
+  if (name === 'register' && registration === undefined)
+    return pageAnswer(404, renderNotice('absentPage', tenant.idTag, language), language)
+  const html = renderPage(name, { idTag: tenant.idTag, registration }, language)
+  const answer = pageAnswer(200, html, language)
   return orUnchanged(request, answer)
 }
 

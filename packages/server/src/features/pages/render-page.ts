@@ -2,17 +2,24 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { PageLanguage } from './page-language.ts'
 import { type PageTexts, pageTexts, scriptTexts } from './page-texts.ts'
 
-export type PageName = 'home' | 'login' | 'set-password'
+export type PageName = 'home' | 'login' | 'set-password' | 'register'
+
+/** Whose page it is. */
+export interface PageOwner extends Pick<Tenant, 'idTag'> {
+  /** Who may register here; undefined where nobody can. */
+  readonly registration?: 'open' | 'invite' | undefined
+}
 
 /** The HTML of a page of a person. Nothing in it is secret: what is known of the visitor comes by script. */
-export function renderPage(name: PageName, { idTag }: Pick<Tenant, 'idTag'>, language: PageLanguage): string {
+export function renderPage(name: PageName, owner: PageOwner, language: PageLanguage): string {
   const texts = pageTexts[language]
-  const { title, main } = contents[name](texts, escapeHtml(idTag))
+  const { idTag, registration } = owner
+  const { title, main } = contents[name](texts, escapeHtml(idTag), registration)
   return frame({
     language,
     title: `${title} – ${escapeHtml(idTag)}`,
     head: `<script type="module" src="/assets/${name}.js"></script>`,
-    bodyAttributes: ` data-id-tag="${escapeHtml(idTag)}" data-texts="${escapeHtml(JSON.stringify(scriptTexts[language]))}"`,
+    bodyAttributes: ` data-id-tag="${escapeHtml(idTag)}"${registration ? ` data-registration="${registration}"` : ''} data-texts="${escapeHtml(JSON.stringify(scriptTexts[language]))}"`,
     main: `<noscript><p>${texts.needsScript}</p></noscript>
 <p id="status" role="status"></p>
 <p id="problem" role="alert"></p>
@@ -22,7 +29,7 @@ ${main}`,
 
 /** A page that only says something. */
 export function renderNotice(
-  notice: 'community' | 'absent',
+  notice: 'community' | 'absent' | 'absentPage',
   title: string | undefined,
   language: PageLanguage,
 ): string {
@@ -36,8 +43,14 @@ interface Contents {
   readonly main: string
 }
 
-const contents: Record<PageName, (texts: PageTexts, idTag: string) => Contents> = {
-  login: (texts, idTag) => ({ title: texts.signIn, main: loginMain(texts, idTag) }),
+type Render = (texts: PageTexts, idTag: string, registration: PageOwner['registration']) => Contents
+
+const contents: Record<PageName, Render> = {
+  login: (texts, idTag, registration) => ({
+    title: texts.signIn,
+    main: loginMain(texts, idTag) + (registration === 'open' ? registerLink(texts) : ''),
+  }),
+  register: (texts, idTag) => ({ title: texts.register, main: registerMain(texts, idTag) }),
   'set-password': (texts, idTag) => ({ title: texts.setPassword, main: setPasswordMain(texts, idTag) }),
   home: (texts, idTag) => ({ title: 'Kith', main: homeMain(texts, idTag) }),
 }
@@ -66,6 +79,10 @@ function loginMain(texts: PageTexts, idTag: string): string {
 </section>`
 }
 
+function registerLink(texts: PageTexts): string {
+  return `\n<p><a href="/register">${texts.register}</a></p>`
+}
+
 function setPasswordMain(texts: PageTexts, idTag: string): string {
   return `<h1>${texts.setPassword}</h1>
 <form id="password-form" method="post">
@@ -78,6 +95,29 @@ function setPasswordMain(texts: PageTexts, idTag: string): string {
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required>
 <button type="submit">${texts.setPassword}</button>
 </form>`
+}
+
+function registerMain(texts: PageTexts, idTag: string): string {
+  return `<h1>${texts.register}</h1>
+<form id="register-form" method="post">
+<p class="hint">${texts.registerHint}</p>
+<fieldset>
+<legend>${texts.nameKind}</legend>
+<label class="choice"><input type="radio" name="kind" value="idp" checked> ${texts.nameHere.replace('{domain}', idTag)}</label>
+<label class="choice"><input type="radio" name="kind" value="domain"> ${texts.nameOwn}</label>
+</fieldset>
+<label for="wanted">${texts.name}</label>
+<input id="wanted" name="wanted" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="253" required aria-describedby="identity-line">
+<p id="identity-line" class="hint">${texts.identityWillBe} <output id="identity" for="wanted">…</output></p>
+<label for="email">${texts.email}</label>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="254" required aria-describedby="email-hint">
+<p id="email-hint" class="hint">${texts.emailHint}</p>
+<button type="submit">${texts.register}</button>
+</form>
+<section id="registered" aria-labelledby="registered-title" hidden>
+<h2 id="registered-title" tabindex="-1">${texts.registered}</h2>
+<p id="registered-text"></p>
+</section>`
 }
 
 function homeMain(texts: PageTexts, idTag: string): string {
