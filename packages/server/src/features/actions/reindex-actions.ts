@@ -1,6 +1,6 @@
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type IndexedAction, listIndexedActions } from './reindex-store.ts'
-import { deleteSearchText, putSearchText } from './search-store.ts'
+import { compactSearchIndex, deleteSearchText, putSearchText } from './search-store.ts'
 import { searchTextOf } from './search-text.ts'
 
 interface Deps {
@@ -20,6 +20,8 @@ export async function indexActions(deps: Deps, tenantId: TenantId): Promise<void
 /** Takes the words of a tenant's actions out of the index, before the actions themselves are removed. */
 export async function unindexActions(deps: Deps, tenantId: TenantId): Promise<void> {
   await eachAction(deps, tenantId, (tx, { seq }) => deleteSearchText(tx, seq))
+  // Until then its parts hold the words, though nothing is found by them.
+  while (await deps.db.transact(tenantId, compactSearchIndex));
 }
 
 async function eachAction(

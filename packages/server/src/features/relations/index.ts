@@ -29,5 +29,6 @@ export {
   listAudience,
   listLeaders,
   listReceivers,
+  removeRelation,
 } from './relation-store.ts'
 export { relationsMigrations, standingMigrations } from './relations-migrations.ts'

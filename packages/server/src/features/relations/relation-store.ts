@@ -202,6 +202,16 @@ export async function changeRelation(
   return relation
 }
 
+/** From now on nothing holds with an identity, as if they had never met. */
+export async function removeRelation(tx: Writer, idTag: IdTag): Promise<void> {
+  await tx
+    .tables<RelationTables>()
+    .deleteFrom('relations')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', idTag)
+    .execute()
+}
+
 const audiences = { followers: selectAudience, connections: selectConnections, ever: selectReached }
 
 /** Who is to get what the tenant publishes: `connections`, or `followers`, which is both; in a community whoever
