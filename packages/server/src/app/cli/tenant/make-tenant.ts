@@ -30,16 +30,14 @@ export async function makeTenant(program: Program, request: TenantRequest) {
   const ownerTag = type === 'community' ? (request.ownerTag ?? services.config.baseIdTag) : undefined
   const name = request.name === undefined ? idTag : acceptName(request.name)
   const hash = password === undefined ? undefined : await identity.passwords.hash(password)
+  const leader = ownerTag && (await identity.tenants.find(ownerTag))
   const made = await services.db.transact(serverTenant, async (tx) => {
     const tenant = ownerTag
       ? await createTenant(identity.createTenant, tx, { idTag, type, name, ownerTag })
       : await makePerson({ ...services, ...identity.createTenant }, tx, { idTag, name, email: request.email })
     const own = tx.as(tenant.tenantId)
     if (request.isAdmin) await appoint(program, tx, idTag)
-    if (ownerTag) {
-      const leader = await identity.tenants.find(ownerTag)
-      await foundCommunity(services, tx, { community: tenant, leaderTag: ownerTag, leader })
-    }
+    if (ownerTag) await foundCommunity(services, tx, { community: tenant, leaderTag: ownerTag, leader })
     const refId = ownerTag ? undefined : await openAccount(program, own, hash)
     await audit(services, own, { event: 'tenant.created', details: { by: 'command line' } })
     return { tenant, refId }

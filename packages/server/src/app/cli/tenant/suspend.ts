@@ -8,8 +8,9 @@ import { tenantView } from './tenant-view.ts'
 
 export const suspend: Command = {
   name: 'tenant suspend',
-  summary: 'Let a tenant answer nobody from now on, and end its sessions.',
-  description: 'A running server notices within five seconds. Nothing is removed.',
+  summary: 'Let nobody sign in to a tenant from now on, and end its sessions.',
+  description:
+    'Its tokens are refused, other servers find it no more, and nothing is taken from it. A running server notices within five seconds. Nothing is removed.',
   positionals: ['IDTAG'],
   options: {},
   async run(input) {

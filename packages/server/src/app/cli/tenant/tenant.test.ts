@@ -1,0 +1,373 @@
+import { readdir } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { createAction, createApiKey, getMe, login, putSetting, setPassword, uploadFile } from '@kith/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findAccount } from '#features/accounts/index.ts'
+import { isAppointedAdmin } from '#features/tenants/index.ts'
+import { CommandLine } from '#harness/command-line.ts'
+import { freePort } from '#harness/server-process.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { TestServer, testPassword } from '#harness/test-server.ts'
+import { systemClock } from '#lib/clock.ts'
+
+const baseTag = 'home.localhost'
+// A running server takes so long to notice what a command did.
+const noticedMs = 5_001
+
+let line: CommandLine
+let server: TestServer
+// Behind, so that a suspension by the server is noticed everywhere when a command looks at it.
+const clock = new TestClock(systemClock.now() - 3_600_000)
+
+beforeAll(async () => {
+  const port = await freePort()
+  line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
+  server = await TestServer.start({ dataDir: line.dataDir, port, clock })
+})
+afterAll(async () => {
+  await server.stop()
+  await line[Symbol.asyncDispose]()
+})
+
+const fails = async (...words: string[]) => {
+  const { exitCode, out, err } = await line.run([...words, '--json'])
+  expect(out).toBe('')
+  return { exitCode, ...JSON.parse(err).error }
+}
+const tenantOf = async (idTag: string) => server.running.features.identity.tenants.find(idTag as never)
+const signIn = (idTag: string, password: string) =>
+  server.client(idTag).call(login, { body: { idTag, password } })
+
+const discover = (idTag: string) => server.request(baseTag, `/.well-known/service/id-tag?idTag=${idTag}`)
+
+describe('tenant list', () => {
+  test('before the first start shows nobody and makes nothing', async () => {
+    await using empty = await CommandLine.open()
+    expect(await empty.run(['tenant', 'list'])).toEqual({ exitCode: 0, out: 'No tenants yet.\n', err: '' })
+    expect(await empty.json('tenant', 'list')).toEqual({ tenants: [] })
+    expect((await empty.run(['tenant', 'list', baseTag])).err).toContain('There is no server in')
+    expect(await readdir(empty.folder)).toEqual([])
+  })
+
+  test('shows everybody, or one', async () => {
+    const { tenants } = await line.json('tenant', 'list', baseTag)
+    expect(tenants).toEqual([
+      {
+        idTag: baseTag,
+        type: 'person',
+        isBase: true,
+        status: 'active',
+        createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
+    ])
+    const { out } = await line.run(['tenant', 'list'])
+    expect(out).toMatch(/^ {2}home\.localhost +base +active +\d{4}-\d\d-\d\d$/m)
+  })
+
+  test('fails for somebody who does not live here', async () => {
+    expect(await fails('tenant', 'list', 'nobody.localhost')).toMatchObject({
+      exitCode: 1,
+      code: 'E-PROFILE-NOTFOUND',
+      message: 'There is no tenant nobody.localhost on this server.',
+    })
+  })
+})
+
+describe('tenant create', () => {
+  test('makes a person, with a link that sets the password once', async () => {
+    const made = await line.json(
+      'tenant',
+      'create',
+      'Carol.localhost',
+      '--name',
+      'Carol',
+      '--email',
+      'c@example.org',
+    )
+    expect(made).toEqual({
+      tenant: {
+        idTag: 'carol.localhost',
+        type: 'person',
+        isBase: false,
+        status: 'active',
+        name: 'Carol',
+        serverUrl: server.urlOf('carol.localhost'),
+        createdAt: expect.any(String),
+      },
+      link: expect.stringContaining(`${server.urlOf('carol.localhost')}/set-password#token=`),
+    })
+    clock.advance(noticedMs)
+    const token = made.link.split('#token=')[1]
+    const client = server.client('carol.localhost')
+    await client.call(setPassword, { body: { token, password: 'one two three' } })
+    expect((await signIn('carol.localhost', 'one two three')).data.name).toBe('Carol')
+    await expect(
+      client.call(setPassword, { body: { token, password: 'four five six' } }),
+    ).rejects.toMatchObject({
+      code: 'E-GONE',
+    })
+    const tenant = await tenantOf('carol.localhost')
+    expect(await findAccount(server.db.reader(tenant!.tenantId))).toMatchObject({ email: 'c@example.org' })
+  })
+
+  test('takes a password, and does not tell it', async () => {
+    const { exitCode, out, err } = await line.run([
+      'tenant',
+      'create',
+      'dave.localhost',
+      '--password',
+      'hush-hush-1',
+    ])
+    expect({ exitCode, out, err }).toEqual({
+      exitCode: 0,
+      out: 'dave.localhost lives here now, as a person.\n',
+      err: '',
+    })
+    clock.advance(noticedMs)
+    expect((await signIn('dave.localhost', 'hush-hush-1')).data.idTag).toBe('dave.localhost')
+  })
+
+  test('makes a community, whose leader is its owner', async () => {
+    const made = await line.json(
+      'tenant',
+      'create',
+      'club.localhost',
+      '--type',
+      'community',
+      '--owner',
+      'eve.example',
+    )
+    expect(made.tenant).toMatchObject({ type: 'community', ownerTag: 'eve.example' })
+    expect(made.link).toBeUndefined()
+    const ours = await line.json('tenant', 'create', 'our-club.localhost', '--type', 'community')
+    expect(ours.tenant.ownerTag).toBe(baseTag)
+    clock.advance(noticedMs)
+    const { data } = await server.client('club.localhost').call(getMe, {})
+    expect(data).toMatchObject({ idTag: 'club.localhost', type: 'community' })
+  })
+
+  test('appoints an administrator', async () => {
+    await line.json('tenant', 'create', 'frank.localhost', '--role', 'SADM')
+    const base = await tenantOf(baseTag)
+    const reader = server.db.reader(base!.tenantId)
+    expect(await isAppointedAdmin(reader, 'frank.localhost' as never)).toBe(true)
+    expect(await isAppointedAdmin(reader, 'dave.localhost' as never)).toBe(false)
+  })
+
+  test.each([
+    [['no-dot'], '"no-dot" is no identity'],
+    [['x.localhost', '--type', 'robot'], '--type is person or community'],
+    [['x.localhost', '--owner', 'a.example'], '--owner is not for a person'],
+    [['x.localhost', '--type', 'community', '--email', 'x@example.org'], '--email is not for a community'],
+    [['x.localhost', '--type', 'community', '--owner', 'nobody'], '"nobody" is no identity'],
+    [['x.localhost', '--password', 'short'], 'A password has 8 to 1024 characters'],
+    [['x.localhost', '--email', 'nowhere'], '"nowhere" is no e-mail address'],
+    [['x.localhost', '--role', 'KING'], '--role is SADM'],
+    [[], 'IDTAG is missing'],
+    [['x.localhost', 'y.localhost'], 'There is no place for "y.localhost"'],
+  ])('called wrongly makes nobody: %j', async (words, message) => {
+    expect(await fails('tenant', 'create', ...words)).toEqual({
+      exitCode: 2,
+      code: 'E-USAGE',
+      message: expect.stringContaining(message),
+    })
+    expect(await tenantOf('x.localhost')).toBeUndefined()
+  })
+
+  test('fails for somebody who lives here already, and where there is no address', async () => {
+    expect(await fails('tenant', 'create', baseTag)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-EXISTS' })
+    const alone = await line
+      .with({ PUBLIC_URL: 'http://home.localhost' })
+      .run(['tenant', 'create', 'x.localhost', '--json'])
+    expect(alone.exitCode).toBe(1)
+    expect(JSON.parse(alone.err).error).toEqual({
+      code: 'E-STATE',
+      message: 'This server serves home.localhost alone: PUBLIC_URL has no {idTag}.',
+    })
+  })
+})
+
+describe('tenant suspend and resume', () => {
+  test('keep everybody out and end every session, until it is resumed', async () => {
+    await server.createTenant('gina.localhost')
+    const client = await server.as('gina.localhost')
+    expect((await line.json('tenant', 'suspend', 'gina.localhost')).tenant).toMatchObject({
+      status: 'suspended',
+      suspendedAt: expect.any(String),
+    })
+    clock.advance(noticedMs)
+    expect((await discover('gina.localhost')).status).toBe(404)
+    const post = () => client.call(createAction, { body: { type: 'POST', content: {} } })
+    await expect(post()).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
+    await expect(signIn('gina.localhost', testPassword)).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN' })
+    expect((await line.run(['tenant', 'suspend', 'gina.localhost'])).out).toBe(
+      'gina.localhost is suspended.\n',
+    )
+
+    expect((await line.run(['tenant', 'resume', 'gina.localhost'])).out).toBe('gina.localhost is active.\n')
+    expect((await line.json('tenant', 'resume', 'gina.localhost')).tenant).not.toHaveProperty('suspendedAt')
+    clock.advance(noticedMs)
+    expect((await discover('gina.localhost')).status).toBe(200)
+    await expect(post()).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
+    expect((await signIn('gina.localhost', testPassword)).data.token).toBeDefined()
+  })
+
+  test.each(['suspend', 'resume', 'purge', 'password'])('%s fails for nobody', async (verb) => {
+    const words = ['tenant', verb, 'nobody.localhost', ...(verb === 'purge' ? ['--yes'] : [])]
+    expect(await fails(...words)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-NOTFOUND' })
+    expect(await fails('tenant', verb)).toMatchObject({ exitCode: 2, message: 'IDTAG is missing' })
+  })
+
+  test.each([
+    ['suspend', []],
+    ['purge', ['--yes']],
+  ])('%s leaves the base tenant alone', async (verb, options) => {
+    expect(await fails('tenant', verb, baseTag, ...options)).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+      message: 'The base tenant administers the server and stays.',
+    })
+    expect((await tenantOf(baseTag))?.suspendedAt).toBeUndefined()
+  })
+})
+
+describe('tenant password', () => {
+  test('makes a link that changes nothing until it is used', async () => {
+    await server.createTenant('hugo.localhost')
+    const { link } = await line.json('tenant', 'password', 'hugo.localhost')
+    await signIn('hugo.localhost', testPassword)
+    const token = link.split('#token=')[1]
+    await server.client('hugo.localhost').call(setPassword, { body: { token, password: 'another one' } })
+    await signIn('hugo.localhost', 'another one')
+    await expect(signIn('hugo.localhost', testPassword)).rejects.toMatchObject({ code: 'E-AUTH-BADCRED' })
+  })
+
+  test('asks for one, sets it at once and ends every session', async () => {
+    await server.createTenant('ines.localhost')
+    const client = await server.as('ines.localhost')
+    const said = await line.run(['tenant', 'password', 'ines.localhost', '--stdin'], {
+      answer: 'typed by hand',
+    })
+    expect(said).toEqual({
+      exitCode: 0,
+      out: 'ines.localhost has a new password, and every session has ended.\n',
+      err: '',
+    })
+    clock.advance(noticedMs)
+    const post = client.call(createAction, { body: { type: 'POST', content: {} } })
+    await expect(post).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
+    await signIn('ines.localhost', 'typed by hand')
+    await expect(signIn('ines.localhost', testPassword)).rejects.toMatchObject({ code: 'E-AUTH-BADCRED' })
+  })
+
+  test('of the base tenant makes the set-up link worthless and removes its file', async () => {
+    await using fresh = await CommandLine.open({ BASE_PASSWORD: '' })
+    await using started = await TestServer.start({ dataDir: fresh.dataDir, env: { BASE_PASSWORD: '' } })
+    const token = started.running.setUpUrl?.split('#token=')[1] ?? ''
+    expect(await readdir(fresh.dataDir)).toContain('setup-link')
+    expect(await fresh.json('tenant', 'password', baseTag, '--password', 'set by hand')).toEqual({
+      idTag: baseTag,
+    })
+    expect(await readdir(fresh.dataDir)).not.toContain('setup-link')
+    await expect(
+      started.client(baseTag).call(setPassword, { body: { token, password: 'too late now' } }),
+    ).rejects.toMatchObject({ status: expect.any(Number) })
+    await started.signIn(baseTag, 'set by hand')
+  })
+
+  test('is not for a community, nor twice, nor short', async () => {
+    await server.createTenant('choir.localhost', { type: 'community' })
+    expect(await fails('tenant', 'password', 'choir.localhost')).toEqual({
+      exitCode: 1,
+      code: 'E-STATE',
+      message: 'choir.localhost is a community: it has no password.',
+    })
+    expect(await fails('tenant', 'password', baseTag, '--password', 'long enough', '--stdin')).toMatchObject({
+      exitCode: 2,
+      message: '--password and --stdin exclude each other',
+    })
+    expect(await fails('tenant', 'password', baseTag, '--stdin')).toMatchObject({
+      exitCode: 2,
+      message: 'A password has 8 to 1024 characters',
+    })
+    await signIn(baseTag, testPassword)
+  })
+})
+
+describe('tenant purge', () => {
+  /** Every row of the database that is of the tenant's number or holds one of the words. */
+  const traces = (tenantId: number, words: readonly string[]) => {
+    const db = new DatabaseSync(`${line.dataDir}/kith.db`, { readOnly: true })
+    const all = (sql: string) => {
+      const statement = db.prepare(sql)
+      statement.setReadBigInts(true)
+      return statement.all()
+    }
+    const found = all("select name from sqlite_schema where type = 'table'").flatMap(({ name }) =>
+      all(`select * from "${name}"`)
+        .map((row) => ({ name: String(name), row, text: Object.values(row).map(shown).join(' ') }))
+        .filter(
+          ({ row, text }) => Number(row.tenant_id) === tenantId || words.some((word) => text.includes(word)),
+        ),
+    )
+    db.close()
+    return found.map(({ name, text }) => `${name}: ${text}`)
+  }
+  const shown = (value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)
+
+  test('needs a word, and a suspension', async () => {
+    await server.createTenant('jill.localhost')
+    expect(await fails('tenant', 'purge', 'jill.localhost')).toMatchObject({
+      exitCode: 2,
+      message: 'Everything of jill.localhost would be removed: add --yes',
+    })
+    expect(await fails('tenant', 'purge', 'jill.localhost', '--yes')).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+      message: 'jill.localhost is active. Suspend it first: kith tenant suspend jill.localhost',
+    })
+    expect(await tenantOf('jill.localhost')).toBeDefined()
+  })
+
+  test('leaves nothing of the tenant in any table or on disk, and of others everything', async () => {
+    const idTag = 'leaving.localhost'
+    await server.createTenant(idTag, { email: 'leaving@example.org' })
+    const { tenantId } = (await tenantOf(idTag))!
+    const client = await server.as(idTag)
+    const base = await server.as(baseTag)
+    const upload = (by: typeof client, text: string) =>
+      by.upload(uploadFile, {
+        params: { preset: 'raw', fileName: 'note.txt' },
+        body: new Blob([text], { type: 'text/plain' }),
+      })
+    const { data: file } = await upload(client, 'quokka bytes')
+    await upload(base, 'quokka bytes')
+    await client.call(createAction, {
+      body: { type: 'POST', content: { text: 'quokka' }, attachments: [file.fileId] },
+    })
+    await client.call(createAction, {
+      body: { type: 'POST', content: { text: 'quokka later' }, publishAt: 2_000_000_000 },
+    })
+    await client.call(createApiKey, { body: { name: 'quokka key' } })
+    await client.call(putSetting, { params: { name: 'ui.quokka' }, query: {}, body: { value: 'quokka' } })
+    await line.json('ref', 'create', 'password-reset', '--tenant', idTag)
+    await server.settle()
+    expect(traces(tenantId, ['quokka']).length).toBeGreaterThan(8)
+    expect(await readdir(`${line.dataDir}/blobs`)).toContain(String(tenantId))
+
+    await server.suspend(idTag)
+    const { removed } = await line.json('tenant', 'purge', idTag, '--yes')
+    expect(removed).toMatchObject({ blobs: 1 })
+    expect(removed.rows).toBeGreaterThan(8)
+    const left = traces(tenantId, ['quokka', 'leaving'])
+    expect(left).toEqual([expect.stringMatching(/^audit_log: .*tenant\.purged.*leaving\.localhost/)])
+    expect(await readdir(`${line.dataDir}/blobs`)).not.toContain(String(tenantId))
+    expect((await line.json('blobs', 'verify', '--deep', '--tenant', baseTag)).blobs).toBe(1)
+
+    expect(await fails('tenant', 'purge', idTag, '--yes')).toMatchObject({ exitCode: 1 })
+    clock.advance(noticedMs)
+    expect((await discover(idTag)).status).toBe(404)
+    expect((await line.json('tenant', 'create', idTag)).tenant.idTag).toBe(idTag)
+  })
+})
