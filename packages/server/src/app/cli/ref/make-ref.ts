@@ -5,6 +5,7 @@ import { findAccount } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { findFile } from '#features/files/index.ts'
 import { makeReference, type Reference } from '#features/references/index.ts'
+import { invitationLink } from '#features/registration/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -24,7 +25,7 @@ export interface RefRequest {
 
 const passwordTypes: readonly ReferenceType[] = ['password-reset', 'welcome', 'email-verify']
 
-/** Makes a reference. `link` is where one that sets a password is used. */
+/** Makes a reference. `link` is where one that sets a password, or an invitation, is used. */
 export async function makeRef(program: Program, { type, count, target, ...request }: RefRequest) {
   const { services, addresses } = program
   const { db, clock } = services
@@ -32,6 +33,8 @@ export async function makeRef(program: Program, { type, count, target, ...reques
   const now = nowSecs(clock)
   const expiresAt = request.validSecs === undefined ? request.expiresAt : now + request.validSecs
   if (expiresAt !== undefined && expiresAt <= now) throw new UsageError('--expires has passed already')
+  if (type === 'invite' && !tenant.isBase)
+    throw new UsageError(`An invitation is one to ${services.config.baseIdTag}, the base tenant`)
   const setsPassword = passwordTypes.includes(type)
   if (setsPassword) await assertPerson(program, tenant)
   if (target && !(await findFile(db.reader(tenant.tenantId), target.resourceId)))
@@ -48,9 +51,10 @@ export async function makeRef(program: Program, { type, count, target, ...reques
       ...(expiresAt === undefined ? {} : { expiresAt }),
     })
   })
+  const linkTo = setsPassword ? passwordLink : type === 'invite' ? invitationLink : undefined
   return {
     reference: referenceView(reference, tenant),
-    ...(setsPassword ? { link: passwordLink(addresses.serverUrl(tenant.idTag), reference.refId) } : {}),
+    ...(linkTo ? { link: linkTo(addresses.serverUrl(tenant.idTag), reference.refId) } : {}),
   }
 }
 
