@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { getCACertificates } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 
 // Origins with open or lately open connections. More than can be in use at once, so that only idle ones are closed.
 const maxOrigins = 256
@@ -12,6 +12,8 @@ const connectTimeoutMs = 5000
 // Time between two pieces of an answer.
 const silenceMs = 10_000
 
+type Client = typeof import('undici')
+
 /** Connections by origin, made through the given look-up. */
 export class ConnectionPools {
   readonly #pools = new LRUCache<string, Pool>({
@@ -21,9 +23,11 @@ export class ConnectionPools {
       if (reason === 'evict') void pool.close()
     },
   })
+  readonly #client: Client
   readonly #options: Pool.Options
 
-  constructor(lookup: LookupFunction, moreCertificates: readonly string[]) {
+  private constructor(client: Client, lookup: LookupFunction, moreCertificates: readonly string[]) {
+    this.#client = client
     this.#options = {
       connections: connectionsPerOrigin,
       // One protocol less on which limits would have to hold.
@@ -46,11 +50,16 @@ export class ConnectionPools {
     }
   }
 
+  // Imported only here, so that a server that talks to nobody does without its memory.
+  static async open(lookup: LookupFunction, moreCertificates: readonly string[]): Promise<ConnectionPools> {
+    return new ConnectionPools(await import('undici'), lookup, moreCertificates)
+  }
+
   /** The connections to an origin. They are used at once, or else taken anew. */
   of(origin: string): Pool {
     const known = this.#pools.get(origin)
     if (known) return known
-    const pool = new Pool(origin, this.#options)
+    const pool = new this.#client.Pool(origin, this.#options)
     this.#pools.set(origin, pool)
     return pool
   }

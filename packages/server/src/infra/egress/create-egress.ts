@@ -37,14 +37,15 @@ export function createEgress(options: EgressOptions): Egress & UrlCheck {
 
 class CheckedEgress implements Egress, UrlCheck {
   readonly #lookup: LookupDeps
-  readonly #pools: ConnectionPools
+  readonly #trusted: readonly string[]
+  #pools: Promise<ConnectionPools> | undefined
   readonly #gate = new Gate(gateLimits)
   readonly #closing = new AbortController()
   readonly #userAgent: string
 
   constructor(options: EgressOptions) {
     this.#lookup = { resolver: options.resolver, policy: networkPolicy(options.privateNetworks) }
-    this.#pools = new ConnectionPools(checkedLookup(this.#lookup), options.trustedCertificates ?? [])
+    this.#trusted = options.trustedCertificates ?? []
     this.#userAgent = options.userAgent
   }
 
@@ -75,7 +76,7 @@ class CheckedEgress implements Egress, UrlCheck {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#pools.destroy()
+    await (await this.#pools)?.destroy()
   }
 
   async #follow(request: EgressRequest, { signal }: Deadline): Promise<EgressStream> {
@@ -91,9 +92,11 @@ class CheckedEgress implements Egress, UrlCheck {
   }
 
   async #send({ url, headers }: Hop, request: EgressRequest, signal: AbortSignal): Promise<EgressStream> {
+    this.#pools ??= ConnectionPools.open(checkedLookup(this.#lookup), this.#trusted)
+    const pools = await this.#pools
     const leave = await this.#enter(url.origin, signal)
     try {
-      const answer = await this.#pools.of(url.origin).request({
+      const answer = await pools.of(url.origin).request({
         method: request.method,
         path: url.pathname + url.search,
         headers: { 'user-agent': this.#userAgent, ...headers, 'accept-encoding': 'identity' },
