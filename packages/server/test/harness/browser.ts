@@ -1,36 +1,16 @@
-import { existsSync } from 'node:fs'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { describe, onTestFinished, test } from 'vitest'
-
-const executablePath = [process.env.TEST_CHROMIUM, '/usr/bin/chromium'].find(
-  (path) => path !== undefined && existsSync(path),
-)
-
-// Nothing but the server of the test is to be asked for anything.
-const quiet = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
 
 /** A suite that drives a real Chromium: the one at TEST_CHROMIUM, or the system's. */
 export function withChromium(name: string, suite: (launch: () => Promise<Browser>) => void): void {
-  if (executablePath === undefined) {
+  const path = chromiumPath
+  if (path === undefined) {
     console.warn(`SKIPPED: "${name}" needs Chromium. Install it, or name its path in TEST_CHROMIUM.`)
     test.skip(`${name} (needs TEST_CHROMIUM)`, () => undefined)
     return
   }
-  describe(name, () => suite(() => chromium.launch({ executablePath, args: quiet })))
+  describe(name, () => suite(() => launchChromium(path)))
 }
 
 /** A page in a profile of its own, with a passkey authenticator; closes with the test. What breaks the content security
@@ -47,19 +27,4 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   })
   await addAuthenticator(context, page)
   return { context, page, faults }
-}
-
-async function addAuthenticator(context: BrowserContext, page: Page): Promise<void> {
-  const devtools = await context.newCDPSession(page)
-  await devtools.send('WebAuthn.enable')
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
 }
