@@ -19,15 +19,11 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
     terminal.print(version)
     return 0
   }
-  const wantsHelp =
-    words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h')
-  const named = words[0] === 'help' ? words.slice(1) : words
+  const named = nameIn(words[0] === 'help' ? words.slice(1) : words)
   const command = findCommand(named)
-  if (wantsHelp) {
-    terminal.print(command ? helpOf(command) : overview(commands))
-    return 0
-  }
-  if (!command) return refuse(words, terminal)
+  if (words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h'))
+    return command ? print(helpOf(command), terminal) : help(named, words, terminal)
+  if (!command) return refuse(named, words, terminal)
   return await runCommand(command, words.slice(command.name.split(' ').length), terminal)
 }
 
@@ -45,11 +41,32 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
   }
 }
 
-function refuse(words: readonly string[], terminal: Terminal): number {
-  const siblings = commands.filter(({ name }) => name.startsWith(`${words[0]} `))
-  const error = new UsageError(`Unknown command: ${words.slice(0, 2).join(' ')}`)
-  complain(error, words, terminal, `\n\n${overview(siblings.length > 0 ? siblings : commands)}`)
+/** What stands before the first option: a command, and perhaps what it is about. */
+function nameIn(words: readonly string[]): readonly string[] {
+  const end = words.findIndex((word) => word.startsWith('-'))
+  return end < 0 ? words : words.slice(0, end)
+}
+
+/** What there is of that name: nothing is everything, `tenant` is what begins with it. */
+function help(named: readonly string[], words: readonly string[], terminal: Terminal): number {
+  const listed = named.length === 0 ? commands : relativesOf(named)
+  return listed.length > 0 ? print(overview(listed), terminal) : refuse(named, words, terminal)
+}
+
+function print(text: string, terminal: Terminal): number {
+  terminal.print(text)
+  return 0
+}
+
+function refuse(named: readonly string[], words: readonly string[], terminal: Terminal): number {
+  const error = new UsageError(`Unknown command: ${named.slice(0, 2).join(' ') || words[0]}`)
+  const relatives = relativesOf(named)
+  complain(error, words, terminal, `\n\n${overview(relatives.length > 0 ? relatives : commands)}`)
   return 2
+}
+
+function relativesOf([first]: readonly string[]): Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${first} `))
 }
 
 function complain(error: unknown, words: readonly string[], terminal: Terminal, advice: string): void {

@@ -1,0 +1,62 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { migrations } from '#app/migrations.ts'
+import { CommandLine } from '#harness/command-line.ts'
+import { openDatabase } from '#infra/db/index.ts'
+
+const needServer = [
+  ['tenant', 'suspend', 'a.localhost'],
+  ['tenant', 'resume', 'a.localhost'],
+  ['tenant', 'purge', 'a.localhost', '--yes'],
+  ['tenant', 'password', 'a.localhost'],
+  ['ref', 'create', 'invite'],
+  ['keys', 'rotate', 'a.localhost'],
+  ['export', 'a.localhost', '--to', '/dev/null/x'],
+  ['blobs', 'verify'],
+  ['blobs', 'migrate', '--to', 'file:/dev/null/x'],
+]
+
+describe('before the first start', () => {
+  test.each(needServer)('kith %s %s makes nothing', async (...words) => {
+    await using line = await CommandLine.open()
+    const { exitCode, out, err } = await line.run([...words, '--json'])
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
+    expect(JSON.parse(err).error).toEqual({
+      code: 'E-STATE',
+      message: `There is no server in ${line.dataDir} yet: the first start makes it (kith serve).`,
+    })
+    expect(await readdir(line.folder)).toEqual([])
+  })
+})
+
+describe('a database of another version', () => {
+  const later = { id: '9999_later', up: async () => undefined }
+  const versions = { older: migrations.slice(0, -1), newer: [...migrations, later] }
+  const files = new Map<string, Buffer>()
+  beforeAll(async () => {
+    await using place = await CommandLine.open()
+    for (const [name, known] of Object.entries(versions)) {
+      const path = `${place.folder}/${name}.db`
+      await (await openDatabase({ url: `sqlite:${path}`, migrations: known })).close()
+      files.set(name, await readFile(path))
+    }
+  })
+
+  test.each(['older', 'newer'])('that is %s is left alone', async (version) => {
+    await using line = await CommandLine.open()
+    const path = `${line.folder}/kith.db`
+    await writeFile(path, files.get(version) ?? '')
+    const other = line.with({ DATABASE_URL: `sqlite:${path}` })
+    for (const words of [
+      ['tenant', 'list'],
+      ['tenant', 'create', 'a.localhost'],
+      ['ref', 'create', 'invite'],
+    ]) {
+      const { exitCode, err } = await other.run(words)
+      expect(exitCode).toBe(1)
+      expect(err).toMatch(/^The database is that of another version of the program\. .*\n$/)
+    }
+    expect(await readFile(path)).toEqual(files.get(version))
+    expect(await readdir(line.folder)).toEqual(['kith.db'])
+  })
+})

@@ -1,0 +1,16 @@
+import { readdir } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { CommandLine } from '#harness/command-line.ts'
+import { TestServer } from '#harness/test-server.ts'
+
+test('is the document that a running server answers', async () => {
+  await using line = await CommandLine.open()
+  const printed = await line.json('openapi')
+  expect(await readdir(line.folder)).toEqual([])
+  await using server = await TestServer.start()
+  const answered = await (await server.request(server.baseIdTag, '/api/openapi.json')).json()
+  const pathsOf = ({ paths }: { paths: object }) => Object.keys(paths).sort()
+  expect(pathsOf(answered as { paths: object })).toEqual(pathsOf(printed))
+  expect(printed.info).toEqual({ ...(answered as { info: object }).info })
+  expect(JSON.parse((await line.run(['openapi'])).out)).toEqual(printed)
+})
