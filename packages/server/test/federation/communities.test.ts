@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Client } from '@kith/client'
 import {
   acceptAction,
@@ -5,6 +6,7 @@ import {
   createCommunity,
   deleteAction,
   getAction,
+  getFileDescriptor,
   getProfile,
   getProxyToken,
   type IdTag,
@@ -14,6 +16,7 @@ import {
   putSetting,
   updateAdminProfile,
   updateRelationship,
+  uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
@@ -157,6 +160,21 @@ describe('a community', () => {
     await expect(guest.call(getAction, params(forMembers.actionId))).rejects.toMatchObject(missing)
   })
 
+  test('passes on pictures, which members fetch from the community', async () => {
+    const { lea, bob, carol, club } = await start()
+    for (const person of [bob, carol]) await join(person, club, lea)
+    const fileId = await uploadPhoto(bob)
+    await post(network, bob, 'Look', { ...inGroup(club), attachments: [fileId] })
+    // The community may have it a little later than the word of it arrives.
+    await network.pass(60_000, 15_000)
+    const { data } = await carol.client.call(getFileDescriptor, { params: { fileId: fileId as never } })
+    expect(data.variants.map(({ id }) => id)).toContain('tn')
+    const stranger = network.server(0).client(club)
+    await expect(
+      stranger.call(getFileDescriptor, { params: { fileId: fileId as never } }),
+    ).rejects.toMatchObject({ status: 404 })
+  })
+
   test('takes posts of contributors alone', async () => {
     const { lea, carol, club } = await start()
     await carol.client.call(createAction, { body: { type: 'FLLW', audienceTag: club } })
@@ -257,6 +275,14 @@ describe('a community', () => {
     expect(await feedOf(carol)).toEqual(['For contributors', 'For members'])
   })
 })
+
+async function uploadPhoto({ client }: Person): Promise<string> {
+  const { data } = await client.upload(uploadFile, {
+    params: { preset: 'default', fileName: 'photo.jpg' },
+    body: await readFile(new URL('../fixtures/images/photo.jpg', import.meta.url)),
+  })
+  return data.fileId
+}
 
 /** The same person with a session that time has not ended. */
 async function at(person: Person): Promise<Person> {

@@ -1,10 +1,11 @@
-import { type ActionId, communityRoles, type IdTag } from '@kith/protocol'
+import { type ActionId, communityRoles, type IdTag, profileStatuses } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { changeRelation } from '#features/relations/index.ts'
+import { changeRelation, withStatus } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 import { ownActionId } from './action-id.ts'
 import { insertAction } from './action-store.ts'
@@ -41,13 +42,15 @@ const anyCaller: fc.Arbitrary<Caller> = fc.oneof(
     .record({ idTag: fc.constantFrom(bob, carol), role: fc.constantFrom(...communityRoles) })
     .map(({ idTag, role }) => identity(idTag, { role, isOwner: role === 'leader' })),
 )
+const anyStatus = fc.oneof(fc.constant('Active' as const), fc.constantFrom(...profileStatuses))
 const anyWorld = fc.record({
   type: fc.constantFrom('person' as const, 'community' as const),
   actions: fc.array(anyAction, { minLength: 1, maxLength: 12 }),
   callers: fc.array(anyCaller, { minLength: 1, maxLength: 4 }),
   follows: fc.boolean(),
   connected: fc.boolean(),
-  blocked: fc.boolean(),
+  /** Of Bob and Carol here, and of Carol for the whole server. */
+  statuses: fc.tuple(anyStatus, anyStatus, anyStatus),
 })
 
 eachDialect('what lists show', (open) => {
@@ -63,9 +66,11 @@ eachDialect('what lists show', (open) => {
         // The graph is drawn around Alice; each world has its own tenant in her place.
         const named = (tag: IdTag | undefined) => (tag === alice ? home.idTag : tag)
         await lab.db.transact(home.tenant.tenantId, async (tx) => {
-          await changeRelation(tx, bob, { isFollower: world.follows, at: 1 })
+          const [ofBob, ofCarol, byServer] = world.statuses.map(withStatus)
+          await changeRelation(tx, bob, { isFollower: world.follows, ...ofBob, at: 1 })
           const connection = world.connected ? 'connected' : 'disconnected'
-          await changeRelation(tx, carol, { connection, isBlocked: world.blocked, at: 1 })
+          await changeRelation(tx, carol, { connection, ...ofCarol, at: 1 })
+          await changeRelation(tx.as(serverTenant), carol, { ...byServer, at: 1 })
           for (const [at, drawn] of world.actions.entries())
             await insertAction(tx, storedAction(at, drawn, named))
         })
@@ -75,6 +80,9 @@ eachDialect('what lists show', (open) => {
           const listed = [
             ...(await allPages(who, ['A', 'C', 'N', 'P', 'R', 'S'])),
             ...(who.caller.kind === 'identity' ? [] : await allPages(who, ['A', 'C'])),
+            // The muted are listed for who asks for them.
+            ...(await allPages(who, ['A', 'C', 'N', 'P'], bob)),
+            ...(await allPages(who, ['A', 'C', 'N', 'P'], carol)),
           ]
           for (const actionId of ids.slice(0, world.actions.length)) {
             const shown = await who.get(actionId).then(
@@ -92,11 +100,20 @@ eachDialect('what lists show', (open) => {
   }, 120_000)
 })
 
-async function allPages(who: Actor, status: ('A' | 'C' | 'N' | 'P' | 'R' | 'S')[]): Promise<string[]> {
+async function allPages(
+  who: Actor,
+  status: ('A' | 'C' | 'N' | 'P' | 'R' | 'S')[],
+  issuer?: IdTag,
+): Promise<string[]> {
   const found: string[] = []
   let cursor: string | null | undefined
   do {
-    const page = await who.page({ status, limit: 2, ...(cursor ? { cursor } : {}) })
+    const page = await who.page({
+      status,
+      limit: 2,
+      ...(issuer ? { issuer } : {}),
+      ...(cursor ? { cursor } : {}),
+    })
     found.push(...page.items.map(({ actionId }) => actionId))
     if (page.nextCursor) expect(page.items).toHaveLength(2)
     cursor = page.nextCursor

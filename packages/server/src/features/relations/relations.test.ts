@@ -1,19 +1,28 @@
-import type { IdTag } from '@kith/protocol'
+import { type IdTag, type ProfileStatus, profileStatuses } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import type { TenantId } from '#infra/db/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import {
   changeRelation,
   connectionState,
+  findEffectiveRelation,
   findRelation,
+  hushesAnybody,
+  isLastLeader,
   listAudience,
+  listLeaders,
   listReceivers,
   noRelation,
+  overruled,
   type Relation,
+  rankOf,
   relationshipOf,
   relationsMigrations,
+  roleOf,
   standingMigrations,
+  statusOf,
+  withStatus,
 } from './index.ts'
 
 const alice = 1 as TenantId
@@ -32,6 +41,29 @@ test.each<[Partial<Relation>, string]>([
   [{ connection: 'connected', isMuted: true, isBlocked: true }, 'blocked'],
 ])('%o is called %s', (relation, word) => {
   expect(relationshipOf({ ...noRelation(bob), ...relation })).toBe(word)
+})
+
+test.each(profileStatuses)('the status %s is what it is called, and hushes as it says', (status) => {
+  const relation = { ...noRelation(bob), role: 'leader' as const, ...withStatus(status) }
+  expect(statusOf(relation)).toBe(status)
+  const isOut = status === 'Blocked' || status === 'Suspended' || status === 'Banned'
+  expect(roleOf(relation)).toBe(isOut ? 'public' : 'leader')
+  expect(relation.isMuted).toBe(isOut ? status !== 'Blocked' : status === 'Muted')
+})
+
+test.each<[ProfileStatus, ProfileStatus, ProfileStatus]>([
+  ['Active', 'Active', 'Active'],
+  ['Trusted', 'Active', 'Trusted'],
+  ['Active', 'Trusted', 'Trusted'],
+  ['Muted', 'Trusted', 'Muted'],
+  ['Muted', 'Blocked', 'Blocked'],
+  ['Blocked', 'Muted', 'Blocked'],
+  ['Banned', 'Active', 'Banned'],
+  ['Suspended', 'Banned', 'Banned'],
+  ['Trusted', 'Suspended', 'Suspended'],
+])('%s here and %s on the server come to %s', (own, server, together) => {
+  const relation = { ...noRelation(bob), ...withStatus(own) }
+  expect(statusOf(overruled(relation, { ...noRelation(bob), ...withStatus(server) }))).toBe(together)
 })
 
 test('who asked for a connection does not show on the wire', () => {
@@ -79,6 +111,60 @@ eachDialect('relations', (open) => {
     expect(await listAudience(db.reader(alice), 'ever')).toEqual([bob, dora, blocked])
   })
 
+  test('make the audience of a community by its roles', async () => {
+    const db = await start()
+    const given: [string, Partial<Relation>][] = [
+      ['connected', { connection: 'connected' }],
+      ['lowered', { connection: 'connected', role: 'supporter' }],
+      ['out', { connection: 'connected', role: 'public' }],
+      ['follower', { isFollower: true, role: 'follower' }],
+      ['leader', { role: 'leader' }],
+      ['barred', { connection: 'connected', role: 'leader', ...withStatus('Suspended') }],
+    ]
+    await db.transact(alice, async (tx) => {
+      for (const [name, relation] of given)
+        await changeRelation(tx, `${name}.example.com` as IdTag, { ...relation, at: 1 })
+    })
+    const names = async (reach: 'followers' | 'connections') =>
+      (await listAudience(db.reader(alice), reach)).map((idTag) => idTag.split('.')[0])
+    expect(await names('followers')).toEqual(['connected', 'follower', 'leader', 'lowered'])
+    expect(await names('connections')).toEqual(['connected', 'leader'])
+    expect(await listLeaders(db.reader(alice))).toEqual(['leader.example.com'])
+    expect(await isLastLeader(db.reader(alice), 'leader.example.com' as IdTag)).toBe(true)
+    expect(await isLastLeader(db.reader(alice), 'barred.example.com' as IdTag)).toBe(false)
+  })
+
+  test('stand below what the server has decided', async () => {
+    const db = await start()
+    await db.transact(serverTenant, async (tx) => {
+      await changeRelation(tx, bob, { ...withStatus('Banned'), standingReason: 'Spam', at: 5 })
+      await changeRelation(tx.as(alice), bob, { isFollower: true, role: 'moderator', at: 1 })
+    })
+    expect(await hushesAnybody(db.reader(carol))).toBe(true)
+    const effective = await findEffectiveRelation(db.reader(alice), bob)
+    expect(effective).toMatchObject({
+      isFollower: true,
+      role: 'moderator',
+      isBlocked: true,
+      standing: 'Banned',
+    })
+    expect(effective && [statusOf(effective), roleOf(effective), rankOf(effective)]).toEqual([
+      'Banned',
+      'public',
+      'moderator',
+    ])
+    expect(await findEffectiveRelation(db.reader(carol), bob)).toMatchObject({ isBlocked: true })
+    expect(await findRelation(db.reader(alice), bob)).toMatchObject({ isBlocked: false })
+    expect(await findEffectiveRelation(db.reader(alice), dora)).toBeUndefined()
+    await db.transact(serverTenant, (tx) => changeRelation(tx, bob, { ...withStatus('Active'), at: 6 }))
+    expect(await findEffectiveRelation(db.reader(alice), bob)).toMatchObject({
+      isBlocked: false,
+      standing: undefined,
+      standingReason: undefined,
+    })
+    expect(await hushesAnybody(db.reader(carol))).toBe(false)
+  })
+
   test('tell which tenants receive an identity', async () => {
     const db = await start()
     await db.transact(alice, async (tx) => {
@@ -88,6 +174,7 @@ eachDialect('relations', (open) => {
     await db.transact(carol, (tx) => changeRelation(tx, bob, { connection: 'connected', at: 1 }))
     expect(await listReceivers(db.reader(alice), bob)).toEqual([alice, carol])
     expect(await listReceivers(db.reader(alice), dora)).toEqual([])
+    expect(await listReceivers(db.reader(alice), bob, 'connections')).toEqual([carol])
     await db.transact(carol, (tx) => changeRelation(tx, bob, { isBlocked: true, at: 2 }))
     expect(await listReceivers(db.reader(alice), bob)).toEqual([alice])
   })
