@@ -1,0 +1,146 @@
+import { getAccessToken, getReference, listReferences, uploadFile } from '@kith/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandLine } from '#harness/command-line.ts'
+import { freePort } from '#harness/server-process.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { TestServer } from '#harness/test-server.ts'
+import { systemClock } from '#lib/clock.ts'
+
+const baseTag = 'home.localhost'
+const aliceTag = 'alice.localhost'
+const someFile = `b1~${'A'.repeat(43)}`
+
+let line: CommandLine
+let server: TestServer
+beforeAll(async () => {
+  const port = await freePort()
+  line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
+  server = await TestServer.start({ dataDir: line.dataDir, port, clock: new TestClock(systemClock.now()) })
+  await server.createTenant(aliceTag)
+  await server.createTenant('club.localhost', { type: 'community' })
+})
+afterAll(async () => {
+  await server.stop()
+  await line[Symbol.asyncDispose]()
+})
+
+const create = (...words: string[]) => line.json('ref', 'create', ...words)
+const fails = async (...words: string[]) => {
+  const { exitCode, out, err } = await line.run(['ref', 'create', ...words, '--json'])
+  expect(out).toBe('')
+  return { exitCode, ...JSON.parse(err).error }
+}
+
+test('makes an invitation of the base tenant that its owner sees', async () => {
+  const { reference, link } = await create('invite')
+  expect(reference).toEqual({
+    refId: expect.stringMatching(/^[0-9A-Za-z]{24}$/),
+    type: 'invite',
+    tenant: baseTag,
+    count: 1,
+  })
+  expect(link).toBe(`${server.urlOf(baseTag)}/register#token=${reference.refId}`)
+  const { data } = await (await server.as(baseTag)).call(listReferences, { query: { type: 'invite' } })
+  expect(data).toMatchObject([{ refId: reference.refId, type: 'invite', count: 1 }])
+})
+
+test('prints the id, and the link where there is one', async () => {
+  const { out } = await line.run(['ref', 'create', 'password-reset', '--tenant', aliceTag, '--expires', '2h'])
+  const [refId, link] = out.trim().split('\n')
+  expect(link).toBe(`${server.urlOf(aliceTag)}/set-password#token=${refId}`)
+  const { data } = await server.client(aliceTag).call(getReference, { params: { refId: refId as never } })
+  expect(data).toEqual({ refId, type: 'password-reset' })
+})
+
+test('makes a link to a file, which lets in as often as it says', async () => {
+  const alice = await server.as(aliceTag)
+  const { data: file } = await alice.upload(uploadFile, {
+    params: { preset: 'raw', fileName: 'note.txt' },
+    body: new Blob(['for everybody with the link'], { type: 'text/plain' }),
+  })
+  const { reference } = await create(
+    'share.file',
+    '--tenant',
+    aliceTag,
+    '--resource',
+    file.fileId,
+    '--access',
+    'write',
+  )
+  expect(reference).toMatchObject({ resourceId: file.fileId, accessLevel: 'write', count: 1 })
+  const stranger = server.client(aliceTag)
+  const exchange = () => stranger.call(getAccessToken, { query: { ref: reference.refId } })
+  const { data: grant } = await exchange()
+  expect(grant).toMatchObject({ accessLevel: 'write', resourceId: file.fileId })
+  const read = await server.request(aliceTag, `/api/files/${file.fileId}?token=${grant.token}`)
+  expect(await read.text()).toBe('for everybody with the link')
+  await expect(exchange()).rejects.toMatchObject({ code: 'E-GONE' })
+})
+
+test.each([
+  [['--count', 'unlimited'], { count: null }],
+  [['--count', '12'], { count: 12 }],
+  [['--expires', '2099-01-31'], { expiresAt: '2099-01-31T00:00:00.000Z' }],
+  [['--expires', '2099-01-31T12:00:00+02:00'], { expiresAt: '2099-01-31T10:00:00.000Z' }],
+])('understands %j', async (options, expected) => {
+  expect((await create('invite', ...options)).reference).toMatchObject(expected)
+})
+
+test.each([
+  ['90s', 90],
+  ['30m', 1800],
+  ['24h', 86_400],
+  ['7d', 604_800],
+  ['2w', 1_209_600],
+])('understands %s from now on', async (span, secs) => {
+  const { reference } = await create('invite', '--expires', span)
+  const left = (Date.parse(reference.expiresAt) - systemClock.now()) / 1000
+  expect(left).toBeGreaterThan(secs - 30)
+  expect(left).toBeLessThanOrEqual(secs)
+})
+
+describe('called wrongly', () => {
+  test.each([
+    [['poem'], 'TYPE is one of share.file, email-verify,'],
+    [[], 'TYPE is missing'],
+    [['invite', '--count', '0'], '--count is a whole number from 1, or unlimited'],
+    [['invite', '--count', '1.5'], '--count is a whole number from 1, or unlimited'],
+    [['invite', '--expires', 'soon'], '--expires is a time like'],
+    [['invite', '--expires', '2020-01-01'], '--expires has passed already'],
+    [['invite', '--tenant', 'nobody'], '"nobody" is no identity'],
+    [['invite', '--resource', someFile], '--resource and --access are for share.file'],
+    [['share.file'], 'share.file needs --resource with the id of a file'],
+    [['share.file', '--resource', 'a file'], 'share.file needs --resource with the id of a file'],
+    [['share.file', '--resource', someFile, '--access', 'admin'], '--access is read or write'],
+  ])('%j ends with 2', async (words, message) => {
+    expect(await fails(...words)).toEqual({
+      exitCode: 2,
+      code: 'E-USAGE',
+      message: expect.stringContaining(message),
+    })
+  })
+})
+
+describe('fails', () => {
+  test('for a tenant that is not here', async () => {
+    expect(await fails('invite', '--tenant', 'nobody.localhost')).toMatchObject({
+      exitCode: 1,
+      code: 'E-PROFILE-NOTFOUND',
+    })
+  })
+
+  test('for a file that the tenant has not', async () => {
+    expect(await fails('share.file', '--resource', someFile)).toEqual({
+      exitCode: 1,
+      code: 'E-FILE-NOTFOUND',
+      message: `home.localhost has no file ${someFile}.`,
+    })
+  })
+
+  test('for the password of a community', async () => {
+    expect(await fails('welcome', '--tenant', 'club.localhost')).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+    })
+  })
+})
