@@ -1,0 +1,73 @@
+/** The life of an account in front of the reader: an invitation, a mail, a password, a passkey, a second device. Uses a
+ * real browser where there is one. Exits with 0 only if every step held. */
+import { ok, strictEqual } from 'node:assert/strict'
+import { join } from 'node:path'
+import { chromiumPath } from '../packages/server/test/harness/chromium.ts'
+import { linkIn, type ReadMail, readMails } from '../packages/server/test/harness/mail-files.ts'
+import { type Guest, type GuestAddress, withoutToken } from './demo-guest.ts'
+import { chromiumGuest } from './demo-guest-chromium.ts'
+import { httpGuest } from './demo-guest-http.ts'
+import { freePort, perform, type Server, signIn, step } from './demo-stage.ts'
+
+const patienceMs = 20_000
+
+/** The newest mail to the guest with this subject, once it is there. */
+async function awaitMail({ dataDir }: Server, email: string, subject: string): Promise<ReadMail> {
+  const startedAt = performance.now()
+  const directory = join(dataDir, 'mail')
+  for (;;) {
+    const mail = (await readMails(directory)).findLast((one) => one.to === email && one.subject === subject)
+    const tookMs = performance.now() - startedAt
+    if (mail) {
+      console.log(
+        `a mail for ${email}: ${subject}\n    ${directory}/*.eml\n    there in ${tookMs.toFixed(0)} ms`,
+      )
+      return mail
+    }
+    ok(tookMs < patienceMs, `no mail “${subject}” within ${patienceMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function invite(home: Server): Promise<string> {
+  const token = await signIn(home)
+  const json = { type: 'invite', description: 'For a guest' }
+  const { data, status } = await step('the owner makes an invitation', 'POST', `${home.url}/api/refs`, {
+    token,
+    json,
+  })
+  strictEqual(status, 201)
+  return `${home.url}/register#token=${String(data.refId)}`
+}
+
+async function tell(home: Server, guest: Guest, { email }: GuestAddress): Promise<void> {
+  const invitation = await invite(home)
+  console.log(`the owner gives it to a guest, who uses ${guest.means}\n    ${withoutToken(invitation)}`)
+  await guest.register(invitation)
+  const welcome = await awaitMail(home, email, 'Welcome: choose your password')
+  await guest.choosePassword(linkIn(welcome))
+  await guest.signIn()
+  await guest.addPasskey()
+  await awaitMail(home, email, 'A passkey was added')
+  await guest.signInWithPasskey()
+  await guest.signInElsewhere()
+}
+
+await perform(async (start) => {
+  const port = await freePort()
+  const home = await start({ idTag: 'home.localhost', port })
+  const idTag = 'guest.home.localhost'
+  const address = {
+    idTag,
+    email: 'guest@example.org',
+    password: 'a password of the guest',
+    url: `http://${idTag}:${port}`,
+    homeUrl: home.url,
+  }
+  const guest = chromiumPath === undefined ? httpGuest(address) : await chromiumGuest(chromiumPath, address)
+  try {
+    await tell(home, guest, address)
+  } finally {
+    await guest.leave()
+  }
+})
