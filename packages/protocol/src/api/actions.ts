@@ -152,6 +152,7 @@ export const createAction = contract({
     'E-FILE-NOTFOUND',
     'E-PROFILE-NOTFOUND',
     'E-DUPLICATE',
+    'E-STATE',
     'E-UNAVAILABLE',
   ],
   example: { body: { type: 'POST', content: { text: 'Hello' }, visibility: 'P' } },
@@ -180,7 +181,7 @@ export const deleteAction = contract({
   scope: 'write:actions',
   params,
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
-  errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN'],
+  errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE'],
 })
 
 export const DeliveryView = Type.Object({

@@ -5,6 +5,7 @@ import {
   createAction,
   createCommunity,
   deleteAction,
+  getAccessToken,
   getAction,
   getFileDescriptor,
   getProfile,
@@ -13,6 +14,7 @@ import {
   listActions,
   listDeliveries,
   listProfiles,
+  publishAction,
   putSetting,
   updateAdminProfile,
   updateRelationship,
@@ -173,6 +175,50 @@ describe('a community', () => {
     await expect(
       stranger.call(getFileDescriptor, { params: { fileId: fileId as never } }),
     ).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('says to its members what one of them says in its name', async () => {
+    const { lea, bob, carol, club } = await start()
+    for (const person of [bob, carol]) await join(person, club, lea)
+    const host = await visit(bob, club)
+    const body = { type: 'POST' as const, content: { text: 'We meet at noon' }, visibility: 'F' as const }
+    const { data } = await host.call(createAction, { body })
+    expect(data).toMatchObject({ issuerTag: club, x: { author: bob.idTag } })
+    await network.settle()
+    for (const person of [lea, bob, carol]) expect(await feedOf(person)).toEqual(['We meet at noon'])
+    const claims = async (person: Person) => {
+      const proxy = await person.client.call(getProxyToken, { query: { target: club } })
+      const stranger = network.server(0).client(club)
+      const { data } = await stranger.call(getAccessToken, { query: { token: proxy.data.token } })
+      return JSON.parse(Buffer.from(data.token.split('.')[1] ?? '', 'base64url').toString())
+    }
+    expect(await claims(bob)).toMatchObject({
+      iss: club,
+      sub: bob.idTag,
+      use: 'access',
+      roles: ['follower', 'supporter', 'contributor'],
+    })
+    expect((await claims(lea)).roles).toEqual(['follower', 'supporter', 'contributor', 'moderator', 'leader'])
+  })
+
+  test('publishes nothing in its name any more of who was taken out', async () => {
+    const { lea, bob, club } = await start()
+    await join(bob, club, lea)
+    const host = await visit(bob, club)
+    const publishAt = Math.floor(network.clock.now() / 1000) + 60
+    const body = { type: 'POST' as const, content: { text: 'Later' }, visibility: 'F' as const }
+    const scheduled = await host.call(createAction, { body: { ...body, publishAt } })
+    const draft = await host.call(createAction, { body: { ...body, draft: true } })
+    await setRole(lea, club, bob, 'public')
+    await network.settle()
+    const params = { actionId: draft.data.actionId as never }
+    await expect(host.call(publishAction, { params })).rejects.toMatchObject({ status: 403 })
+    await network.pass(70_000, 35_000)
+    expect(await feedOf(lea)).toEqual([])
+    const missing = host.call(getAction, { params: { actionId: scheduled.data.actionId as never } })
+    await expect(missing).rejects.toMatchObject({ status: 404 })
+    const { data } = await bob.client.call(getProfile, { params: { idTag: club } })
+    expect(data).toMatchObject({ connected: 'disconnected' })
   })
 
   test('takes posts of contributors alone', async () => {

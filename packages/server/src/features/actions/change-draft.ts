@@ -1,4 +1,5 @@
-import type { ActionId, Visibility } from '@kith/protocol'
+import { type ActionId, roleLevel, type Visibility } from '@kith/protocol'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { findViewer, tenantViewer } from '#features/visibility/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -9,6 +10,7 @@ import { findStoredAction, replaceAction, setExtra, setStatus } from './action-s
 import { scheduleAction } from './create-action.ts'
 import { getOwnAction } from './delete-action.ts'
 import type { ActionRequest } from './get-action.ts'
+import { assertMayIssue } from './issuer.ts'
 import { type ActionInput, parseAction } from './parse-action.ts'
 import { prepareBody } from './prepare-action.ts'
 import { type Draft, extraMembers, signAction } from './sign-action.ts'
@@ -43,6 +45,8 @@ export async function publishDraft(
   publishAt: number | undefined,
 ): Promise<StoredAction> {
   const draft = await getDraft(ports, request, ['R', 'S'])
+  // Who wrote it may have left the community since.
+  assertMayIssue(request.tenant, request.caller)
   const issuing = await issuingOf(ports, request)
   if (publishAt !== undefined && publishAt > nowSecs(ports.clock)) {
     const checked = await prepareAgain(ports, issuing, draft)
@@ -67,12 +71,24 @@ export async function publishScheduled(
   const draft = await findStoredAction(ports.db.reader(tenant.tenantId), actionId)
   if (draft?.status !== 'S' || !isDraft(draft) || (draft.publishAt ?? 0) > nowSecs(ports.clock)) return
   try {
+    await assertAuthorContributes(ports, tenant, draft)
     await publish(ports, { tenant, caller: undefined, viewer: tenantViewer(tenant) }, draft)
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'E-UNAVAILABLE') throw error
     // Published or called off by somebody else at the same moment.
     if (error.code !== 'E-STATE') await refuse(ports, tenant, draft, error)
   }
+}
+
+/** A community does not speak any more for who has left it. */
+async function assertAuthorContributes(
+  ports: ActionPorts,
+  tenant: Tenant,
+  { authorTag }: Draft,
+): Promise<void> {
+  if (authorTag === undefined || authorTag === tenant.idTag) return
+  const author = await findEffectiveRelation(ports.db.reader(tenant.tenantId), authorTag)
+  if (!author || roleLevel(roleOf(author)) < roleLevel('contributor')) throw new Failure('E-AUTH-FORBIDDEN')
 }
 
 async function refuse(ports: ActionPorts, tenant: Tenant, draft: Draft, { code }: Failure): Promise<void> {

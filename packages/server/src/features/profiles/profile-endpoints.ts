@@ -97,6 +97,7 @@ async function viewProfile(
     isForAdmin: caller.kind === 'identity' && caller.isAdmin,
     ...(hosted ? { tenantId: hosted.tenantId, isSuspended: hosted.suspendedAt !== undefined } : {}),
     ...(knowsRelations ? { relation: own ?? noRelation(idTag) } : {}),
+    ...(tenant.type === 'community' && hasRole(caller, 'follower') ? { role: own?.role } : {}),
   })
 }
 
