@@ -7,18 +7,20 @@ import type { Services } from './services.ts'
 
 /** The names that people can have on this server, by its configuration and settings. */
 export function openNames(
-  { db, dns, config }: Pick<Services, 'db' | 'dns' | 'config'>,
+  { db, clock, dns, config }: Pick<Services, 'db' | 'clock' | 'dns' | 'config'>,
   { tenants, settings }: Pick<IdentityFeatures, 'tenants' | 'settings'>,
   { addresses, domainBlocks }: { readonly addresses: Addresses; readonly domainBlocks: DomainBlocks },
 ): NameCheck {
   const { baseIdTag, publicUrl, federation } = config
-  const { discoveryName, localAddresses, allowPrivateNetwork } = federation
+  const { discoveryName, identityHosts, localAddresses, allowPrivateNetwork } = federation
   return openNameCheck({
     db,
+    clock,
     dns,
     tenants,
     baseIdTag,
     discoveryName,
+    identityHosts,
     localAddresses,
     servesEveryTenant: publicUrl.servesEveryTenant,
     allowPlainHttp: allowPrivateNetwork !== false,

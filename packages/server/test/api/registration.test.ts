@@ -14,6 +14,7 @@ import {
   updateMe,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { purgeTenant } from '#app/cli/tenant/purge-tenant.ts'
 import { linkIn, type ReadMail, readMails } from '#harness/mail-files.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { listTenantTables } from '#infra/db/index.ts'
@@ -425,6 +426,20 @@ describe('asking for a name', () => {
     expect(further.status).toBe(429)
     expect(Number(further.headers.get('retry-after'))).toBeGreaterThan(0)
     server.clock.advance(60_000)
+  })
+
+  test('of somebody who was removed answers for 30 days that it is taken', async () => {
+    const idTag = 'gone.home.localhost'
+    const tenant = await server.createTenant(idTag)
+    await server.suspend(idTag)
+    const suspendedAt = Math.floor(server.clock.now() / 1000)
+    server.clock.advance(6_000)
+    const { services, features } = server.running
+    await purgeTenant({ ...services, ...features.identity }, { ...tenant, suspendedAt })
+    expect((await verify({ idTag })).data.errors).toEqual(['E-PROFILE-EXISTS'])
+    refused(await register({ idTag }), 409, 'E-PROFILE-EXISTS')
+    server.clock.advance(30 * 86_400_000)
+    expect((await register({ idTag })).status).toBe(200)
   })
 
   test('of a barred identity answers that it is taken', async () => {

@@ -2,13 +2,16 @@ import type { IdTag } from '@kith/protocol'
 import { findRelation, isBarred } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import { type DnsCheckDeps, whereDnsLeads } from './dns-check.ts'
 import { isLocalName, labelsBelow, type NameKind, refusalOf } from './name-rules.ts'
+import { isResting } from './resting-name-store.ts'
 
 export interface NameCheckDeps extends DnsCheckDeps {
   readonly db: Database
+  readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findByHost'>
   readonly baseIdTag: IdTag
   /** False: the base tenant alone can be reached. */
@@ -104,11 +107,14 @@ function refused(path: NameProblem['path'], message: string): NameProblem {
   return { code: 'E-VALIDATION', path, message }
 }
 
-/** By a tenant, as its app domain, because it is barred, or because it lies below the name of somebody who lives here. */
-async function isTaken({ db, tenants, baseIdTag }: NameCheckDeps, name: IdTag): Promise<boolean> {
+/** By a tenant, as its app domain, because it is barred or still rests, or because it lies below the name of somebody who
+ * lives here. */
+async function isTaken({ db, clock, tenants, baseIdTag }: NameCheckDeps, name: IdTag): Promise<boolean> {
   if (await tenants.findByHost(name)) return true
-  const relation = await findRelation(db.reader(serverTenant), name)
+  const reader = db.reader(serverTenant)
+  const relation = await findRelation(reader, name)
   if (relation && isBarred(relation)) return true
+  if (await isResting(reader, name, nowSecs(clock))) return true
   const labels = name.split('.')
   const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)
   for (const parent of parents) if (parent !== baseIdTag && (await tenants.find(parent))) return true
@@ -116,12 +122,14 @@ async function isTaken({ db, tenants, baseIdTag }: NameCheckDeps, name: IdTag): 
 }
 
 /** Names below the server's own domain lead where that does, unless somebody says that they have the name themselves. */
-function namesToAsk({ baseIdTag }: NameCheckDeps, { idTag, kind, appDomain }: WantedName) {
+function namesToAsk({ baseIdTag, identityHosts }: NameCheckDeps, { idTag, kind, appDomain }: WantedName) {
   const needsDns = kind === 'domain' || (kind === 'community' && labelsBelow(idTag, baseIdTag) === undefined)
   const names: { readonly name: IdTag; readonly path: NameProblem['path'] }[] = []
   if (needsDns) names.push({ name: idTag, path: '/idTag' })
   if (appDomain !== undefined) names.push({ name: appDomain, path: '/appDomain' })
-  return names.filter(({ name }) => !isLocalName(name))
+  // What stands in the operator's own list is asked of that, whatever kind of name it is.
+  if (!needsDns && identityHosts.has(idTag)) names.push({ name: idTag, path: '/idTag' })
+  return names.filter(({ name }) => !isLocalName(name) || identityHosts.has(name))
 }
 
 async function leadsHere(deps: NameCheckDeps, gate: Gate, name: IdTag): Promise<boolean> {

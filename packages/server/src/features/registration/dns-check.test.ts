@@ -1,3 +1,4 @@
+import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { idTag } from '#harness/http-site.ts'
 import type { DnsAnswer } from '#infra/dns/index.ts'
@@ -10,7 +11,11 @@ const alice = idTag('alice.example')
 const ours = 'v=1 server=https://alice.example'
 
 /** Asks a DNS that knows these records and nothing else; answers the verdict and what was asked. */
-async function lead(zone: Zone, localAddresses: readonly string[] = ['198.51.100.7', '2001:db8::7']) {
+async function lead(
+  zone: Zone,
+  localAddresses: readonly string[] = ['198.51.100.7', '2001:db8::7'],
+  identityHosts: ReadonlyMap<IdTag, string> = new Map(),
+) {
   const asked: string[] = []
   const answer = async (kind: Kind, name: string): Promise<DnsAnswer> => {
     asked.push(`${kind} ${name}`)
@@ -26,6 +31,7 @@ async function lead(zone: Zone, localAddresses: readonly string[] = ['198.51.100
         resolveAddresses: (name) => answer('ADDRESS', name),
       },
       discoveryName: 'service',
+      identityHosts,
       localAddresses,
       allowPlainHttp: false,
       serverUrls: (name) => [`https://${name}`, 'https://kith.example'],
@@ -89,4 +95,11 @@ test.each<[Zone]>([
   [{ 'ADDRESS alice.example': 'silent' }],
 ])('a DNS that does not answer says nothing', async (zone) => {
   expect((await lead(zone)).verdict).toBe('unknown')
+})
+
+test('the list of the operator is believed before the DNS', async () => {
+  const zone = { 'TXT _service.alice.example': [ours] }
+  const listedAt = async (server: string) => lead(zone, [], new Map([[alice, server]]))
+  expect(await listedAt('https://other.example')).toEqual({ verdict: 'elsewhere', asked: [] })
+  expect(await listedAt('https://kith.example')).toEqual({ verdict: 'here', asked: [] })
 })

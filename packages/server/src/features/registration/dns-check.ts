@@ -6,6 +6,8 @@ export interface DnsCheckDeps {
   readonly dns: DnsResolver
   /** `DISCOVERY_NAME`. */
   readonly discoveryName: string
+  /** `IDENTITY_HOSTS`: server URLs by identity, asked before the DNS. */
+  readonly identityHosts: ReadonlyMap<IdTag, string>
   /** `LOCAL_ADDRESSES`: IP addresses and names of this server. */
   readonly localAddresses: readonly string[]
   readonly allowPlainHttp: boolean
@@ -13,16 +15,19 @@ export interface DnsCheckDeps {
   serverUrls(idTag: IdTag): readonly string[]
 }
 
-/** Does the DNS of a name lead to this server (DECISIONS part 7)? A record that names a server decides; without one, the
- * addresses do. */
+/** Does the DNS of a name lead to this server (DECISIONS part 7)? The operator's list or a record that names a server
+ * decides; without them, the addresses do. */
 export async function whereDnsLeads(
   deps: DnsCheckDeps,
   name: IdTag,
 ): Promise<'here' | 'elsewhere' | 'unknown'> {
+  const isHere = (server: string) => deps.serverUrls(name).includes(server)
+  const listed = deps.identityHosts.get(name)
+  if (listed !== undefined) return isHere(listed) ? 'here' : 'elsewhere'
   const text = await deps.dns.resolveTxt(`_${deps.discoveryName}.${name}`)
   if (text.kind === 'unreachable') return 'unknown'
   const verdict = readDiscoveryRecords(recordsOf(text), deps)
-  if (verdict.kind === 'server') return deps.serverUrls(name).includes(verdict.server) ? 'here' : 'elsewhere'
+  if (verdict.kind === 'server') return isHere(verdict.server) ? 'here' : 'elsewhere'
   if (verdict.kind === 'ambiguous' || deps.localAddresses.length === 0) return 'elsewhere'
   return await whereAddressesLead(deps, name)
 }

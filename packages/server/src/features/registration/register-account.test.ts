@@ -32,6 +32,7 @@ async function openLab(open: OpenTestDatabase) {
       dns: { resolveTxt: ask, resolveCname: ask, resolveAddresses: ask },
       baseIdTag,
       discoveryName: 'service',
+      identityHosts: new Map(),
       localAddresses: [],
       allowPlainHttp: false,
       servesEveryTenant: true,

@@ -16,4 +16,14 @@ export const registrationMigrations: readonly Migration[] = [
       ])
     },
   },
+  {
+    id: '1010_resting_names',
+    async up(schema) {
+      await schema.createTable(
+        'resting_names',
+        { tenant_id: 'integer', name: 'text', until: 'integer' },
+        { primaryKey: ['tenant_id', 'name'] },
+      )
+    },
+  },
 ]

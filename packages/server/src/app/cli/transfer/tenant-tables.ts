@@ -31,6 +31,7 @@ export const stayingTables: readonly string[] = [
   'identities',
   'domain_blocks',
   'unfinished_registrations',
+  'resting_names',
   // Under way.
   'attempt_buckets',
   'qr_sessions',
