@@ -95,22 +95,15 @@ export async function listKnown(
     ])
     .$if(after !== undefined, (query) => query.where('r.id_tag', '>', after ?? ''))
     .orderBy('r.id_tag')
-    .orderBy('r.tenant_id', 'desc')
-    // An identity about which both the tenant and the server have decided stands here twice.
-    .limit(filter.withServers ? 2 * limit : limit)
+    .limit(limit)
     .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
     .execute()
-  const found = new Map<IdTag, KnownIdentity>()
-  for (const row of rows) {
-    const it = fromRow(row)
-    if (!found.has(it.profile.idTag)) found.set(it.profile.idTag, it)
-  }
-  return [...found.values()].slice(0, limit)
+  return rows.map(fromRow)
 }
 
 export async function countKnown(reader: Reader, filter: KnownFilter): Promise<number> {
   const row = await known(reader, filter)
-    .select(sql<number>`count(distinct r.id_tag)`.as('total'))
+    .select((query) => query.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
   return Number(row.total)
 }
@@ -132,6 +125,14 @@ function known(reader: Reader, filter: KnownFilter) {
 const isSomething = sql<SqlBool>`(r.following = 1 or r.follower = 1 or r.connection <> 'disconnected'
   or r.blocked = 1 or r.muted = 1 or r.standing is not null or r.role is not null)`
 
+const isDecided = sql<SqlBool>`(s.blocked = 1 or s.muted = 1 or s.standing is not null)`
+
+/** The server's row stands for an identity only where the tenant has none. */
+function isOwnOrElse({ tenantId }: Reader): Expression<SqlBool> {
+  return sql<SqlBool>`(r.tenant_id = ${tenantId} or not exists (select 1 from relations as o
+    where o.tenant_id = ${tenantId} and o.id_tag = r.id_tag))`
+}
+
 const isMember = sql<SqlBool>`(r.role is not null and r.role <> 'public')`
 
 // `statusOf` and `publicStatusOf`, for rows.
@@ -144,9 +145,22 @@ const statusWord = sql<string>`(case
 const publicStatusWord = sql<string>`coalesce(s.standing, 'Active')`
 
 function conditions(reader: Reader, filter: KnownFilter): Expression<SqlBool>[] {
-  const { membersOnly, isOutside, type, status, connected, following, follower, q, idTag, role } = filter
+  const {
+    membersOnly,
+    isOutside,
+    withServers,
+    type,
+    status,
+    connected,
+    following,
+    follower,
+    q,
+    idTag,
+    role,
+  } = filter
   const all: (Expression<SqlBool> | false)[] = [
-    membersOnly ? isMember : isSomething,
+    membersOnly ? isMember : withServers ? sql<SqlBool>`(${isSomething} or ${isDecided})` : isSomething,
+    withServers && isOwnOrElse(reader),
     isOutside && sql<SqlBool>`r.blocked = 0`,
     type !== undefined && sql<SqlBool>`coalesce(p.type, 'person') = ${type}`,
     status !== undefined &&

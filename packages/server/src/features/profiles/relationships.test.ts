@@ -8,10 +8,11 @@ import {
 } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { createAction } from '#features/actions/index.ts'
-import { changeRelation, findRelation } from '#features/relations/index.ts'
+import { changeRelation, findRelation, withStatus } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import { profileEndpoints } from './index.ts'
 
 const fails = (code: string) => expect.objectContaining({ code })
@@ -194,6 +195,31 @@ eachDialect('relationships', (open) => {
       expect(await tags(club)).toHaveLength(3)
       expect(await tags(club, { community: club.idTag })).toHaveLength(2)
       expect(await tags(club, { community: bob.idTag })).toEqual([])
+    })
+
+    test('shows an administrator what was decided for all, each identity once', async () => {
+      const { db, alice, tags, list } = await start()
+      const tag = (name: string) => `${name}.example.org` as IdTag
+      await db.transact(serverTenant, async (tx) => {
+        const own = tx.as(alice.tenant.tenantId)
+        await changeRelation(own, tag('a'), { isBlocked: true, at: 1 })
+        for (const name of ['b', 'c', 'd'])
+          await changeRelation(tx, tag(name), { ...withStatus('Blocked'), at: 1 })
+        await changeRelation(own, tag('c'), { isBlocked: true, at: 1 })
+        await changeRelation(own, tag('d'), { isBlocked: false, at: 1 })
+        await changeRelation(tx, tag('e'), { ...withStatus('Banned'), standingReason: 'Spam', at: 1 })
+      })
+      const admin = alice.as(identity(alice.idTag, { isOwner: true, role: 'leader', isAdmin: true }))
+      const blocked = { status: ['Blocked'] }
+      expect(await tags(admin, blocked)).toEqual(['a', 'b', 'c', 'd'].map(tag))
+      const { items, total } = await list(admin, { ...blocked, limit: 2, offset: 2 })
+      expect([items.map(({ idTag }) => idTag), total]).toEqual([['c', 'd'].map(tag), 4])
+      expect((await list(admin, { status: ['Banned', 'Suspended'] })).items).toMatchObject([
+        { idTag: tag('e'), status: 'Banned', banReason: 'Spam' },
+      ])
+      // An owner who does not administer sees what holds for the own, whoever decided it.
+      expect(await tags(alice, blocked)).toEqual(['a', 'c'].map(tag))
+      expect(await tags(admin)).toEqual(['a', 'c'].map(tag))
     })
 
     test('shows strangers nobody', async () => {
