@@ -231,14 +231,14 @@ describe('the waiters', () => {
   })
 })
 
-/** Lets time pass until `promise` settles. */
+/** Lets time pass until `promise` settles, slowly: what it waits for may take many turns on a busy machine. */
 async function passing<Result>(clock: TestClock, promise: Promise<Result>): Promise<Result> {
   let isOver = false
   const over = promise.finally(() => {
     isOver = true
   })
   while (!isOver) {
-    clock.advance(100)
+    clock.advance(10)
     await nextTurn()
   }
   return over
