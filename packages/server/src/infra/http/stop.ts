@@ -28,12 +28,9 @@ export async function stopGracefully(
 ): Promise<void> {
   const { clock } = options
   const startedAtMs = clock.now()
-  // Connections that become idle while others are busy would otherwise stay until their keep-alive ends.
-  let cancelSweep = () => {}
-  const sweep = () => {
-    server.closeIdleConnections()
-    cancelSweep = clock.wakeAt(clock.now() + sweepEveryMs, sweep)
-  }
+  // Connections that become idle while others are busy would otherwise stay until their keep-alive ends. Not by the clock:
+  // one that stands still must not keep a connection that is idle a moment after the stop.
+  const sweeping = setInterval(() => server.closeIdleConnections(), sweepEveryMs)
   const cancelAbort = clock.wakeAt(startedAtMs + options.abortAfterMs, options.abort)
   const cancelDestroy = clock.wakeAt(startedAtMs + options.destroyAfterMs, () => {
     for (const socket of sockets) socket.destroy()
@@ -41,8 +38,8 @@ export async function stopGracefully(
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())
   })
-  sweep()
   await closed
+  clearInterval(sweeping)
   options.abort()
-  for (const cancel of [cancelSweep, cancelAbort, cancelDestroy]) cancel()
+  for (const cancel of [cancelAbort, cancelDestroy]) cancel()
 }
