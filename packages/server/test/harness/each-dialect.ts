@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -106,11 +106,51 @@ function startEmbedded(): Promise<EmbeddedPostgres> {
   return embedded
 }
 
-async function makeFile(): Promise<RemovablePlace> {
+type Migrations = NonNullable<OpenDatabaseOptions['migrations']>
+
+// By the migrations themselves: two files of tests may give the same id to different ones.
+const numbers = new WeakMap<Migrations[number], number>()
+let lastNumber = 0
+
+function keyOf(migrations: Migrations): string {
+  return migrations
+    .map((migration) => {
+      const number = numbers.get(migration) ?? ++lastNumber
+      numbers.set(migration, number)
+      return number
+    })
+    .join()
+}
+
+// Files that are migrated, for tests that begin with the same migrations; made for the second of them.
+const migratedFiles = new Map<string, Promise<Buffer> | undefined>()
+
+async function makeFile(migrations?: Migrations): Promise<RemovablePlace> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-db-'))
+  const path = join(folder, 'kith.db')
+  const migrated = migrations && (await migratedFile(migrations))
+  if (migrated) await writeFile(path, migrated, { mode: 0o600 })
   return {
-    place: { url: `sqlite:${join(folder, 'kith.db')}` },
+    place: { url: `sqlite:${path}` },
     remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+function migratedFile(migrations: Migrations): Promise<Buffer> | undefined {
+  const key = keyOf(migrations)
+  const file = migratedFiles.has(key) ? (migratedFiles.get(key) ?? migrateFile(migrations)) : undefined
+  migratedFiles.set(key, file)
+  return file
+}
+
+async function migrateFile(migrations: Migrations): Promise<Buffer> {
+  const { place, remove } = await makeFile()
+  try {
+    const database = await openDatabase({ ...place, migrations })
+    await database.close()
+    return await readFile(place.url.slice('sqlite:'.length))
+  } finally {
+    await remove()
   }
 }
 
@@ -118,16 +158,17 @@ async function makeFile(): Promise<RemovablePlace> {
 // As many as the databases that one test opens.
 const emptied = new Map<string, string[]>()
 
-async function makeEmbeddedSchema(migrations?: OpenDatabaseOptions['migrations']): Promise<RemovablePlace> {
+async function makeEmbeddedSchema(migrations?: Migrations): Promise<RemovablePlace> {
   const server = await startEmbedded()
-  const key = migrations?.map(({ id }) => id).join(' ')
+  const key = migrations && keyOf(migrations)
   const known = key === undefined ? undefined : emptied.get(key)?.pop()
   const schema = known ?? freshName()
   if (known === undefined) await server.createSchema(schema)
   return {
     place: { url: 'postgres://embedded', connectPostgres: server.pools(schema) },
     async remove() {
-      if (key === undefined || !(await server.emptySchema(schema, key))) await server.dropSchema(schema)
+      const ids = migrations?.map(({ id }) => id)
+      if (key === undefined || !(await server.emptySchema(schema, ids))) await server.dropSchema(schema)
       else emptied.set(key, [...(emptied.get(key) ?? []), schema])
     },
   }

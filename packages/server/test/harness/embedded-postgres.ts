@@ -13,6 +13,7 @@ export class EmbeddedPostgres {
   readonly #server: PGlite
   // As many as the program has statements, for each schema.
   readonly #prepared = new Map<string, string>()
+  readonly #emptying = new Map<string, string>()
   #named = 0
   #schema = ''
   #readOnly = 'off'
@@ -37,28 +38,35 @@ export class EmbeddedPostgres {
   }
 
   /** Removes all rows and begins the numbers anew. False where the schema is not what exactly these migrations made. */
-  async emptySchema(name: string, migrationIds: string): Promise<boolean> {
+  async emptySchema(name: string, migrationIds: readonly string[] = []): Promise<boolean> {
     return await this.#alone(async () => {
       await this.#enter(name, 'off')
       const applied = await this.#server
-        .query<{ ids: string }>("select string_agg(id, ' ' order by position) as ids from kith_migrations")
+        .query<{ id: string }>('select id from kith_migrations order by position')
         .catch(() => undefined)
-      if (applied?.rows[0]?.ids !== migrationIds) return false
-      const { rows } = await this.#server.query<{ tables: string | null; sequences: string | null }>(
-        `select
-          (select string_agg(format('delete from %I', tablename), '; ') from pg_tables
-            where schemaname = $1 and tablename <> 'kith_migrations') as tables,
-          (select string_agg(format('alter sequence %I restart', sequencename), '; ') from pg_sequences
-            where schemaname = $1) as sequences`,
-        [name],
-      )
-      const { tables, sequences } = rows[0] ?? {}
-      // Rows go in no order that foreign keys would like; all of them go.
-      await this.#server.exec(
-        `set session_replication_role = replica; ${tables ?? ''}; ${sequences ?? ''}; set session_replication_role = origin`,
-      )
+      if (applied?.rows.map(({ id }) => id).join() !== migrationIds.join()) return false
+      const commands = this.#emptying.get(name) ?? (await this.#commandsToEmpty(name))
+      this.#emptying.set(name, commands)
+      await this.#server.exec(commands)
       return true
     })
+  }
+
+  async #commandsToEmpty(name: string): Promise<string> {
+    const { rows } = await this.#server.query<{ command: string }>(
+      `select format('delete from %I', tablename) as command from pg_tables
+          where schemaname = $1 and tablename <> 'kith_migrations'
+        union all
+        select format('select setval(%L, %s, false)', sequencename, start_value) from pg_sequences
+          where schemaname = $1`,
+      [name],
+    )
+    // Rows go in no order that foreign keys would like; all of them go.
+    return [
+      'set session_replication_role = replica',
+      ...rows.map(({ command }) => command),
+      'set session_replication_role = origin',
+    ].join('; ')
   }
 
   /** Pools on one schema, as a server of its own would give. */
