@@ -8,7 +8,7 @@ export const serve: Command = {
   name: 'serve',
   summary: 'Run the server until it is told to stop.',
   description:
-    'When it is ready it prints one JSON line, `{"event":"ready","url":…,"baseIdTag":…,"address":…}`, whether `--json` is given or not; the log goes to standard error. SIGTERM and SIGINT let it finish what runs, within ten seconds; a second one ends it at once.',
+    'When it is ready it prints one JSON line, `{"event":"ready","url":…,"baseIdTag":…,"address":…}`, whether `--json` is given or not, with `setUpUrl` while the base tenant has no password; the log goes to standard error. SIGTERM and SIGINT let it finish what runs, within ten seconds; a second one ends it at once.',
   positionals: [],
   options: {},
   async run({ env }) {

@@ -1,0 +1,136 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandLine } from '#harness/command-line.ts'
+import { localFetch } from '#harness/local-fetch.ts'
+import { ProgramProcess } from '#harness/program-process.ts'
+import { freePort } from '#harness/server-process.ts'
+
+const request = localFetch()
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-serve-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const envOf = (name: string, more: Record<string, string> = {}) => ({
+  DATA_DIR: join(folder, name),
+  LISTEN: '127.0.0.1:0',
+  LOG_LEVEL: 'info',
+  ...more,
+})
+
+describe('serve', () => {
+  test('prints one line when it is ready, answers, and ends with 0 when it is told to', async () => {
+    await using server = new ProgramProcess(['serve'], envOf('one'))
+    const ready = JSON.parse(await server.firstLine())
+    const port = Number(new URL(ready.url).port)
+    expect(ready).toEqual({
+      event: 'ready',
+      url: `http://127.0.0.1:${port}`,
+      baseIdTag: 'home.localhost',
+      address: `http://home.localhost:${port}`,
+      setUpUrl: expect.stringContaining(`http://home.localhost:${port}/set-password#token=`),
+    })
+    const linkFile = join(folder, 'one', 'setup-link')
+    expect(await readFile(linkFile, 'utf8')).toBe(`${ready.setUpUrl}\n`)
+    expect((await stat(linkFile)).mode & 0o777).toBe(0o600)
+    expect((await request(`${ready.url}/healthz`)).status).toBe(200)
+
+    server.signal('SIGTERM')
+    const { exitCode, out, err } = await server.end()
+    expect(exitCode).toBe(0)
+    expect(out.trim().split('\n')).toHaveLength(1)
+    // The log is one object a line, and has no secret in it.
+    const logged = err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(logged.at(-1)).toMatchObject({ level: 'info', msg: 'stopped' })
+    expect(err).not.toContain(ready.setUpUrl.split('#token=')[1])
+  })
+
+  test('is stopped by an interrupt as well, with a password no link is made', async () => {
+    const port = await freePort()
+    const env = envOf('two', { LISTEN: `127.0.0.1:${port}`, BASE_PASSWORD: 'hush-hush-hush' })
+    await using server = new ProgramProcess(['serve'], env)
+    expect(JSON.parse(await server.firstLine())).not.toHaveProperty('setUpUrl')
+
+    // Whoever finds the port taken says so in a line, and leaves the other alone.
+    await using late = new ProgramProcess(['serve'], { ...env, DATA_DIR: join(folder, 'late') })
+    const said = await late.end()
+    expect(said).toMatchObject({ exitCode: 1, out: '' })
+    expect(said.err).toMatch(new RegExp(`^.*EADDRINUSE.*127\\.0\\.0\\.1:${port}\\n$`))
+
+    // A restore would take the database away from under it.
+    const archive = join(folder, 'two.tar')
+    await using line = await CommandLine.open(env)
+    await line.json('backup', '--to', archive, '--with-master-key')
+    await using restore = new ProgramProcess(['restore', archive, '--force'], env)
+    expect(await restore.end()).toMatchObject({
+      exitCode: 1,
+      err: 'The database is in use: stop the server first.\n',
+    })
+    expect((await request(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+
+    server.signal('SIGINT')
+    const { exitCode, err } = await server.end()
+    expect(exitCode).toBe(0)
+    expect(err).not.toContain('hush-hush-hush')
+  })
+
+  test('ends at once when it is told twice, although a request is still under way', async () => {
+    await using server = new ProgramProcess(['serve'], envOf('three'))
+    const { url } = JSON.parse(await server.firstLine())
+    const { promise: isOpen, resolve } = Promise.withResolvers<void>()
+    // An upload that never comes to its end.
+    const endless = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1000))
+        resolve()
+        return new Promise(() => undefined)
+      },
+    })
+    const init = { method: 'POST', body: endless, duplex: 'half' } as RequestInit
+    const upload = request(`${url}/api/auth/login`, init).catch((error: unknown) => error)
+    await isOpen
+    // Two of one kind may arrive as one.
+    server.signal('SIGTERM')
+    server.signal('SIGINT')
+    expect(await server.end()).toMatchObject({ exitCode: 1 })
+    await upload
+  })
+
+  test('ends with 1 and every problem of a wrong environment, before it makes anything', async () => {
+    await using line = await CommandLine.open({ LISTEN: '8080', PUBLIC_URL: 'home' })
+    const { exitCode, out, err } = await line.run(['serve'])
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
+    expect(err).toMatch(/^The configuration is wrong:\n {2}LISTEN .*\n {2}PUBLIC_URL .*\n$/)
+    expect(await readdir(line.folder)).toEqual([])
+  })
+})
+
+describe('a command in a process of its own', () => {
+  test('takes a password from standard input and ends with its code', async () => {
+    await using line = await CommandLine.open()
+    await line.json('tenant', 'create', 'alice.localhost')
+    const { env } = line
+    await using change = new ProgramProcess(['tenant', 'password', 'alice.localhost', '--stdin'], env)
+    change.type('a word from a pipe\n')
+    expect(await change.end()).toEqual({
+      exitCode: 0,
+      out: 'alice.localhost has a new password, and every session has ended.\n',
+      err: '',
+    })
+    await using silent = new ProgramProcess(['tenant', 'password', 'alice.localhost', '--stdin'], env)
+    silent.type('')
+    expect(await silent.end()).toMatchObject({ exitCode: 2, out: '' })
+  })
+
+  test('that nobody listens to any more ends well', async () => {
+    await using openapi = new ProgramProcess(['openapi'], envOf('six'))
+    openapi.hangUp()
+    expect(await openapi.end()).toMatchObject({ exitCode: 0, err: '' })
+  })
+})
