@@ -11,6 +11,7 @@ import {
   accountsMigrations,
   createAccount,
   createPasswordHasher,
+  type PasswordHasher,
   setPassword,
 } from '#features/accounts/index.ts'
 import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
@@ -61,6 +62,8 @@ export class SignInWorld {
   readonly mails: Mail[] = []
   mailFailure: Error | undefined
   needsVerifiedEmail = false
+  /** How often a password was hashed: most of the time that a sign-in takes. */
+  hashings = 0
 
   /** An identity elsewhere; the answer signs for it. */
   addRemote(idTag: IdTag, kid = '20260101abcd'): KeyObject {
@@ -88,7 +91,7 @@ export function signInLab(db: Database, world: SignInWorld) {
   const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: randomBytes(4).toString('hex') })
   const tenants = openTenants({ db, clock })
   const lastUse = new LastUse(db, clock)
-  const passwords = createPasswordHasher({ memoryKiB: 64, passes: 1 })
+  const passwords = countingHasher(world)
   const deps = {
     ...{ db, clock, vault, signatures, keys, secrets, jobs, tenants, lastUse, passwords },
     ...portsOf(world, { keys, tenants }),
@@ -106,6 +109,20 @@ export function signInLab(db: Database, world: SignInWorld) {
       ...auditEndpoints(deps),
     ],
     makeTenant: (idTag: string, options: TenantOptions = {}) => makeTenant(deps, idTag, options),
+  }
+}
+
+function countingHasher(world: SignInWorld): PasswordHasher {
+  const hasher = createPasswordHasher({ memoryKiB: 64, passes: 1 })
+  return {
+    hash(password) {
+      world.hashings += 1
+      return hasher.hash(password)
+    },
+    check(password, hash) {
+      world.hashings += 1
+      return hasher.check(password, hash)
+    },
   }
 }
 
