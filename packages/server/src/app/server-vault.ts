@@ -1,7 +1,14 @@
 import { findBaseTenant } from '#features/tenants/index.ts'
 import { type Config, ConfigError } from '#infra/config/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
-import { loadMasterKey, openSignatures, openSigningKeys, openVault, type Vault } from '#infra/keys/index.ts'
+import {
+  loadMasterKey,
+  loadPresentMasterKey,
+  openSignatures,
+  openSigningKeys,
+  openVault,
+  type Vault,
+} from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 
 /** The vault of this server. A database in which somebody lives needs the master key with which it was written: none is
@@ -11,10 +18,8 @@ export async function openServerVault(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
 ): Promise<Vault> {
   const base = await findBaseTenant(db.reader(serverTenant))
-  const isMade = location.kind === 'file' && location.generated && !base
-  const vault = openVault({
-    masterKey: await loadMasterKey(location.kind === 'file' ? { ...location, generated: isMade } : location),
-  })
+  const masterKey = await (base ? loadPresentMasterKey(location) : loadMasterKey(location))
+  const vault = openVault({ masterKey })
   if (!base) return vault
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
   await keys.sign(base.tenantId, {}).catch(() => {

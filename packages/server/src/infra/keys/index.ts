@@ -1,6 +1,6 @@
 export type * from './keys.ts'
 export { keysMigrations } from './keys-migrations.ts'
-export { loadMasterKey } from './master-key.ts'
+export { loadMasterKey, loadPresentMasterKey } from './master-key.ts'
 export { type OpenSigningKeysOptions, openSigningKeys, signingKeysSealed } from './open-signing-keys.ts'
 export { type OpenTokenSecretsOptions, openTokenSecrets } from './open-token-secrets.ts'
 export type { SealedColumn } from './sealed-column.ts'

@@ -19,6 +19,11 @@ export async function loadMasterKey(location: MasterKeyLocation): Promise<KeyObj
   return made
 }
 
+/** The same of a server that has one already: none is made. */
+export function loadPresentMasterKey(location: MasterKeyLocation): Promise<KeyObject> {
+  return loadMasterKey(location.kind === 'file' ? { ...location, generated: false } : location)
+}
+
 async function readKeyFile(path: string): Promise<KeyObject | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

@@ -1,3 +1,4 @@
+import { createHmac, type KeyObject } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Failure } from '#lib/failure.ts'
@@ -23,6 +24,8 @@ export const About = Type.Object({
   baseIdTag: Type.String(),
   database: Type.Union([Type.Literal('sqlite'), Type.Literal('postgres')]),
   withMasterKey: Type.Boolean(),
+  /** Tells the master key of the server from others, and nothing about it. */
+  keyPrint: Type.String(),
 })
 export type About = Static<typeof About>
 
@@ -36,6 +39,10 @@ export type Manifest = Static<typeof Manifest>
 
 const aboutForm = Compile(About)
 const manifestForm = Compile(Manifest)
+
+export function keyPrintOf(masterKey: KeyObject): string {
+  return createHmac('sha256', masterKey).update('kith-backup').digest('base64url').slice(0, 22)
+}
 
 export function readAbout(text: string): About {
   const about = parsed(text)

@@ -171,7 +171,7 @@ describe('restore', () => {
     expect(await restore(line, withoutKey)).toMatchObject({
       exitCode: 1,
       code: 'E-VALIDATION',
-      message: 'This backup cannot be used: the master key does not open the keys of home.localhost.',
+      message: 'This backup cannot be used: it was written with another master key.',
     })
     expect(await readdir(line.dataDir)).toEqual(['master.key'])
   })

@@ -1,7 +1,8 @@
+import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Config } from '#infra/config/index.ts'
-import { type Database, openDatabase } from '#infra/db/index.ts'
+import { openDatabase } from '#infra/db/index.ts'
 import { loadMasterKey } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -9,8 +10,7 @@ import { Secret } from '#lib/secret.ts'
 import { carryOutRestore } from '../../finish-restore.ts'
 import { migrations } from '../../migrations.ts'
 import { hasDatabase } from '../present-database.ts'
-import { listUnopenable } from '../unopenable-keys.ts'
-import { unusable } from './backup-format.ts'
+import { type About, keyPrintOf, unusable } from './backup-format.ts'
 import { checkDump, restorePostgres } from './postgres-tools.ts'
 import { type ReadBackup, unpackBackup } from './read-backup.ts'
 import {
@@ -48,8 +48,17 @@ export async function restoreBackup(config: Config, options: RestoreOptions): Pr
   const stamp = new Date(clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const { replaced, ...plan } = await planMoves(place, stamp)
   await carryOutRestore(config.dataDir, plan)
-  if (place.database.kind === 'postgres') await checkPostgres(config, clock)
+  if (place.database.kind === 'postgres') await bringUpToDate(config.database.url)
   return { ...backup, replaced }
+}
+
+async function assertPlace(config: Config, place: RestorePlace, force: boolean): Promise<void> {
+  await assertFree(place, { force })
+  if (force || config.database.kind === 'sqlite') return
+  if (await hasDatabase(config))
+    throw new Failure('E-STATE', {
+      message: 'The database at DATABASE_URL is not empty. With --force it is replaced.',
+    })
 }
 
 /** Nothing stays aside of a backup that is of no use, or that was only to be checked. */
@@ -62,7 +71,8 @@ async function unpackChecked(
   let isOfUse = false
   try {
     const backup = await unpackBackup(path, place, { clock })
-    if (place.database.kind === 'sqlite') await checkSqlite(config, place, clock)
+    await assertMasterKey(config, place, backup.about)
+    if (place.database.kind === 'sqlite') await bringUpToDate(new Secret(`sqlite:${place.asideDatabase}`))
     else await checkDump(place.asideDatabase)
     isOfUse = !check
     return backup
@@ -71,59 +81,32 @@ async function unpackChecked(
   }
 }
 
-async function assertPlace(config: Config, place: RestorePlace, force: boolean): Promise<void> {
-  await assertFree(place, { force })
-  if (force || config.database.kind === 'sqlite') return
-  if (await hasDatabase(config))
-    throw new Failure('E-STATE', {
-      message: 'The database at DATABASE_URL is not empty. With --force it is replaced.',
-    })
-}
-
-async function checkSqlite(config: Config, place: RestorePlace, clock: Clock): Promise<void> {
-  const db = await open(new Secret(`sqlite:${place.asideDatabase}`))
-  try {
-    const [problem] = await db.integrityCheck()
-    if (problem !== undefined) throw unusable(`its database is damaged (${problem})`)
-    await checkKeys(config, { db, clock, keyFile: place.asideKey })
-  } finally {
-    await db.close()
-  }
-}
-
-async function checkPostgres(config: Config, clock: Clock): Promise<void> {
-  const db = await open(config.database.url)
-  try {
-    await checkKeys(config, { db, clock, keyFile: undefined })
-  } finally {
-    await db.close()
-  }
-}
-
-/** With another master key every identity of the server would be lost, and a start would make one. */
-async function checkKeys(
+/** With another master key every identity of the server would be lost. */
+async function assertMasterKey(
   config: Config,
-  {
-    db,
-    clock,
-    keyFile,
-  }: { readonly db: Database; readonly clock: Clock; readonly keyFile: string | undefined },
+  { asideKey }: RestorePlace,
+  { keyPrint }: About,
 ): Promise<void> {
-  const unopenable = await listUnopenable({ db, clock, masterKey: await findMasterKey(config, keyFile) })
-  if (unopenable.length > 0)
-    throw unusable(`the master key does not open the keys of ${unopenable.join(', ')}`)
+  if (keyPrintOf(await findMasterKey(config, asideKey)) !== keyPrint)
+    throw unusable('it was written with another master key')
 }
 
-async function findMasterKey({ masterKey }: Config, keyFile: string | undefined) {
+async function findMasterKey({ masterKey }: Config, asideKey: string): Promise<KeyObject> {
   if (masterKey.kind === 'value' || !masterKey.generated) return loadMasterKey(masterKey)
-  if (keyFile !== undefined && existsSync(keyFile))
-    return loadMasterKey({ kind: 'value', text: new Secret(await readFile(keyFile, 'utf8')) })
+  if (existsSync(asideKey))
+    return loadMasterKey({ kind: 'value', text: new Secret(await readFile(asideKey, 'utf8')) })
   if (existsSync(masterKey.path)) return loadMasterKey(masterKey)
   throw new Failure('E-STATE', {
     message: `The backup holds no master key. Put the key of the server at ${masterKey.path} first, readable by its owner only.`,
   })
 }
 
-function open(url: Secret): Promise<Database> {
-  return openDatabase({ url: url.reveal(), migrations })
+async function bringUpToDate(url: Secret): Promise<void> {
+  const db = await openDatabase({ url: url.reveal(), migrations })
+  try {
+    const [problem] = await db.integrityCheck()
+    if (problem !== undefined) throw unusable(`its database is damaged (${problem})`)
+  } finally {
+    await db.close()
+  }
 }

@@ -8,6 +8,7 @@ import { type ArchiveWriter, createArchive } from '#infra/archive/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import type { Database } from '#infra/db/index.ts'
+import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -15,7 +16,7 @@ import { openBlobs } from '../../services.ts'
 import { version } from '../../version.ts'
 import { eachTenant } from '../open-program.ts'
 import { openPresentDatabase } from '../present-database.ts'
-import { type About, formatVersion, type Manifest, names } from './backup-format.ts'
+import { type About, formatVersion, keyPrintOf, type Manifest, names } from './backup-format.ts'
 import { dumpPostgres } from './postgres-tools.ts'
 
 export interface BackupOptions {
@@ -30,15 +31,24 @@ export async function writeBackup(
   config: Config,
   options: BackupOptions,
 ): Promise<Manifest & { bytes: number }> {
-  const { path, withMasterKey, clock } = options
   const db = await openPresent(config)
-  const archive = await createArchive(path).catch(async (error) => {
+  try {
+    return await write(config, db, options)
+  } finally {
     await db.close()
-    throw error
-  })
+  }
+}
+
+async function write(
+  config: Config,
+  db: Database,
+  { path, withMasterKey, clock }: BackupOptions,
+): Promise<Manifest & { bytes: number }> {
+  const about = await aboutOf(config, withMasterKey, clock)
+  const archive = await createArchive(path)
   const folder = await mkdtemp(join(dirname(path), '.kith-backup-'))
   try {
-    await addJson(archive, names.about, aboutOf(config, withMasterKey, clock))
+    await addJson(archive, names.about, about)
     const database = await addDatabase(config, archive, { db, copyPath: join(folder, 'copy') })
     if (withMasterKey) await archive.add(names.masterKey, Buffer.from(await readMasterKey(config)))
     const blobs = await openBlobs(config, { clock, logger: silentLogger })
@@ -48,7 +58,6 @@ export async function writeBackup(
   } finally {
     await archive.discard()
     await rm(folder, { recursive: true, force: true })
-    await db.close()
   }
 }
 
@@ -61,16 +70,20 @@ async function openPresent(config: Config): Promise<Database> {
   })
 }
 
-function aboutOf({ baseIdTag, database }: Config, withMasterKey: boolean, clock: Clock): About {
-  const createdAt = toIso(nowSecs(clock))
+async function aboutOf(
+  { baseIdTag, database, masterKey }: Config,
+  withMasterKey: boolean,
+  clock: Clock,
+): Promise<About> {
   return {
     format: 'kith-backup',
     formatVersion,
     version,
-    createdAt,
+    createdAt: toIso(nowSecs(clock)),
     baseIdTag,
     database: database.kind,
     withMasterKey,
+    keyPrint: keyPrintOf(await loadPresentMasterKey(masterKey)),
   }
 }
 

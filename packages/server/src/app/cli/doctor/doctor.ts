@@ -3,7 +3,7 @@ import { openSettings } from '#features/settings/index.ts'
 import { findBaseTenant } from '#features/tenants/index.ts'
 import { type Config, ConfigError } from '#infra/config/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
-import { loadMasterKey, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
+import { loadPresentMasterKey, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 import { openOutside } from '../../services.ts'
 import { findSmtpUrl } from '../../settings-mailer.ts'
@@ -88,11 +88,8 @@ async function learn(
   const { smtpUrl } = config.mail
   if (!present?.isCurrent) return { publicKey: undefined, findSmtpUrl: async () => smtpUrl }
   const { db } = present
-  const location = config.masterKey
-  const masterKey = await loadMasterKey(
-    location.kind === 'file' ? { ...location, generated: false } : location,
-    // Public keys can be read without it, and a check of its own tells of it.
-  ).catch(() => createSecretKey(randomBytes(32)))
+  // Public keys can be read without it, and a check of its own tells of it.
+  const masterKey = await loadPresentMasterKey(config.masterKey).catch(() => createSecretKey(randomBytes(32)))
   const vault = openVault({ masterKey })
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
   const base = await findBaseTenant(db.reader(serverTenant))

@@ -2,12 +2,12 @@ import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '#infra/config/index.ts'
-import { loadMasterKey } from '#infra/keys/index.ts'
+import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { migrations } from '../../migrations.ts'
 import type { PresentDatabase } from '../present-database.ts'
-import { listUnopenable } from '../unopenable-keys.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
+import { listUnopenable } from './unopenable-keys.ts'
 
 const gibibyte = 1024 ** 3
 const scarceBytes = gibibyte / 4
@@ -109,9 +109,7 @@ async function examineKey(
 ): Promise<Verdict> {
   const isToBeMade = location.kind === 'file' && location.generated && !existsSync(location.path)
   if (isToBeMade && !present && error === undefined) return ok('There is none yet; the first start makes it.')
-  const masterKey = await loadMasterKey(
-    location.kind === 'file' ? { ...location, generated: false } : location,
-  )
+  const masterKey = await loadPresentMasterKey(location)
   if (!present?.isCurrent) return ok('It can be read.')
   const unopenable = await listUnopenable({ db: present.db, masterKey, clock })
   if (unopenable.length === 0) return ok('It opens the keys of the tenants.')

@@ -4,7 +4,7 @@ import { openTenants } from '#features/tenants/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { eachTenant } from './open-program.ts'
+import { eachTenant } from '../open-program.ts'
 
 interface Deps {
   readonly db: Database
