@@ -262,6 +262,7 @@ async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
     const { at = alice, as = guest, headers } = sent
     const authorization = as.kind === 'guest' ? {} : { authorization: `Bearer ${bearerOf(as, at)}` }
     return httpRequest({
+      host: '127.0.0.1',
       port,
       path,
       method,

@@ -98,7 +98,14 @@ export async function startHttpSite(endpoints: readonly Endpoint[], options: Htt
     async send(path: string, sent: Sent = {}): Promise<Received> {
       const headers = { host: alice.idTag, ...sent.headers }
       const { promise, resolve, reject } = Promise.withResolvers<Received>()
-      const request = httpRequest({ port, path, method: sent.method ?? 'GET', headers, agent: false })
+      const request = httpRequest({
+        host: '127.0.0.1',
+        port,
+        path,
+        method: sent.method ?? 'GET',
+        headers,
+        agent: false,
+      })
       request.once('error', reject)
       request.once('response', async (response) => {
         const body = await text(response).catch(reject)
