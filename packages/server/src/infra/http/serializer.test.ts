@@ -112,6 +112,19 @@ describe('compileSerializer', () => {
     )
   })
 
+  test.each(['toString', 'constructor', '__proto__'])(
+    'takes %s for a member only where there is one',
+    (name) => {
+      const schema = Type.Object({
+        [name]: Type.Optional(Type.String()),
+        any: Type.Optional(Type.Array(Type.Object({ [name]: Type.Optional(Type.Unknown()) }))),
+      })
+      expect(written(schema, { any: [{}] })).toEqual({ any: [{}] })
+      const whole = JSON.parse(`{ "${name}": "x", "any": [{ "${name}": 1 }] }`)
+      expect(JSON.stringify(written(schema, whole))).toBe(JSON.stringify(whole))
+    },
+  )
+
   test('leaves out members that the schema does not name, at every depth', () => {
     const schema = Type.Object({
       name: Type.String(),

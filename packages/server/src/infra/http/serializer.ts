@@ -145,7 +145,7 @@ function compileObject(schema: Schema, properties: Readonly<Record<string, Schem
     const source = objectOf(value, path)
     let text = JSON.stringify(project(source)).slice(0, -1)
     for (const member of splices) {
-      const held = source[member.name]
+      const held = memberOf(source, member.name)
       if (!isLeftOut(held, member)) text += (text === '{' ? '' : ',') + member.key + member.write(held)
     }
     return `${text}}`
@@ -166,13 +166,28 @@ function projectionOf(members: readonly Member[]): (source: Source) => object {
     return [{ name, copy: member.isRequired ? node.project : copyIfThere }]
   })
   const literal = projections.map(
-    ({ name }, at) => `${JSON.stringify(name)}: copy${at}(source[${JSON.stringify(name)}])`,
+    ({ name }, at) => `[${JSON.stringify(name)}]: copy${at}(${memberCode(name)})`,
   )
   const make = new Function(
     ...projections.map((_, at) => `copy${at}`),
     `return (source) => ({ ${literal.join(', ')} })`,
   )
   return make(...projections.map(({ copy }) => copy))
+}
+
+// Every object has a `toString`, which is no member of an answer.
+const inherited = new Set(Object.getOwnPropertyNames(Object.prototype))
+
+function memberOf(source: Source, name: string): unknown {
+  return inherited.has(name) && !Object.hasOwn(source, name) ? undefined : source[name]
+}
+
+/** The same as code, which for other names is a plain access. */
+function memberCode(name: string): string {
+  const access = `source[${JSON.stringify(name)}]`
+  return inherited.has(name)
+    ? `Object.hasOwn(source, ${JSON.stringify(name)}) ? ${access} : undefined`
+    : access
 }
 
 function objectOf(value: unknown, path: string): Source {
