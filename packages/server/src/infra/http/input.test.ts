@@ -18,7 +18,7 @@ import Type, { type TObject, type TSchema } from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type HttpSite, jsonBody, startHttpSite } from '#harness/http-site.ts'
 import { bind, type Endpoint } from './endpoint.ts'
-import { compileInputReader } from './request-input.ts'
+import { inputReaderOf } from './request-input.ts'
 
 let site: HttpSite | undefined
 afterEach(async () => {
@@ -204,7 +204,7 @@ describe('path parameters', () => {
 describe('the contracts of the server', () => {
   test('all have input that can be compiled', async () => {
     for (const each of allContracts) {
-      await expect(compileInputReader(each), each.name).resolves.toBeDefined()
+      await expect(inputReaderOf(each), each.name).resolves.toBeDefined()
     }
   })
 })

@@ -13,8 +13,19 @@ export interface InputReader {
   body(parsed: unknown): unknown
 }
 
-/** Compiles what reads a contract's input. */
-export async function compileInputReader(contract: Contract): Promise<InputReader> {
+// Compiling takes milliseconds. Several servers in one process have the same contracts.
+const compiled = new WeakMap<Contract, Promise<InputReader>>()
+
+/** What reads a contract's input; compiled when it is first asked for. */
+export function inputReaderOf(contract: Contract): Promise<InputReader> {
+  const known = compiled.get(contract)
+  if (known) return known
+  const reader = compileInputReader(contract)
+  compiled.set(contract, reader)
+  return reader
+}
+
+async function compileInputReader(contract: Contract): Promise<InputReader> {
   const [checkParams, checkQuery, checkHeaders, checkBody] = await Promise.all([
     partCheck(contract.params, '/params'),
     partCheck(contract.query, '/query'),

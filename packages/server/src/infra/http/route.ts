@@ -1,7 +1,7 @@
 import { type Contract, type Page, paginationOf } from '@kith/protocol'
 import Type from 'typebox'
 import { type Answer, type Endpoint, type Handler, Reshaped } from './endpoint.ts'
-import { compileInputReader, type InputReader } from './request-input.ts'
+import { inputReaderOf, type InputReader } from './request-input.ts'
 import { compileSerializer } from './serializer.ts'
 
 /** An endpoint as it is served: what is compiled from its contract is compiled when it is first asked for. */
@@ -54,7 +54,7 @@ function singularOf(path: string): string | undefined {
 
 /** What reads the route's input; compiled once. */
 export async function loadInput(route: Route): Promise<InputReader> {
-  route.input = await compileInputReader(route.contract)
+  route.input = await inputReaderOf(route.contract)
   return route.input
 }
 
