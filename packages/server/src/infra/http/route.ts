@@ -1,7 +1,7 @@
 import { type Contract, type Page, paginationOf } from '@kith/protocol'
 import Type from 'typebox'
 import { type Answer, type Endpoint, type Handler, Reshaped } from './endpoint.ts'
-import { inputReaderOf, type InputReader } from './request-input.ts'
+import { type InputReader, inputReaderOf } from './request-input.ts'
 import { compileSerializer } from './serializer.ts'
 
 /** An endpoint as it is served: what is compiled from its contract is compiled when it is first asked for. */
