@@ -22,8 +22,9 @@ export type RateBucket = (typeof rateBuckets)[number]
 /** What the request body is. `json` bodies may be absent when `optional`. */
 export type RequestBody =
   | { readonly kind: 'json'; readonly schema: TSchema; readonly optional?: true }
-  /** Raw bytes of any content type, or a multipart form whose part `file` holds them. */
-  | { readonly kind: 'bytes' }
+  /** Raw bytes of any content type, or a multipart form whose part `file` holds them; of `mediaType` alone where it
+   * stands. */
+  | { readonly kind: 'bytes'; readonly mediaType?: string }
   /** A compact JWS as text (`application/jwt`), or JSON `{token}`. */
   | { readonly kind: 'jwt' }
 
@@ -73,6 +74,8 @@ export interface Contract {
   readonly headers?: TObject
   readonly body?: RequestBody
   readonly reply: Reply
+  /** Headers of every answer, failures included, and of that to OPTIONS. Names are lower-case. */
+  readonly answerHeaders?: Readonly<Record<string, string>>
   /** Codes beyond those that follow from the rest (validation, authentication, role, rate limit, internal). */
   readonly errors: readonly ErrorCode[]
   readonly example?: {

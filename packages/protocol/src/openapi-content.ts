@@ -40,6 +40,8 @@ export function requestBody(body: RequestBody, example: unknown): Json {
         content: { 'application/json': jsonContent(body.schema, example) },
       }
     case 'bytes': {
+      if (body.mediaType !== undefined)
+        return { required: true, content: { [body.mediaType]: { schema: bytesSchema } } }
       const form = { type: 'object', properties: { file: bytesSchema }, required: ['file'] }
       return {
         required: true,

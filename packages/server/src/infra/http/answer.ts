@@ -135,6 +135,7 @@ function writeHead(site: AnswerSite, exchange: Exchange, status: number, own: He
   const { request, response, verdict } = exchange
   const cors = site.corsOf?.(request.headers.origin)
   const headers: Record<string, string | number> = {
+    ...exchange.headers,
     ...own,
     ...cors,
     'x-request-id': exchange.requestId,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import type { Clock } from '#lib/clock.ts'
-import { invalid } from '#lib/failure.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 import type { ByteBody } from './endpoint.ts'
 import { assertPlainEncoding, hasBody, isJson, mediaTypeOf } from './json-body.ts'
 
@@ -10,9 +10,15 @@ const checkEveryMs = 30_000
 /** Slower uploads than this hold a connection for nothing (ABUSE row 5). */
 const minBytesPerCheck = 3_000
 
-/** The body of an upload as a stream: the raw bytes, or the part `file` of a multipart form. */
-export async function openByteBody(request: IncomingMessage, clock: Clock): Promise<ByteBody> {
+/** The body of an upload as a stream: the raw bytes, or the part `file` of a multipart form. Where `only` is given, raw
+ * bytes of that type alone. */
+export async function openByteBody(
+  request: IncomingMessage,
+  clock: Clock,
+  only: string | undefined,
+): Promise<ByteBody> {
   const mediaType = mediaTypeOf(request)
+  if (only !== undefined && mediaType !== only) throw new Failure('E-MEDIATYPE')
   if (isJson(mediaType) && hasBody(request)) throw invalid('', 'must be the bytes themselves, not JSON')
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)

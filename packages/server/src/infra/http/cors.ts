@@ -16,6 +16,14 @@ const exposed = [
   'Content-Range',
   'Accept-Ranges',
   'Location',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Metadata',
+  'Upload-Expires',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'X-File-Id',
 ].join(', ')
 const headerListForm = /^[\w\-!#$%&'*+.^`|~, ]{0,1024}$/
 

@@ -69,7 +69,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     clock,
     trustedProxies: options.trustedProxies,
     methods: createMethodTable([
-      ...options.endpoints.map(({ contract }) => ({ method: contract.method, paths: pathsOf(contract) })),
+      ...options.endpoints.map(({ contract }) => ({
+        method: contract.method,
+        paths: pathsOf(contract),
+        headers: contract.answerHeaders,
+      })),
       ...options.rawRoutes.map(({ method, path }) => ({ method, paths: [path] })),
     ]),
   })

@@ -31,6 +31,7 @@ export function createEdge({ site, methods, trustedProxies, ...deps }: EdgeDeps)
     requestId: requestIdOf(request.headers['x-request-id']),
     peer: peerOf(request),
     verdict: undefined,
+    headers: {},
     hasContinued: false,
   })
   return {
@@ -70,5 +71,8 @@ function answerOptions(site: AnswerSite, exchange: Exchange, methods: MethodTabl
   }
   const allowed = methods.methodsOf(request.url ?? '')
   if (allowed.length === 0 && request.url !== '*') answerFailure(site, exchange, new Failure('E-NOTFOUND'))
-  else answerWhole(site, exchange, { status: 204, headers: { allow: [...allowed, 'OPTIONS'].join(', ') } })
+  else {
+    const headers = { ...methods.headersOf(request.url ?? ''), allow: [...allowed, 'OPTIONS'].join(', ') }
+    answerWhole(site, exchange, { status: 204, headers })
+  }
 }

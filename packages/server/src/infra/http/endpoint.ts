@@ -59,7 +59,7 @@ export type Answer<C extends Contract> = C['reply'] extends { kind: 'bytes' }
     ? Page<Outgoing<DataOf<C>>>
     : C['reply'] extends { kind: 'empty' }
       ? // biome-ignore lint/suspicious/noConfusingVoidType: what a use case without result resolves to
-        void
+        void | Reshaped<undefined>
       : Outgoing<DataOf<C>> | Reshaped<Outgoing<DataOf<C>>>
 
 /** An answer with another status (an update where the contract says 201) or with headers. With an `etag` it becomes

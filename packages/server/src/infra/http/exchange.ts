@@ -11,6 +11,8 @@ export interface Exchange {
   readonly peer: Peer
   /** How the caller's general bucket stands: shown by the answer. */
   verdict: RateVerdict | undefined
+  /** What the contract puts into every answer. */
+  headers: Readonly<Record<string, string>>
   /** Set when a client that waits with its body (`Expect: 100-continue`) has been told to send it. */
   hasContinued: boolean
 }

@@ -4,7 +4,7 @@ import { type AdmissionDeps, admit } from './admission.ts'
 import { type AnswerSite, answerBytes, answerFailure, answerJson, answerWhole } from './answer.ts'
 import { openByteBody } from './byte-body.ts'
 import { bearerOf } from './credential.ts'
-import type { Answer, ByteReply, Call } from './endpoint.ts'
+import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
 import { hasCurrent } from './etag.ts'
 import { askForBody, type Exchange } from './exchange.ts'
 import { readJson, readToken } from './json-body.ts'
@@ -34,6 +34,8 @@ export async function serve(
   exchange: Exchange,
   raw: RawParameters,
 ): Promise<void> {
+  const { answerHeaders } = route.contract
+  if (answerHeaders) exchange.headers = answerHeaders
   try {
     const bearer = bearerOf(route.contract, exchange.request, raw.query.token)
     const origin = { ...(await admit(deps, route, exchange, bearer)), bearer }
@@ -75,7 +77,7 @@ async function readBody(
 ): Promise<unknown> {
   switch (body.kind) {
     case 'bytes':
-      return openByteBody(request, clock)
+      return openByteBody(request, clock, body.mediaType)
     case 'jwt':
       return readToken(request, clock)
     case 'json': {
@@ -93,7 +95,10 @@ async function writeAnswer(
 ): Promise<void> {
   const { reply } = route.contract
   if (reply.kind === 'bytes') return answerBytes(site, exchange, answer as ByteReply)
-  if (reply.kind === 'empty') return answerWhole(site, exchange, { status: reply.status })
+  if (reply.kind === 'empty') {
+    const headers = answer instanceof Reshaped ? answer.headers : {}
+    return answerWhole(site, exchange, { status: reply.status, headers })
+  }
   const { status, headers, text } = renderAnswer(route, answer, site.isoNow(), exchange.requestId)
   if (status === 200 && hasCurrent(exchange.request, headers.etag)) {
     answerWhole(site, exchange, { status: 304, headers })
