@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, rename, rm, stat, utimes } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { assertBlobTenant } from './blob-hash.ts'
 import type { BlobHash, BlobRange, BlobStore, LocalBlob, StagedBlob, StageLimits } from './blob-store.ts'
 import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
 import { DiskLayout, syncFolder } from './disk-layout.ts'
-import { stageToFile } from './stage-to-file.ts'
+import { type StagedFile, StagingFolder } from './staging-folder.ts'
 
 export interface DiskBlobsOptions {
   /** Made when it is not there. Staging lies inside it, so that a rename never crosses file systems. */
@@ -19,8 +19,8 @@ export interface DiskBlobsOptions {
 /** Blobs as files of one directory, readable by this user alone. */
 export async function openDiskBlobs(options: DiskBlobsOptions): Promise<BlobStore> {
   const layout = new DiskLayout(options.dir)
-  await mkdir(layout.staging, { recursive: true, mode: 0o700 })
-  return new DiskBlobs(layout, options)
+  const staging = await StagingFolder.open({ ...options, dir: layout.staging })
+  return new DiskBlobs(layout, staging, options)
 }
 
 // Fewer, larger reads: almost twice the rate of the default 64 KiB.
@@ -28,13 +28,13 @@ const readChunkBytes = 256 * 1024
 
 class DiskBlobs implements BlobStore {
   readonly #layout: DiskLayout
+  readonly #staging: StagingFolder
   readonly #options: DiskBlobsOptions
   readonly #explain: ExplainDiskError
-  // As many as there are uploads under way.
-  readonly #staged = new Set<string>()
 
-  constructor(layout: DiskLayout, options: DiskBlobsOptions) {
+  constructor(layout: DiskLayout, staging: StagingFolder, options: DiskBlobsOptions) {
     this.#layout = layout
+    this.#staging = staging
     this.#options = options
     this.#explain = explainDiskErrors(options.dir, options.logger)
   }
@@ -44,23 +44,10 @@ class DiskBlobs implements BlobStore {
     source: AsyncIterable<Uint8Array>,
     limits: StageLimits,
   ): Promise<StagedBlob> {
-    this.#layout.assertTenant(tenantId)
-    const name = randomBytes(16).toString('hex')
-    const path = join(this.#layout.staging, name)
-    this.#staged.add(name)
-    try {
-      const { clock } = this.#options
-      const bytes = await stageToFile({ path, source, limits, clock, explain: this.#explain })
-      return {
-        ...bytes,
-        path,
-        keep: () => this.#onDisk(this.#keep(tenantId, bytes, name)),
-        discard: () => this.#discard(name),
-      }
-    } catch (error) {
-      this.#staged.delete(name)
-      throw error
-    }
+    assertBlobTenant(tenantId)
+    const staged = await this.#staging.stage(source, limits)
+    const { hash, size, head, path, discard } = staged
+    return { hash, size, head, path, discard, keep: () => this.#onDisk(this.#keep(tenantId, staged)) }
   }
 
   async open(tenantId: TenantId, hash: BlobHash, range?: BlobRange): Promise<Readable | undefined> {
@@ -97,42 +84,26 @@ class DiskBlobs implements BlobStore {
     }
   }
 
-  async sweepStaged(olderThanMs: number): Promise<number> {
-    const latestMs = this.#options.clock.now() - olderThanMs
-    let swept = 0
-    for (const name of await readdir(this.#layout.staging)) {
-      const path = join(this.#layout.staging, name)
-      const found = this.#staged.has(name) ? undefined : await unlessMissing(stat(path))
-      if (!found || found.mtimeMs > latestMs) continue
-      await rm(path, { force: true })
-      swept++
-    }
-    return swept
+  sweepStaged(olderThanMs: number): Promise<number> {
+    return this.#staging.sweep(olderThanMs)
   }
 
-  async #keep(tenantId: TenantId, bytes: { hash: BlobHash; size: number }, name: string): Promise<void> {
-    const from = join(this.#layout.staging, name)
-    const to = this.#layout.pathOf(tenantId, bytes.hash)
+  async #keep(tenantId: TenantId, staged: StagedFile): Promise<void> {
+    const to = this.#layout.pathOf(tenantId, staged.hash)
     await this.#layout.ensureFolderOf(to)
     const known = await unlessMissing(stat(to))
     // One of another length was damaged from outside; these bytes repair it.
-    if (known?.size === bytes.size) {
+    if (known?.size === staged.size) {
       // A sweep of blobs without owners goes by age, and this one has just found an owner.
       const now = this.#options.clock.now() / 1000
       await utimes(to, now, now)
-      await rm(from, { force: true })
+      await rm(staged.path, { force: true })
     } else {
-      await rename(from, to)
+      await rename(staged.path, to)
     }
     // In both cases: whoever made the name may not have come to this line yet.
     await syncFolder(dirname(to))
-    this.#staged.delete(name)
-  }
-
-  async #discard(name: string): Promise<void> {
-    if (!this.#staged.has(name)) return
-    await rm(join(this.#layout.staging, name), { force: true })
-    this.#staged.delete(name)
+    staged.release()
   }
 
   async #onDisk<T>(work: Promise<T>): Promise<T> {

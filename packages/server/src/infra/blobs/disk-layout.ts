@@ -2,7 +2,7 @@ import { mkdir, open, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { TenantId } from '#infra/db/index.ts'
-import { isBlobHash } from './blob-hash.ts'
+import { assertBlobName, assertBlobTenant, isBlobHash } from './blob-hash.ts'
 import type { BlobHash } from './blob-store.ts'
 import { unlessMissing } from './disk-failure.ts'
 
@@ -20,21 +20,14 @@ export class DiskLayout {
     return join(this.#dir, 'staging')
   }
 
-  /** Throws on anything but a whole number and a hash: no text of a caller ever becomes a path. */
   pathOf(tenantId: TenantId, hash: BlobHash): string {
-    if (!isBlobHash(hash)) throw new TypeError('A blob is named by 64 lower-case hexadecimal digits')
+    assertBlobName(tenantId, hash)
     return join(this.dirOf(tenantId), hash.slice(0, 2), hash.slice(2))
   }
 
   dirOf(tenantId: TenantId): string {
-    this.assertTenant(tenantId)
+    assertBlobTenant(tenantId)
     return join(this.#dir, String(tenantId))
-  }
-
-  assertTenant(tenantId: TenantId): void {
-    if (!Number.isSafeInteger(tenantId) || tenantId < 0) {
-      throw new TypeError('A tenant is named by a whole number')
-    }
   }
 
   /** Makes the directory of `path` and everything above it durable, so that a rename into it survives a power loss. */

@@ -7,7 +7,8 @@ import type { ExplainDiskError } from './disk-failure.ts'
 
 const headBytes = 4100
 
-interface StagedBytes {
+/** What is known of bytes when they have arrived. */
+export interface StagedBytes {
   readonly hash: BlobHash
   readonly size: number
   readonly head: Uint8Array

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '#lib/clock.ts'
+import type { StageLimits } from './blob-store.ts'
+import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
+import { type StagedBytes, stageToFile } from './stage-to-file.ts'
+
+export interface StagingOptions {
+  /** Made when it is not there. */
+  readonly dir: string
+  readonly clock: Pick<Clock, 'now'>
+  readonly logger: DiskLogger
+}
+
+/** A file of a staging folder: bytes that have arrived and are not where they belong yet. */
+export interface StagedFile extends StagedBytes {
+  readonly path: string
+  /** Removes it; after `release` it does nothing. */
+  discard(): Promise<void>
+  /** It was moved to where it belongs. */
+  release(): void
+}
+
+/** A directory of files that nobody but this program knows, under random names. */
+export class StagingFolder {
+  readonly #options: StagingOptions
+  readonly #explain: ExplainDiskError
+  // As many as there are uploads under way.
+  readonly #staged = new Set<string>()
+
+  private constructor(options: StagingOptions) {
+    this.#options = options
+    this.#explain = explainDiskErrors(options.dir, options.logger)
+  }
+
+  static async open(options: StagingOptions): Promise<StagingFolder> {
+    await mkdir(options.dir, { recursive: true, mode: 0o700 })
+    return new StagingFolder(options)
+  }
+
+  async stage(source: AsyncIterable<Uint8Array>, limits: StageLimits): Promise<StagedFile> {
+    const { dir, clock } = this.#options
+    const name = randomBytes(16).toString('hex')
+    const path = join(dir, name)
+    this.#staged.add(name)
+    const release = () => void this.#staged.delete(name)
+    try {
+      const bytes = await stageToFile({ path, source, limits, clock, explain: this.#explain })
+      return { ...bytes, path, release, discard: () => this.#discard(name) }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /** Removes what was last written more than `olderThanMs` ago and is not staged by this process; tells how many. */
+  async sweep(olderThanMs: number): Promise<number> {
+    const { dir, clock } = this.#options
+    const latestMs = clock.now() - olderThanMs
+    let swept = 0
+    for (const name of await readdir(dir)) {
+      const path = join(dir, name)
+      const found = this.#staged.has(name) ? undefined : await unlessMissing(stat(path))
+      if (!found || found.mtimeMs > latestMs) continue
+      await rm(path, { force: true })
+      swept++
+    }
+    return swept
+  }
+
+  async #discard(name: string): Promise<void> {
+    if (!this.#staged.has(name)) return
+    await rm(join(this.#options.dir, name), { force: true })
+    this.#staged.delete(name)
+  }
+}
