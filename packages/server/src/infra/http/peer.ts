@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 
 /** Who is at the other end of a connection, and which host it asked for. */
 export interface Peer {
@@ -9,6 +10,8 @@ export interface Peer {
   readonly host: string | undefined
   readonly isSecure: boolean
 }
+
+const maxVerdicts = 1000
 
 /** Reads the peer of a request. `X-Forwarded-*` headers count only when the connection comes from one of the trusted
  * networks (CIDR), and then by the hop nearest to us that is not one of them. */
@@ -19,7 +22,12 @@ export function createPeerReader(trustedProxies: readonly string[]): (request: I
     const family = familyOf(address)
     trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
   }
-  const isTrusted = (ip: string) => ip !== '' && trusted.check(ip, familyOf(ip))
+  // Behind a proxy every request asks for the same few addresses.
+  const verdicts = new LRUCache<string, boolean>({
+    max: maxVerdicts,
+    memoMethod: (ip) => ip !== '' && trusted.check(ip, familyOf(ip)),
+  })
+  const isTrusted = (ip: string) => verdicts.memo(ip)
   return (request) => {
     const ip = plainAddress(request.socket.remoteAddress ?? '')
     const isEncrypted = 'encrypted' in request.socket
