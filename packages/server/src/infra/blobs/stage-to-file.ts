@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { untilAborted } from '#lib/until-aborted.ts'
 import type { BlobHash, StageLimits } from './blob-store.ts'
 import type { ExplainDiskError } from './disk-failure.ts'
 
@@ -68,39 +69,4 @@ async function onDisk<T>(work: Promise<T>, explain: ExplainDiskError): Promise<T
   } catch (error) {
     throw explain(error)
   }
-}
-
-/** Ends at once on an abort, even while the source hangs: a client that stopped sending answers nothing. */
-async function* untilAborted(
-  source: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]()
-  let ended = false
-  try {
-    while (true) {
-      const next = await (signal ? nextOrAbort(chunks, signal) : chunks.next())
-      if (next.done) {
-        ended = true
-        return
-      }
-      yield next.value
-    }
-  } finally {
-    // Not awaited: a generator that hangs would never let go.
-    if (!ended) chunks.return?.().catch(() => undefined)
-  }
-}
-
-function nextOrAbort(
-  chunks: AsyncIterator<Uint8Array>,
-  signal: AbortSignal,
-): Promise<IteratorResult<Uint8Array>> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    const settle = () => signal.removeEventListener('abort', onAbort)
-    chunks.next().then(resolve, reject).finally(settle)
-  })
 }
