@@ -1,35 +1,19 @@
 import type { CommunityRole, IdTag, ProfileStatus } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import { type Connection, noRelation, type Relation, type Standing } from '#features/relations/index.ts'
+import {
+  noRelation,
+  type Relation,
+  type RelationColumns,
+  relationOf,
+  type Standing,
+} from '#features/relations/index.ts'
 import { contains, type Reader, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
+import type { ProfileRow } from './profile-store.ts'
 
 interface KnownTables {
-  relations: {
-    tenant_id: number
-    id_tag: string
-    following: number
-    follower: number
-    connection: string
-    blocked: number
-    muted: number
-    role: string | null
-    standing: string | null
-    standing_until: number | null
-    standing_reason: string | null
-    updated_at: number
-  }
-  profiles: {
-    tenant_id: number
-    id_tag: string
-    name: string
-    type: string
-    profile_pic: string | null
-    cover_pic: string | null
-    x: string | null
-    created_at: number
-    updated_at: number
-  }
+  relations: RelationColumns & { tenant_id: number }
+  profiles: ProfileRow
 }
 
 /** What a list of known identities is narrowed to. */
@@ -181,17 +165,7 @@ function anyOf(parts: readonly Expression<SqlBool>[]): Expression<SqlBool> {
   return parts.length === 0 ? sql<SqlBool>`false` : sql<SqlBool>`(${sql.join(parts, sql` or `)})`
 }
 
-interface KnownRow {
-  readonly id_tag: string
-  readonly following: number
-  readonly follower: number
-  readonly connection: string
-  readonly blocked: number
-  readonly muted: number
-  readonly role: string | null
-  readonly standing: string | null
-  readonly standing_until: number | null
-  readonly standing_reason: string | null
+interface KnownRow extends Omit<RelationColumns, 'updated_at'> {
   readonly changed_at: number
   readonly server_blocked: number | null
   readonly server_muted: number | null
@@ -224,24 +198,8 @@ function fromRow(row: KnownRow): KnownIdentity {
       refreshedAt: undefined,
       etag: undefined,
     },
-    relation: relationIn(row),
+    relation: relationOf({ ...row, updated_at: row.changed_at }),
     server: serverRelationIn(row),
-  }
-}
-
-function relationIn(row: KnownRow): Relation {
-  return {
-    idTag: row.id_tag as IdTag,
-    isFollowing: row.following === 1,
-    isFollower: row.follower === 1,
-    connection: row.connection as Connection,
-    isBlocked: row.blocked === 1,
-    isMuted: row.muted === 1,
-    role: (row.role ?? undefined) as CommunityRole | undefined,
-    standing: (row.standing ?? undefined) as Standing | undefined,
-    standingUntil: row.standing_until ?? undefined,
-    standingReason: row.standing_reason ?? undefined,
-    updatedAt: row.changed_at,
   }
 }
 

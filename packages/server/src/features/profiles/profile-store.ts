@@ -2,7 +2,8 @@ import type { IdTag } from '@kith/protocol'
 import { type Reader, serverTenant, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
 
-interface ProfileRow {
+/** A row of the table `profiles`. */
+export interface ProfileRow {
   tenant_id: number
   id_tag: string
   name: string

@@ -20,6 +20,7 @@ export {
   statusOf,
   withStatus,
 } from './relation.ts'
+export { type RelationColumns, relationOf } from './relation-row.ts'
 export {
   changeRelation,
   findEffectiveRelation,

@@ -1,34 +1,9 @@
-import type { CommunityRole, IdTag } from '@kith/protocol'
+import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
-import {
-  type Connection,
-  noRelation,
-  overruled,
-  type Relation,
-  rankOf,
-  roleOf,
-  type Standing,
-} from './relation.ts'
+import { noRelation, overruled, type Relation, rankOf, roleOf } from './relation.ts'
+import { type RelationRow, relationOf } from './relation-row.ts'
 
-interface RelationRow {
-  tenant_id: number
-  id_tag: string
-  following: number
-  follower: number
-  connection: string
-  blocked: number
-  muted: number
-  role: string | null
-  standing: string | null
-  standing_until: number | null
-  standing_reason: string | null
-  reached: number
-  updated_at: number
-  in_circle: number
-  is_source: number
-  is_hushed: number
-}
 interface RelationTables {
   relations: RelationRow
 }
@@ -162,7 +137,7 @@ export async function hushesAnybody(reader: Reader): Promise<boolean> {
 /** What holds between the handle's tenant and an identity, if anything ever did. */
 export async function findRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
   const row = await reader.first(selectRelation, { tenantId: reader.tenantId, idTag })
-  return row && fromRow(row)
+  return row && relationOf(row)
 }
 
 /** The same, and what the server has decided about the identity for all its tenants. */
@@ -173,7 +148,7 @@ export async function findRelations(
   const rows = await reader.run(selectWithServers, { tenantId: reader.tenantId, idTag })
   const of = (tenantId: TenantId) => {
     const row = rows.find(({ tenant_id }) => tenant_id === tenantId)
-    return row && fromRow(row)
+    return row && relationOf(row)
   }
   return { own: of(reader.tenantId), server: of(serverTenant) }
 }
@@ -254,21 +229,5 @@ function toRow(tenantId: TenantId, relation: Relation, at: number): RelationRow 
     in_circle: Number(roleOf(relation) !== 'public'),
     is_source: Number(!isBlocked && (isFollowing || isConnected)),
     is_hushed: Number(isBlocked || isMuted),
-  }
-}
-
-function fromRow(row: RelationRow): Relation {
-  return {
-    idTag: row.id_tag as IdTag,
-    isFollowing: row.following === 1,
-    isFollower: row.follower === 1,
-    connection: row.connection as Connection,
-    isBlocked: row.blocked === 1,
-    isMuted: row.muted === 1,
-    role: (row.role ?? undefined) as CommunityRole | undefined,
-    standing: (row.standing ?? undefined) as Standing | undefined,
-    standingUntil: row.standing_until ?? undefined,
-    standingReason: row.standing_reason ?? undefined,
-    updatedAt: row.updated_at,
   }
 }
