@@ -53,5 +53,6 @@ export const tellCountsJob = jobKind({
   retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
   concurrency: 2,
   leaseMs: minuteMs,
+  freesDedupKey: true,
   keepDoneMs: 0,
 })

@@ -43,5 +43,6 @@ export const fetchHistoryJob = jobKind({
   concurrency: 4,
   leaseMs: minuteMs,
   group: { concurrency: 1, breakerFailures: 3, restMs: minuteMs, longestRestMs: 60 * minuteMs },
+  freesDedupKey: true,
   keepDoneMs: 0,
 })

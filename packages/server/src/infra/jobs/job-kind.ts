@@ -37,6 +37,9 @@ export interface JobKind<Payload extends TSchema = TSchema> {
   readonly leaseMs: number
   /** Every job of a kind with a group policy has a `groupKey`, and only those. */
   readonly group?: GroupPolicy
+  /** Lets go of a job's dedup key when it begins, for kinds that read once what others change meanwhile: what changes
+   * then gets a job of its own. One that is tried again has no key any more. */
+  readonly freesDedupKey?: boolean
   /** How long a finished job stays readable; 0 removes it at once. */
   readonly keepDoneMs: number
 }
@@ -45,7 +48,8 @@ export interface EnqueueOptions {
   /** Unix milliseconds; now when absent. */
   readonly runAtMs?: number
   /** While an unfinished job of the kind and tenant has this key, another is not added.
-   * NOTE: the unfinished job may be running already, and may have read what this transaction changes. */
+   * NOTE: the unfinished job may be running already, and may have read what this transaction changes, unless its kind
+   * has `freesDedupKey`. */
   readonly dedupKey?: string
   /** Jobs of one kind with the same key, of whatever tenant, run one after the other in the order they were added. One
    * that waits to be tried again, or for its `runAtMs`, holds up those behind it; a dead one does not. */

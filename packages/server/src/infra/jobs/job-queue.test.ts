@@ -155,6 +155,28 @@ eachDialect('jobs', (open) => {
       expect(greeted).toContain('again')
     })
 
+    test('is free again when the job begins, where the kind says so', async () => {
+      const lab = await newLab()
+      const { enqueue, clock } = lab
+      const { jobs } = lab.addNode('a')
+      const read: string[] = []
+      const reader = jobKind({ ...greet, name: 'reader', freesDedupKey: true })
+      jobs.handle(reader, async ({ name }) => {
+        read.push(name)
+        // What changes while it runs it has not read.
+        if (read.length === 1)
+          for (const change of ['change', 'another'])
+            await enqueue(reader, { name: change }, { dedupKey: 'k', runAtMs: clock.now() + 1000 })
+      })
+      await jobs.start()
+      await enqueue(reader, { name: 'first' }, { dedupKey: 'k' })
+      await enqueue(reader, { name: 'too many' }, { dedupKey: 'k' })
+      await jobs.settle()
+      clock.advance(1000)
+      await jobs.settle()
+      expect(read).toEqual(['first', 'change'])
+    })
+
     test('given twice in one call adds one job', async () => {
       const { jobs, db, greeted } = await greeter()
       const twin = { payload: { name: 'Ada' }, options: { dedupKey: 'k' } }

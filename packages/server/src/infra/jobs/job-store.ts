@@ -34,6 +34,8 @@ export interface LeaseTerms {
   /** The node survives a restart of its process; the token does not. */
   readonly leaseNode: string
   readonly leaseToken: string
+  /** 1 where the jobs let go of their dedup keys. */
+  readonly freesDedupKey: number
 }
 
 /** A job that a runner may run. */
@@ -106,6 +108,7 @@ export function leaseSet(value: Placeholder<LeaseTerms>) {
     lease_until_ms: value('leaseUntilMs'),
     lease_node: value('leaseNode'),
     lease_token: value('leaseToken'),
+    dedup_key: sql<string | null>`case when ${value('freesDedupKey')} = 1 then null else dedup_key end`,
   }
 }
 

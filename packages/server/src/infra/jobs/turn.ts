@@ -232,7 +232,9 @@ async function updateGroups(
 
 function roundOf({ kind }: TurnOrder, terms: TurnTerms, limit: number): LeaseTerms {
   const { nowMs, leaseNode, leaseToken } = terms
-  return { kind: kind.name, nowMs, leaseUntilMs: nowMs + kind.leaseMs, leaseNode, leaseToken, limit }
+  const freesDedupKey = Number(kind.freesDedupKey ?? false)
+  const leaseUntilMs = nowMs + kind.leaseMs
+  return { kind: kind.name, nowMs, leaseUntilMs, leaseNode, leaseToken, freesDedupKey, limit }
 }
 
 async function leasePlain(tx: Writer, order: TurnOrder, terms: TurnTerms): Promise<LeasedJob[]> {
