@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { type BlobStore, openDiskBlobs } from '#infra/blobs/index.ts'
+import { type BlobStore, openDiskBlobs, openS3Blobs } from '#infra/blobs/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { type Database, openDatabase } from '#infra/db/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
@@ -18,9 +18,9 @@ import {
   type Vault,
 } from '#infra/keys/index.ts'
 import { type Mailer, openMailer } from '#infra/mail/index.ts'
+import { openPartialFiles, type PartialFiles } from '#infra/partials/index.ts'
 import { type Logger, type Metrics, openMetrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
 import { finishRestore } from './finish-restore.ts'
 import { migrations } from './migrations.ts'
 import { openServerVault } from './server-vault.ts'
@@ -39,6 +39,7 @@ export interface Services {
   readonly tokenSecrets: TokenSecrets
   readonly jobs: JobQueue
   readonly blobs: BlobStore
+  readonly partials: PartialFiles
   readonly images: Images
   /** Where half-made pictures lie. */
   readonly tempDir: string
@@ -69,6 +70,8 @@ export async function openServices(
   const nodeId = `${hostname()} ${config.dataDir}`
   const jobs = openJobs({ db, clock, logger, metrics, nodeId })
   const blobs = await openBlobs(config, { clock, logger })
+  // Not in `tmp`, where the processes that decode pictures may write.
+  const partials = await openPartialFiles({ dir: join(config.dataDir, 'uploads'), clock, logger })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })
   const { dns, egress } = openOutside(config)
@@ -85,6 +88,7 @@ export async function openServices(
     tokenSecrets,
     jobs,
     blobs,
+    partials,
     images,
     tempDir,
     dns,
@@ -119,7 +123,9 @@ export async function openBlobs(
   config: Config,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<BlobStore> {
-  const { blobStore } = config
-  if (blobStore.kind === 'file') return await openDiskBlobs({ dir: blobStore.path, clock, logger })
-  throw new Failure('E-UNAVAILABLE', { message: 'BLOB_STORE=s3://… is not supported yet.' })
+  const { blobStore: location, s3Credentials: credentials } = config
+  if (location.kind === 'file') return await openDiskBlobs({ dir: location.path, clock, logger })
+  if (!credentials) throw new TypeError('the configuration of S3 comes with its keys')
+  const stagingDir = join(config.dataDir, 'staging')
+  return await openS3Blobs({ location, credentials, stagingDir, clock, logger })
 }

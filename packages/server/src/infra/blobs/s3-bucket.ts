@@ -1,0 +1,190 @@
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import type { S3Credentials, S3Location } from '#infra/config/index.ts'
+import type { BlobRange } from './blob-store.ts'
+import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble, type S3Logger } from './s3-failure.ts'
+import { readObject, type S3Body } from './s3-reading.ts'
+
+export interface S3BucketOptions {
+  readonly location: S3Location
+  readonly credentials: S3Credentials
+  readonly logger: S3Logger
+  readonly timeouts?: S3Timeouts
+}
+
+export interface S3Timeouts {
+  readonly connectMs: number
+  /** Nothing has come or gone for so long. */
+  readonly idleMs: number
+}
+
+export interface S3Object {
+  readonly key: string
+  readonly size: number
+  readonly modifiedAtMs: number
+}
+
+export interface S3Upload {
+  readonly key: string
+  readonly uploadId: string
+  readonly startedAtMs: number
+}
+
+const usualTimeouts: S3Timeouts = { connectMs: 5000, idleMs: 15_000 }
+const attempts = 3
+// Readers and writers at once; the rest waits.
+const maxSockets = 512
+const leastPartBytes = 8 * 1024 * 1024
+const maxParts = 10_000
+// With the part that is being read, 24 MiB of memory for a large upload.
+const partsAtOnce = 2
+
+/** One bucket: what the store needs of the S3 interface, with timeouts, three attempts, and errors explained. */
+export class S3Bucket {
+  readonly #client: S3Client
+  readonly #bucket: string
+  readonly #explain: ExplainS3Error
+
+  constructor({ location, credentials, logger, timeouts = usualTimeouts }: S3BucketOptions) {
+    this.#client = openClient(location, credentials, timeouts)
+    this.#bucket = location.bucket
+    this.#explain = explainS3Errors(location.bucket, logger)
+  }
+
+  /** Throws what the library throws: for somebody who looks after the store. */
+  async check(): Promise<void> {
+    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    const found = await this.#unlessAbsent(this.#client.send(new HeadObjectCommand(this.#named(key))))
+    return found && (found.ContentLength ?? 0)
+  }
+
+  /** Undefined when there is no such object. */
+  async read(key: string, range?: BlobRange): Promise<Readable | undefined> {
+    const ask = async (from?: BlobRange) => {
+      const bytes = from && `bytes=${from.start}-${from.end}`
+      const answer = await this.#client.send(new GetObjectCommand({ ...this.#named(key), Range: bytes }))
+      return { body: answer.Body as unknown as S3Body, length: answer.ContentLength ?? 0 }
+    }
+    const first = await this.#unlessAbsent(ask(range))
+    if (!first) return undefined
+    const start = range?.start ?? 0
+    const end = start + first.length - 1
+    // One that was removed meanwhile is no bug: its reader began before.
+    const reopen = async (from: number, to: number) =>
+      (await this.#explained(ask({ start: from, end: to }))).body
+    return readObject({ body: first.body, start, end, reopen, explain: this.#explain })
+  }
+
+  /** Gives the bytes of a file their name, whole or not at all: one request, or parts that are put together at the end. */
+  async write(key: string, { path, size }: { readonly path: string; readonly size: number }): Promise<void> {
+    const Body = createReadStream(path, { highWaterMark: 1024 * 1024 })
+    const upload = new Upload({
+      client: this.#client,
+      params: { ...this.#named(key), Body, ContentLength: size },
+      partSize: Math.max(leastPartBytes, Math.ceil(size / maxParts)),
+      queueSize: partsAtOnce,
+    })
+    try {
+      await this.#explained(upload.done())
+    } finally {
+      Body.destroy()
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#unlessAbsent(this.#client.send(new DeleteObjectCommand(this.#named(key))))
+  }
+
+  /** Everything below a prefix, a thousand at a time. */
+  async *list(prefix: string): AsyncGenerator<S3Object> {
+    const question = { Bucket: this.#bucket, Prefix: prefix }
+    const pages = paginateListObjectsV2({ client: this.#client }, question)
+    while (true) {
+      const { value, done } = await this.#explained(pages.next())
+      if (done || !value) return
+      for (const { Key: key, Size: size = 0, LastModified } of value.Contents ?? [])
+        if (key !== undefined) yield { key, size, modifiedAtMs: LastModified?.getTime() ?? 0 }
+    }
+  }
+
+  /** Uploads in parts that are not complete: at most a thousand, the next time the next. Nothing where the store cannot
+   * tell. */
+  async listUploads(prefix: string): Promise<S3Upload[]> {
+    const question = { Bucket: this.#bucket, Prefix: prefix }
+    try {
+      const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand(question))
+      return Uploads.flatMap(({ Key: key, UploadId: uploadId, Initiated }) =>
+        key === undefined || uploadId === undefined
+          ? []
+          : [{ key, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }],
+      )
+    } catch (error) {
+      if (readTrouble(error).status === 501) return []
+      throw this.#explain(error)
+    }
+  }
+
+  async abort({ key, uploadId }: S3Upload): Promise<void> {
+    const command = new AbortMultipartUploadCommand({ ...this.#named(key), UploadId: uploadId })
+    await this.#explained(this.#client.send(command))
+  }
+
+  #named(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: key }
+  }
+
+  async #unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      if (isAbsent(error)) return undefined
+      throw this.#explain(error)
+    }
+  }
+
+  async #explained<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      throw this.#explain(error)
+    }
+  }
+}
+
+function openClient(
+  { region, endpoint, pathStyle, checksums }: S3Location,
+  { accessKeyId, secretAccessKey }: S3Credentials,
+  { connectMs, idleMs }: S3Timeouts,
+): S3Client {
+  const agent = { keepAlive: true, maxSockets }
+  return new S3Client({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    forcePathStyle: pathStyle,
+    credentials: { accessKeyId, secretAccessKey: secretAccessKey.reveal() },
+    requestChecksumCalculation: checksums === 'supported' ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
+    // The name of a blob is its checksum already, and `kith blobs verify --deep` looks.
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: attempts,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      socketTimeout: idleMs,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  })
+}
