@@ -34,23 +34,27 @@ const serverUrl = process.env.TEST_POSTGRES_URL
 // Ends with the process: the files of a worker share it.
 let embedded: Promise<EmbeddedPostgres> | undefined
 
-/** Runs a suite on SQLite and on PostgreSQL: an embedded one, or the server at TEST_POSTGRES_URL. Call it at the top
- * of a test file. */
+/** Runs a suite on SQLite and on PostgreSQL: an embedded one, or the server at TEST_POSTGRES_URL. For statements. Call
+ * it at the top of a test file. */
 export function eachDialect(name: string, suite: (open: OpenTestDatabase) => void): void {
   describe(`${name} (sqlite)`, () => suite(opener('sqlite', makeFile)))
-  if (serverUrl) {
-    describe(`${name} (postgres server)`, () => suite(opener('postgres', () => makeServerSchema(serverUrl))))
-    return
-  }
-  describe(`${name} (postgres)`, () => {
-    beforeAll(startEmbedded, 60_000)
-    suite(opener('postgres', makeEmbeddedSchema))
-  })
+  if (serverUrl) onServer(name, serverUrl, suite)
+  else
+    describe(`${name} (postgres)`, () => {
+      beforeAll(startEmbedded, 60_000)
+      suite(opener('postgres', makeEmbeddedSchema))
+    })
 }
 
-/** For suites whose statements are proved on both dialects elsewhere. */
+/** Runs a suite on SQLite, and on the server at TEST_POSTGRES_URL where there is one, which is quick. For HTTP and use
+ * cases, whose statements are proved on both dialects elsewhere. */
 export function onSqlite(name: string, suite: (open: OpenTestDatabase) => void): void {
   describe(name, () => suite(opener('sqlite', makeFile)))
+  if (serverUrl) onServer(name, serverUrl, suite)
+}
+
+function onServer(name: string, url: string, suite: (open: OpenTestDatabase) => void): void {
+  describe(`${name} (postgres server)`, () => suite(opener('postgres', () => makeServerSchema(url))))
 }
 
 /** A suite for what the embedded PostgreSQL has not, such as several connections. */
@@ -59,11 +63,7 @@ export function onPostgresServer(
   suite: (open: OpenTestDatabase, serverUrl: string) => void,
 ): void {
   if (serverUrl) {
-    describe(`${name} (postgres server)`, () =>
-      suite(
-        opener('postgres', () => makeServerSchema(serverUrl)),
-        serverUrl,
-      ))
+    onServer(name, serverUrl, (open) => suite(open, serverUrl))
     return
   }
   console.warn(`SKIPPED: "${name}" needs a PostgreSQL server. Set TEST_POSTGRES_URL to run it.`)
@@ -176,17 +176,17 @@ async function makeEmbeddedSchema(migrations?: Migrations): Promise<RemovablePla
 
 async function makeServerSchema(server: string): Promise<RemovablePlace> {
   const schema = freshName()
-  await onServer(server, `create schema ${schema}`)
+  await command(server, `create schema ${schema}`)
   const url = new URL(server)
   url.searchParams.set('options', `-c search_path=${schema}`)
-  return { place: { url: url.href }, remove: () => onServer(server, `drop schema ${schema} cascade`) }
+  return { place: { url: url.href }, remove: () => command(server, `drop schema ${schema} cascade`) }
 }
 
-async function onServer(url: string, command: string): Promise<void> {
+async function command(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(command)
+    await client.query(text)
   } finally {
     await client.end()
   }

@@ -129,6 +129,11 @@ eachDialect('jobs in any order of events', (open) => {
           for (const { jobs } of nodes) await jobs.settle()
         }
       },
+      /** A server has no connections for all worlds at once. */
+      async end() {
+        for (const node of nodes) await node.stop()
+        await lab.db.close()
+      },
       async countUnfinished() {
         const counts = await countByState(lab.db.reader(serverTenant))
         return counts
@@ -162,6 +167,7 @@ eachDialect('jobs in any order of events', (open) => {
         const ofKey = begun.filter((index) => tasks[index]?.orderingKey === key)
         expect(ofKey).toEqual([...ofKey].sort(byNumber))
       }
+      await world.end()
     })
     // A counterexample is printed with its seed.
     await fc.assert(property, { numRuns: open.runs(25), endOnFailure: true })
