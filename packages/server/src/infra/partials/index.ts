@@ -1,0 +1,1 @@
+export * from './partial-files.ts'
