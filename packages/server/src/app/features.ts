@@ -6,6 +6,7 @@ import { referencesEndpoints } from '#features/references/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
+import { type Config, publicUrlOf } from '#infra/config/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
@@ -49,7 +50,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
       ...domainBlockEndpoints({ ...services, domainBlocks }),
     ],
-    hooks: hooksOf(identity),
+    hooks: hooksOf(identity, services.config),
     findRegistration: registrationFinder(services, identity),
     async close() {
       await identity.lastUse[Symbol.asyncDispose]()
@@ -58,11 +59,18 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   }
 }
 
-function hooksOf({ tenants, authenticator, defaultTenant }: IdentityFeatures): HttpHooks {
+function hooksOf(
+  { tenants, authenticator, defaultTenant }: IdentityFeatures,
+  { publicUrl, baseIdTag }: Config,
+): HttpHooks {
+  const soleHost = publicUrl.servesEveryTenant
+    ? undefined
+    : new URL(publicUrlOf(publicUrl, baseIdTag, 0)).hostname
   return {
     async findTenant(host) {
       const named = await tenants.findByHost(host)
-      return named ?? (defaultTenant && (await tenants.find(defaultTenant)))
+      const other = host === soleHost ? baseIdTag : defaultTenant
+      return named ?? (other && (await tenants.find(other)))
     },
     authenticate: async ({ tenant, bearer }) => (await authenticator.authenticate({ tenant, bearer })).caller,
   }
