@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { onSqlite } from '#harness/each-dialect.ts'
 
 const triggers = ['update', 'publish', 'schedule', 'cancel', 'accept', 'reject', 'dismiss', 'remove'] as const
 type Trigger = (typeof triggers)[number]
@@ -80,7 +80,7 @@ const codes: Readonly<Record<string, Outcome>> = {
   'E-STATE': '409',
 }
 
-eachDialect('every transition', (open) => {
+onSqlite('every transition', (open) => {
   const openLab = actionLab(open)
 
   const cases = Object.entries(expected).flatMap(([status, callers]) =>

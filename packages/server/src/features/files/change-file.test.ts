@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -33,7 +33,7 @@ async function metadata(lab: FilesLab, fileId: string, sent: Sent = {}) {
   return (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner, ...sent })).json.data
 }
 
-eachDialect('Making files', (open) => {
+onSqlite('Making files', (open) => {
   const openLab = filesLab(open)
 
   test('makes documents, databases and folders', async () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { onSqlite } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -25,7 +25,7 @@ const owner = identity(aliceTag, alice)
 const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
   `${status} ${json.error?.code}`
 
-eachDialect('Uploading', (open) => {
+onSqlite('Uploading', (open) => {
   const openLab = filesLab(open)
   const text = (lab: FilesLab, sent: Parameters<FilesLab['upload']>[2] = {}) =>
     lab.upload('notes.txt', 'hello', { headers: { 'content-type': 'text/plain' }, ...sent })

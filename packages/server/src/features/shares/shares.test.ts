@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { findReference } from '#features/references/index.ts'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -43,7 +43,7 @@ const list = (lab: FilesLab, fileId: string, sent: Sent = {}) =>
 const canRead = async (lab: FilesLab, fileId: string, sent: Sent) =>
   (await lab.send('GET', `/api/files/${fileId}/metadata`, sent)).status === 200
 
-eachDialect('Sharing with an identity', (open) => {
+onSqlite('Sharing with an identity', (open) => {
   const openLab = filesLab(open)
 
   test('lets it read, tells it so, and shows the share', async () => {
@@ -202,7 +202,7 @@ eachDialect('Sharing with an identity', (open) => {
   })
 })
 
-eachDialect('Who may share', (open) => {
+onSqlite('Who may share', (open) => {
   const openLab = filesLab(open)
 
   test('is who may write, and nobody gives more than they have', async () => {
@@ -340,7 +340,7 @@ eachDialect('What was given on', (open) => {
   })
 })
 
-eachDialect('A link', (open) => {
+onSqlite('A link', (open) => {
   const openLab = filesLab(open)
   const link = (permission = 'R', more: object = {}) => ({
     subjectType: 'L',
