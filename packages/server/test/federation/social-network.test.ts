@@ -154,6 +154,19 @@ describe('people on three servers', () => {
     expect(await feedOf(bob)).toEqual([])
   })
 
+  test('what names somebody whom its issuer blocks is not sent there, and what is deleted still is', async () => {
+    const { alice, bob } = await network.cast('alice', 'bob')
+    const to = { visibility: null, audienceTag: bob.idTag } as const
+    const before = await post(network, alice, 'Before', to)
+    await network.server(alice.at).block(alice.idTag, bob.idTag)
+    const { actionId } = await post(network, alice, 'After', to)
+    expect((await alice.client.call(listDeliveries, { params: { actionId } })).data).toEqual([])
+    expect(await feedOf(bob)).toEqual(['Before'])
+    await alice.client.call(deleteAction, { params: { actionId: before.actionId } })
+    await network.settle()
+    expect(await feedOf(bob)).toEqual([])
+  })
+
   test('nobody learns that one of several receivers blocks the issuer', async () => {
     const { alice, bob } = await network.cast('alice', 'bob')
     const bert = await network.person(bob.at, `bert-near-${bob.idTag.split('.')[0]}`)

@@ -1,16 +1,18 @@
 import { findActionType, type IdTag } from '@kith/protocol'
-import { listAudience } from '#features/relations/index.ts'
+import { findRelation, listAudience } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 
 /** Who receives an action of the tenant's own, by the data of its type: those it names, or the circle that its
- * visibility reaches. */
+ * visibility reaches. Whoever is blocked learns only of what ends. */
 export async function listRecipients(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]> {
   const named = namedRecipients(tenant, action)
-  const receivers = findActionType(action.type)?.receivers
+  const type = findActionType(action.type)
+  const receivers = type?.receivers
   const isForCircle = receivers === 'circle' || (receivers === 'audience-or-circle' && named.length === 0)
-  if (!isForCircle) return receivers === 'nobody' ? [] : named
+  if (!isForCircle && type?.canEnd) return named
+  if (!isForCircle) return receivers === 'nobody' ? [] : await withoutBlocked(reader, named)
   if (action.visibility === null) return []
   return listAudience(reader, action.visibility === 'C' ? 'connections' : 'followers')
 }
@@ -21,9 +23,16 @@ export async function listPossibleHolders(
   tenant: Tenant,
   action: StoredAction,
 ): Promise<IdTag[]> {
-  const recipients = await listRecipients(reader, tenant, action)
-  if (namedRecipients(tenant, action).length > 0 || action.visibility === null) return recipients
+  const named = namedRecipients(tenant, action)
+  const receivers = findActionType(action.type)?.receivers
+  if (named.length > 0 && (receivers === 'audience' || receivers === 'audience-or-circle')) return named
+  if (named.length > 0 || action.visibility === null) return listRecipients(reader, tenant, action)
   return listAudience(reader, 'ever')
+}
+
+async function withoutBlocked(reader: Reader, idTags: readonly IdTag[]): Promise<IdTag[]> {
+  const relations = await Promise.all(idTags.map((idTag) => findRelation(reader, idTag)))
+  return idTags.filter((_, at) => relations[at]?.isBlocked !== true)
 }
 
 function namedRecipients(tenant: Tenant, { audienceTag, audience }: StoredAction): IdTag[] {
