@@ -64,6 +64,7 @@ function wireCommunities(
     tenants,
     serverUrl: addresses.serverUrl,
     findCreationPolicy: () => settings.find(serverTenant, 'community.creation'),
+    findMaxTenants: () => settings.find(serverTenant, 'limits.max_tenants'),
     assertNames: (wanted) => names.assert(wanted),
     hasIdentity: async (idTag) => (await identities.resolve(idTag)).kind !== 'unknown',
     assertPicture: async (tenant, caller, fileId) => void (await findPicture(tenant, caller, fileId)),

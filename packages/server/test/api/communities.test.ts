@@ -142,6 +142,20 @@ describe('PUT /api/profiles/{idTag}', () => {
     expect(rejected).toEqual([{ status: 'rejected', reason: fails(409, 'E-PROFILE-EXISTS') }])
   })
 
+  test('ends when as many live here as may, but for administrators', async () => {
+    await allow('open')
+    const admin = await server.as(home)
+    const limit = (value: number) =>
+      admin.call(putSetting, { params: { name: 'limits.max_tenants' }, body: { value } })
+    const { tenants = 0 } = await server.countRows('tenants')
+    await limit(tenants + 1)
+    await create(alice)
+    await expect(create(alice)).rejects.toEqual(fails(409, 'E-STATE'))
+    expect(await server.countRows('tenants')).toEqual({ tenants: tenants + 1 })
+    await create(home)
+    await limit(0)
+  })
+
   test('needs no invitation where the server is open, or for administrators', async () => {
     await allow('open')
     await expect(create(alice)).resolves.toBeDefined()

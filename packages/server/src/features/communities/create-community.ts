@@ -2,6 +2,7 @@ import { type communityCreationTypes, type FileId, type IdTag, parseFileId, pars
 import { audit } from '#features/audit/index.ts'
 import { acceptName, changeOwnProfile, getOwnProfile, type StoredProfile } from '#features/profiles/index.ts'
 import {
+  assertRoom,
   type CreateTenantDeps,
   createTenant,
   type HostedTenant,
@@ -18,6 +19,8 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
   readonly tenants: Tenants
   /** Who may make communities (the setting `community.creation`). */
   findCreationPolicy(): Promise<'open' | 'invite'>
+  /** How many tenants may live here; 0 is without limit. */
+  findMaxTenants(): Promise<number>
   /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be had here, `E-UNAVAILABLE` when nobody can
    * tell now. */
   assertNames(wanted: Pick<CreateCommunity, 'idTag' | 'kind' | 'appDomain'>): Promise<void>
@@ -57,6 +60,8 @@ interface Plan {
   readonly pictureId: FileId | undefined
   /** What gives the right to it, unless the caller has it anyway. */
   readonly usesInvitation: boolean
+  /** Administrators decide for themselves how many are too many. */
+  readonly maxTenants: number
 }
 
 /** Makes a community on this server, led by the caller or whom an administrator names (DECISIONS part 7). */
@@ -69,6 +74,7 @@ export async function createCommunity(
   const base = await deps.tenants.base()
   const community = await deps.db.transact(serverTenant, async (tx) => {
     if (plan.usesInvitation) await spend(deps, tx.as(base.tenantId), request)
+    await assertRoom(tx, plan.maxTenants)
     return make(deps, tx, request, plan)
   })
   await complete(deps, request, plan, community)
@@ -88,6 +94,7 @@ async function planOf(deps: CreateCommunityDeps, request: CreateCommunity): Prom
     leader,
     pictureId: profilePic === undefined ? undefined : await pictureOf(deps, { tenant, caller, profilePic }),
     usesInvitation: !isFree,
+    maxTenants: caller.isAdmin ? 0 : await deps.findMaxTenants(),
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type TokenLifetimes,
 } from '#features/sessions/index.ts'
 import { startPersonalSession } from '#features/sign-in/index.ts'
-import { countTenants, type HostedTenant } from '#features/tenants/index.ts'
+import { assertRoom, type HostedTenant } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -127,7 +127,7 @@ async function register(
   const { idTag, appDomain, email, invitation, lang, device, lifetimes } = plan
   // Decided by one conditional update: of many who use the last place at once one gets it.
   if (invitation) await consumeReference(deps, tx, { refId: invitation.refId, types: ['invite'] })
-  await assertRoom(tx, plan)
+  await assertRoom(tx, plan.maxTenants)
   const tenant = await makePerson(deps, tx, {
     idTag,
     name: idTag,
@@ -149,11 +149,6 @@ async function register(
   await note(deps, tx, plan)
   await audit(deps, own, { event: 'tenant.created', ip: device.ip, details: { by: 'registration' } })
   return { tenant, session }
-}
-
-async function assertRoom(tx: Writer, { maxTenants }: Plan): Promise<void> {
-  if (maxTenants > 0 && (await countTenants(tx)) >= maxTenants)
-    throw new Failure('E-STATE', { message: 'There is no room for more accounts on this server.' })
 }
 
 async function note(deps: RegisterAccountDeps, tx: Writer, plan: Plan): Promise<void> {

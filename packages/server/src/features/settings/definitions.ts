@@ -114,7 +114,8 @@ export const definitions = {
     ...ofServer,
     type: Type.Integer({ minimum: 0, maximum: 10_000_000 }),
     default: 0,
-    sentence: 'How many tenants may live here before nobody can register any more; 0 is without limit.',
+    sentence:
+      'How many tenants may live here before nobody can register or make a community any more; 0 is without limit.',
   }),
   'server.registration': define({
     ...ofServer,
