@@ -8,14 +8,14 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { chunksOf, keptBlob } from '#harness/blob-store-contract.ts'
 import { S3Server } from '#harness/s3-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { type BlobHash, type BlobStore, openS3Blobs } from '#infra/blobs/index.ts'
+import { type BlobHash, type BlobStore, openS3Blobs, type S3BlobsOptions } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { findS3Trouble } from './open-s3-blobs.ts'
 
 const alice = 1 as TenantId
 const unlimited = { maxBytes: 1e9 }
 const serverError = { status: 500, code: 'InternalError' }
-const timeouts = { connectMs: 1000, idleMs: 150 }
+const impatient = { connectMs: 1000, idleMs: 150 }
 // Three parts.
 const large = randomBytes(17 * 1024 * 1024)
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex') as BlobHash
@@ -33,7 +33,7 @@ interface Desk {
   readonly clock: TestClock
 }
 
-async function openDesk(): Promise<Desk> {
+async function openDesk(options: Pick<S3BlobsOptions, 'timeouts'> = {}): Promise<Desk> {
   const stagingDir = await mkdtemp(join(tmpdir(), 'kith-s3-'))
   closers.push(() => rm(stagingDir, { recursive: true, force: true }))
   const clock = new TestClock()
@@ -42,7 +42,7 @@ async function openDesk(): Promise<Desk> {
   const lines: object[] = []
   const logger = { error: (fields: object) => lines.push(fields) }
   const { location, credentials } = server
-  const store = await openS3Blobs({ location, credentials, stagingDir, clock, logger, timeouts })
+  const store = await openS3Blobs({ location, credentials, stagingDir, clock, logger, ...options })
   return { server, store, stagingDir, lines, clock }
 }
 
@@ -121,11 +121,17 @@ describe('A store that answers 500', () => {
 
 describe('A slow store', () => {
   test('is given up when nothing comes', async () => {
-    const desk = await openDesk()
+    const desk = await openDesk({ timeouts: impatient })
     desk.server.fault = () => 'silence'
     await failToKeep(desk, 'hello')
     await expect(desk.store.open(alice, hashOf(large))).rejects.toMatchObject(unavailable)
     expect(desk.lines).toMatchObject([{ code: 'TimeoutError' }, { code: 'TimeoutError' }])
+  })
+
+  test('that is silent about one part of many leaves no half', async () => {
+    const desk = await openDesk({ timeouts: impatient })
+    desk.server.fault = ({ query }) => (query.get('partNumber') === '3' ? 'silence' : undefined)
+    await failToKeep(desk, large)
   })
 
   test('that is gone is E-UNAVAILABLE', async () => {
@@ -135,16 +141,15 @@ describe('A slow store', () => {
     await expect(store.size(alice, hashOf(large))).rejects.toMatchObject(unavailable)
     expect(lines).toMatchObject([{ code: 'ECONNREFUSED' }])
   })
+})
 
-  test('keeps a large upload whole or not at all', async () => {
-    const desk = await openDesk()
-    desk.server.fault = ({ query }) => (query.get('partNumber') === '3' ? 'silence' : undefined)
-    await failToKeep(desk, large)
-    expect(desk.server.uploads.size).toBe(0)
-    desk.server.fault = () => undefined
-    const staged = await desk.store.stage(alice, chunksOf(large), unlimited)
+describe('A large blob', () => {
+  test('is sent in parts and comes back whole', async () => {
+    const { server, store } = await openDesk()
+    const staged = await store.stage(alice, chunksOf(large), unlimited)
     await staged.keep()
-    expect(hashOf(await buffer((await desk.store.open(alice, staged.hash))!))).toBe(hashOf(large))
+    expect(server.requests.filter(({ query }) => query.has('partNumber'))).toHaveLength(3)
+    expect(hashOf(await buffer((await store.open(alice, staged.hash))!))).toBe(hashOf(large))
   })
 })
 
@@ -237,7 +242,7 @@ describe('A look at the bucket', () => {
   test('finds nothing wrong, or says what', async () => {
     const { server, lines } = await openDesk()
     const { location, credentials } = server
-    const options = { credentials, logger: { error: () => undefined }, timeouts }
+    const options = { credentials, logger: { error: () => undefined } }
     expect(await findS3Trouble({ ...options, location })).toBeUndefined()
     const elsewhere = { ...location, bucket: 'nobodys' }
     expect(await findS3Trouble({ ...options, location: elsewhere })).toMatchObject({ status: 404 })

@@ -4,6 +4,7 @@ import { putSetting } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { CommandLine } from '#harness/command-line.ts'
+import { S3Server } from '#harness/s3-server.ts'
 import { freePort } from '#harness/server-process.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
@@ -307,6 +308,31 @@ describe('the data', () => {
   test('where a file is in the place of the directory are a problem', async () => {
     const findings = await lookAtData({ ...line.env, BLOB_STORE: `file:${keyFile}` })
     expect(findings.Blobs).toMatchObject({ status: 'problem', message: `${keyFile} is no directory.` })
+  })
+
+  test('in a bucket are well when it answers; else it is said what is wrong', async () => {
+    await using server = await S3Server.start()
+    const { environment } = server
+    const look = async (more: Env = {}) => (await lookAtData({ ...line.env, ...environment, ...more })).Blobs
+    expect(await look()).toMatchObject({
+      status: 'ok',
+      message: `The bucket kith-test at ${server.endpoint} answers.`,
+    })
+    expect(await look({ S3_ACCESS_KEY_ID: 'OTHER' })).toMatchObject({
+      status: 'problem',
+      message: expect.stringContaining('answers 403'),
+      advice: expect.stringContaining('S3_SECRET_ACCESS_KEY'),
+    })
+    const elsewhere = environment.BLOB_STORE?.replace('kith-test', 'nobodys')
+    expect(await look({ BLOB_STORE: elsewhere ?? '' })).toMatchObject({
+      message: expect.stringContaining('answers 404'),
+      advice: expect.stringContaining('Make the bucket'),
+    })
+    const nowhere = `s3://bucket?pathStyle=true&endpoint=http://127.0.0.1:${await freePort()}`
+    expect(await look({ BLOB_STORE: nowhere })).toMatchObject({
+      message: expect.stringContaining('cannot be reached (ECONNREFUSED)'),
+    })
+    expect(server.requests.every(({ method }) => method === 'HEAD')).toBe(true)
   })
 
   test('of an older version are for attention, of another a problem', async () => {

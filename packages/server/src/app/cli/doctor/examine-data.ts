@@ -1,8 +1,10 @@
 import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Config } from '#infra/config/index.ts'
+import { findS3Trouble } from '#infra/blobs/index.ts'
+import type { Config, S3Credentials, S3Location } from '#infra/config/index.ts'
 import { loadPresentMasterKey } from '#infra/keys/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { migrations } from '../../migrations.ts'
 import type { PresentDatabase } from '../present-database.ts'
@@ -27,7 +29,7 @@ export function examineData(config: Config, found: FoundDatabase, clock: Clock):
     examine('Blobs', () =>
       blobStore.kind === 'file'
         ? examineFolder(blobStore.path)
-        : problem('S3 is not supported yet.', 'Set BLOB_STORE=file:…'),
+        : examineBucket(blobStore, config.s3Credentials),
     ),
     examine('Disk space', () => examineSpace(config)),
     examine('Database', () => examineDatabase(config, found)),
@@ -50,6 +52,23 @@ async function examineFolder(path: string): Promise<Verdict> {
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     return warning(`Others on this machine may look into ${path}.`, `chmod 700 ${path}`)
   return ok(`${path} is there, for this user alone.`)
+}
+
+const bucketAdvice: Readonly<Record<number, string>> = {
+  301: 'Give BLOB_STORE the region of the bucket.',
+  403: 'Check S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, what they allow, and the clock of this machine.',
+  404: 'Make the bucket, or correct its name in BLOB_STORE; some services need pathStyle=true.',
+}
+
+async function examineBucket(location: S3Location, credentials: S3Credentials | undefined): Promise<Verdict> {
+  if (!credentials) throw new TypeError('the configuration of S3 comes with its keys')
+  const place = `The bucket ${location.bucket}${location.endpoint ? ` at ${location.endpoint}` : ''}`
+  const trouble = await findS3Trouble({ location, credentials, logger: silentLogger })
+  if (!trouble) return ok(`${place} answers.`)
+  const { code, status } = trouble
+  const answer = status === undefined ? `cannot be reached (${code})` : `answers ${status}`
+  const advice = bucketAdvice[status ?? 0] ?? 'Check the endpoint in BLOB_STORE and the service behind it.'
+  return problem(`${place} ${answer}.`, advice)
 }
 
 /** Of the file systems with data on them, the one with the least room. */
