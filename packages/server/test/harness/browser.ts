@@ -1,13 +1,13 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { describe, onTestFinished, test } from 'vitest'
+import { describe, onTestFinished } from 'vitest'
 import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
+import { skipSuite } from './skip-suite.ts'
 
 /** A suite that drives a real Chromium: the one at TEST_CHROMIUM, or the system's. */
 export function withChromium(name: string, suite: (launch: () => Promise<Browser>) => void): void {
   const path = chromiumPath
   if (path === undefined) {
-    console.warn(`SKIPPED: "${name}" needs Chromium. Install it, or name its path in TEST_CHROMIUM.`)
-    test.skip(`${name} (needs TEST_CHROMIUM)`, () => undefined)
+    skipSuite(name, 'needs Chromium: install it, or name its path in TEST_CHROMIUM')
     return
   }
   describe(name, () => suite(() => launchChromium(path)))

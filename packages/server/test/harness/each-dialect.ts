@@ -3,9 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeAll, describe, test } from 'vitest'
+import { afterEach, beforeAll, describe } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
 import { EmbeddedPostgres } from './embedded-postgres.ts'
+import { skipSuite } from './skip-suite.ts'
 
 /** What a test may choose; the place of the database is the harness's. */
 export type TestDatabaseOptions = Omit<OpenDatabaseOptions, 'url' | 'connectPostgres'>
@@ -66,8 +67,7 @@ export function onPostgresServer(
     onServer(name, serverUrl, (open) => suite(open, serverUrl))
     return
   }
-  console.warn(`SKIPPED: "${name}" needs a PostgreSQL server. Set TEST_POSTGRES_URL to run it.`)
-  test.skip(`${name} (needs TEST_POSTGRES_URL)`, () => undefined)
+  skipSuite(name, 'needs a PostgreSQL server: name it in TEST_POSTGRES_URL')
 }
 
 /** Makes an empty database; with `migrations`, it may be one that has them already. */

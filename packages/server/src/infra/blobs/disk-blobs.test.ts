@@ -141,7 +141,8 @@ describe('A full disk', () => {
     )
   const canMount = onSmallDisk(tmpdir(), ['true']).status === 0
 
-  test.skipIf(!canMount)('is E-UNAVAILABLE, told to the log, and leaves nothing', async () => {
+  test('is E-UNAVAILABLE, told to the log, and leaves nothing', async ({ skip }) => {
+    skip(!canMount, 'needs a machine that lets users mount')
     const dir = await emptyDir()
     await openDiskBlobs({ dir, clock: systemClock, logger: quiet })
     const { stdout } = onSmallDisk(dir, [process.execPath, ...nodeArgs(dir, 'fill')])

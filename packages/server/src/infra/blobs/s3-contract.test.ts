@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { blobStoreContract, keptBlob } from '#harness/blob-store-contract.ts'
 import { S3Server } from '#harness/s3-server.ts'
+import { skipSuite } from '#harness/skip-suite.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type BlobStore, openS3Blobs, type S3BlobsOptions } from '#infra/blobs/index.ts'
 import { readConfig } from '#infra/config/index.ts'
@@ -54,6 +55,5 @@ if (url) {
     expect(Buffer.concat(await Array.fromAsync(tail ?? [])).toString()).toBe(content.slice(0, 36))
   })
 } else {
-  console.warn('SKIPPED: "An S3 store at TEST_S3_URL" needs an S3 server. Set TEST_S3_URL to run it.')
-  test.skip('An S3 store at TEST_S3_URL (needs TEST_S3_URL)', () => undefined)
+  skipSuite('An S3 store at TEST_S3_URL', 'needs an S3 server: name it in TEST_S3_URL')
 }

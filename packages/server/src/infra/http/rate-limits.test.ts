@@ -102,7 +102,8 @@ async function startRedis(): Promise<string> {
 }
 
 describe('buckets in Redis', () => {
-  test.skipIf(!existsSync(redisServer))('are shared by all nodes', async () => {
+  test('are shared by all nodes', async ({ skip }) => {
+    skip(!existsSync(redisServer), `needs ${redisServer}`)
     const socket = await startRedis()
     const [one, other] = [await openLimits(socket), await openLimits(socket)]
     await untilReady(one, other)
