@@ -1,6 +1,6 @@
 export { assertAttachable } from './assert-attachable.ts'
 export { type FetchDeps, fetchFile } from './fetch-file.ts'
-export type { StoredFile } from './file.ts'
+export { assertFileName, normalTags, type StoredFile } from './file.ts'
 export { type AccessTables, accessLevel, isReadableFile } from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
@@ -12,11 +12,19 @@ export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } fr
 export { filesMigrations } from './files-migrations.ts'
 export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
 export { makeVariants, type VariantDeps } from './make-variants.ts'
+export { assertMayPlace } from './place-file.ts'
 export { queueFetches } from './queue-fetches.ts'
 export { type FileQuestion, getFile, getFileWithin, isOwnFile, type ReadDeps } from './read-file.ts'
-export type { StorageLimits } from './reserve-storage.ts'
+export {
+  cancelReservation,
+  longestUploadSecs,
+  renewReservation,
+  reserveUpload,
+  type StorageLimits,
+} from './reserve-storage.ts'
 export { addSharedFile, removeSharedFile, type SharedFile, type SharedFileDeps } from './shared-file.ts'
+export { deleteReservation } from './storage-store.ts'
 export { findOrphans, type SweepDeps, sweepBlobs } from './sweep-blobs.ts'
 export { dropFiles } from './trash-file.ts'
-export { type Upload, type UploadDeps, uploadFile } from './upload-file.ts'
+export { storeUpload, type Upload, type UploadDeps, uploadFile } from './upload-file.ts'
 export { type BlobCensus, type BlobProblem, type VerifyBlobsDeps, verifyBlobs } from './verify-blobs.ts'

@@ -37,8 +37,8 @@ export interface ReserveDeps {
   readonly limitsOf: (tenantId: TenantId) => Promise<StorageLimits>
 }
 
-// An upload that takes longer than this has died with its process.
-const longestUploadSecs = 86_400
+/** An upload that takes longer than this has died with its process, or is not continued. */
+export const longestUploadSecs = 86_400
 // From the name of the bytes to the row that uses them: moments.
 const longestClaimSecs = 3_600
 
@@ -73,6 +73,22 @@ export async function reserveBytes(
     const reservation = { id: randomUUID(), bytes }
     await insertReservation(tx, { ...reservation, expiresAt: nowSecs(deps.clock) + longestUploadSecs })
     return reservation
+  })
+}
+
+/** Goes on setting this much aside; anew, if there is room, where it has ended meanwhile. */
+export async function renewReservation(
+  deps: ReserveDeps,
+  tenantId: TenantId,
+  { id, bytes }: Reservation,
+): Promise<void> {
+  const { maxStorageBytes } = await deps.limitsOf(tenantId)
+  await deps.db.transact(tenantId, async (tx) => {
+    const free = await findFree(tx, deps, maxStorageBytes)
+    const renewed = { id, bytes, expiresAt: nowSecs(deps.clock) + longestUploadSecs }
+    if (await updateReservation(tx, renewed)) return
+    if (bytes > free) throw new Failure('E-QUOTA')
+    await insertReservation(tx, renewed)
   })
 }
 

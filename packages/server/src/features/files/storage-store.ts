@@ -181,6 +181,8 @@ export async function insertClaims(tx: Writer, id: string, hashes: readonly Blob
   await tables
     .insertInto('blob_claims')
     .values(hashes.map((hash) => ({ tenant_id: tx.tenantId, blob_hash: hash, reservation_id: id })))
+    // A process may have died after it claimed them the first time.
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
   return true
 }

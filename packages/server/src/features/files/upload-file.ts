@@ -63,15 +63,33 @@ export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<NewF
   const length = { bytes: declaredLength, atMostBytes: atMostLength }
   const reservation = await reserveUpload(deps, tenantId, length)
   try {
-    const staged = await stage(deps, upload, reservation)
-    try {
-      return await storeStaged(deps, upload, { draft, staged, reservation })
-    } finally {
-      await staged.discard()
-    }
+    return await storeDraft(deps, upload, draft, reservation)
   } catch (error) {
     await cancelReservation(deps, tenantId, reservation)
     throw error
+  }
+}
+
+/** Stores an upload for which storage is set aside already, and stays so when it fails. */
+export async function storeUpload(
+  deps: UploadDeps,
+  upload: Upload,
+  reservation: UploadReservation,
+): Promise<NewFile> {
+  return await storeDraft(deps, upload, await draftOf(deps, upload), reservation)
+}
+
+async function storeDraft(
+  deps: UploadDeps,
+  upload: Upload,
+  draft: Draft,
+  reservation: UploadReservation,
+): Promise<NewFile> {
+  const staged = await stage(deps, upload, reservation)
+  try {
+    return await storeStaged(deps, upload, { draft, staged, reservation })
+  } finally {
+    await staged.discard()
   }
 }
 
