@@ -14,6 +14,7 @@ import { registrationContracts } from './registration.ts'
 import { settingContracts } from './settings.ts'
 import { shareContracts } from './shares.ts'
 import { signInContracts } from './sign-in.ts'
+import { uploadContracts } from './uploads.ts'
 
 export * from './actions.ts'
 export * from './admin-profiles.ts'
@@ -35,6 +36,7 @@ export * from './sign-in-api-keys.ts'
 export * from './sign-in-passkeys.ts'
 export * from './sign-in-passwords.ts'
 export * from './sign-in-qr.ts'
+export * from './uploads.ts'
 
 /** Every endpoint of the server. */
 export const allContracts: readonly Contract[] = [
@@ -48,6 +50,7 @@ export const allContracts: readonly Contract[] = [
   ...fileContracts,
   ...fileListContracts,
   ...fileChangeContracts,
+  ...uploadContracts,
   ...shareContracts,
   ...collectionContracts,
   ...referenceContracts,

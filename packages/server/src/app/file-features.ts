@@ -34,6 +34,7 @@ import {
   withdrawShare,
   withdrawShareJob,
 } from '#features/shares/index.ts'
+import { sweepUploads, sweepUploadsJob, UploadTurns, uploadEndpoints } from '#features/uploads/index.ts'
 import { hasRole, type Identified, isOwner, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
@@ -67,6 +68,7 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
         copyContent: async () => undefined,
         noteRead: (read) => reads.note(read),
       }),
+      ...uploadEndpoints({ ...fileDeps, partials: services.partials, turns: new UploadTurns() }),
       ...collectionEndpoints({ db, clock }),
     ],
     pictures: pictureKeeper(services, fileDeps),
@@ -130,7 +132,7 @@ function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<Id
 }
 
 function handleFileJobs(services: Services, identity: IdentityFeatures): void {
-  const { db, clock, jobs, egress, signingKeys } = services
+  const { db, clock, jobs, egress, signingKeys, partials } = services
   const { tenants, identities, findLifetimes } = identity
   const deps = { ...storageDeps(services, identity), db, clock, jobs, egress }
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
@@ -138,6 +140,8 @@ function handleFileJobs(services: Services, identity: IdentityFeatures): void {
   jobs.every(sweepBlobsJob, 10 * minuteMs)
   jobs.handle(findOrphansJob, () => findOrphans(deps))
   jobs.every(findOrphansJob, dayMs)
+  jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials }))
+  jobs.every(sweepUploadsJob, 10 * minuteMs)
   const fetchDeps = {
     ...deps,
     async findServer(ownerTag: IdTag) {

@@ -14,6 +14,7 @@ import { settingsMigrations } from '#features/settings/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
 import { signInMigrations } from '#features/sign-in/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
+import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
 import { keysMigrations } from '#infra/keys/index.ts'
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   ...settingsMigrations,
   ...standingMigrations,
   ...registrationMigrations,
+  ...uploadsMigrations,
 ]

@@ -19,6 +19,7 @@ const samples: Readonly<Record<string, string>> = {
   idTag: 'nobody.localhost',
   preset: 'default',
   fileName: 'a.txt',
+  uploadId: 'nothing',
 }
 
 let server: TestServer

@@ -44,13 +44,21 @@ import {
   withdrawShare,
   withdrawShareJob,
 } from '#features/shares/index.ts'
+import {
+  sweepUploads,
+  sweepUploadsJob,
+  UploadTurns,
+  uploadEndpoints,
+  uploadsMigrations,
+} from '#features/uploads/index.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { createHttpServer, createMemoryRateLimits, type Endpoint } from '#infra/http/index.ts'
 import { openImages } from '#infra/images/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import { openVault } from '#infra/keys/index.ts'
+import { openPartialFiles } from '#infra/partials/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { TestClock } from './test-clock.ts'
@@ -151,10 +159,13 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...sessionsMigrations,
       ...referencesMigrations,
       ...collectionsMigrations,
+      ...uploadsMigrations,
     ],
     clock,
   })
   const blobs = await openDiskBlobs({ dir: join(dir, 'blobs'), clock, logger: quiet })
+  const partialsDir = join(dir, 'uploads')
+  const partials = await openPartialFiles({ dir: partialsDir, clock, logger: quiet })
   const jobs = openJobs({ db, clock, logger: quiet, nodeId: 'lab' })
   const settings = { limits }
   const reads = new RecentReads(db, clock)
@@ -190,12 +201,18 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
   jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(shareDeps, payload, context))
   jobs.handle(sweepSharesJob, () => sweepShares(shareDeps))
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
+  jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials }))
   await jobs.start()
-  const endpoints = [...fileEndpoints(deps), ...shareEndpoints(shareDeps), ...collectionEndpoints(deps)]
+  const endpoints = [
+    ...fileEndpoints(deps),
+    ...uploadEndpoints({ ...deps, partials, turns: new UploadTurns() }),
+    ...shareEndpoints(shareDeps),
+    ...collectionEndpoints(deps),
+  ]
   const site = await openSite(endpoints, clock)
   return {
     ...site,
-    ...storage(db, join(dir, 'blobs')),
+    ...storage(db, clock, join(dir, 'blobs')),
     clock,
     db,
     deps,
@@ -219,6 +236,17 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       return holder(`file:${fileId}:${level}`, refId)
     },
     settings,
+    partials,
+    /** Uploads that are remembered, and files of bytes that have arrived for them. */
+    async unfinished() {
+      const uploads = await db
+        .reader(serverTenant)
+        .tables<LabTables>()
+        .selectFrom('uploads')
+        .selectAll()
+        .execute()
+      return { uploads: uploads.length, files: await filesBelow(partialsDir) }
+    },
     settle: () => jobs.settle(),
     close: async () => {
       await site.stop()
@@ -325,16 +353,17 @@ interface LabTables {
   }
   file_variants: { tenant_id: number; blob_hash: string }
   blobs: { tenant_id: number; blob_hash: string; uses: number; size: number; unused_since: number | null }
-  storage_reservations: { tenant_id: number; bytes: number }
-  blob_claims: { tenant_id: number }
+  storage_reservations: { tenant_id: number; reservation_id: string; bytes: number; expires_at: number }
+  blob_claims: { tenant_id: number; reservation_id: string; blob_hash: string }
   jobs: { tenant_id: number; kind: string }
   actions: Record<string, string | number | null>
   action_attachments: { tenant_id: number; file_id: string; action_id: string }
   storage_usage: { tenant_id: number; used_bytes: number; files: number }
+  uploads: { tenant_id: number; upload_id: string }
 }
 
 /** Looks at what is stored, past every rule, and puts there what other features would. */
-function storage(db: Database, blobDir: string) {
+function storage(db: Database, clock: TestClock, blobDir: string) {
   const tables = (tenant: Tenant) => db.reader(tenant.tenantId).tables<LabTables>()
   let actions = 0
   return {
@@ -424,6 +453,20 @@ function storage(db: Database, blobDir: string) {
             .execute()
       })
       return actionId
+    },
+    /** What a process leaves that dies between naming the bytes of every upload under way and the rows that use them. */
+    async claimAsIfDying(hash: string, tenant = alice): Promise<void> {
+      await db.transact(tenant.tenantId, async (tx) => {
+        const write = tx.tables<LabTables>()
+        const rows = await write.selectFrom('storage_reservations').selectAll().execute()
+        for (const { tenant_id, reservation_id } of rows)
+          await write
+            .insertInto('blob_claims')
+            .values({ tenant_id, reservation_id, blob_hash: hash })
+            .execute()
+        const inAnHour = Math.floor(clock.now() / 1000) + 3600
+        await write.updateTable('storage_reservations').set({ expires_at: inAnHour }).execute()
+      })
     },
     async relate(tenant: Tenant, idTag: IdTag, what: Parameters<typeof changeRelation>[2]) {
       await db.transact(tenant.tenantId, (tx) => changeRelation(tx, idTag, what))

@@ -39,6 +39,7 @@ export const stayingTables: readonly string[] = [
   'idempotency_keys',
   'storage_reservations',
   'blob_claims',
+  'uploads',
   // Made anew from the actions.
   'action_texts',
 ]

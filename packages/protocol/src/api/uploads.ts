@@ -1,0 +1,108 @@
+import Type, { type Static, type TProperties } from 'typebox'
+import { contract } from '../contract.ts'
+import { IsoTime } from '../schemas.ts'
+
+const tag = 'Resumable uploads'
+
+/** The version of the tus protocol that these endpoints speak. */
+export const tusVersion = '1.0.0'
+
+/** The content type of the pieces of a resumable upload. */
+export const uploadPieceType = 'application/offset+octet-stream'
+
+const answerHeaders = {
+  'tus-resumable': tusVersion,
+  'tus-version': tusVersion,
+  'tus-extension': 'creation,expiration,termination',
+}
+
+/** How far a resumable upload is. The headers of the answers, which tus clients read, say the same. */
+export const UploadView = Type.Object({
+  uploadId: Type.String(),
+  offset: Type.Integer({ description: 'Bytes that have arrived and are kept' }),
+  length: Type.Integer({ description: 'Bytes' }),
+  expiresAt: Type.String({ ...IsoTime, description: 'When it ends unless it is continued; ISO 8601, UTC' }),
+  fileId: Type.Optional(Type.String({ description: 'The file it has become, also as `X-File-Id`' })),
+})
+export type UploadView = Static<typeof UploadView>
+
+/** The version is optional for the schema alone: without it the answer is 412, as tus wants it. */
+function tusHeaders<More extends TProperties>(more: More) {
+  const version = Type.Optional(Type.String({ description: `Required: \`${tusVersion}\`` }))
+  return Type.Object({ 'tus-resumable': version, ...more })
+}
+
+const uploadParam = Type.Object({ uploadId: Type.String() })
+
+export const createUpload = contract({
+  name: 'createUpload',
+  method: 'POST',
+  path: '/api/uploads',
+  tag,
+  summary: 'Begin a resumable upload (tus 1.0): its storage is set aside, its URL is the `Location`',
+  auth: 'required',
+  scope: 'write:files',
+  headers: tusHeaders({
+    'upload-length': Type.Integer({ minimum: 0, description: 'Bytes of the whole file' }),
+    'upload-metadata': Type.String({
+      maxLength: 8192,
+      description:
+        'Comma list of names with base64 values: `filename` (required), `filetype`, `preset`, `parentId`, `tags`, `visibility`, `createdAt`, as of an upload',
+    }),
+  }),
+  reply: { kind: 'data', status: 201, schema: UploadView },
+  answerHeaders,
+  errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-STATE', 'E-PRECONDITION', 'E-UNAVAILABLE'],
+})
+
+export const getUpload = contract({
+  name: 'getUpload',
+  method: 'GET',
+  path: '/api/uploads/{uploadId}',
+  tag,
+  summary: 'How far a resumable upload is; HEAD answers the same in headers',
+  auth: 'required',
+  scope: 'read:files',
+  params: uploadParam,
+  headers: tusHeaders({}),
+  reply: { kind: 'data', status: 200, schema: UploadView },
+  answerHeaders,
+  errors: ['E-NOTFOUND', 'E-PRECONDITION'],
+})
+
+export const continueUpload = contract({
+  name: 'continueUpload',
+  method: 'PATCH',
+  path: '/api/uploads/{uploadId}',
+  tag,
+  summary: 'Send the next bytes of a resumable upload; with the last of them it becomes a file',
+  description:
+    'What arrived before a connection broke is kept. A request takes the place of another that is still under way.',
+  auth: 'required',
+  scope: 'write:files',
+  params: uploadParam,
+  headers: tusHeaders({
+    'upload-offset': Type.Integer({ minimum: 0, description: 'What the server has; otherwise 409' }),
+  }),
+  body: { kind: 'bytes', mediaType: uploadPieceType },
+  reply: { kind: 'empty', status: 204 },
+  answerHeaders,
+  errors: ['E-NOTFOUND', 'E-STATE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-PRECONDITION', 'E-UNAVAILABLE'],
+})
+
+export const endUpload = contract({
+  name: 'endUpload',
+  method: 'DELETE',
+  path: '/api/uploads/{uploadId}',
+  tag,
+  summary: 'Give a resumable upload up; a file that it has become stays',
+  auth: 'required',
+  scope: 'write:files',
+  params: uploadParam,
+  headers: tusHeaders({}),
+  reply: { kind: 'empty', status: 204 },
+  answerHeaders,
+  errors: ['E-NOTFOUND', 'E-PRECONDITION'],
+})
+
+export const uploadContracts = [createUpload, getUpload, continueUpload, endUpload]

@@ -1,0 +1,48 @@
+import {
+  continueUpload as continueContract,
+  createUpload as createContract,
+  endUpload as endContract,
+  getUpload as getContract,
+  tusVersion,
+} from '@kith/protocol'
+import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { type ContinueDeps, continueUpload } from './continue-upload.ts'
+import { createUpload } from './create-upload.ts'
+import { endUpload } from './end-upload.ts'
+import { getUpload } from './get-upload.ts'
+import { uploadHeaders, uploadView } from './upload-view.ts'
+
+export function uploadEndpoints(deps: ContinueDeps): Endpoint[] {
+  return [
+    bind(createContract, async ({ tenant, caller, headers }) => {
+      assertTus(headers)
+      const { 'upload-length': length, 'upload-metadata': metadata } = headers
+      const upload = await createUpload(deps, { tenant, caller, length, metadata })
+      const location = `/api/uploads/${upload.uploadId}`
+      return new Reshaped(uploadView(upload), { headers: { ...uploadHeaders(upload), location } })
+    }),
+    bind(getContract, async ({ tenant, caller, headers, params: { uploadId } }) => {
+      assertTus(headers)
+      const upload = await getUpload(deps, { tenant, caller, uploadId })
+      return new Reshaped(uploadView(upload), { headers: uploadHeaders(upload) })
+    }),
+    bind(continueContract, async ({ tenant, caller, headers, params: { uploadId }, body, signal }) => {
+      assertTus(headers)
+      const { stream, declaredLength } = body
+      const piece = { offset: headers['upload-offset'], stream, declaredLength, signal }
+      const upload = await continueUpload(deps, { tenant, caller, uploadId, ...piece })
+      return new Reshaped(undefined, { headers: uploadHeaders(upload) })
+    }),
+    bind(endContract, async ({ tenant, caller, headers, params: { uploadId } }) => {
+      assertTus(headers)
+      await endUpload(deps, { tenant, caller, uploadId })
+    }),
+  ]
+}
+
+/** What tus wants of every request, and how it wants it refused. */
+function assertTus(headers: { readonly 'tus-resumable'?: string }): void {
+  if (headers['tus-resumable'] !== tusVersion)
+    throw new Failure('E-PRECONDITION', { message: `This speaks tus ${tusVersion}.` })
+}

@@ -1,0 +1,20 @@
+import { toIso, type UploadView } from '@kith/protocol'
+import type { ResumableUpload } from './upload.ts'
+
+export function uploadView(upload: ResumableUpload): UploadView {
+  const { uploadId, offset, length, expiresAt, fileId } = upload
+  const view = { uploadId, offset, length, expiresAt: toIso(expiresAt) }
+  return fileId === undefined ? view : { ...view, fileId }
+}
+
+/** The same, as tus clients read it. */
+export function uploadHeaders(upload: ResumableUpload): Record<string, string> {
+  return {
+    'upload-offset': String(upload.offset),
+    'upload-length': String(upload.length),
+    'upload-metadata': upload.metadata,
+    'upload-expires': new Date(upload.expiresAt * 1000).toUTCString(),
+    'cache-control': 'no-store',
+    ...(upload.fileId === undefined ? {} : { 'x-file-id': upload.fileId }),
+  }
+}
