@@ -28,7 +28,7 @@ export function createNodeServer(
       // Bodies have limits of their own: an upload may take its time as long as it moves.
       requestTimeout: 0,
       keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: 2_000,
+      connectionsCheckingInterval: 500,
       // Checked by us, to answer in our form.
       requireHostHeader: false,
     },
