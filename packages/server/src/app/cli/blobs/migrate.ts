@@ -58,36 +58,54 @@ function readTarget(input: CommandInput, place: string): Config {
 async function copyAll({ services, identity }: Program, target: Config): Promise<Report> {
   const to = await openBlobs(target, services)
   const report: Report = { copied: { count: 0, bytes: 0 }, present: 0, damaged: 0, problems: [] }
-  for await (const tenant of eachTenant(identity.tenants)) await copy(services.blobs, to, { tenant, report })
+  const way = { from: services.blobs, to, report }
+  for await (const tenant of eachTenant(identity.tenants)) await copyTenant(way, tenant)
   return report
 }
 
+interface Way {
+  readonly from: BlobStore
+  readonly to: BlobStore
+  readonly report: Report
+}
+
+// A bucket answers slowly, and many at once.
+const copiesAtOnce = 8
+
+async function copyTenant(way: Way, tenant: HostedTenant): Promise<void> {
+  const blobs = way.from.list(tenant.tenantId)[Symbol.asyncIterator]()
+  const copyEach = async () => {
+    for (let next = await blobs.next(); !next.done; next = await blobs.next())
+      await copy(way, tenant, next.value)
+  }
+  // All come to an end before the first failure is told: none may go on while the stores are closed.
+  const ends = await Promise.allSettled(Array.from({ length: copiesAtOnce }, copyEach))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
 async function copy(
-  from: BlobStore,
-  to: BlobStore,
-  { tenant, report }: { readonly tenant: HostedTenant; readonly report: Report },
+  { from, to, report }: Way,
+  { tenantId, idTag }: HostedTenant,
+  { hash, size }: { readonly hash: BlobHash; readonly size: number },
 ): Promise<void> {
-  const { tenantId, idTag } = tenant
-  for await (const { hash, size } of from.list(tenantId)) {
-    if ((await to.size(tenantId, hash)) === size) {
-      report.present += 1
-      continue
+  if ((await to.size(tenantId, hash)) === size) {
+    report.present += 1
+    return
+  }
+  const bytes = await from.open(tenantId, hash)
+  // Removed since it was listed, with the file that it belonged to.
+  if (!bytes) return
+  const staged = await to.stage(tenantId, bytes, { maxBytes: size })
+  try {
+    if (staged.hash === hash) {
+      await staged.keep()
+      report.copied.count += 1
+      report.copied.bytes += size
+      return
     }
-    const bytes = await from.open(tenantId, hash)
-    // Removed since it was listed, with the file that it belonged to.
-    if (!bytes) continue
-    const staged = await to.stage(tenantId, bytes, { maxBytes: size })
-    try {
-      if (staged.hash === hash) {
-        await staged.keep()
-        report.copied.count += 1
-        report.copied.bytes += size
-        continue
-      }
-      report.damaged += 1
-      if (report.problems.length < maxNamed) report.problems.push({ tenant: idTag, hash, bytes: size })
-    } finally {
-      await staged.discard()
-    }
+    report.damaged += 1
+    if (report.problems.length < maxNamed) report.problems.push({ tenant: idTag, hash, bytes: size })
+  } finally {
+    await staged.discard()
   }
 }
