@@ -1,0 +1,85 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type Client, createClient } from '@kith/client'
+import { localFetch } from './local-fetch.ts'
+
+const program = join(import.meta.dirname, 'clocked-server.ts')
+const ownFetch = localFetch()
+// As the program itself does: it halves the start.
+const compiled = join(import.meta.dirname, '../../../../node_modules/.cache/kith/compiled')
+
+export interface ClockedPlace {
+  readonly baseIdTag: string
+  readonly dataDir: string
+  /** The port under which the others reach it. */
+  readonly linkPort: number
+  readonly identityHosts: Readonly<Record<string, string>>
+  readonly nowMs: number
+}
+
+export type ClockedOrder =
+  | { readonly kind: 'advance'; readonly ms: number }
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'createTenant'; readonly idTag: string }
+
+interface Answer {
+  readonly port?: number
+  readonly error?: string
+}
+
+/** A server in a process that a test may kill, on a clock that the test moves. */
+export class ClockedProcess implements AsyncDisposable {
+  readonly port: number
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.port = port
+  }
+
+  static async start(place: ClockedPlace): Promise<ClockedProcess> {
+    const env = { ...process.env, NODE_COMPILE_CACHE: compiled }
+    const child = fork(program, [JSON.stringify(place)], { env, execArgv: [], stdio: 'inherit' })
+    const { port = 0 } = await answerOf(child)
+    return new ClockedProcess(child, port)
+  }
+
+  /** One order at a time. */
+  async obey(order: ClockedOrder): Promise<void> {
+    this.#child.send(order)
+    await answerOf(this.#child)
+  }
+
+  /** A client that reaches it directly, whatever happens to its link. */
+  client(idTag: string, token?: string): Client {
+    const options = token === undefined ? {} : { token }
+    return createClient({ baseUrl: `http://${idTag}:${this.port}`, fetch: ownFetch, ...options })
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#child.kill('SIGKILL')
+    await once(this.#child, 'exit')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+  }
+}
+
+async function answerOf(child: ChildProcess): Promise<Answer> {
+  const listening = new AbortController()
+  const { signal } = listening
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`the server ended with ${code} before it answered`)
+  })
+  try {
+    const [answer] = (await Promise.race([once(child, 'message', { signal }), ended])) as [Answer]
+    if (answer.error !== undefined) throw new Error(answer.error)
+    return answer
+  } finally {
+    ended.catch(() => undefined)
+    listening.abort()
+  }
+}

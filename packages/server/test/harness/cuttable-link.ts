@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+
+/** `open` passes everything on, `refused` nothing, and `unanswered` requests without their answers. */
+export type LinkState = 'open' | 'refused' | 'unanswered'
+
+/** The way to a server that a test may cut: a port of its own, which outlives the server. */
+export class CuttableLink implements AsyncDisposable {
+  readonly port: number
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  #targetPort = 0
+  #state: LinkState = 'open'
+
+  private constructor(server: Server) {
+    this.#server = server
+    this.port = (server.address() as AddressInfo).port
+    server.on('connection', (socket) => this.#accept(socket))
+  }
+
+  static async open(): Promise<CuttableLink> {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new CuttableLink(server)
+  }
+
+  leadTo(port: number): void {
+    this.#targetPort = port
+  }
+
+  /** What is under way breaks off. */
+  set(state: LinkState): void {
+    if (state === this.#state) return
+    this.#state = state
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #accept(caller: Socket): void {
+    this.#keep(caller)
+    if (this.#state === 'refused') {
+      caller.destroy()
+      return
+    }
+    const server = connect(this.#targetPort, '127.0.0.1')
+    this.#keep(server)
+    for (const [one, other] of [
+      [caller, server],
+      [server, caller],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+    caller.pipe(server)
+    if (this.#state === 'open') server.pipe(caller)
+    else server.once('data', () => caller.destroy())
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
+  }
+}
