@@ -15,6 +15,7 @@ import {
 import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 import { type Addresses, openAddresses } from './addresses.ts'
+import { assertSupported } from './assert-supported.ts'
 import { type Features, openFeatures } from './features.ts'
 import { metricsRoute, operationsRoutes } from './operations-routes.ts'
 import { assertAllServed } from './served-tenants.ts'
@@ -41,6 +42,7 @@ export async function startServer(
   config: Config,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
 ): Promise<RunningServer> {
+  assertSupported(config)
   // Lets go of what was opened, last first: when the start fails, or later by `stop`.
   await using opened = new AsyncDisposableStack()
   const services = await openServices(config, { clock, logger })

@@ -37,7 +37,7 @@ export const variables = {
   TLS: {
     group: 'TLS',
     meaning:
-      '`off` leaves TLS to a proxy in front. `acme` gets certificates by itself and needs `ACME_EMAIL`; port 80 of every name must reach `LISTEN`. `files` needs `TLS_CERT` and `TLS_KEY`.',
+      '`off` leaves TLS to a proxy in front; this version knows nothing else. `acme` gets certificates by itself and needs `ACME_EMAIL`; port 80 of every name must reach `LISTEN`. `files` needs `TLS_CERT` and `TLS_KEY`.',
     default: 'off',
     parse: read.oneOf('off', 'acme', 'files'),
   },
@@ -184,7 +184,7 @@ export const variables = {
   },
   DNS_LISTEN: {
     group: 'Federation',
-    meaning: "Address and port of the identity provider's authoritative DNS responder; off without it.",
+    meaning: "Address and port of the identity provider's authoritative DNS responder; off without it, and always in this version.",
     parse: read.listenAddress,
   },
   METRICS_LISTEN: {
