@@ -53,7 +53,7 @@ async function listAll(client: Client): Promise<Action[]> {
   return all
 }
 
-/** Whoever a delivery was acknowledged for has what is still there, if nobody blocks anybody. */
+/** Whoever a delivery was acknowledged for has what is still there, if nobody blocks anybody, nor left meanwhile. */
 async function undelivered(world: ChaosWorld, truth: Truth, deed: Deed): Promise<string[]> {
   const { by, actionId } = deed
   if (actionId === undefined || !truth.isLive(deed)) return []
@@ -66,7 +66,7 @@ async function undelivered(world: ChaosWorld, truth: Truth, deed: Deed): Promise
   const receivers = world.people.filter(
     (person) => named.has(person.idTag) && !truth.isKeptFrom(person, deed),
   )
-  const without = receivers.filter((person) => !truth.has(person, deed))
+  const without = receivers.filter((person) => truth.awaits(person, deed) && !truth.has(person, deed))
   return [
     ...open.map(({ server, lastError }) => `${deed.text} is not at ${server} yet: ${lastError}`),
     ...without.map(({ idTag }) => `${deed.text} was delivered and ${idTag} does not have it`),
@@ -102,6 +102,13 @@ class Truth {
 
   isKeptFrom(person: Inhabitant, { by, root }: Deed): boolean {
     return this.hasBlock(by, person) || (root !== undefined && this.hasBlock(root.by, person))
+  }
+
+  /** Is it for somebody who has not turned away since? */
+  awaits(person: Inhabitant, deed: Deed): boolean {
+    const { root } = deed
+    if (!root) return this.#mustHave(person, deed)
+    return this.isLive(root) && (person === root.by || this.#mustHave(person, root))
   }
 
   hasBlock(one: Inhabitant, other: Inhabitant): boolean {
