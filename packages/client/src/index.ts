@@ -8,3 +8,4 @@ export {
 } from './create-client.ts'
 export { KithError } from './kith-error.ts'
 export type { Bytes, UploadProgress } from './upload.ts'
+export { type UploadFileOptions, uploadFile } from './upload-file.ts'
