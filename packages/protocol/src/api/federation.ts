@@ -119,10 +119,38 @@ export const unblockDomain = contract({
   errors: ['E-NOTFOUND'],
 })
 
+/** A server to which actions are delivered. */
+export const DeliveryHost = Type.Object({
+  host: Type.String(),
+  queued: Type.Integer({ description: 'Deliveries that wait or are tried again; counted as far as 10 000' }),
+  failures: Type.Integer({ description: 'In a row; 0 when the last delivery arrived' }),
+  lastTriedAt: Type.Optional(IsoTime),
+  restsUntil: Type.Optional(IsoTime),
+})
+export type DeliveryHost = Static<typeof DeliveryHost>
+
+export const listDeliveryHosts = contract({
+  ...admin,
+  name: 'listDeliveryHosts',
+  method: 'GET',
+  path: '/api/admin/deliveries',
+  summary: 'The servers to which actions are delivered, by name, and how that goes',
+  description:
+    'After five failures in a row a server rests until `restsUntil`, and is then tried with one delivery; each failure doubles the rest, up to an hour. With `failing`, only those whose last delivery did not arrive.',
+  query: Type.Object({
+    limit: pageQuery.limit,
+    cursor: pageQuery.cursor,
+    failing: Type.Optional(Type.Boolean()),
+  }),
+  reply: { kind: 'list', status: 200, schema: DeliveryHost },
+  errors: [],
+})
+
 export const federationContracts = [
   receiveAction,
   receiveActionSync,
   listOutbox,
+  listDeliveryHosts,
   listDomainBlocks,
   blockDomain,
   unblockDomain,

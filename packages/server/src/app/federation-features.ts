@@ -31,7 +31,7 @@ import { type HostedTenant, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
-import { listJobs } from '#infra/jobs/index.ts'
+import { listGroups, listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { Addresses } from './addresses.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
@@ -63,6 +63,7 @@ export function wireActions(
     ...outboxEndpoints({
       db,
       clock,
+      listGroups,
       listJobs,
       ownServer: () => new URL(addresses.serverUrl(services.config.baseIdTag)).host,
       assertIssuer: async (request) => void (await getOwnAction(ports, request)),

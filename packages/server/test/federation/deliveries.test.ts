@@ -1,4 +1,10 @@
-import { createAction, type DeliveryView, type IdTag, listDeliveries } from '@kith/protocol'
+import {
+  createAction,
+  type DeliveryView,
+  type IdTag,
+  listDeliveries,
+  listDeliveryHosts,
+} from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { receipt } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
@@ -159,5 +165,41 @@ describe('deliveries', () => {
     const client = await network.server(alice.at).as(alice.idTag)
     expect(await stateOf({ ...alice, client }, actionId)).toMatchObject({ state: 'stopped' })
     expect(home.deliveries.length).toBeLessThan(40)
+  })
+
+  test('administrators see how it goes with each server, and nobody else does', async () => {
+    const { alice } = await network.cast('alice')
+    const { idTag, home } = await foreignPerson()
+    home.onDelivery = (_, answer) => answer.writeHead(500).end()
+    await post(network, alice, 'Hello', { visibility: null, audienceTag: idTag })
+    const server = network.server(alice.at)
+    const admin = await server.as(server.baseIdTag)
+    const { host } = new URL(home.url)
+    const hosts = await Array.fromAsync(admin.pages(listDeliveryHosts, { query: { limit: 1 } }))
+    expect(hosts.flat().map((it) => it.host)).toEqual(
+      hosts
+        .flat()
+        .map((it) => it.host)
+        .toSorted(),
+    )
+    const failing = await admin.call(listDeliveryHosts, { query: { failing: true, limit: 100 } })
+    expect(failing.data.find((it) => it.host === host)).toEqual({
+      host,
+      queued: 1,
+      failures: 1,
+      lastTriedAt: new Date(network.clock.now()).toISOString(),
+    })
+    home.onDelivery = receipt
+    await network.pass(minuteMs)
+    const { data } = await admin.call(listDeliveryHosts, { query: { limit: 100 } })
+    expect(data.find((it) => it.host === host)).toMatchObject({ queued: 0, failures: 0 })
+
+    for (const [client, status] of [
+      [alice.client, 403],
+      [server.client(server.baseIdTag), 401],
+    ] as const)
+      await expect(client.call(listDeliveryHosts)).rejects.toMatchObject({ status })
+    const nonsense = admin.call(listDeliveryHosts, { query: { cursor: 'nonsense' } })
+    await expect(nonsense).rejects.toMatchObject({ status: 400 })
   })
 })
