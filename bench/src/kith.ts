@@ -25,7 +25,11 @@ export class Kith implements AsyncDisposable {
     this.url = url
   }
 
-  static async start(dataDir: string, { profileDir }: Pick<Settings, 'profileDir'> = {}): Promise<Kith> {
+  static async start(
+    dataDir: string,
+    { profileDir }: Pick<Settings, 'profileDir'> = {},
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Kith> {
     const child = spawnOn(0, program, {
       args: ['serve'],
       nodeArgs: profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`],
@@ -37,6 +41,7 @@ export class Kith implements AsyncDisposable {
         LOG_LEVEL: 'error',
         // The load counts as many addresses, as it would come from.
         TRUSTED_PROXIES: '127.0.0.1',
+        ...env,
       },
     })
     const { url } = await firstLine(child)
@@ -60,6 +65,12 @@ export class Kith implements AsyncDisposable {
     const before = await processorMs(pid)
     const result = await load({ ...request, url: this.url + path })
     return { ...result, cpuMs: ((await processorMs(pid)) - before) / result.requests }
+  }
+
+  /** A figure of the server's metrics; those of the event loop begin anew with each question. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`)).text()
+    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
   }
 
   residentMb(): Promise<number> {

@@ -51,6 +51,7 @@ async function run({
     requests: latencies.length,
     perSecond: latencies.length / tookSecs,
     p50Ms: at(0.5),
+    p95Ms: at(0.95),
     p99Ms: at(0.99),
     non2xx,
   }

@@ -18,6 +18,7 @@ export interface LoadResult {
   readonly requests: number
   readonly perSecond: number
   readonly p50Ms: number
+  readonly p95Ms: number
   readonly p99Ms: number
   readonly non2xx: number
 }

@@ -4,9 +4,12 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Figure } from './measure.ts'
 import { table } from './report.ts'
+import { fanOut1000 } from './scenarios/fan-out-1000.ts'
+import { feedScale } from './scenarios/feed-scale.ts'
 import { inbox } from './scenarios/inbox.ts'
 import { reads } from './scenarios/reads.ts'
 import { startup } from './scenarios/startup.ts'
+import { storm } from './scenarios/storm.ts'
 import { uploads } from './scenarios/uploads.ts'
 import { creates, fanOut } from './scenarios/writes.ts'
 import type { Settings } from './settings.ts'
@@ -18,6 +21,9 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   uploads,
   inbox,
   fanOut,
+  fanOut1000,
+  storm,
+  feedScale,
 }
 
 const { values } = parseArgs({

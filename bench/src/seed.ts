@@ -93,17 +93,25 @@ export async function seedPeers(
 
 const words = 'the quick brown fox jumps over the lazy dog while bees hum in the garden behind the old house '
 
+export interface ActionSeed {
+  readonly actions: number
+  readonly peers: number
+  /** What is different about the action of a number. */
+  readonly vary?: (number: number) => Partial<StoredAction>
+}
+
 /** Posts of the peers, one a second up to now, each with about 600 bytes of text. */
 export async function seedActions(
   db: Database,
   tenantId: Awaited<ReturnType<typeof baseTenantId>>,
-  { actions, peers }: { readonly actions: number; readonly peers: number },
+  { actions, peers, vary }: ActionSeed,
 ): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
   for (let from = 0; from < actions; from += rowsPerTransaction) {
     await db.transact(tenantId, async (tx) => {
       for (let at = from; at < Math.min(actions, from + rowsPerTransaction); at += 1) {
-        await insertAction(tx, postOf(peerTag(at % peers), now - actions + at, at))
+        const post = postOf(peerTag(at % peers), now - actions + at, at)
+        await insertAction(tx, { ...post, ...vary?.(at) })
       }
     })
   }

@@ -55,7 +55,8 @@ export async function inbox(settings: Settings): Promise<Figure[]> {
   return [{ ...figure, ...costs(results) }]
 }
 
-function tokenOf(issuerTag: IdTag, key: KeyObject | undefined): string {
+/** A public post, as its issuer's server would sign it now. */
+export function tokenOf(issuerTag: IdTag, key: KeyObject | undefined): string {
   if (!key) throw new Error('an issuer has no key')
   const now = Math.floor(Date.now() / 1000)
   const nonce = newNonce()
