@@ -261,7 +261,7 @@ function reading(open: Open): void {
   test('lists every blob with its size', async () => {
     const store = await open(new TestClock())
     const contents = Array.from({ length: 40 }, (_, index) => `blob ${index}`)
-    for (const content of contents) await keptBlob(store, alice, content)
+    await Promise.all(contents.map((content) => keptBlob(store, alice, content)))
     const blobs = await Array.fromAsync(store.list(alice))
     expect(blobs.map(({ hash }) => hash).sort()).toEqual(contents.map(hashOf).sort())
     for (const { hash, size } of blobs) {
