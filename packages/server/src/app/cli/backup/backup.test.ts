@@ -244,6 +244,13 @@ describe('restore', () => {
     expect(await readdir(line.folder)).toEqual(['cut.tar', 'none.tar'])
   })
 
+  test('goes to a directory, from where bytes are copied to a bucket', async () => {
+    await using line = await elsewhere()
+    const bucket = { BLOB_STORE: 's3://bucket', S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'hush' }
+    expect(await restore(line.with(bucket), withKey)).toMatchObject({ exitCode: 1, code: 'E-STATE' })
+    expect(await readdir(line.folder)).toEqual([])
+  })
+
   test('needs to be told from where, and the same kind of database', async () => {
     await using line = await elsewhere()
     expect((await line.run(['restore'])).exitCode).toBe(2)

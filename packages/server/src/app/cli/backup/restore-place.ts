@@ -26,7 +26,10 @@ export interface RestorePlace {
 
 export function restorePlace({ dataDir, database, blobStore, masterKey }: Config): RestorePlace {
   if (blobStore.kind !== 'file')
-    throw new Failure('E-UNAVAILABLE', { message: 'A backup is restored to BLOB_STORE=file:… only.' })
+    throw new Failure('E-STATE', {
+      message:
+        'A backup is restored to a directory: set BLOB_STORE=file:…, and copy to the bucket with kith blobs migrate.',
+    })
   const isSqlite = database.kind === 'sqlite'
   const databaseDir = isSqlite ? dirname(database.path) : dataDir
   return {
