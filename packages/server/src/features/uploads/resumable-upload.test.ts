@@ -348,10 +348,14 @@ onSqlite('A resumable upload', (open) => {
   test('is not finished by who may not put files there any more', async () => {
     const lab = await openLab()
     const at = club
-    const path = await begun(lab, 5, {}, { at, as: identity(bobTag, club, { role: 'contributor' }) })
+    const contributor = { at, as: identity(bobTag, club, { role: 'contributor' }) }
+    const path = await begun(lab, 5, {}, contributor)
     const fallen = { at, as: identity(bobTag, club, { role: 'follower' }) }
     expect(failureOf(await patch(lab, path, 0, 'hello', fallen))).toBe('403 E-AUTH-FORBIDDEN')
-    expect(await lab.remains(club)).toMatchObject({ files: 0, blobs: 0 })
+    expect(await lab.remains(club)).toMatchObject({ files: 0, blobs: 0, reservations: 1 })
+    expect((await look(lab, path, contributor)).headers['upload-offset']).toBe('0')
+    expect((await patch(lab, path, 0, 'hello', contributor)).headers).toHaveProperty('x-file-id')
+    expect(await lab.remains(club)).toMatchObject({ files: 1, reservations: 0 })
   })
 
   test('speaks one version of tus, and says so in every answer', async () => {
