@@ -28,7 +28,10 @@ export class CommandLine implements AsyncDisposable {
   }
 
   /** Runs the words of a line; `answer` is what is typed when it asks. */
-  async run(words: readonly string[], options: { readonly answer?: string } = {}): Promise<Said> {
+  async run(
+    words: readonly string[],
+    { answer = '', signal = new AbortController().signal }: { answer?: string; signal?: AbortSignal } = {},
+  ): Promise<Said> {
     const said = { out: '', err: '' }
     const exitCode = await runCommandLine(words, {
       env: this.env,
@@ -38,7 +41,8 @@ export class CommandLine implements AsyncDisposable {
       complain: (text) => {
         said.err += `${text}\n`
       },
-      ask: async () => options.answer ?? '',
+      ask: async () => answer,
+      interruption: () => signal,
     })
     return { exitCode, ...said }
   }

@@ -8,6 +8,8 @@ export interface CommandInput {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Asks the person, or reads the first line of standard input, without showing what is typed. */
   ask(question: string): Promise<string>
+  /** Aborts when the person interrupts. Whoever asks for it heeds it: otherwise an interrupt ends the process at once. */
+  interruption(): AbortSignal
 }
 
 /** What a command did: a sentence or a table for people, one JSON document for programs. */

@@ -11,4 +11,12 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
   ask: askSecret,
+  interruption,
 })
+
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => controller.abort(new Error('It was interrupted, and nothing of it is left.')))
+  return controller.signal
+}

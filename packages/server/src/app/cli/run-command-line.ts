@@ -11,6 +11,8 @@ export interface Terminal {
   complain(text: string): void
   /** Asks for something that is not to be shown. */
   ask(question: string): Promise<string>
+  /** From now on an interrupt aborts the signal, once; a second one ends the process. */
+  interruption(): AbortSignal
 }
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage. */
@@ -102,5 +104,6 @@ function parse({ positionals, options }: Command, words: readonly string[], term
     options: parsed.values as CommandInput['options'],
     env: terminal.env,
     ask: terminal.ask,
+    interruption: terminal.interruption,
   }
 }

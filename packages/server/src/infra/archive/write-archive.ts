@@ -18,8 +18,12 @@ export interface SizedStream {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** Begins a tar file that only its owner can read. `E-STATE` when there is a file of this name already. */
-export async function createArchive(path: string): Promise<ArchiveWriter> {
+/** Begins a tar file that only its owner can read. `E-STATE` when there is a file of this name already. After an abort
+ * nothing more is added. */
+export async function createArchive(
+  path: string,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<ArchiveWriter> {
   if (await stat(path).catch(() => undefined))
     throw new Failure('E-STATE', { message: `${path} exists already.` })
   const draft = join(dirname(path), `.${basename(path)}.partial`)
@@ -34,7 +38,10 @@ export async function createArchive(path: string): Promise<ArchiveWriter> {
       const { size, bytes } = content instanceof Uint8Array ? whole(content) : content
       const entry = controller.add({ name, size, mode: 0o600, type: 'file' }).getWriter()
       const copy = async () => {
-        for await (const chunk of bytes) await entry.write(chunk)
+        for await (const chunk of bytes) {
+          signal?.throwIfAborted()
+          await entry.write(chunk)
+        }
         await entry.close()
       }
       await Promise.race([copy(), written])

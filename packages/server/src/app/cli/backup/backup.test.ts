@@ -142,6 +142,16 @@ describe('a backup', () => {
     expect(await readdir(line.folder)).toEqual([])
   })
 
+  test('that is interrupted leaves nothing', async () => {
+    const path = join(source.folder, 'interrupted.tar')
+    const signal = AbortSignal.abort(new Error('enough'))
+    expect(await source.run(['backup', '--to', path], { signal })).toMatchObject({
+      exitCode: 1,
+      err: 'enough\n',
+    })
+    expect((await readdir(source.folder)).sort()).toEqual(['data', 'with-key.tar', 'without-key.tar'])
+  })
+
   test('to where nothing can be written fails', async () => {
     const { exitCode, err } = await source.run(['backup', '--to', '/dev/null/x.tar'])
     expect({ exitCode, lines: err.trim().split('\n').length }).toEqual({ exitCode: 1, lines: 1 })

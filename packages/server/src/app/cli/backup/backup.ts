@@ -26,7 +26,8 @@ export const backup: Command = {
     const config = readCommandConfig(input)
     const withMasterKey = hasFlag(input, 'with-master-key')
     const path = await placeOf(resolve(textOption(input, 'to') ?? '.'))
-    const written = await writeBackup(config, { path, withMasterKey, clock: systemClock })
+    const signal = input.interruption()
+    const written = await writeBackup(config, { path, withMasterKey, signal, clock: systemClock })
     const { tenants, database, blobs, bytes } = written
     const warning = withMasterKey
       ? 'It holds the master key: whoever has this file has every identity of the server.'

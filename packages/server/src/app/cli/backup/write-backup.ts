@@ -22,6 +22,7 @@ import { dumpPostgres } from './postgres-tools.ts'
 export interface BackupOptions {
   readonly path: string
   readonly withMasterKey: boolean
+  readonly signal: AbortSignal
   readonly clock: Clock
 }
 
@@ -42,10 +43,10 @@ export async function writeBackup(
 async function write(
   config: Config,
   db: Database,
-  { path, withMasterKey, clock }: BackupOptions,
+  { path, withMasterKey, signal, clock }: BackupOptions,
 ): Promise<Manifest & { bytes: number }> {
   const about = await aboutOf(config, withMasterKey, clock)
-  const archive = await createArchive(path)
+  const archive = await createArchive(path, { signal })
   const folder = await mkdtemp(join(dirname(path), '.kith-backup-'))
   try {
     await addJson(archive, names.about, about)

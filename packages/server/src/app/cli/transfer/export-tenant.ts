@@ -30,6 +30,7 @@ interface ExportOptions {
   readonly path: string
   /** Secrets go along, readable by whoever has the file. */
   readonly withKeys: boolean
+  readonly signal?: AbortSignal
 }
 
 // A part is made in memory: rows have at most some 100 kB.
@@ -40,9 +41,9 @@ const rowsPerPart = 200
 export async function exportTenant(
   deps: ExportDeps,
   tenant: HostedTenant,
-  { path, withKeys }: ExportOptions,
+  { path, withKeys, signal }: ExportOptions,
 ): Promise<Manifest & { bytes: number }> {
-  const archive = await createArchive(path)
+  const archive = await createArchive(path, signal ? { signal } : {})
   try {
     const rows = await deps.db.snapshot(async (readerOf) => {
       const migrations = await listAppliedMigrations(readerOf(serverTenant))

@@ -20,9 +20,10 @@ export const exportCommand: Command = {
     const idTag = idTagArgument(input)
     const withKeys = hasFlag(input, 'with-keys')
     const path = resolve(textOption(input, 'to') ?? `${idTag}.tar`)
+    const signal = input.interruption()
     return withProgram(input, async (program) => {
       const tenant = await getHosted(program, idTag)
-      const written = await exportTenant(program.services, tenant, { path, withKeys })
+      const written = await exportTenant(program.services, tenant, { path, withKeys, signal })
       const rows = Object.values(written.tables).reduce((sum, table) => sum + table.rows, 0)
       const { blobs, jobs, bytes } = written
       const lines = [
