@@ -7,6 +7,7 @@ import { table } from './report.ts'
 import { fanOut1000 } from './scenarios/fan-out-1000.ts'
 import { feedScale } from './scenarios/feed-scale.ts'
 import { inbox } from './scenarios/inbox.ts'
+import { largeUploads } from './scenarios/large-uploads.ts'
 import { reads } from './scenarios/reads.ts'
 import { startup } from './scenarios/startup.ts'
 import { storm } from './scenarios/storm.ts'
@@ -19,6 +20,7 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   reads,
   creates,
   uploads,
+  largeUploads,
   inbox,
   fanOut,
   fanOut1000,
