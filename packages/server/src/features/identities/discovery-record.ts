@@ -1,5 +1,4 @@
 import type { IdTag } from '@kith/protocol'
-import { getDomain } from 'tldts'
 import { parseServerUrl, type UrlRules } from './server-url.ts'
 
 /** What the TXT records of one name say. Two servers for one identity are no answer: which of them is asked must not
@@ -32,8 +31,8 @@ const maxNames = 8
 
 /** The names at which to look for a record, in order: the identity, then its parents up to the registrable domain. Of
  * a long way the middle is left out. */
-export function namesToAsk(idTag: IdTag): string[] {
-  const registrable = registrableDomain(idTag)
+export async function namesToAsk(idTag: IdTag): Promise<string[]> {
+  const registrable = await registrableDomain(idTag)
   const names: string[] = [idTag]
   for (let name: string = idTag; name !== registrable; ) {
     name = name.slice(name.indexOf('.') + 1)
@@ -44,6 +43,8 @@ export function namesToAsk(idTag: IdTag): string[] {
 
 /** The domain that somebody registered, below a public suffix (private ones such as `github.io` included); the
  * identity itself when it is such a suffix. */
-export function registrableDomain(idTag: IdTag): string {
+export async function registrableDomain(idTag: IdTag): Promise<string> {
+  // The list of suffixes takes 2 MB, which a server that meets nobody can do without.
+  const { getDomain } = await import('tldts')
   return getDomain(idTag, { allowPrivateDomains: true }) ?? idTag
 }

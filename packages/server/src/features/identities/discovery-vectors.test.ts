@@ -34,14 +34,14 @@ describe('the TXT records', () => {
 })
 
 describe('the names to ask', () => {
-  test.each(names.cases)('of $idTag', ({ idTag, names }) => {
+  test.each(names.cases)('of $idTag', async ({ idTag, names }) => {
     const parsed = parseIdTag(idTag)
-    expect(parsed && namesToAsk(parsed)).toEqual(names)
+    expect(parsed && (await namesToAsk(parsed))).toEqual(names)
   })
 
-  test('of the longest identity are few', () => {
+  test('of the longest identity are few', async () => {
     const longest = parseIdTag(`${'a.'.repeat(124)}com`)
-    expect(longest && namesToAsk(longest).length).toBe(8)
+    expect(longest && (await namesToAsk(longest)).length).toBe(8)
   })
 })
 

@@ -53,7 +53,7 @@ export class Discovery {
   }
 
   async discover(idTag: IdTag, known: KnownAnswer | undefined): Promise<Discovered> {
-    const domain = registrableDomain(idTag)
+    const domain = await registrableDomain(idTag)
     if (this.#budget.isExhausted(domain)) return { kind: 'unreachable' }
     const outcome = await this.#ask(idTag, domain, known)
     if (outcome.kind === 'unknown' || outcome.kind === 'unreachable') this.#budget.charge(domain)

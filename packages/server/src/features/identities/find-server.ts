@@ -28,7 +28,7 @@ export async function findServer(
   const listed = deps.identityHosts.get(idTag)
   if (listed !== undefined) return { kind: 'server', server: listed }
   if (idTag.endsWith('.localhost')) return { kind: 'server', server: deps.localhostUrl(idTag) }
-  for (const name of namesToAsk(idTag)) {
+  for (const name of await namesToAsk(idTag)) {
     if (signal.aborted) return { kind: 'unreachable' }
     const answer = await deps.dns.resolveTxt(`_${deps.discoveryName}.${name}`)
     if (answer.kind === 'unreachable') return { kind: 'unreachable' }

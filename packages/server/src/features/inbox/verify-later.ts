@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { getDomain } from 'tldts'
 import { serverTenant } from '#infra/db/index.ts'
 import { countQueued, type JobContext, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -18,6 +17,7 @@ const maxWaitingMs = 24 * 3_600_000
 export async function verifyLater(deps: ReceiveDeps, token: CheckedToken): Promise<void> {
   const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
   if (concerned.length === 0) return
+  const { getDomain } = await import('tldts')
   const groupKey = getDomain(token.issuerTag) ?? token.issuerTag
   // By its text: a forged token that names the same action must not take the place of the true one.
   const dedupKey = createHash('sha256').update(token.text).digest('base64url')

@@ -1,6 +1,7 @@
-import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type'
 import { commonTypeName, type DeclaredType, readDeclaredType } from './declared-type.ts'
 import { canBeText } from './text-bytes.ts'
+
+type Library = typeof import('file-type')
 
 /** What is known of some bytes. */
 export interface SniffedType {
@@ -16,10 +17,14 @@ export interface SniffedType {
  */
 export async function sniffType(head: Uint8Array, declaredHeader?: string): Promise<SniffedType> {
   const declared = readDeclaredType(declaredHeader)
-  const found = await findSignature(head)
+  // Loaded with the first file.
+  const library = await import('file-type')
+  const found = await findSignature(library, head)
   return {
     contentType: chooseType(found, declared),
-    contradictsDeclared: declared !== undefined && contradicts(declared.essence, found, head),
+    contradictsDeclared:
+      declared !== undefined &&
+      contradicts(declared.essence, { found, head, provable: library.supportedMimeTypes }),
   }
 }
 
@@ -28,7 +33,7 @@ export function typeWithoutBytes(declaredHeader: string | undefined): string {
   return chooseType(undefined, readDeclaredType(declaredHeader))
 }
 
-async function findSignature(head: Uint8Array): Promise<string | undefined> {
+async function findSignature({ fileTypeFromBuffer }: Library, head: Uint8Array): Promise<string | undefined> {
   // Bytes cut off in the middle of a structure may make the parser stumble; they have no signature then.
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
   const essence = found && commonTypeName(found.mime.split(';')[0] ?? found.mime)
@@ -81,9 +86,12 @@ const isMoreExact = (declared: string, found: string) => moreExact.get(found)?.t
 // One container; its writers and readers disagree about the names.
 const heif = /^image\/(heic|heif|avif)(-sequence)?$/
 
-function contradicts(declared: string, found: string | undefined, head: Uint8Array): boolean {
+function contradicts(
+  declared: string,
+  { found, head, provable }: { found: string | undefined; head: Uint8Array; provable: ReadonlySet<string> },
+): boolean {
   if (!declared.startsWith('image/') || declared === found) return false
   if (found !== undefined) return !isMoreExact(declared, found) && !(heif.test(declared) && heif.test(found))
   // Without a signature only those are proven wrong that must have one.
-  return declared === 'image/svg+xml' ? !canBeText(head) : supportedMimeTypes.has(declared)
+  return declared === 'image/svg+xml' ? !canBeText(head) : provable.has(declared)
 }
