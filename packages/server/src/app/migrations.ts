@@ -1,5 +1,5 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
-import { actionsMigrations } from '#features/actions/index.ts'
+import { actionsMigrations, tagTimesMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
@@ -41,4 +41,5 @@ export const migrations: readonly Migration[] = [
   ...standingMigrations,
   ...registrationMigrations,
   ...uploadsMigrations,
+  ...tagTimesMigrations,
 ]

@@ -37,6 +37,7 @@ import {
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
+  tagTimesMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
@@ -68,6 +69,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...standingMigrations,
   ...profilesMigrations,
   ...actionsMigrations,
+  ...tagTimesMigrations,
 ]
 
 interface Sent {

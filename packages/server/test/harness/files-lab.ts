@@ -14,7 +14,7 @@ import {
   type Visibility,
 } from '@kith/protocol'
 import { afterAll, afterEach } from 'vitest'
-import { actionsMigrations } from '#features/actions/index.ts'
+import { actionsMigrations, tagTimesMigrations } from '#features/actions/index.ts'
 import {
   collectionEndpoints,
   collectionsMigrations,
@@ -154,6 +154,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...relationsMigrations,
       ...standingMigrations,
       ...actionsMigrations,
+      ...tagTimesMigrations,
       ...filesMigrations,
       ...sharesMigrations,
       ...sessionsMigrations,

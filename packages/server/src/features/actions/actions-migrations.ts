@@ -16,6 +16,25 @@ export const actionsMigrations: readonly Migration[] = [
   },
 ]
 
+/** A tag's actions in the order of time: a page of them costs the same however many there are. */
+export const tagTimesMigrations: readonly Migration[] = [
+  {
+    id: '0910_action_tag_times',
+    async up(schema) {
+      await schema.addColumn('action_tags', 'created_at', 'integer default 0')
+      const copy = `update action_tags set created_at = coalesce((select a.created_at from actions as a
+        where a.tenant_id = action_tags.tenant_id and a.action_id = action_tags.action_id), 0)`
+      await schema.run({ sqlite: copy, postgres: copy })
+      await schema.createIndex('action_tags_times', 'action_tags', [
+        'tenant_id',
+        'tag',
+        'created_at',
+        'action_id',
+      ])
+    },
+  },
+]
+
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'actions',

@@ -253,28 +253,37 @@ eachDialect('actions', (open) => {
       expect(texts(await alice.list({ sortDir: 'asc' }))).toEqual(['1', '2', '3'])
     })
 
-    test('goes from page to page without losing or repeating anything', async () => {
-      const { lab, alice } = await start()
-      for (let at = 0; at < 7; at += 1) {
-        await alice.create(text(String(at)))
-        if (at % 3 === 0) lab.tick()
-      }
-      const seen: (string | undefined)[] = []
-      let cursor: string | null | undefined
-      do {
-        const page = await alice.page({ limit: 2, ...(cursor ? { cursor } : {}) })
-        seen.push(...texts(page.items))
-        cursor = page.nextCursor
-        await alice.create(text('new'))
-      } while (cursor)
-      expect(seen).toEqual(['6', '5', '4', '3', '2', '1', '0'])
-    })
+    test.each([{}, { tag: 'bees' }])(
+      'goes from page to page without losing or repeating anything: %o',
+      async (filter) => {
+        const { lab, alice } = await start()
+        const tagged = (word: string) => ({ ...text(word), content: { text: word, tags: ['bees'] } })
+        for (let at = 0; at < 7; at += 1) {
+          await alice.create(tagged(String(at)))
+          if (at % 3 === 0) lab.tick()
+        }
+        const seen: (string | undefined)[] = []
+        let cursor: string | null | undefined
+        do {
+          const page = await alice.page({ ...filter, limit: 2, ...(cursor ? { cursor } : {}) })
+          seen.push(...texts(page.items))
+          cursor = page.nextCursor
+          await alice.create(tagged('new'))
+        } while (cursor)
+        expect(seen).toEqual(['6', '5', '4', '3', '2', '1', '0'])
+        const oldest = await alice.list({ ...filter, sortDir: 'asc' })
+        expect(texts(oldest).slice(0, 7)).toEqual(seen.toReversed())
+      },
+    )
 
     test('counts when it is paged by offset', async () => {
       const { alice } = await start()
-      for (const word of ['1', '2', '3']) await alice.create(text(word))
-      const page = await alice.page({ offset: 1, limit: 1 })
-      expect([texts(page.items), page.total]).toEqual([['2'], 3])
+      const tags = ['bees', 'garden']
+      for (const word of ['1', '2', '3']) await alice.create({ ...text(word), content: { text: word, tags } })
+      for (const filter of [{}, { tag: 'bees' }]) {
+        const page = await alice.page({ ...filter, offset: 1, limit: 1 })
+        expect([texts(page.items), page.total]).toEqual([['2'], 3])
+      }
     })
 
     test.each([['rubbish'], [Buffer.from('{"s":"name","v":1,"id":1}').toString('base64url')]])(

@@ -1,10 +1,11 @@
 import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { viewerOf } from '#features/visibility/index.ts'
+import { type Viewer, viewerOf } from '#features/visibility/index.ts'
 import { actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder } from './action-filter.ts'
 import { listValues } from './feed-query-store.ts'
 import { buildList, listFeed } from './feed-store.ts'
@@ -50,19 +51,7 @@ eachDialect('a list of actions', (open) => {
       const { db, makeTenant } = await openLab()
       const { tenant, reader } = await makeTenant('alice.example.com')
       const viewer = viewerOf(tenant, caller, { hushes: true })
-      const values = {
-        ...listValues(reader, { viewer, filter, now: 1 }),
-        ...{ limit: 21, placeAt: 5, placeSeq: 5 },
-      }
-      const value = (name: string) =>
-        sql<string | number>`${(values as Record<string, string | number>)[name]}`
-      const query = buildList(
-        reader.tables(),
-        { value, dialect: reader.dialect },
-        { viewer, filter, order, now: 1 },
-      )
-      const plan = (await query?.explain(undefined, sql`query plan`)) as { detail: string }[]
-      const steps = plan.map(({ detail }) => detail)
+      const steps = await stepsOf(reader, { viewer, filter, order })
       expect(steps[0]).toMatch(new RegExp(`^SEARCH a USING (COVERING )?INDEX ${index} \\(`))
       if (order.after) expect(steps[0]).toMatch(/created_at|\(created_at,seq\)/)
       expect(steps.filter((step) => /^SCAN|TEMP B-TREE/.test(step))).toEqual([])
@@ -70,18 +59,52 @@ eachDialect('a list of actions', (open) => {
     })
   })
 
+  test.each([newest, { ...newest, after: place }, { ...newest, direction: 'asc' as const }])(
+    'with a tag is read through the index of tags, and sorted only within a second: %o',
+    async (order) => {
+      const { makeTenant } = await openLab()
+      const { tenant, reader } = await makeTenant('alice.example.com')
+      const viewer = viewerOf(tenant, owner, { hushes: true })
+      const steps = await stepsOf(reader, { viewer, filter: { tag: 'garden' }, order })
+      expect(steps[0]).toMatch(/^SEARCH t USING COVERING INDEX action_tags_times \(tenant_id=\? AND tag=\?/)
+      if (order.after) expect(steps[0]).toContain('created_at<?')
+      expect(steps[1]).toMatch(/^SEARCH a USING INDEX .*\(tenant_id=\? AND action_id=\?\)/)
+      const others = steps.filter((step) => /^SCAN|TEMP B-TREE/.test(step))
+      expect(others).toEqual(['USE TEMP B-TREE FOR LAST TERM OF ORDER BY'])
+    },
+  )
+
+  test('with words is looked up in the index of words first', async () => {
+    const { makeTenant } = await openLab()
+    const { tenant, reader } = await makeTenant('alice.example.com')
+    const viewer = viewerOf(tenant, owner, { hushes: true })
+    const steps = await stepsOf(reader, { viewer, filter: { search: 'garden' }, order: newest })
+    expect(steps.filter((step) => /^SCAN/.test(step))).toEqual([
+      expect.stringMatching(/^SCAN action_texts VIRTUAL TABLE INDEX/),
+    ])
+  })
+
   test('by their ids looks up just those', async () => {
     const { makeTenant } = await openLab()
     const { tenant, reader } = await makeTenant('alice.example.com')
     const viewer = viewerOf(tenant, owner, {})
-    const filter = { actionIds: ['a', 'b'] }
-    const values = { ...listValues(reader, { viewer, filter, now: 1 }), limit: 21 }
-    const value = (name: string) => sql<string | number>`${(values as Record<string, string | number>)[name]}`
-    const plan = (await buildList(
-      reader.tables(),
-      { value, dialect: reader.dialect },
-      { viewer, filter, order: newest, now: 1 },
-    )?.explain(undefined, sql`query plan`)) as { detail: string }[]
-    expect(plan[0]?.detail).toMatch(/\(tenant_id=\? AND action_id=\?\)/)
+    const steps = await stepsOf(reader, { viewer, filter: { actionIds: ['a', 'b'] }, order: newest })
+    expect(steps[0]).toMatch(/\(tenant_id=\? AND action_id=\?\)/)
   })
 })
+
+/** What SQLite does for a list, step by step. */
+async function stepsOf(
+  reader: Reader,
+  query: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly order: ActionOrder },
+): Promise<string[]> {
+  const { viewer, filter } = query
+  const values: Record<string, string | number> = {
+    ...listValues(reader, { viewer, filter, now: 1 }),
+    ...{ limit: 21, placeAt: 5, placeSeq: 5 },
+  }
+  const value = (name: string) => sql<string | number>`${values[name]}`
+  const built = buildList(reader.tables(), { value, dialect: reader.dialect }, { ...query, now: 1 })
+  const plan = (await built?.explain(undefined, sql`query plan`)) as { detail: string }[]
+  return plan.map(({ detail }) => detail)
+}

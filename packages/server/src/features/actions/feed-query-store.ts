@@ -177,6 +177,7 @@ function ownConditions(viewer: Viewer, asked: readonly string[], value: Value): 
 
 function filterConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] {
   const { types, issuer, audience, involved, parentId, rootId, subject, actionIds, tag } = filter
+  const time = timeOf(filter)
   const conditions: (Condition | false)[] = [
     types !== undefined && isAmong('type', types.length, value),
     issuer !== undefined && sql<SqlBool>`a.issuer_tag = ${value('issuer')}`,
@@ -188,11 +189,9 @@ function filterConditions(viewer: Viewer, filter: ActionFilter, value: Value): C
     rootId !== undefined && sql<SqlBool>`a.root_id = ${value('rootId')}`,
     subject !== undefined && sql<SqlBool>`a.subject = ${value('subject')}`,
     actionIds !== undefined && isAmong('action_id', actionIds.length, value),
-    tag !== undefined &&
-      sql<SqlBool>`a.action_id in (select t.action_id from action_tags as t
-        where t.tenant_id = ${value('tenantId')} and t.tag = ${value('tag')})`,
-    filter.createdAfter !== undefined && sql<SqlBool>`a.created_at > ${value('createdAfter')}`,
-    filter.createdBefore !== undefined && sql<SqlBool>`a.created_at < ${value('createdBefore')}`,
+    tag !== undefined && sql<SqlBool>`(t.tenant_id = ${value('tenantId')} and t.tag = ${value('tag')})`,
+    filter.createdAfter !== undefined && sql<SqlBool>`${time} > ${value('createdAfter')}`,
+    filter.createdBefore !== undefined && sql<SqlBool>`${time} < ${value('createdBefore')}`,
     ...(filter.excludeOwn ? exceptOwn(viewer, value) : []),
     hidesMuted(viewer, filter) && isNotMuted(value),
   ]
@@ -232,10 +231,18 @@ function isNotMuted(value: Value): Condition {
     and m.id_tag = a.issuer_tag and m.is_hushed = 1 and m.muted = 1))`
 }
 
+/** What a list is ordered by: with a tag it is read through the index of the tags, under the alias `t`. */
+export function timeOf({ tag }: ActionFilter): Expression<number> {
+  return sql.ref<number>(tag === undefined ? 'a.created_at' : 't.created_at')
+}
+
 /** Condition: stands behind the end of the page before, in the order of the list. */
-export function isBeyond({ direction }: ActionOrder, value: Value): Condition {
+export function isBeyond(filter: ActionFilter, { direction }: ActionOrder, value: Value): Condition {
   const compare = sql.raw(direction === 'desc' ? '<' : '>')
-  return sql<SqlBool>`(a.created_at, a.seq) ${compare} (${value('placeAt')}, ${value('placeSeq')})`
+  const isAfter = sql<SqlBool>`(${timeOf(filter)}, a.seq) ${compare} (${value('placeAt')}, ${value('placeSeq')})`
+  if (filter.tag === undefined) return isAfter
+  // Columns of two tables are not compared through an index.
+  return sql<SqlBool>`(t.created_at ${compare}= ${value('placeAt')} and ${isAfter})`
 }
 
 export function conjunction(conditions: readonly Condition[]): Condition {

@@ -11,6 +11,7 @@ import {
   listConditions,
   listValues,
   shownActions,
+  timeOf,
 } from './feed-query-store.ts'
 
 type FeedStatement = Prepared<FeedValues, FeedRow>
@@ -84,13 +85,21 @@ export function buildList(
   const conditions = listConditions(viewer, filter, how)
   if (!conditions) return undefined
   let query = shownActions(tables, viewer, value)
-  for (const condition of order.after ? [...conditions, isBeyond(order, value)] : conditions)
+  if (filter.tag !== undefined) query = withTags(query)
+  for (const condition of order.after ? [...conditions, isBeyond(filter, order, value)] : conditions)
     query = query.where(condition)
   const sorted = query
-    .orderBy('a.created_at', order.direction)
+    .orderBy(timeOf(filter), order.direction)
     .orderBy('a.seq', order.direction)
     .limit(value('limit') as never)
   return order.offset === undefined ? sorted : sorted.offset(value('offset') as never)
+}
+
+function withTags<Query extends ReturnType<typeof shownActions>>(query: Query): Query {
+  const joined = query.innerJoin('action_tags as t', (join) =>
+    join.onRef('t.tenant_id', '=', 'a.tenant_id').onRef('t.action_id', '=', 'a.action_id'),
+  )
+  return joined as unknown as Query
 }
 
 /** How many actions a list has on all its pages. */
@@ -106,6 +115,7 @@ export async function countFeed(reader: Reader, query: ListQuery): Promise<numbe
     .selectFrom('actions as a')
     .select((row) => row.fn.countAll<number>().as('total'))
     .where('a.tenant_id', '=', reader.tenantId)
+  if (filter.tag !== undefined) counting = withTags(counting as never) as never
   for (const condition of conditions) counting = counting.where(condition)
   return Number((await counting.executeTakeFirstOrThrow()).total)
 }

@@ -21,19 +21,22 @@ const insertAttachment = statement<ActionTables, LookupValues, unknown>((tables,
     .values({ tenant_id: value('tenantId'), action_id: value('actionId'), file_id: value('name') }),
 )
 
-const insertTag = statement<ActionTables, LookupValues, unknown>((tables, value) =>
-  tables
-    .insertInto('action_tags')
-    .values({ tenant_id: value('tenantId'), action_id: value('actionId'), tag: value('name') }),
+const insertTag = statement<ActionTables, LookupValues & { createdAt: number }, unknown>((tables, value) =>
+  tables.insertInto('action_tags').values({
+    tenant_id: value('tenantId'),
+    action_id: value('actionId'),
+    tag: value('name'),
+    created_at: value('createdAt'),
+  }),
 )
 
 /** Writes what an action is looked up by beside its own columns: its audience, attachments and tags. */
 export async function insertLookups(
   tx: Writer,
-  { actionId, audience, attachments, content }: StoredAction,
+  { actionId, audience, attachments, content, createdAt }: StoredAction,
 ): Promise<void> {
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
   for (const idTag of audience) await tx.change(insertRecipient, of(idTag))
   for (const fileId of attachments) await tx.change(insertAttachment, of(fileId))
-  for (const tag of tagsOf(content)) await tx.change(insertTag, of(tag))
+  for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), createdAt })
 }
