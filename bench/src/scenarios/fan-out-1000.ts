@@ -41,7 +41,7 @@ async function measure(settings: Settings, port: number, dead: number): Promise<
   await using data = await tempDir()
   await seed(data.path, async (db, tenantId) => {
     const peers = Array.from({ length: servers }, (_, at) => {
-      const isDead = at % Math.round(1 / dead || Number.POSITIVE_INFINITY) === 1
+      const isDead = dead > 0 && at % Math.round(1 / dead) === 1
       const address = `127.${Number(isDead)}.${1 + Math.floor(at / 200)}.${1 + (at % 200)}`
       return { idTag: peerTag(at), inboxUrl: `http://${address}:${port}/api/inbox` }
     })
