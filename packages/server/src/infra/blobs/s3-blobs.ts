@@ -98,7 +98,8 @@ export class S3Blobs implements BlobStore {
     let swept = await staging.sweep(olderThanMs)
     const latestMs = clock.now() - olderThanMs
     for (const upload of await bucket.listUploads(layout.root)) {
-      if (this.#uploading.has(upload.key) || upload.startedAtMs > latestMs) continue
+      if (!layout.isOurs(upload.key) || this.#uploading.has(upload.key)) continue
+      if (upload.startedAtMs > latestMs) continue
       await bucket.abort(upload)
       swept += 1
     }

@@ -138,9 +138,10 @@ export class S3Bucket {
     }
   }
 
+  /** An upload that has ended meanwhile is no failure. */
   async abort({ key, uploadId }: S3Upload): Promise<void> {
     const command = new AbortMultipartUploadCommand({ ...this.#named(key), UploadId: uploadId })
-    await this.#explained(this.#client.send(command))
+    await this.#unlessAbsent(this.#client.send(command))
   }
 
   #named(key: string): { Bucket: string; Key: string } {

@@ -46,8 +46,11 @@ export function explainS3Errors(bucket: string, logger: S3Logger): ExplainS3Erro
   }
 }
 
-/** Whether it says that there is no such object. A missing bucket is another thing, where the store tells them apart. */
+const absences = ['NoSuchKey', 'NoSuchUpload', 'NotFound']
+
+/** Whether it says that there is no such object or upload. A missing bucket is another thing, where the store tells them
+ * apart. */
 export function isAbsent(error: unknown): boolean {
   const { code, status } = readTrouble(error)
-  return code === 'NoSuchKey' || code === 'NotFound' || (status === 404 && code === 'Unknown')
+  return absences.includes(code) || (status === 404 && code === 'Unknown')
 }

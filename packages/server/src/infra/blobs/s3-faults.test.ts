@@ -106,6 +106,20 @@ describe('A store that answers 500', () => {
     expect([await store.sweepStaged(60_000), server.uploads.size]).toEqual([1, 0])
   })
 
+  test('or has an upload no more is swept all the same, and uploads of others stay', async () => {
+    const { server, store, clock } = await openDesk()
+    const startedAtMs = clock.now()
+    const begin = (key: string) => server.uploads.set(key, { key, startedAtMs, parts: new Map() })
+    for (const key of [`blobs/1/${hashOf(large)}`, 'blobs/1/video.mp4', `blobs/x/${hashOf(large)}`])
+      begin(key)
+    clock.advance(61_000)
+    server.fault = ({ method }) => (method === 'DELETE' ? { status: 404, code: 'NoSuchUpload' } : undefined)
+    expect(await store.sweepStaged(60_000)).toBe(1)
+    server.fault = () => undefined
+    expect(await store.sweepStaged(60_000)).toBe(1)
+    expect([...server.uploads.keys()]).toEqual(['blobs/1/video.mp4', `blobs/x/${hashOf(large)}`])
+  })
+
   test('does not get credentials into the log or the failure', async () => {
     const { server, store, lines } = await openDesk()
     server.fault = () => ({ status: 403, code: 'SignatureDoesNotMatch' })

@@ -26,6 +26,12 @@ export class S3Layout {
     return `${this.#prefix}${tenantId}/`
   }
 
+  /** Whether a key has the form of ours, for any tenant. */
+  isOurs(key: string): boolean {
+    const [tenant = '', hash = '', ...rest] = key.slice(this.#prefix.length).split('/')
+    return key.startsWith(this.#prefix) && /^\d+$/.test(tenant) && isBlobHash(hash) && rest.length === 0
+  }
+
   /** Undefined for a key that is not ours: a bucket may hold things of others. */
   hashIn(tenantId: TenantId, key: string): BlobHash | undefined {
     const hash = key.slice(this.rootOf(tenantId).length)
