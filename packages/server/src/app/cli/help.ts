@@ -39,3 +39,8 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   )
   return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd())
 }
+
+/** A number of things: `1 tenant`, `2 tenants`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
+}

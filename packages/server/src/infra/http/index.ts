@@ -11,6 +11,7 @@ export * from './endpoint.ts'
 export { hasCurrent } from './etag.ts'
 export type { HttpLogger } from './http-logger.ts'
 export { createPeerReader, type Peer, rateKeyOf } from './peer.ts'
+export { pingRedis } from './ping-redis.ts'
 export {
   assertRate,
   createMemoryRateLimits,

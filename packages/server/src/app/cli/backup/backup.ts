@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { type Command, hasFlag, textOption } from '../command.ts'
+import { counted } from '../help.ts'
 import { readCommandConfig } from '../open-program.ts'
 import { writeBackup } from './write-backup.ts'
 
@@ -33,7 +34,7 @@ export const backup: Command = {
       ? 'It holds the master key: whoever has this file has every identity of the server.'
       : 'It does not hold the master key, without which it cannot be restored: keep a copy of the key elsewhere.'
     return {
-      text: `${path}: ${tenants} tenants, a database of ${database.bytes} bytes, ${blobs.count} blobs of ${blobs.bytes} bytes.\n${warning}`,
+      text: `${path}: ${counted(tenants, 'tenant')}, a database of ${database.bytes} bytes, ${counted(blobs.count, 'blob')} of ${blobs.bytes} bytes.\n${warning}`,
       data: { path, bytes, tenants, database, blobs, withMasterKey, warnings: [warning] },
     }
   },

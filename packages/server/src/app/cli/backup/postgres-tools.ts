@@ -19,6 +19,11 @@ export async function restorePostgres(url: Secret, fromPath: string): Promise<vo
   await run('pg_restore', [...how, `--dbname=${target}`, fromPath], env)
 }
 
+/** Fails when there are no such tools. */
+export async function checkTools(): Promise<void> {
+  for (const tool of ['pg_dump', 'pg_restore']) await run(tool, ['--version'], {})
+}
+
 /** Fails when a file is no dump. */
 export async function checkDump(path: string): Promise<void> {
   await run('pg_restore', ['--list', path], {})

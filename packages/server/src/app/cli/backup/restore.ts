@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { argument, type Command, hasFlag } from '../command.ts'
+import { counted } from '../help.ts'
 import { readCommandConfig } from '../open-program.ts'
 import { restoreBackup } from './restore-backup.ts'
 
@@ -24,7 +25,7 @@ export const restore: Command = {
     const force = hasFlag(input, 'force')
     const restored = await restoreBackup(config, { path, force, check, clock: systemClock })
     const { about, tenants, blobs, replaced } = restored
-    const what = `the backup of ${about.baseIdTag} of ${about.createdAt}: ${tenants} tenants, ${blobs.count} blobs`
+    const what = `the backup of ${about.baseIdTag} of ${about.createdAt}: ${counted(tenants, 'tenant')}, ${counted(blobs.count, 'blob')}`
     const lines = [
       check ? `This can be restored, ${what}.` : `Restored ${what}.`,
       ...replaced.map((folder) => `What was there before lies in ${folder}; remove it when it is of no use.`),

@@ -4,7 +4,7 @@ import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
 import { type Config, ConfigError } from '#infra/config/index.ts'
 import { openBlobs } from '../../services.ts'
 import { type Command, type CommandInput, textOption, UsageError } from '../command.ts'
-import { columns } from '../help.ts'
+import { columns, counted } from '../help.ts'
 import { eachTenant, type Program, readCommandConfig, withProgram } from '../open-program.ts'
 
 // What is named one by one; the rest is only counted.
@@ -34,7 +34,7 @@ export const migrateBlobs: Command = {
     const { copied, present, damaged, problems } = report
     const rows = problems.map(({ tenant, hash, bytes }) => ['damaged', tenant, hash, `${bytes} bytes`])
     const text = [
-      `Copied ${copied.count} blobs of ${copied.bytes} bytes to ${place}; ${present} were there already, ${damaged} are damaged.`,
+      `Copied ${counted(copied.count, 'blob')} of ${copied.bytes} bytes to ${place}; ${present} were there already, ${damaged} are damaged.`,
       ...columns(rows),
     ]
     return { text: text.join('\n'), data: { to: place, ...report }, ok: damaged === 0 }

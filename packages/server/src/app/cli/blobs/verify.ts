@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { type BlobProblem, verifyBlobs } from '#features/files/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { type Command, hasFlag, readIdTag, textOption } from '../command.ts'
-import { columns } from '../help.ts'
+import { columns, counted } from '../help.ts'
 import { eachTenant, getHosted, type Program, withProgram } from '../open-program.ts'
 
 // What is named one by one; the rest is only counted.
@@ -35,7 +35,7 @@ export const verifyStoredBlobs: Command = {
       `${bytes} bytes`,
     ])
     const text = [
-      `Looked at ${report.blobs} blobs of ${report.bytes} bytes: ${missing} missing, ${damaged} damaged, ${orphaned} orphaned.`,
+      `Looked at ${counted(report.blobs, 'blob')} of ${report.bytes} bytes: ${missing} missing, ${damaged} damaged, ${orphaned} orphaned.`,
       ...columns(rows),
     ]
     return { text: text.join('\n'), data: report, ok: missing + damaged === 0 }

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { putSetting } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
@@ -214,6 +215,34 @@ describe('a server for the world', () => {
     })
     expect(findings.Mail).toMatchObject({ status: 'warning', advice: expect.stringContaining('SMTP_URL') })
   })
+})
+
+describe('redis', () => {
+  test('that does not answer is for attention, and its password is not told', async () => {
+    const REDIS_URL = `redis://:hush-hush@127.0.0.1:${await freePort()}`
+    const { Redis } = await lookAtNetwork({ LISTEN: '127.0.0.1:0', REDIS_URL })
+    expect(Redis).toMatchObject({ status: 'warning', message: expect.stringContaining('ECONNREFUSED') })
+    expect(JSON.stringify(Redis)).not.toContain('hush-hush')
+  })
+
+  test('that answers is well', async () => {
+    const redis = createServer((socket) => socket.on('data', (asked) => answerRedis(socket, String(asked))))
+    redis.listen(0, '127.0.0.1')
+    await once(redis, 'listening')
+    onTestFinished(() => void redis.close())
+    const { port } = redis.address() as AddressInfo
+    const env = { LISTEN: '127.0.0.1:0', REDIS_URL: `redis://127.0.0.1:${port}` }
+    expect((await lookAtNetwork(env)).Redis).toMatchObject({
+      status: 'ok',
+      message: `127.0.0.1:${port} answers.`,
+    })
+  })
+
+  /** As much of its protocol as a ping needs. */
+  function answerRedis(socket: Socket, asked: string): void {
+    for (const command of asked.match(/ping|info|client/gi) ?? [])
+      socket.write(command.toLowerCase() === 'ping' ? '+PONG\r\n' : '$0\r\n\r\n')
+  }
 })
 
 describe('mail', () => {

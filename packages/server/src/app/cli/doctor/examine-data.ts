@@ -7,6 +7,8 @@ import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { migrations } from '../../migrations.ts'
+import { checkTools } from '../backup/postgres-tools.ts'
+import { reportOf } from '../failure-report.ts'
 import type { PresentDatabase } from '../present-database.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
 import { listUnopenable } from './unopenable-keys.ts'
@@ -34,6 +36,7 @@ export function examineData(config: Config, found: FoundDatabase, clock: Clock):
     examine('Disk space', () => examineSpace(config)),
     examine('Database', () => examineDatabase(config, found)),
     examine('Master key', () => examineKey(config, found, clock)),
+    ...(config.database.kind === 'postgres' ? [examine('Backup tools', examineTools)] : []),
   ]
 }
 
@@ -134,6 +137,16 @@ async function examineKey(
   if (unopenable.length === 0) return ok('It opens the keys of the tenants.')
   const advice = 'Put the key back with which this database was written; a backup may hold it.'
   return problem(`It does not open the keys of ${unopenable.slice(0, 5).join(', ')}.`, advice)
+}
+
+async function examineTools(): Promise<Verdict> {
+  try {
+    await checkTools()
+    return ok('kith backup and kith restore have what they need.')
+  } catch (error) {
+    const advice = 'Install the client programs of PostgreSQL, of the version of the server or newer.'
+    return warning(reportOf(error).message, advice)
+  }
 }
 
 async function isAllowed(path: string, mode: number): Promise<boolean> {

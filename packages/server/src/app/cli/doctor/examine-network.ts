@@ -4,9 +4,11 @@ import { Discovery } from '#features/identities/index.ts'
 import { type Config, type ListenAddress, publicUrlOf } from '#infra/config/index.ts'
 import type { DnsResolver } from '#infra/dns/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
+import { pingRedis } from '#infra/http/index.ts'
 import { MailError, verifyMailer } from '#infra/mail/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Secret } from '#lib/secret.ts'
+import { reportOf } from '../failure-report.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
 
 export interface NetworkDeps {
@@ -24,12 +26,14 @@ const healthTimeoutMs = 3000
 
 /** Whether this server is reached, and reaches what it needs. */
 export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
-  const holder = findHolder(deps.config.listen)
+  const { listen, redisUrl } = deps.config
+  const holder = findHolder(listen)
   return [
-    examine('Listening', async () => examinePort(deps.config.listen, await holder)),
+    examine('Listening', async () => examinePort(listen, await holder)),
     examine('Public address', async () => examinePublicUrl(deps, await holder)),
     examine('Discovery', async () => examineDiscovery(deps, await holder)),
     examine('Mail', () => examineMail(deps)),
+    ...(redisUrl ? [examine('Redis', () => examineRedis(redisUrl))] : []),
   ]
 }
 
@@ -150,6 +154,19 @@ async function examineMail({ config, clock, findSmtpUrl }: NetworkDeps): Promise
     return problem(
       `${host} does not take mail (${error.stage}): ${error.message}`,
       'Look at SMTP_URL, or the settings email.smtp.*',
+    )
+  }
+}
+
+async function examineRedis(redisUrl: Secret): Promise<Verdict> {
+  const { host } = new URL(redisUrl.reveal())
+  try {
+    await pingRedis(redisUrl.reveal())
+    return ok(`${host} answers.`)
+  } catch (error) {
+    return warning(
+      `${host} does not answer: ${reportOf(error).message}`,
+      'Look at REDIS_URL. Until then each node counts the rates of requests for itself.',
     )
   }
 }

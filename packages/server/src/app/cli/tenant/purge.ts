@@ -1,5 +1,6 @@
 import { Failure } from '#lib/failure.ts'
 import { type Command, hasFlag, idTagArgument, UsageError } from '../command.ts'
+import { counted } from '../help.ts'
 import { getHosted, withProgram } from '../open-program.ts'
 import { purgeTenant } from './purge-tenant.ts'
 
@@ -25,7 +26,7 @@ export const purge: Command = {
       const { services, identity } = program
       const removed = await purgeTenant({ ...services, ...identity }, { ...tenant, suspendedAt })
       return {
-        text: `${idTag} is gone: ${removed.rows} rows and ${removed.blobs} blobs.`,
+        text: `${idTag} is gone: ${counted(removed.rows, 'row')} and ${counted(removed.blobs, 'blob')}.`,
         data: { idTag, removed },
       }
     })

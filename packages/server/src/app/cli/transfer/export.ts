@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, hasFlag, idTagArgument, textOption } from '../command.ts'
+import { counted } from '../help.ts'
 import { getHosted, withProgram } from '../open-program.ts'
 import { exportTenant } from './export-tenant.ts'
 
@@ -27,7 +28,7 @@ export const exportCommand: Command = {
       const rows = Object.values(written.tables).reduce((sum, table) => sum + table.rows, 0)
       const { blobs, jobs, bytes } = written
       const lines = [
-        `${path}: ${rows} rows, ${jobs} jobs and ${blobs.count} blobs of ${idTag}, ${bytes} bytes.`,
+        `${path}: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')} of ${idTag}, ${bytes} bytes.`,
         ...(withKeys ? ['It holds the private keys: whoever has it can act as the tenant.'] : []),
       ]
       return { text: lines.join('\n'), data: { idTag, path, bytes, withKeys, rows, jobs, blobs } }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { IdTag } from '@kith/protocol'
 import { assertCanBeServed } from '../../served-tenants.ts'
 import { argument, type Command } from '../command.ts'
+import { counted } from '../help.ts'
 import { type Program, withProgram } from '../open-program.ts'
 import { tenantView } from '../tenant/tenant-view.ts'
 import { importTenant } from './import-tenant.ts'
@@ -21,7 +22,7 @@ export const importCommand: Command = {
     const { blobs, jobs, about } = imported
     const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
     return {
-      text: `${idTag} lives here now: ${rows} rows, ${jobs} jobs and ${blobs.count} blobs. ${key}`,
+      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}`,
       data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs },
     }
   },
