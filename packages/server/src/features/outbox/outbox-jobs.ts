@@ -20,7 +20,9 @@ export const deliverJob = jobKind({
     recipients: Type.Array(Type.String()),
   }),
   retry: patiently,
-  concurrency: 32,
+  // A server that never answers holds its place for ten seconds: enough of them, or the dead would hold up the living.
+  // Fewer than the egress lets out at once, so that keys and files still have a way.
+  concurrency: 128,
   leaseMs: 60_000,
   group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   keepDoneMs: 7 * dayMs,
