@@ -184,7 +184,8 @@ export const variables = {
   },
   DNS_LISTEN: {
     group: 'Federation',
-    meaning: "Address and port of the identity provider's authoritative DNS responder; off without it, and always in this version.",
+    meaning:
+      "Address and port of the identity provider's authoritative DNS responder; off without it, and always in this version.",
     parse: read.listenAddress,
   },
   METRICS_LISTEN: {
