@@ -28,6 +28,6 @@ test('refuses a database that a newer program has changed', async () => {
   expect(await line.with({ DATABASE_URL: url }).run(['migrate'])).toEqual({
     exitCode: 1,
     out: '',
-    err: 'The database has the migration 9999_later, which this program does not know: it is too old\n',
+    err: 'Another version of the program has changed the database (9999_later): run that version.\n',
   })
 })

@@ -42,7 +42,13 @@ describe('a database of another version', () => {
     }
   })
 
-  test.each(['older', 'newer'])('that is %s is left alone', async (version) => {
+  test.each([
+    ['older', /^The database is that of an older version of the program\. .*kith migrate\n$/],
+    [
+      'newer',
+      /^Another version of the program has changed the database \(9999_later\): run that version\.\n$/,
+    ],
+  ])('that is %s is left alone', async (version, message) => {
     await using line = await CommandLine.open()
     const path = `${line.folder}/kith.db`
     await writeFile(path, files.get(version) ?? '')
@@ -54,7 +60,7 @@ describe('a database of another version', () => {
     ]) {
       const { exitCode, err } = await other.run(words)
       expect(exitCode).toBe(1)
-      expect(err).toMatch(/^The database is that of another version of the program\. .*\n$/)
+      expect(err).toMatch(message)
     }
     expect(await readFile(path)).toEqual(files.get(version))
     expect(await readdir(line.folder)).toEqual(['kith.db'])

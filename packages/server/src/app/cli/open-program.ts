@@ -60,10 +60,14 @@ async function assertReady(config: Config, { mayBegin, mayMigrate }: ProgramOpti
     throw new Failure('E-STATE', {
       message: `There is no server in ${config.dataDir} yet: the first start makes it (kith serve).`,
     })
+  if (present?.foreign !== undefined)
+    throw new Failure('E-STATE', {
+      message: `Another version of the program has changed the database (${present.foreign}): run that version.`,
+    })
   if (present && !present.isCurrent && !mayMigrate)
     throw new Failure('E-STATE', {
       message:
-        'The database is that of another version of the program. Stop the server, then bring it up to date: kith migrate',
+        'The database is that of an older version of the program. Stop the server, then bring it up to date: kith migrate',
     })
 }
 

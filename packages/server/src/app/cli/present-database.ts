@@ -8,7 +8,11 @@ export interface PresentDatabase {
   readonly db: Database
   /** The migrations that it has seen. */
   readonly applied: readonly string[]
-  /** Its tables are those of this version of the program. */
+  /** How many more this version of the program has. */
+  readonly pending: number
+  /** One that this version has not: another version has changed the database. */
+  readonly foreign: string | undefined
+  /** Its tables are those of this version. */
   readonly isCurrent: boolean
 }
 
@@ -20,7 +24,7 @@ export async function openPresentDatabase({
   const db = await openDatabase({ url: database.url.reveal(), migrations, schema: 'as it is' })
   try {
     const applied = await listAppliedMigrations(db.reader(serverTenant))
-    if (applied.length > 0) return { db, applied, isCurrent: applied.join() === expected() }
+    if (applied.length > 0) return { db, applied, ...comparison(applied) }
   } catch (error) {
     await db.close()
     throw error
@@ -29,13 +33,15 @@ export async function openPresentDatabase({
   return undefined
 }
 
+function comparison(applied: readonly string[]): Pick<PresentDatabase, 'pending' | 'foreign' | 'isCurrent'> {
+  const foreign = applied.find((id, position) => migrations[position]?.id !== id)
+  const pending = Math.max(0, migrations.length - applied.length)
+  return { pending, foreign, isCurrent: foreign === undefined && pending === 0 }
+}
+
 /** Whether a server has been started on it before. */
 export async function hasDatabase(config: Pick<Config, 'database'>): Promise<boolean> {
   const present = await openPresentDatabase(config)
   await present?.db.close()
   return present !== undefined
-}
-
-function expected(): string {
-  return migrations.map(({ id }) => id).join()
 }

@@ -6,7 +6,6 @@ import type { Config, S3Credentials, S3Location } from '#infra/config/index.ts'
 import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { migrations } from '../../migrations.ts'
 import { checkTools } from '../backup/postgres-tools.ts'
 import { reportOf } from '../failure-report.ts'
 import type { PresentDatabase } from '../present-database.ts'
@@ -101,17 +100,15 @@ function existingParent(path: string): string {
 async function examineDatabase({ database }: Config, { present, error }: FoundDatabase): Promise<Verdict> {
   if (error !== undefined) throw error
   if (!present) return ok('There is none yet; the first start makes it.')
-  const { db, applied } = present
+  const { db, foreign, pending } = present
   const broken = await db.integrityCheck()
   if (broken[0] !== undefined)
     return problem(`It is damaged: ${broken[0]}`, 'Stop the server and restore a backup: kith restore')
   const closed = database.kind === 'sqlite' ? await findClosedFile(database.path) : undefined
   if (closed !== undefined)
     return problem(`${closed} cannot be written.`, 'Give it to the user that runs the server.')
-  const foreign = applied.find((id, position) => migrations[position]?.id !== id)
   if (foreign !== undefined)
     return problem(`Another version of the program has changed it (${foreign}).`, 'Run that version.')
-  const pending = migrations.length - applied.length
   if (pending > 0)
     return warning(`${pending} migrations are to be applied.`, 'The next start does it, or kith migrate.')
   return ok('It is sound and up to date.')
