@@ -48,11 +48,11 @@ async function lookAtWork(env: Env) {
   return findings
 }
 
-async function lookAtNetwork(env: Env, publicKey?: string) {
+async function lookAtNetwork(env: Env, publicKeys: readonly string[] = []) {
   const config = readConfig(env)
   const outside = openOutside(config)
   const findSmtpUrl = async () => config.mail.smtpUrl
-  const deps = { config, clock: systemClock, ...outside, publicKey, findSmtpUrl }
+  const deps = { config, clock: systemClock, ...outside, publicKeys, findSmtpUrl }
   const findings = await byName(examineNetwork(deps))
   await outside.egress.close()
   return findings
@@ -92,10 +92,10 @@ describe('beside a running server', () => {
     await server.stop()
     await line[Symbol.asyncDispose]()
   })
-  const baseKey = async () => {
+  const baseKeys = async () => {
     const { identity } = server.running.features
-    const [key] = await server.running.services.signingKeys.list((await identity.tenants.base()).tenantId)
-    return key?.publicKey
+    const keys = await server.running.services.signingKeys.list((await identity.tenants.base()).tenantId)
+    return keys.map(({ publicKey }) => publicKey)
   }
 
   test('all is well', async () => {
@@ -125,7 +125,7 @@ describe('beside a running server', () => {
 
   test('a public address that leads nowhere is for attention', async () => {
     const wrong = { ...line.env, PUBLIC_URL: `http://{idTag}:${await freePort()}` }
-    expect((await lookAtNetwork(wrong, await baseKey()))['Public address']).toMatchObject({
+    expect((await lookAtNetwork(wrong, await baseKeys()))['Public address']).toMatchObject({
       status: 'warning',
       message: expect.stringContaining('does not lead here'),
       advice: expect.stringContaining('PUBLIC_URL'),
@@ -135,7 +135,7 @@ describe('beside a running server', () => {
   test('a public address that leads to another server is a problem', async () => {
     await using other = await TestServer.start()
     const wrong = { ...line.env, PUBLIC_URL: `http://{idTag}:${other.running.port}` }
-    expect((await lookAtNetwork(wrong, await baseKey()))['Public address']).toMatchObject({
+    expect((await lookAtNetwork(wrong, await baseKeys()))['Public address']).toMatchObject({
       status: 'problem',
       message: `Another server answers at http://home.localhost:${other.running.port} for home.localhost.`,
     })

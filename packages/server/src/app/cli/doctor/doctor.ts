@@ -10,7 +10,7 @@ import { findSmtpUrl } from '../../settings-mailer.ts'
 import type { Command } from '../command.ts'
 import { columns } from '../help.ts'
 import { readCommandConfig } from '../open-program.ts'
-import { openPresentDatabase, type PresentDatabase } from '../present-database.ts'
+import { openPresentDatabase } from '../present-database.ts'
 import { examineData, type FoundDatabase } from './examine-data.ts'
 import { examineMachine } from './examine-machine.ts'
 import { examineNetwork, type NetworkDeps } from './examine-network.ts'
@@ -52,11 +52,12 @@ async function examineAll(readConfig: () => Config, clock: Clock): Promise<Findi
   const found = await findDatabase(config)
   const outside = openOutside(config)
   try {
+    const known = await learn(config, found, clock)
     const groups = [
       examineMachine(config, clock),
       examineData(config, found, clock),
       found.present?.isCurrent ? examineWork(config, found.present.db, clock) : [],
-      examineNetwork({ config, clock, ...outside, ...(await learn(config, found.present, clock)) }),
+      examineNetwork({ config, clock, ...outside, ...known }),
     ]
     const configured: Finding = { check: 'Configuration', ...ok('It can be read.') }
     return [configured, ...(await Promise.all(groups.flat()))]
@@ -82,20 +83,22 @@ async function findDatabase(config: Config): Promise<FoundDatabase> {
 /** What the checks of the network need of the database. */
 async function learn(
   config: Config,
-  present: PresentDatabase | undefined,
+  { present, error }: FoundDatabase,
   clock: Clock,
-): Promise<Pick<NetworkDeps, 'publicKey' | 'findSmtpUrl'>> {
+): Promise<Pick<NetworkDeps, 'publicKeys' | 'findSmtpUrl'>> {
   const { smtpUrl } = config.mail
-  if (!present?.isCurrent) return { publicKey: undefined, findSmtpUrl: async () => smtpUrl }
+  const isUnknown = present ? !present.isCurrent : error !== undefined
+  if (!present || isUnknown)
+    return { publicKeys: isUnknown ? undefined : [], findSmtpUrl: async () => smtpUrl }
   const { db } = present
   // Public keys can be read without it, and a check of its own tells of it.
   const masterKey = await loadPresentMasterKey(config.masterKey).catch(() => createSecretKey(randomBytes(32)))
   const vault = openVault({ masterKey })
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
   const base = await findBaseTenant(db.reader(serverTenant))
-  const [current] = base ? await keys.list(base.tenantId) : []
+  const listed = base ? await keys.list(base.tenantId) : []
   return {
-    publicKey: current?.publicKey,
+    publicKeys: listed.map(({ publicKey }) => publicKey),
     findSmtpUrl: async () => smtpUrl ?? (await findSmtpUrl(openSettings({ db, vault, clock }))),
   }
 }

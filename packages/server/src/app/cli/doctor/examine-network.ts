@@ -16,8 +16,8 @@ export interface NetworkDeps {
   readonly clock: Clock
   readonly dns: DnsResolver
   readonly egress: Egress
-  /** The current public key of the base tenant; undefined before the first start. */
-  readonly publicKey: string | undefined
+  /** Of the base tenant: none before the first start, undefined where they cannot be read. */
+  readonly publicKeys: readonly string[] | undefined
   /** The mail server of the environment or the settings. */
   findSmtpUrl(): Promise<Secret | undefined>
 }
@@ -117,7 +117,7 @@ async function examineDiscovery(deps: NetworkDeps, holder: Holder): Promise<Verd
 
 /** What answers for the base identity, where the list of hosts or the DNS say it lives. */
 async function ask(
-  { config, clock, dns, egress, publicKey }: NetworkDeps,
+  { config, clock, dns, egress, publicKeys }: NetworkDeps,
   identityHosts: Config['federation']['identityHosts'],
 ): Promise<'ours' | 'foreign' | 'nobody'> {
   const { discoveryName, allowPrivateNetwork } = config.federation
@@ -132,7 +132,8 @@ async function ask(
   })
   const found = await discovery.discover(config.baseIdTag, undefined)
   if (found.kind !== 'found') return 'nobody'
-  return found.identity.keys.some((key) => key.publicKey === publicKey) ? 'ours' : 'foreign'
+  const isOurs = !publicKeys || found.identity.keys.some(({ publicKey }) => publicKeys.includes(publicKey))
+  return isOurs ? 'ours' : 'foreign'
 }
 
 async function examineMail({ config, clock, findSmtpUrl }: NetworkDeps): Promise<Verdict> {

@@ -1,6 +1,7 @@
 import { audit } from '#features/audit/index.ts'
 import { revokeSessions } from '#features/sessions/index.ts'
 import { suspendTenant } from '#features/tenants/index.ts'
+import type { Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Command, idTagArgument } from '../command.ts'
 import { getHosted, withProgram } from '../open-program.ts'
@@ -21,15 +22,10 @@ export const suspend: Command = {
       if (tenant.isBase)
         throw new Failure('E-STATE', { message: 'The base tenant administers the server and stays.' })
       if (tenant.suspendedAt === undefined) {
-        const deps = {
-          ...identity,
-          clock: services.clock,
-          revokeSessions: async (tx: Parameters<typeof revokeSessions>[1]) => {
-            await revokeSessions({ ...identity, clock: services.clock }, tx)
-          },
-        }
+        const { clock } = services
+        const end = async (tx: Writer) => void (await revokeSessions({ ...identity, clock }, tx))
         await services.db.transact(tenant.tenantId, async (tx) => {
-          await suspendTenant(deps, tx)
+          await suspendTenant({ ...identity, clock, revokeSessions: end }, tx)
           await audit(services, tx, { event: 'tenant.suspended', details: { by: 'command line' } })
         })
       }
