@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { FileId, FileSort, IdTag } from '@kith/protocol'
+import { type Kysely, type KyselyPlugin, SqliteQueryCompiler } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { actionsMigrations, tagTimesMigrations } from '#features/actions/index.ts'
+import { collectionsMigrations } from '#features/collections/index.ts'
+import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { sharesMigrations } from '#features/shares/index.ts'
+import { viewerOf } from '#features/visibility/index.ts'
+import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
+import { type Caller, guest } from '#infra/caller/index.ts'
+import { type Database, openDatabase, type Reader } from '#infra/db/index.ts'
+import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.ts'
+import { filesMigrations } from './files-migrations.ts'
+
+const owner = identity(aliceTag, alice)
+const visitor = identity(bobTag, alice)
+const folder: FileFilter = { place: { parentId: 'f' as FileId } }
+
+const cases: [string, Caller, FileFilter, FileSort, string][] = [
+  ['the owner’s files', owner, {}, 'created', 'files_by_created'],
+  ['a visitor’s', visitor, {}, 'created', 'files_by_created'],
+  ['what is public', guest, {}, 'created', 'files_by_created'],
+  ['by change', owner, {}, 'modified', 'files_by_modified'],
+  ['by name', owner, {}, 'name', 'files_by_name'],
+  ['in a folder', owner, folder, 'created', 'files_by_parent'],
+  ['in no folder', owner, { place: 'root' }, 'created', 'files_by_parent'],
+  ['in the trash', owner, { place: 'trash' }, 'created', 'files_by_parent'],
+  ['of a type', owner, { fileTps: ['CRDT'] }, 'created', 'files_by_created'],
+  ['of a content type', owner, { contentType: 'image/*' }, 'created', 'files_by_created'],
+  ['with tags', owner, { tags: ['a', 'b'] }, 'created', 'files_by_created'],
+]
+
+// The folders above one file, which the access of visitors looks through, are few.
+const isDear = /^SCAN (?!CONSTANT|reached$|edge$)|TEMP B-TREE/
+
+let path: string
+let db: Database
+let explainer: DatabaseSync
+beforeAll(async () => {
+  path = await mkdtemp(join(tmpdir(), 'kith-plans-'))
+  const file = join(path, 'kith.db')
+  const migrations = [
+    ...[...relationsMigrations, ...standingMigrations, ...actionsMigrations, ...tagTimesMigrations],
+    ...[...filesMigrations, ...sharesMigrations, ...collectionsMigrations],
+  ]
+  db = await openDatabase({ url: `sqlite:${file}`, migrations })
+  explainer = new DatabaseSync(file)
+})
+afterAll(async () => {
+  explainer.close()
+  await db.close()
+  await rm(path, { recursive: true, force: true })
+})
+
+test.each(cases)('a list of files is read through an index, in its order: %s', async (...given) => {
+  const [, caller, filter, sort, index] = given
+  const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
+  const steps = await stepsOf((reader) =>
+    listFilePage(reader, who, { filter, sort, direction: 'desc', limit: 20, now: 1, cursor: undefined }),
+  )
+  expect(steps[0]).toMatch(new RegExp(`^SEARCH files USING INDEX ${index} \\(tenant_id=\\?`))
+  expect(steps.filter((step) => isDear.test(step))).toEqual([])
+})
+
+test('the tags of files are counted in their order', async () => {
+  const ownerTag: IdTag = aliceTag
+  const steps = await stepsOf((reader) => listTagCounts(reader, { ownerTag, prefix: 'a', limit: 20 }))
+  expect(steps[0]).toMatch(/^SEARCH file_tags USING (PRIMARY KEY|.*INDEX \w+) \(tenant_id=\?\)/)
+  expect(steps.filter((step) => /^SCAN|TEMP B-TREE/.test(step))).toEqual([])
+})
+
+/** What SQLite does for the statements of a reading, step by step. */
+async function stepsOf(read: (reader: Reader) => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = []
+  const compiler = new SqliteQueryCompiler()
+  const plugin: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      statements.push(compiler.compileQuery(node, queryId).sql)
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const reader = db.reader(alice.tenantId)
+  await read({
+    ...reader,
+    tenantId: reader.tenantId,
+    dialect: reader.dialect,
+    run: (prepared, values) => reader.run(prepared, values),
+    first: (prepared, values) => reader.first(prepared, values),
+    tables: <Tables>() => (reader.tables<Tables>() as Kysely<Tables>).withPlugin(plugin),
+  })
+  return statements.flatMap((statement) =>
+    explainer
+      .prepare(`explain query plan ${statement}`)
+      .all()
+      .map(({ detail }) => String(detail)),
+  )
+}
