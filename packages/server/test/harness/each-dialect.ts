@@ -97,7 +97,7 @@ function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
     if (!where) throw new Error('This database was not opened here')
     return openAt(where, options)
   }
-  const runs = (count: number) => (dialect === 'postgres' && !serverUrl ? Math.ceil(count / 3) : count)
+  const runs = (count: number) => (dialect === 'postgres' && !serverUrl ? Math.ceil(count / 5) : count)
   return Object.assign(open, { dialect, runs, place: () => place(), again })
 }
 
