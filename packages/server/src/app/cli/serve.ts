@@ -16,11 +16,11 @@ export const serve: Command = {
     const logger = openLogger(config.log)
     // Imported only here: no other command needs the HTTP server and every feature behind it.
     const { startServer } = await import('../server.ts')
+    // From here on: a start is not cut off in the middle, and whoever reads that it is ready may stop it at once.
+    const told = untilTold()
     const server = await startServer(config, { logger })
     // The program keeps the young generation of the heap small while it loads; under load that costs a sixth of the time.
     setFlagsFromString('--semi-space-growth-factor=2')
-    // Whoever reads that it is ready may stop it at once.
-    const told = untilTold()
     announce(server)
     await told
     await server.stop()
