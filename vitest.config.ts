@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import SlowFirst from './scripts/slow-first.ts'
 
 export default defineConfig({
   test: {
@@ -12,6 +13,7 @@ export default defineConfig({
     // PostgreSQL once. It halves the run.
     isolate: false,
     env: foldersInMemory(),
+    sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
   },
 })
