@@ -58,7 +58,7 @@ export async function openServices(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   await finishRestore(config.dataDir)
   const metrics = openMetrics()
-  const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger })
+  const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger, metrics })
   const vault = await openServerVault(config, { db, clock }).catch(async (error) => {
     await db.close()
     throw error

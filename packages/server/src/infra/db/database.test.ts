@@ -75,6 +75,21 @@ const noteIds = async (db: Database, tenantId = alice) =>
   (await db.reader(tenantId).run(listNotes, { tenantId })).map(({ note_id }) => note_id)
 
 eachDialect('transact', (open) => {
+  test('is counted by how it ended', async () => {
+    const ended: string[] = []
+    const metrics = {
+      transactionEnded(outcome: string, durationMs: number) {
+        expect(durationMs).toBeGreaterThan(0)
+        ended.push(outcome)
+      },
+      batchCommitted: () => undefined,
+    }
+    const db = await open({ migrations, metrics })
+    await db.transact(alice, async () => 'done')
+    await expect(db.transact(alice, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(ended).toEqual(['committed', 'failed'])
+  })
+
   test('makes changes visible to readers when it answers', async () => {
     const db = await open({ migrations })
     expect(await db.transact(alice, (tx) => add(tx, 'a', 3))).toBe(1)

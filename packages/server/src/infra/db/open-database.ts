@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '#lib/clock.ts'
 import type { Database } from './database.ts'
+import { type DatabaseMetrics, unwatched } from './database-watch.ts'
 import type { Migration } from './migrator.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { ConnectPostgres, PostgresPools } from './postgres-pool.ts'
@@ -16,21 +17,21 @@ export interface OpenDatabaseOptions {
   readonly schema?: 'as it is'
   readonly clock?: Clock
   readonly logger?: DatabaseLogger
+  readonly metrics?: DatabaseMetrics
   /** Bounds of the write queue of SQLite, and of the time a transaction may take on both. */
   readonly limits?: Partial<WriteQueueLimits>
   /** Where the connections to PostgreSQL come from; tests give an embedded server. */
   readonly connectPostgres?: ConnectPostgres
 }
 
-const silent: DatabaseLogger = { warn: () => undefined, error: () => undefined }
-
 /** Opens the database and, unless it is told not to, brings its schema up to date. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
-  const { url, migrations, clock = systemClock, logger = silent } = options
+  const { url, migrations, clock = systemClock } = options
+  const { logger = unwatched.logger, metrics = unwatched.metrics } = options
   const limits = { ...defaultWriteQueueLimits, ...options.limits }
   const database = url.startsWith('sqlite:')
-    ? new SqliteDatabase(url.slice('sqlite:'.length), limits, logger)
-    : new PostgresDatabase(await connectPools(options), limits, logger)
+    ? new SqliteDatabase(url.slice('sqlite:'.length), limits, { logger, metrics })
+    : new PostgresDatabase(await connectPools(options), limits, { logger, metrics })
   try {
     if (options.schema === undefined) await database.migrate(migrations, clock)
     return database

@@ -10,19 +10,13 @@ import {
   type Writer,
 } from './database.ts'
 import { isSerializationFailure, isStalePlan, isUnavailable, outwardError } from './database-errors.ts'
+import { counted, type DatabaseWatch } from './database-watch.ts'
 import { ReaderHandle, ReadSource, sessionOf, Transaction, WriterHandle } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
 import type { PostgresClient, PostgresPools } from './postgres-pool.ts'
 import { PostgresSession } from './postgres-session.ts'
 import { assertOutsideTransaction, runInScope } from './transaction-scope.ts'
-import {
-  callSite,
-  type DatabaseLogger,
-  unhurried,
-  WorkGivenUp,
-  type WorkLimits,
-  watchWork,
-} from './transaction-watch.ts'
+import { callSite, unhurried, WorkGivenUp, type WorkLimits, watchWork } from './transaction-watch.ts'
 
 // With jittered pauses that double up to the longest, about three seconds of conflicts are sat out.
 const maxAttempts = 20
@@ -42,14 +36,14 @@ export class PostgresDatabase implements Database {
   readonly #pools: PostgresPools
   readonly #source: ReadSource
   readonly #limits: WorkLimits
-  readonly #logger: DatabaseLogger
+  readonly #watch: DatabaseWatch
   #closed: Promise<void> | undefined
 
-  constructor(pools: PostgresPools, limits: WorkLimits, logger: DatabaseLogger) {
+  constructor(pools: PostgresPools, limits: WorkLimits, watch: DatabaseWatch) {
     this.#pools = pools
     this.#source = new ReadSource(new PostgresSession(pools.readers, { isPool: true }))
     this.#limits = limits
-    this.#logger = logger
+    this.#watch = watch
   }
 
   reader(tenantId: TenantId): Reader {
@@ -63,7 +57,8 @@ export class PostgresDatabase implements Database {
   ): Promise<Result> {
     assertOutsideTransaction()
     const begin = `begin isolation level ${options.isolation === 'read-committed' ? 'read committed' : 'serializable'}`
-    return this.#runAgain({ tenantId, work, begin, limits: this.#limits, site: callSite(this.transact) })
+    const wanted = { tenantId, work, begin, limits: this.#limits, site: callSite(this.transact) }
+    return counted(this.#watch.metrics, () => this.#runAgain(wanted))
   }
 
   async snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result> {
@@ -139,7 +134,7 @@ export class PostgresDatabase implements Database {
     try {
       await client.query({ text: begin })
       const running = runInScope(transaction, () => work(new WriterHandle(transaction, tenantId)))
-      result = await watchWork(running, { limits, site, logger: this.#logger })
+      result = await watchWork(running, { limits, site, logger: this.#watch.logger })
       transaction.end()
       if (transaction.failure !== undefined) throw transaction.failure
       await client.query({ text: 'commit' })
@@ -159,7 +154,7 @@ export class PostgresDatabase implements Database {
     try {
       effect()
     } catch (error) {
-      this.#logger.error({ err: error }, 'An effect after a commit failed')
+      this.#watch.logger.error({ err: error }, 'An effect after a commit failed')
     }
   }
 }

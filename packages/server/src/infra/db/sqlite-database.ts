@@ -2,11 +2,12 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 import type { Clock } from '#lib/clock.ts'
 import { type Database, type Reader, serverTenant, type TenantId, type Writer } from './database.ts'
+import { counted, type DatabaseMetrics, type DatabaseWatch } from './database-watch.ts'
 import { ReaderHandle, ReadSource } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
 import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 import { assertOutsideTransaction } from './transaction-scope.ts'
-import { type DatabaseLogger, unhurried } from './transaction-watch.ts'
+import { unhurried } from './transaction-watch.ts'
 import { WriteQueue, type WriteQueueLimits } from './write-queue.ts'
 
 const allPages = 2 ** 31 - 1
@@ -19,15 +20,17 @@ export class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #source: ReadSource
   readonly #queue: WriteQueue
+  readonly #metrics: DatabaseMetrics
   #closed: Promise<void> | undefined
 
-  constructor(path: string, limits: WriteQueueLimits, logger: DatabaseLogger) {
+  constructor(path: string, limits: WriteQueueLimits, watch: DatabaseWatch) {
     this.#path = path
     createPrivately(path)
     this.#writer = openWriter(path)
     this.#reader = openReader(path)
     this.#source = new ReadSource(this.#reader)
-    this.#queue = new WriteQueue(this.#writer, limits, logger)
+    this.#queue = new WriteQueue(this.#writer, limits, watch)
+    this.#metrics = watch.metrics
   }
 
   reader(tenantId: TenantId): Reader {
@@ -36,7 +39,7 @@ export class SqliteDatabase implements Database {
 
   async transact<Result>(tenantId: TenantId, work: (tx: Writer) => Promise<Result>): Promise<Result> {
     assertOutsideTransaction()
-    return this.#queue.add(tenantId, work)
+    return counted(this.#metrics, () => this.#queue.add(tenantId, work))
   }
 
   async snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result> {

@@ -38,6 +38,11 @@ const logger = {
   warn: (details: object, message: string) => void logged.push({ level: 'warn', details, message }),
   error: (details: object, message: string) => void logged.push({ level: 'error', details, message }),
 }
+const batches: number[] = []
+const metrics = {
+  transactionEnded: () => undefined,
+  batchCommitted: (count: number) => void batches.push(count),
+}
 let folder: string
 let path: string
 let connection: WatchedConnection
@@ -46,6 +51,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kith-queue-'))
   path = join(folder, 'kith.db')
   logged.length = 0
+  batches.length = 0
   connection = new WatchedConnection(path, { readOnly: false, busyTimeoutMs: 0 })
   connection.raw.exec(`
     pragma journal_mode = wal;
@@ -60,7 +66,11 @@ afterEach(() => {
 
 const queueWith = (limits: Partial<WriteQueueLimits> = {}) =>
   // Slow machines have no part in what shares a batch here.
-  new WriteQueue(connection, { ...defaultWriteQueueLimits, maxBatchMs: 60_000, ...limits }, logger)
+  new WriteQueue(
+    connection,
+    { ...defaultWriteQueueLimits, maxBatchMs: 60_000, ...limits },
+    { logger, metrics },
+  )
 const add = (tx: Writer, id: number, more: Partial<Tables['items']> = {}) =>
   tx
     .tables<Tables>()
@@ -80,6 +90,7 @@ test('transactions that wait together share one commit', async () => {
   expect(ids()).toEqual(numbers(50))
   expect(connection.count('begin immediate')).toBe(1)
   expect(connection.count('commit')).toBe(1)
+  expect(batches).toEqual([50])
 })
 
 test('a batch takes no more than its bound, in order of arrival', async () => {

@@ -2,10 +2,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { Failure } from '#lib/failure.ts'
 import type { TenantId } from './database.ts'
 import { isBusy, outwardError } from './database-errors.ts'
+import type { DatabaseWatch } from './database-watch.ts'
 import { Transaction, WriterHandle } from './handles.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { callerContext, runInScope } from './transaction-scope.ts'
-import { callSite, type DatabaseLogger, type WorkLimits, watchWork } from './transaction-watch.ts'
+import { callSite, type WorkLimits, watchWork } from './transaction-watch.ts'
 
 /** Bounds of the queue of one SQLite file. */
 export interface WriteQueueLimits extends WorkLimits {
@@ -61,7 +62,7 @@ const longestBusyPauseMs = 50
 export class WriteQueue {
   readonly #connection: SqliteConnection
   readonly #limits: WriteQueueLimits
-  readonly #logger: DatabaseLogger
+  readonly #watch: DatabaseWatch
   // Bounded by `maxQueued`.
   #entries: Entry[] = []
   #running: Promise<void> | undefined
@@ -73,10 +74,10 @@ export class WriteQueue {
   #batchSize = 1
   #isClosed = false
 
-  constructor(connection: SqliteConnection, limits: WriteQueueLimits, logger: DatabaseLogger) {
+  constructor(connection: SqliteConnection, limits: WriteQueueLimits, watch: DatabaseWatch) {
     this.#connection = connection
     this.#limits = limits
-    this.#logger = logger
+    this.#watch = watch
   }
 
   add<Result>(
@@ -142,7 +143,7 @@ export class WriteQueue {
       if (this.#connection.raw.isTransaction) this.#connection.command('rollback')
     } catch (error) {
       // Every `begin` fails from now on, and says so to its callers.
-      this.#logger.error({ err: error }, 'A transaction could not be rolled back')
+      this.#watch.logger.error({ err: error }, 'A transaction could not be rolled back')
     }
   }
 
@@ -209,7 +210,7 @@ export class WriteQueue {
       const work = inContext(() =>
         runInScope(transaction, () => entry.work(new WriterHandle(transaction, entry.tenantId))),
       )
-      const result = await watchWork(work, { limits, site, logger: this.#logger })
+      const result = await watchWork(work, { limits, site, logger: this.#watch.logger })
       if (transaction.failure !== undefined) throw transaction.failure
       return { entry, result, effects: transaction.effects }
     } catch (error) {
@@ -251,6 +252,7 @@ export class WriteQueue {
       }
       return
     }
+    if (done.length > 0) this.#watch.metrics.batchCommitted(done.length)
     for (const { entry, result, effects } of done) {
       for (const effect of effects) this.#runEffect(entry, effect)
       entry.resolve(result)
@@ -265,7 +267,7 @@ export class WriteQueue {
     try {
       inContext(effect)
     } catch (error) {
-      this.#logger.error({ err: error }, 'An effect after a commit failed')
+      this.#watch.logger.error({ err: error }, 'An effect after a commit failed')
     }
   }
 }

@@ -1,0 +1,37 @@
+import type { DatabaseLogger } from './transaction-watch.ts'
+
+/** Where the database counts; the metrics of the server fit. */
+export interface DatabaseMetrics {
+  /** `durationMs` from asking for the transaction until it is durable or undone. */
+  transactionEnded(outcome: 'committed' | 'failed', durationMs: number): void
+  /** Transactions that shared one commit of SQLite. */
+  batchCommitted(transactions: number): void
+}
+
+/** Who is told what the database does. */
+export interface DatabaseWatch {
+  readonly logger: DatabaseLogger
+  readonly metrics: DatabaseMetrics
+}
+
+/** Nobody. */
+export const unwatched: DatabaseWatch = {
+  logger: { warn: () => undefined, error: () => undefined },
+  metrics: { transactionEnded: () => undefined, batchCommitted: () => undefined },
+}
+
+/** Counts a transaction when it has ended. */
+export async function counted<Result>(
+  metrics: DatabaseMetrics,
+  transact: () => Promise<Result>,
+): Promise<Result> {
+  const startedAtMs = performance.now()
+  let outcome: 'committed' | 'failed' = 'failed'
+  try {
+    const result = await transact()
+    outcome = 'committed'
+    return result
+  } finally {
+    metrics.transactionEnded(outcome, performance.now() - startedAtMs)
+  }
+}
