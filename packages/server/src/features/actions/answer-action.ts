@@ -27,7 +27,7 @@ export async function answerAction(
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
   if (caller.kind !== 'identity' || !actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
-  const viewer = await findViewer(ports.db.reader(tenant.tenantId), tenant, caller)
+  const viewer = await findViewer(ports.db.reader(tenant.tenantId), tenant, caller, 'one')
   return decide(ports, { issuing: { tenant, caller, viewer }, action, verdict })
 }
 

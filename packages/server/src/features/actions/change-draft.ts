@@ -112,7 +112,7 @@ async function publish(ports: ActionPorts, issuing: Issuing, draft: Draft): Prom
 
 async function issuingOf(ports: ActionPorts, { tenant, caller }: ActionRequest): Promise<Issuing> {
   if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
-  return { tenant, caller, viewer: await findViewer(ports.db.reader(tenant.tenantId), tenant, caller) }
+  return { tenant, caller, viewer: await findViewer(ports.db.reader(tenant.tenantId), tenant, caller, 'one') }
 }
 
 async function getDraft(

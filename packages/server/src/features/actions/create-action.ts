@@ -55,7 +55,7 @@ export async function makeAction(ports: ActionPorts, request: CreateAction): Pro
   const { tenant, caller, input, publishAt } = request
   assertMayIssue(tenant, caller)
   const reader = ports.db.reader(tenant.tenantId)
-  const issuing = { tenant, caller, viewer: await findViewer(reader, tenant, caller) }
+  const issuing = { tenant, caller, viewer: await findViewer(reader, tenant, caller, 'one') }
   const body = await prepareBody(ports, reader, { issuing, body: parseAction(input) })
   const draft = { ...draftAction(ports, issuing, body), publishedAt: request.published }
   if (publishAt !== undefined && publishAt > nowSecs(ports.clock))

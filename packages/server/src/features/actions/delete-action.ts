@@ -44,7 +44,7 @@ export async function getSeenAction(
   { tenant, caller, actionId }: ActionRequest,
 ): Promise<StoredAction> {
   const reader = ports.db.reader(tenant.tenantId)
-  const viewer = await findViewer(reader, tenant, caller)
+  const viewer = await findViewer(reader, tenant, caller, 'one')
   const isShown = await findShown(reader, { viewer, actionId, now: nowSecs(ports.clock) })
   const action = isShown && (await findStoredAction(reader, actionId))
   if (!action) throw new Failure('E-ACTION-NOTFOUND')

@@ -35,7 +35,7 @@ export async function getAction(
 export async function getShownRow(deps: ReadDeps, request: ActionRequest): Promise<FeedRow> {
   const { tenant, caller, actionId } = request
   const reader = deps.db.reader(tenant.tenantId)
-  const viewer = await findViewer(reader, tenant, caller)
+  const viewer = await findViewer(reader, tenant, caller, 'one')
   const row = await findShown(reader, { viewer, actionId, now: nowSecs(deps.clock) })
   if (!row) throw new Failure('E-ACTION-NOTFOUND')
   return row
