@@ -9,7 +9,7 @@ export interface ReadMail {
   readonly html: string
 }
 
-/** The mails that a server without a mail server has written, in the order in which they were sent. */
+/** The mails that a server without a mail server has written, oldest first; in any order where they are of one moment. */
 export async function readMails(directory: string): Promise<ReadMail[]> {
   const names = await readdir(directory).catch(() => [])
   const sources = await Promise.all(names.sort().map((name) => readFile(join(directory, name), 'utf8')))
