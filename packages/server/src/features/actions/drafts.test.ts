@@ -215,11 +215,11 @@ eachDialect('drafts', (open) => {
     await expect(visitor.cancel(actionId)).rejects.toEqual(notFound)
     const open = await alice.create({ type: 'POST', content: { text: 'open' } })
     for (const attempt of [
-      visitor.update(open.actionId, {}),
-      visitor.publish(open.actionId),
-      visitor.cancel(open.actionId),
+      () => visitor.update(open.actionId, {}),
+      () => visitor.publish(open.actionId),
+      () => visitor.cancel(open.actionId),
     ])
-      await expect(attempt).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
+      await expect(attempt()).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
     await expect(alice.publish(`a1~${'A'.repeat(43)}` as ActionId)).rejects.toEqual(notFound)
   })
 })
