@@ -30,10 +30,10 @@ export type RequestBody =
 
 /** How the answer is wrapped (DECISIONS part 1).
  * `data`: `{data, time, reqId}`. `list`: the same with `cursorPagination`, or `pagination` when asked by offset.
- * `bare`: without envelope. `bytes`: a stream. `empty`: 204. */
+ * `bare`: without envelope. `bytes`: a stream, or where it `redirects` the address of one. `empty`: 204. */
 export type Reply =
   | { readonly kind: 'data' | 'list' | 'bare'; readonly status: 200 | 201; readonly schema: TSchema }
-  | { readonly kind: 'bytes'; readonly status: 200 }
+  | { readonly kind: 'bytes'; readonly status: 200; readonly redirects?: true }
   | { readonly kind: 'empty'; readonly status: 204 }
 
 /** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document, the client and the matrix

@@ -76,6 +76,7 @@ export function successOf(reply: Reply, data: unknown): Json {
           content: { '*/*': { schema: bytesSchema } },
         },
         304: { description: 'Unchanged', ...withHeaders },
+        ...(reply.redirects ? { 307: { description: 'The bytes are at `Location`', ...withHeaders } } : {}),
       }
     default: {
       const schema =

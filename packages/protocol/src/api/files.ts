@@ -111,10 +111,13 @@ export const uploadFile = contract({
   errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
+// The last two are a browser's: they tell a script, which could not follow a redirect, from an `<img>`.
 const conditions = Type.Object({
   range: Type.Optional(Type.String()),
   'if-none-match': Type.Optional(Type.String()),
   'if-range': Type.Optional(Type.String()),
+  origin: Type.Optional(Type.String()),
+  'sec-fetch-mode': Type.Optional(Type.String()),
 })
 
 export const downloadFile = contract({
@@ -133,7 +136,7 @@ export const downloadFile = contract({
     download: Type.Optional(Type.String({ description: '`1` forces an attachment' })),
   }),
   headers: conditions,
-  reply: { kind: 'bytes', status: 200 },
+  reply: { kind: 'bytes', status: 200, redirects: true },
   errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
@@ -150,7 +153,7 @@ export const downloadVariant = contract({
   params: Type.Object({ variantId: VariantIdParam }),
   query: Type.Object({ download: Type.Optional(Type.String({ description: '`1` forces an attachment' })) }),
   headers: conditions,
-  reply: { kind: 'bytes', status: 200 },
+  reply: { kind: 'bytes', status: 200, redirects: true },
   errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 

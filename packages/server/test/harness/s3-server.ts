@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import type { S3Credentials, S3Location } from '#infra/config/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Secret } from '#lib/secret.ts'
+import { signatureTrouble } from './s3-signed-request.ts'
 
 /** A request as S3 sees it. */
 export interface S3Request {
@@ -78,7 +79,7 @@ export class S3Server implements AsyncDisposable {
 
   get location(): S3Location {
     const place = { kind: 's3', bucket, prefix: 'blobs', region: 'eu-test-1' } as const
-    return { ...place, endpoint: this.endpoint, pathStyle: true, checksums: 'supported' }
+    return { ...place, endpoint: this.endpoint, pathStyle: true, checksums: 'supported', redirects: 'public' }
   }
 
   /** What a server is told to use it. */
@@ -114,13 +115,21 @@ export class S3Server implements AsyncDisposable {
     const fault = this.fault(request)
     if (fault === 'silence') return
     if (fault && 'status' in fault) return refuse(response, fault.status, fault.code)
-    if (!headers.authorization?.includes(`Credential=${accessKeyId}/`))
-      return refuse(response, 403, 'InvalidAccessKeyId')
+    const stranger = this.#refusalOf(message, url)
+    if (stranger) return refuse(response, 403, stranger, method === 'HEAD')
     if (inBucket !== bucket) return refuse(response, 404, 'NoSuchBucket')
     if (request.key === '') return this.#answerForBucket(request, response)
     if (request.query.has('uploads') || request.query.has('uploadId'))
       return this.#answerForUpload(request, body, response)
     return this.#answerForObject(request, body, { response, breakAfterBytes: fault?.breakAfterBytes })
+  }
+
+  /** Headers are believed for their key; an address that is signed is anybody's and looked at closely. */
+  #refusalOf({ method = '', url: target = '', headers }: IncomingMessage, url: URL): string | undefined {
+    if (headers.authorization?.includes(`Credential=${accessKeyId}/`)) return undefined
+    if (!url.searchParams.get('X-Amz-Credential')?.startsWith(`${accessKeyId}/`)) return 'InvalidAccessKeyId'
+    const secret = this.credentials.secretAccessKey.reveal()
+    return signatureTrouble({ method, target, host: headers.host ?? '', secret, nowMs: this.#clock.now() })
   }
 
   #answerForBucket({ method, query }: S3Request, response: ServerResponse): unknown {
@@ -167,7 +176,7 @@ export class S3Server implements AsyncDisposable {
   }
 
   #answerForObject(
-    { method, key, range }: S3Request,
+    { method, key, range, query }: S3Request,
     body: Buffer,
     {
       response,
@@ -187,7 +196,8 @@ export class S3Server implements AsyncDisposable {
     const [, start = 0, end = found.bytes.length - 1] =
       /^bytes=(\d+)-(\d+)$/.exec(range ?? '')?.map(Number) ?? []
     const bytes = found.bytes.subarray(start, end + 1)
-    response.writeHead(range === undefined ? 200 : 206, { 'content-length': bytes.length })
+    const answered = { 'content-length': bytes.length, etag: etagOf(found.bytes), ...askedHeaders(query) }
+    response.writeHead(range === undefined ? 200 : 206, answered)
     if (method === 'HEAD') return response.end()
     if (breakAfterBytes === undefined || breakAfterBytes >= bytes.length) return response.end(bytes)
     return response.write(bytes.subarray(0, breakAfterBytes), () => response.destroy())
@@ -200,6 +210,12 @@ export class S3Server implements AsyncDisposable {
 
 const iso = (ms: number) => new Date(ms).toISOString()
 const etagOf = (bytes: Buffer) => `"${createHash('md5').update(bytes).digest('hex')}"`
+
+/** Those that a signed request asks for. */
+function askedHeaders(query: URLSearchParams): Record<string, string> {
+  const asked = [...query].filter(([name]) => name.startsWith('response-'))
+  return Object.fromEntries(asked.map(([name, value]) => [name.slice('response-'.length), value]))
+}
 
 function xml(response: ServerResponse, root: string, content: string, status = 200): unknown {
   response.writeHead(status, { 'content-type': 'application/xml' })

@@ -106,6 +106,28 @@ eachDialect('A file of another server', (open) => {
     expect(origin.requests).toHaveLength(2)
   })
 
+  test('is fetched from where its owner’s server sends us, without the token', async () => {
+    const remote = remoteFile(Buffer.from('hello'))
+    const lab = await openLab()
+    const bucket = await startOrigin((_, answer) => void answer.end(remote.bytes))
+    const origin = await startOrigin((request, answer) => {
+      if (!request.url?.endsWith('/descriptor'))
+        answer.writeHead(307, { location: `${bucket.url}/b?s=1` }).end()
+      else answer.end(JSON.stringify({ data: remote.descriptor }))
+    })
+    closers.push(
+      () => origin.close(),
+      () => bucket.close(),
+    )
+    const payload = { fileId: remote.fileId, ownerTag: bobTag }
+    await fetchFile(depsOf(lab, origin.url), payload, context)
+    expect(bucket.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/b?s=1', undefined],
+    ])
+    const { body } = await lab.send('GET', `/api/files/${remote.fileId}`, { as: owner })
+    expect(body.toString()).toBe('hello')
+  })
+
   test('gets its variants from the checked original', async () => {
     const photo = await readFile(join(import.meta.dirname, '../../../test/fixtures/images/photo.jpg'))
     const remote = remoteFile(photo, { contentType: 'text/html', variants: [] })

@@ -4,14 +4,13 @@ import {
   type FileId,
   getFileDescriptor,
   getFileMetadata,
-  type HeadersOf,
   parseFileId,
   parseVariantId,
   uploadFile as uploadContract,
   type VariantName,
 } from '@kith/protocol'
 import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
-import { type ByteReply, bind, type Endpoint } from '#infra/http/index.ts'
+import { type ByteReply, bind, type Call, type Endpoint } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type FileChangeDeps, fileChangeEndpoints } from './file-change-endpoints.ts'
 import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpoints.ts'
@@ -53,14 +52,16 @@ function byteEndpoints(deps: FileEndpointDeps): Endpoint[] {
       const described = { preset, fileName, tags, parentId, visibility, createdAt }
       return createdFileView(await uploadFile(deps, { tenant, caller, ...described, ...arriving }))
     }),
-    bind(downloadFile, ({ tenant, caller, params, query, headers }) =>
-      download(deps, { tenant, caller, fileId: params.fileId }, { ...query, headers }),
-    ),
-    bind(downloadVariant, ({ tenant, caller, params, query, headers }) => {
+    bind(downloadFile, (call) => {
+      const { tenant, caller, params, query } = call
+      return download(deps, { tenant, caller, fileId: params.fileId }, { ...query, call })
+    }),
+    bind(downloadVariant, (call) => {
+      const { tenant, caller, params, query } = call
       const parsed = parseVariantId(params.variantId)
       if (!parsed) throw new Failure('E-FILE-NOTFOUND')
       const { fileId, variant } = parsed
-      return download(deps, { tenant, caller, fileId }, { ...query, variant, headers })
+      return download(deps, { tenant, caller, fileId }, { ...query, variant, call })
     }),
   ]
 }
@@ -85,27 +86,38 @@ function aboutEndpoints(deps: FileEndpointDeps): Endpoint[] {
 interface DownloadOptions {
   readonly variant?: VariantName
   readonly download?: string
-  readonly headers: HeadersOf<typeof downloadFile>
+  readonly call: Pick<Call<typeof downloadFile>, 'bearer' | 'headers' | 'isHead'>
 }
 
 async function download(
   deps: FileEndpointDeps,
   question: FileQuestion,
-  { variant, download: downloading, headers }: DownloadOptions,
+  { variant, download: downloading, call }: DownloadOptions,
 ): Promise<ByteReply> {
   const { tenantId } = question.tenant
   const found = await getFileWithVariants(deps, question)
   if (found.file.isCopy && !found.file.content) await askForContent(deps, tenantId, found.file)
-  const served = serveFile(deps, tenantId, {
+  const { headers } = call
+  const served = await serveFile(deps, tenantId, {
     ...found,
     variant,
     forceDownload: downloading === '1',
     range: headers.range,
     ifNoneMatch: headers['if-none-match'],
     ifRange: headers['if-range'],
+    mayRedirect: canFollow(call),
   })
   // A list of pictures shows their thumbnails: that is not reading them.
   if (variant !== 'tn' && variant !== 'ic') deps.noteRead(question)
   if (served.kind === 'unchanged') return { status: 304, headers: served.headers }
+  if (served.kind === 'elsewhere') return { status: 307, headers: served.headers }
   return { status: served.partial ? 206 : 200, headers: served.headers, body: served.open }
+}
+
+/** A signed address takes no HEAD, and another origin no script without leave. Who has a token has come with it to us:
+ * another server, or a program. */
+function canFollow({ bearer, headers, isHead }: DownloadOptions['call']): boolean {
+  return (
+    bearer === undefined && !isHead && headers.origin === undefined && headers['sec-fetch-mode'] !== 'cors'
+  )
 }

@@ -5,6 +5,7 @@ import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
 import type { StoredFile, StoredVariant } from './file.ts'
+import { type RedirectDeps, redirectReading } from './redirect-reading.ts'
 import { type Caching, isNotModified, servingHeaders } from './serving-headers.ts'
 
 export interface ServeRequest {
@@ -16,11 +17,14 @@ export interface ServeRequest {
   readonly range: string | undefined
   readonly ifNoneMatch: string | undefined
   readonly ifRange: string | undefined
+  /** The reader can go to another place for the bytes, and holds nothing that would be lost on the way. */
+  readonly mayRedirect: boolean
 }
 
-/** Bytes to send: all, a part, or none because the reader has them. */
+/** Bytes to send: all, a part, or none because the reader has them or finds them elsewhere. */
 export type Served =
   | { readonly kind: 'unchanged'; readonly headers: Record<string, string> }
+  | { readonly kind: 'elsewhere'; readonly headers: Record<string, string> }
   | {
       readonly kind: 'bytes'
       readonly partial: boolean
@@ -40,11 +44,11 @@ interface Chosen {
 const bySize: readonly VariantName[] = ['ic', 'tn', 'sd', 'hd']
 
 /** Answers a request for a file's bytes (DECISIONS part 12 "Serving", RFC 9110). */
-export function serveFile(
-  deps: { readonly blobs: BlobStore },
+export async function serveFile(
+  deps: RedirectDeps & { readonly blobs: BlobStore },
   tenantId: TenantId,
   request: ServeRequest,
-): Served {
+): Promise<Served> {
   const chosen = chooseBytes(request)
   const etag = `"${chosen.hash}"`
   const headers = servingHeaders({
@@ -55,6 +59,12 @@ export function serveFile(
     forceDownload: request.forceDownload,
   })
   if (isNotModified(request.ifNoneMatch, etag)) return { kind: 'unchanged', headers }
+  if (isMovable(request, chosen, etag)) {
+    const { fileName } = request.file
+    const bytes = { ...chosen, tenantId, fileName, forceDownload: request.forceDownload }
+    const redirect = await redirectReading(deps, bytes)
+    if (redirect) return { kind: 'elsewhere', headers: redirect }
+  }
   const isCurrent = request.ifRange === undefined || request.ifRange === etag
   const range = isCurrent ? parseRange(request.range, chosen.size) : 'whole'
   if (range === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size: chosen.size } })
@@ -74,6 +84,15 @@ export function serveFile(
     'content-range': `bytes ${start}-${end}/${chosen.size}`,
   }
   return { kind: 'bytes', partial: true, headers: partHeaders, open }
+}
+
+/** Who has a part under our tag gets the rest here: the bucket has tags of its own. */
+function isMovable(
+  { mayRedirect, isPublic, ifRange }: ServeRequest,
+  { isFinal }: Chosen,
+  etag: string,
+): boolean {
+  return mayRedirect && isPublic && isFinal && ifRange !== etag
 }
 
 function cachingOf({ isPublic }: ServeRequest, isFinal: boolean): Caching {

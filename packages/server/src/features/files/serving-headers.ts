@@ -19,9 +19,17 @@ export interface ServedBytes {
   readonly forceDownload: boolean
 }
 
+/** Whether a browser shows the bytes, or offers to save them. */
+export function isShownInline({
+  contentType,
+  forceDownload,
+}: Pick<ServedBytes, 'contentType' | 'forceDownload'>): boolean {
+  return !forceDownload && inlineTypes.test(contentType)
+}
+
 /** The headers of every answer with file bytes (DECISIONS part 12 "Serving"). */
 export function servingHeaders(bytes: ServedBytes): Record<string, string> {
-  const inline = !bytes.forceDownload && inlineTypes.test(bytes.contentType)
+  const inline = isShownInline(bytes)
   return {
     'content-type': bytes.contentType,
     etag: bytes.etag,

@@ -29,6 +29,17 @@ export interface LocalBlob extends AsyncDisposable {
   readonly path: string
 }
 
+/** What the answer at a signed address is like. */
+export interface SignedAnswer {
+  readonly contentType: string
+  readonly contentDisposition: string
+  readonly cacheControl: string
+  /** Unix seconds. The same answer signed at the same time has the same address. */
+  readonly signedAt: number
+  /** From `signedAt` on. */
+  readonly lifeSecs: number
+}
+
 export interface BlobRange {
   readonly start: number
   /** Inclusive. */
@@ -48,6 +59,8 @@ export interface BlobStore {
   size(tenantId: TenantId, hash: BlobHash): Promise<number | undefined>
   /** Undefined when there is no such blob. */
   openLocal(tenantId: TenantId, hash: BlobHash): Promise<LocalBlob | undefined>
+  /** An address at which anybody can read the blob for a while, without this server; undefined where there is none. */
+  signedUrl(tenantId: TenantId, hash: BlobHash, answer: SignedAnswer): Promise<string | undefined>
   /** Removing what is not there is no failure. */
   remove(tenantId: TenantId, hash: BlobHash): Promise<void>
   /** Removes whatever a tenant has, for good; tells how many blobs that were. */

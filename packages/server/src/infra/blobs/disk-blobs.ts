@@ -66,6 +66,10 @@ class DiskBlobs implements BlobStore {
     return found && { path, [Symbol.asyncDispose]: async () => undefined }
   }
 
+  async signedUrl(): Promise<undefined> {
+    return undefined
+  }
+
   async remove(tenantId: TenantId, hash: BlobHash): Promise<void> {
     await rm(this.#layout.pathOf(tenantId, hash), { force: true })
   }

@@ -24,6 +24,7 @@ export async function openS3Blobs(options: S3BlobsOptions): Promise<BlobStore> {
     layout: new S3Layout(location.prefix),
     staging,
     clock,
+    hasSignedUrls: location.redirects === 'public',
   })
 }
 

@@ -4,7 +4,15 @@ import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import { assertBlobTenant } from './blob-hash.ts'
-import type { BlobHash, BlobRange, BlobStore, LocalBlob, StagedBlob, StageLimits } from './blob-store.ts'
+import type {
+  BlobHash,
+  BlobRange,
+  BlobStore,
+  LocalBlob,
+  SignedAnswer,
+  StagedBlob,
+  StageLimits,
+} from './blob-store.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import type { S3Layout } from './s3-layout.ts'
 import type { StagedFile, StagingFolder } from './staging-folder.ts'
@@ -14,6 +22,7 @@ interface S3BlobsParts {
   readonly layout: S3Layout
   readonly staging: StagingFolder
   readonly clock: Pick<Clock, 'now'>
+  readonly hasSignedUrls: boolean
 }
 
 // Memory for large uploads: eight times what one takes.
@@ -62,6 +71,11 @@ export class S3Blobs implements BlobStore {
     if (!bytes) return undefined
     const { path, discard } = await this.#parts.staging.stage(bytes, { maxBytes: Number.MAX_SAFE_INTEGER })
     return { path, [Symbol.asyncDispose]: discard }
+  }
+
+  async signedUrl(tenantId: TenantId, hash: BlobHash, answer: SignedAnswer): Promise<string | undefined> {
+    const { bucket, layout, hasSignedUrls } = this.#parts
+    return hasSignedUrls ? await bucket.sign(layout.keyOf(tenantId, hash), answer) : undefined
   }
 
   async remove(tenantId: TenantId, hash: BlobHash): Promise<void> {

@@ -11,8 +11,9 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Credentials, S3Location } from '#infra/config/index.ts'
-import type { BlobRange } from './blob-store.ts'
+import type { BlobRange, SignedAnswer } from './blob-store.ts'
 import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble, type S3Logger } from './s3-failure.ts'
 import { readObject, type S3Body } from './s3-reading.ts'
 
@@ -87,6 +88,18 @@ export class S3Bucket {
     const reopen = async (from: number, to: number) =>
       (await this.#explained(ask({ start: from, end: to }))).body
     return readObject({ body: first.body, start, end, reopen, explain: this.#explain })
+  }
+
+  /** The address of an object with its own permission to read it. It asks nobody whether the object is there. */
+  async sign(key: string, answer: SignedAnswer): Promise<string> {
+    const command = new GetObjectCommand({
+      ...this.#named(key),
+      ResponseContentType: answer.contentType,
+      ResponseContentDisposition: answer.contentDisposition,
+      ResponseCacheControl: answer.cacheControl,
+    })
+    const signingDate = new Date(answer.signedAt * 1000)
+    return await getSignedUrl(this.#client, command, { signingDate, expiresIn: answer.lifeSecs })
   }
 
   /** Gives the bytes of a file their name, whole or not at all: one request, or parts that are put together at the end. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { blobStoreContract, keptBlob } from '#harness/blob-store-contract.ts'
 import { S3Server } from '#harness/s3-server.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
@@ -33,6 +33,13 @@ blobStoreContract('An S3 store', async (clock) => {
   return await open({ ...server, location: server.location, clock })
 })
 
+signedUrls('A signed address', async () => {
+  const clock = new TestClock()
+  const server = await S3Server.start({ clock })
+  closers.push(() => server[Symbol.asyncDispose]())
+  return { store: await open({ ...server, location: server.location, clock }), nowMs: clock.now() }
+})
+
 const url = process.env.TEST_S3_URL
 
 if (url) {
@@ -42,12 +49,17 @@ if (url) {
 
   const openReal = async (clock: TestClock) => {
     // Nothing is left of a test that failed: each has a place of its own.
-    const location = { ...blobStore, prefix: `test/${randomUUID()}` }
+    const location = { ...blobStore, prefix: `test/${randomUUID()}`, redirects: 'public' } as const
     const store = await open({ location, credentials: s3Credentials, clock })
     closers.push(() => Promise.all([store.removeTenant(alice), store.removeTenant(bob)]))
     return store
   }
   blobStoreContract('An S3 store at TEST_S3_URL', openReal, { ownClock: true })
+
+  signedUrls('A signed address at TEST_S3_URL', async () => ({
+    store: await openReal(new TestClock()),
+    nowMs: Date.now(),
+  }))
 
   test('An S3 store at TEST_S3_URL takes what is sent in parts', async () => {
     const store = await openReal(new TestClock())
@@ -59,6 +71,57 @@ if (url) {
   })
 } else {
   skipSuite('An S3 store at TEST_S3_URL', 'needs an S3 server: name it in TEST_S3_URL')
+}
+
+function signedUrls(
+  name: string,
+  openStore: () => Promise<{ readonly store: BlobStore; readonly nowMs: number }>,
+): void {
+  const headers = {
+    contentType: 'audio/ogg',
+    contentDisposition: `attachment; filename="a 'b'_.ogg"; filename*=UTF-8''a%20%27b%27%C3%A9.ogg`,
+    cacheControl: 'public, max-age=900',
+  }
+
+  describe(name, () => {
+    test('gives the bytes to anybody, with the headers that were signed, whole and in part', async () => {
+      const { store, nowMs } = await openStore()
+      const hash = await keptBlob(store, alice, 'some sounds')
+      const signedAt = Math.floor(nowMs / 1000)
+      const address = (await store.signedUrl(alice, hash, { ...headers, signedAt, lifeSecs: 900 })) ?? ''
+      expect(await store.signedUrl(alice, hash, { ...headers, signedAt, lifeSecs: 900 })).toBe(address)
+      const whole = await fetch(address)
+      expect([whole.status, await whole.text()]).toEqual([200, 'some sounds'])
+      const {
+        'content-type': type,
+        'content-disposition': disposition,
+        ...others
+      } = Object.fromEntries(whole.headers)
+      expect([type, disposition, others['cache-control']]).toEqual(Object.values(headers))
+      const part = await fetch(address, { headers: { range: 'bytes=5-7' } })
+      expect([part.status, await part.text()]).toEqual([206, 'sou'])
+    })
+
+    test('is refused when it is changed, used for something else, or past', async () => {
+      const { store, nowMs } = await openStore()
+      const [hash, other] = [await keptBlob(store, alice, 'one'), await keptBlob(store, alice, 'two')]
+      const signedAt = Math.floor(nowMs / 1000)
+      const address = (await store.signedUrl(alice, hash, { ...headers, signedAt, lifeSecs: 900 })) ?? ''
+      const past = await store.signedUrl(alice, hash, { ...headers, signedAt: signedAt - 901, lifeSecs: 900 })
+      const changed = [
+        address.replace(hash, other),
+        address.replace('audio%2Fogg', 'text%2Fhtml'),
+        past ?? '',
+      ]
+      for (const wrong of changed) {
+        expect(wrong).not.toBe(address)
+        expect((await fetch(wrong)).status).toBe(403)
+      }
+      for (const method of ['HEAD', 'PUT', 'DELETE'])
+        expect((await fetch(address, { method })).status).toBe(403)
+      expect(await (await fetch(address)).text()).toBe('one')
+    })
+  })
 }
 
 /** A server that was made for the tests has none yet. */

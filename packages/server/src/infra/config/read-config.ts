@@ -98,6 +98,8 @@ function build(values: Values, problems: Problems, effective: readonly Effective
   }
 }
 
+const isSecure = ({ PUBLIC_URL }: Partial<Values>) => PUBLIC_URL?.template.startsWith('https:') ?? false
+
 /** Adds what is wrong with the variables together. One that is wrong itself is absent here and has been told of. */
 function conflicts(values: Partial<Values>, problems: Problems): void {
   const need = (variable: VariableName, reason: string) => {
@@ -109,6 +111,10 @@ function conflicts(values: Partial<Values>, problems: Problems): void {
   if (values.BLOB_STORE?.kind === 's3') {
     need('S3_ACCESS_KEY_ID', 'when BLOB_STORE is s3:')
     need('S3_SECRET_ACCESS_KEY', 'when BLOB_STORE is s3:')
+    // A page that came by https shows nothing that comes by http, and servers do not follow there.
+    const { redirects, endpoint = 'https:' } = values.BLOB_STORE
+    if (redirects === 'public' && isSecure(values) && !endpoint.startsWith('https:'))
+      problems.push({ variable: 'BLOB_STORE', message: 'must have an https endpoint to redirect there' })
   }
   if (values.TLS === 'acme') need('ACME_EMAIL', 'when TLS is acme')
   if (values.TLS === 'files') {

@@ -20,6 +20,8 @@ export interface S3Location {
   readonly pathStyle: boolean
   /** Whether uploads carry a checksum wherever they can, or only where the interface insists: some servers refuse it. */
   readonly checksums: 'supported' | 'required'
+  /** Whether readers of what everybody may read are sent to the bucket itself. */
+  readonly redirects: 'none' | 'public'
 }
 
 export type BlobLocation = { readonly kind: 'file'; readonly path: string } | S3Location
@@ -49,7 +51,7 @@ export function databaseLocation(text: string, surroundings: Surroundings): Data
 }
 
 const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
-const s3Options = ['endpoint', 'region', 'pathStyle', 'checksums']
+const s3Options = ['endpoint', 'region', 'pathStyle', 'checksums', 'redirects']
 
 function s3Location(text: string): S3Location | Problem {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -63,11 +65,13 @@ function s3Location(text: string): S3Location | Problem {
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   const pathStyle = url.searchParams.get('pathStyle') ?? 'false'
   const checksums = url.searchParams.get('checksums') ?? 'supported'
+  const redirects = url.searchParams.get('redirects') ?? 'none'
   if (endpoint !== undefined && httpUrl(endpoint) instanceof Problem)
     return new Problem('must have an http or https address as its endpoint')
   if (pathStyle !== 'true' && pathStyle !== 'false') return new Problem('must have pathStyle=true or false')
   if (checksums !== 'supported' && checksums !== 'required')
     return new Problem('must have checksums=supported or required')
+  if (redirects !== 'none' && redirects !== 'public') return new Problem('must have redirects=none or public')
   return {
     kind: 's3',
     bucket: url.host,
@@ -76,5 +80,6 @@ function s3Location(text: string): S3Location | Problem {
     region: url.searchParams.get('region') ?? 'us-east-1',
     pathStyle: pathStyle === 'true',
     checksums,
+    redirects,
   }
 }

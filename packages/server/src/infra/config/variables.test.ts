@@ -89,7 +89,7 @@ describe('takes', () => {
   test('an S3 bucket with its options', () => {
     const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' }
     const endpoint = 'http://127.0.0.1:9000'
-    const url = `s3://kith-blobs/a/b/?endpoint=${endpoint}&region=eu-1&pathStyle=true&checksums=required`
+    const url = `s3://kith-blobs/a/b/?endpoint=${endpoint}&region=eu-1&pathStyle=true&checksums=required&redirects=public`
     expect(read({ ...keys, BLOB_STORE: url }).blobStore).toEqual({
       kind: 's3',
       bucket: 'kith-blobs',
@@ -98,6 +98,7 @@ describe('takes', () => {
       region: 'eu-1',
       pathStyle: true,
       checksums: 'required',
+      redirects: 'public',
     })
     expect(read({ ...keys, BLOB_STORE: 's3://kith-blobs' }).blobStore).toEqual({
       kind: 's3',
@@ -107,6 +108,7 @@ describe('takes', () => {
       region: 'us-east-1',
       pathStyle: false,
       checksums: 'supported',
+      redirects: 'none',
     })
   })
 
@@ -163,6 +165,7 @@ describe('refuses', () => {
     ['BLOB_STORE', 's3://bucket?endpoint=x'],
     ['BLOB_STORE', 's3://bucket?pathStyle=yes'],
     ['BLOB_STORE', 's3://bucket?checksums=none'],
+    ['BLOB_STORE', 's3://bucket?redirects=all'],
     ['BLOB_STORE', 's3://bucket/a%20b'],
     ['REDIS_URL', 'http://redis'],
     ['MASTER_KEY', 'correct horse battery staple'],
@@ -203,6 +206,16 @@ describe('refuses', () => {
     ['S3 without keys', { BLOB_STORE: 's3://bucket' }, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']],
     ['ACME without an address', { TLS: 'acme' }, ['ACME_EMAIL']],
     ['TLS without files', { TLS: 'files' }, ['TLS_CERT', 'TLS_KEY']],
+    [
+      'redirects from https to http',
+      {
+        S3_ACCESS_KEY_ID: 'id',
+        S3_SECRET_ACCESS_KEY: 'secret',
+        PUBLIC_URL: 'https://{idTag}',
+        BLOB_STORE: 's3://bucket?endpoint=http://s3.example.com&redirects=public',
+      },
+      ['BLOB_STORE'],
+    ],
     ['any origin for a name of the world', { BASE_ID_TAG: 'a.example', CORS_ORIGINS: '*' }, ['CORS_ORIGINS']],
   ])('%s', (_, env, names) => {
     expect(wrong(env)).toEqual(names)

@@ -65,7 +65,7 @@ export const variables = {
   BLOB_STORE: {
     group: 'Storage',
     meaning:
-      'A directory, or `s3://bucket/prefix?endpoint=…&region=…&pathStyle=true` with the two variables below. `checksums=required` is for servers that refuse upload checksums.',
+      'A directory, or `s3://bucket/prefix?endpoint=…&region=…&pathStyle=true` with the two variables below. `checksums=required` is for servers that refuse upload checksums; `redirects=public` sends readers of public files to the bucket.',
     default: 'file:{DATA_DIR}/blobs',
     parse: blobLocation,
   },

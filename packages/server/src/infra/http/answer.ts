@@ -142,7 +142,7 @@ function writeHead(site: AnswerSite, exchange: Exchange, status: number, own: He
     'x-content-type-options': 'nosniff',
     'referrer-policy': own['referrer-policy'] ?? 'strict-origin-when-cross-origin',
   }
-  if (cors && own.vary !== undefined) headers.vary = `${own.vary}, Origin`
+  if (cors && own.vary !== undefined) headers.vary = withOrigin(own.vary)
   if (exchange.peer.isSecure) headers['strict-transport-security'] = hsts
   if (verdict) {
     headers['x-ratelimit-limit'] = verdict.limit
@@ -152,6 +152,8 @@ function writeHead(site: AnswerSite, exchange: Exchange, status: number, own: He
   if (site.isStopping() || isBodyOwed(exchange)) headers.connection = 'close'
   response.writeHead(status, headers)
 }
+
+const withOrigin = (vary: string) => (/\borigin\b/i.test(vary) ? vary : `${vary}, Origin`)
 
 /** A client that waits for leave to send its body and gets an answer instead may send it or not: which of the two, the
  * connection does not tell. */

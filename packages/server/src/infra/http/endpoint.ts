@@ -38,6 +38,8 @@ export interface Call<C extends Contract> {
       : BodyOf<C>
   /** The bearer as it was presented. */
   readonly bearer: string | undefined
+  /** Only the headers of the answer are sent. */
+  readonly isHead: boolean
   readonly ip: string
   readonly userAgent: string | undefined
   readonly requestId: string
@@ -45,9 +47,10 @@ export interface Call<C extends Contract> {
   readonly signal: AbortSignal
 }
 
-/** A streamed answer; `headers` names are lower-case. `body` is opened only for GET (never for HEAD or 304). */
+/** A streamed answer; `headers` names are lower-case. `body` is opened only for GET (never for HEAD or 304). One of 307
+ * has none, and says where the bytes are. */
 export interface ByteReply {
-  readonly status: 200 | 206 | 304
+  readonly status: 200 | 206 | 304 | 307
   readonly headers: Readonly<Record<string, string>>
   readonly body?: () => Promise<Readable>
 }

@@ -26,6 +26,7 @@ export class LiveCall {
   readonly headers: CallInput['headers']
   readonly body: unknown
   // Own members, so that handlers may take a call apart.
+  readonly isHead: boolean
   readonly ip: string
   readonly userAgent: string | undefined
   readonly requestId: string
@@ -41,6 +42,7 @@ export class LiveCall {
     this.query = input.query
     this.headers = input.headers
     this.body = input.body
+    this.isHead = exchange.request.method === 'HEAD'
     this.ip = exchange.peer.ip
     this.userAgent = exchange.request.headers['user-agent']
     this.requestId = exchange.requestId
