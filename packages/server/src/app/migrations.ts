@@ -1,5 +1,5 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
-import { actionsMigrations, tagTimesMigrations } from '#features/actions/index.ts'
+import { actionsMigrations, tagTimesMigrations, uniqueTimesMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
@@ -42,4 +42,5 @@ export const migrations: readonly Migration[] = [
   ...registrationMigrations,
   ...uploadsMigrations,
   ...tagTimesMigrations,
+  ...uniqueTimesMigrations,
 ]

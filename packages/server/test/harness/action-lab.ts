@@ -38,6 +38,7 @@ import {
   type ReceiveOutcome,
   receiveAction,
   tagTimesMigrations,
+  uniqueTimesMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
@@ -70,6 +71,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...profilesMigrations,
   ...actionsMigrations,
   ...tagTimesMigrations,
+  ...uniqueTimesMigrations,
 ]
 
 interface Sent {

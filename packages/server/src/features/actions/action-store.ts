@@ -44,6 +44,23 @@ const selectUnique = statement<
     .where(isLiveStatus),
 )
 
+const selectNewest = statement<
+  ActionTables,
+  { tenantId: number; issuerTag: string; uniqueKey: string },
+  Pick<ActionRow, 'action_id' | 'issued_at'>
+>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select(['action_id', 'issued_at'])
+    .where('tenant_id', '=', value('tenantId'))
+    .where('issuer_tag', '=', value('issuerTag'))
+    .where('unique_key', '=', value('uniqueKey'))
+    .where('unique_key', 'is not', null)
+    .orderBy('issued_at', 'desc')
+    .orderBy('action_id', 'desc')
+    .limit(1),
+)
+
 const updateStatus = statement<ActionTables, { tenantId: number; actionId: string; status: string }, unknown>(
   (tables, value) =>
     tables
@@ -128,6 +145,18 @@ export async function findRival(
   const { issuerTag } = action
   const row = await reader.first(selectUnique, { tenantId: reader.tenantId, issuerTag, uniqueKey })
   return row && fromRow(row)
+}
+
+/** The last of the issuer's actions with the same values of the unique members, also when it has ended since. */
+export async function findNewest(
+  reader: Reader,
+  action: Pick<StoredAction, 'type' | 'issuerTag' | 'audienceTag' | 'subject'>,
+): Promise<Pick<StoredAction, 'actionId' | 'issuedAt'> | undefined> {
+  const uniqueKey = uniqueKeyOf(action)
+  if (uniqueKey === undefined) return undefined
+  const { issuerTag } = action
+  const row = await reader.first(selectNewest, { tenantId: reader.tenantId, issuerTag, uniqueKey })
+  return row && { actionId: row.action_id as ActionId, issuedAt: row.issued_at }
 }
 
 /** Moves an action to another status; a mark on it goes. */

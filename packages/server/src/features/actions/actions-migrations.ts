@@ -35,6 +35,20 @@ export const tagTimesMigrations: readonly Migration[] = [
   },
 ]
 
+/** Which of an issuer's actions with the same unique members was signed last, whether it stands or has ended. */
+export const uniqueTimesMigrations: readonly Migration[] = [
+  {
+    id: '0920_action_unique_times',
+    up: (schema) =>
+      schema.createIndex(
+        'actions_unique_times',
+        'actions',
+        ['tenant_id', 'issuer_tag', 'unique_key', 'issued_at', 'action_id'],
+        { where: 'unique_key is not null' },
+      ),
+  },
+]
+
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'actions',

@@ -507,6 +507,35 @@ eachDialect('actions', (open) => {
       ])
     })
 
+    const tokensOf = (lab: ActionLab, who: Actor, ...actionIds: string[]) =>
+      Promise.all(actionIds.map((actionId) => lab.tokenOf(who.tenant.tenantId, actionId as ActionId)))
+    const takeBack = async (lab: ActionLab, who: Actor, actionId: string): Promise<string> => {
+      await who.remove(actionId)
+      return lab.sent.at(-1)?.actionId ?? ''
+    }
+
+    test('is not what was said before a word that was taken back', async () => {
+      const { lab, alice, bob } = await start()
+      const older = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+      const newer = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+      const end = await takeBack(lab, bob, newer.actionId)
+      for (const token of await tokensOf(lab, bob, newer.actionId, end, older.actionId))
+        await lab.receive(alice.tenant, token)
+      expect(await relations(alice, bob)).toEqual([false, false])
+    })
+
+    test('is what was said after a word that was taken back, within the same second', async () => {
+      const { lab, alice, bob } = await start()
+      const older = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+      const end = await takeBack(lab, bob, older.actionId)
+      const newer = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+      const tokens = await tokensOf(lab, bob, newer.actionId, older.actionId, end)
+      const [last, first] = tokens.map((token) => readToken(token).payload.iat)
+      expect(last).toBeGreaterThan(first ?? 0)
+      for (const token of tokens) await lab.receive(alice.tenant, token)
+      expect(await relations(alice, bob)).toEqual([true, true])
+    })
+
     test('gives the lowest role in a community, and never takes a higher one', async () => {
       const { lab, bob } = await start()
       const club = await lab.makeTenant('club.example.com', 'community')

@@ -3,7 +3,7 @@ export { actionEndpoints } from './action-endpoints.ts'
 export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
 export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
-export { actionsMigrations, tagTimesMigrations } from './actions-migrations.ts'
+export { actionsMigrations, tagTimesMigrations, uniqueTimesMigrations } from './actions-migrations.ts'
 export {
   type CreateAction,
   createAction,

@@ -13,7 +13,14 @@ import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from './action-store.ts'
+import {
+  eraseAction,
+  findNewest,
+  findRival,
+  findStoredAction,
+  insertAction,
+  setStatus,
+} from './action-store.ts'
 import { announceLater } from './announce-action.ts'
 import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
@@ -169,8 +176,9 @@ async function receivePublished(
   tx: Writer,
   { tenant, action, via }: Arrival,
 ): Promise<ReceiveOutcome> {
-  const rival = await findRival(tx, action)
-  const isLate = (await hasTombstone(tx, action)) || (rival !== undefined && isNewer(rival, action))
+  const [rival, newest] = [await findRival(tx, action), await findNewest(tx, action)]
+  // Also one that has ended keeps out what is older than it was.
+  const isLate = (await hasTombstone(tx, action)) || (newest !== undefined && isNewer(newest, action))
   if (isLate) {
     await insertAction(tx, { ...action, status: 'D' })
     return { kind: 'stored' }

@@ -6,7 +6,7 @@ import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { findRival } from './action-store.ts'
+import { findNewest } from './action-store.ts'
 import { tokenPayload } from './action-token.ts'
 import type { PreparedBody } from './prepare-action.ts'
 import type { Issuing } from './types/type-hooks.ts'
@@ -55,13 +55,13 @@ export async function signAction(
 ): Promise<StoredAction> {
   if (draft.subType !== endingSubType && (await ports.isSilenced(tenant))) throw silenced()
   const now = nowSecs(ports.clock)
-  const rival = await findRival(reader, draft)
+  const former = await findNewest(reader, draft)
   const published: Draft = {
     ...draft,
     status: 'A',
     createdAt: now,
-    // Receivers tell by `iat` which of two stands, also when both are of the same second.
-    issuedAt: rival ? Math.max(now, rival.issuedAt + 1) : now,
+    // Receivers tell by `iat` which of two stands, also when both are of the same second, and one has ended.
+    issuedAt: former ? Math.max(now, former.issuedAt + 1) : now,
     publishedAt: draft.publishedAt ?? now,
     publishAt: undefined,
   }
