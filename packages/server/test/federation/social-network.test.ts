@@ -14,6 +14,7 @@ import { TestNetwork } from '#harness/test-network.ts'
 import { feedOf, follow, post } from './acts.ts'
 
 const photo = new URL('../fixtures/images/photo.jpg', import.meta.url)
+const minuteMs = 60_000
 const monthMs = 31 * 86_400_000
 
 describe('people on three servers', () => {
@@ -205,6 +206,18 @@ describe('people on three servers', () => {
     await network.settle()
     const both = [`By ${alice.idTag}`, `By ${bob.idTag}`]
     for (const person of [alice, bob]) expect((await feedOf(person)).toSorted()).toEqual(both)
+  })
+
+  test('who follows before their key can be had gets the history once it can', async () => {
+    const { alice, bob } = await network.cast('alice', 'bob')
+    await post(network, alice, 'For followers', { visibility: 'F' })
+    await network.hide(bob.idTag)
+    await follow(network, bob, alice)
+    await network.pass(3 * minuteMs)
+    expect(await feedOf(bob)).toEqual([])
+    network.announce(bob.at, bob.idTag)
+    await network.pass(60 * minuteMs, 5 * minuteMs)
+    expect(await feedOf(bob)).toEqual(['For followers'])
   })
 
   test('there is history between tenants of one server too', async () => {

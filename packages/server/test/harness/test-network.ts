@@ -95,6 +95,13 @@ export class TestNetwork implements AsyncDisposable {
     this.#identityHosts.set(idTag, this.server(at).urlOf(idTag))
   }
 
+  /** Nobody can learn where a tenant lives, until it is announced again. */
+  async hide(idTag: IdTag): Promise<void> {
+    const place = await this.addForeign()
+    place.fault = 503
+    this.#identityHosts.set(idTag, place.url)
+  }
+
   /** Resolves when no server has a job that is due: what one delivers may give another something to do. */
   async settle(): Promise<void> {
     // Each round lets a message go one hop further: a request, its delivery, what that fetches, and what is made of it.

@@ -1,11 +1,12 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import type { Static } from 'typebox'
 import type { Database, Reader, TenantId } from '#infra/db/index.ts'
-import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
+import type { Egress } from '#infra/egress/index.ts'
 import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import type { Metrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import type { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
+import { confirmJob, type deliverJob, type deliverLocallyJob, type findInboxJob } from './outbox-jobs.ts'
+import { type Letter, postToken, type Receipt } from './post-token.ts'
 import { groupByInbox, queueByInbox, queueSearches } from './queue-deliveries.ts'
 
 /** The signed token of an action, as its issuer stores it. */
@@ -32,92 +33,66 @@ export interface DeliverDeps {
   readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
 
-// The receiver has looked at the token and will not change its mind (DECISIONS part 11).
-const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
-const maxAnswerBytes = 65_536
-
 /** Posts one token to one inbox. */
 export async function deliverAction(
   deps: DeliverDeps,
   payload: Static<(typeof deliverJob)['payload']>,
-  context: JobContext,
+  { tenantId, signal }: Pick<JobContext, 'tenantId' | 'signal'>,
 ): Promise<void> {
   const actionId = payload.actionId as ActionId
-  const found = await deps.findToken(deps.db.reader(context.tenantId), actionId)
+  const found = await deps.findToken(deps.db.reader(tenantId), actionId)
   if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
   await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
   const startedMs = deps.clock.now()
+  const receipt = await tryToPost(deps, { ...payload, actionId, token: found.token, signal }, startedMs)
+  if (receipt.isVerified) await deps.onDelivered(tenantId, actionId)
+  else await confirmLater(deps, tenantId, payload)
+}
+
+async function tryToPost(deps: DeliverDeps, letter: Letter, startedMs: number): Promise<Receipt> {
+  const told = (outcome: 'delivered' | 'retry' | 'stopped') =>
+    deps.metrics.deliveryTried(outcome, deps.clock.now() - startedMs)
   try {
-    const answer = await post(deps, payload.inboxUrl, found.token, context.signal)
-    if (!isReceipt(answer, actionId)) throw verdictOn(answer, deps.clock.now())
+    const receipt = await postToken(deps, letter)
+    told('delivered')
+    return receipt
   } catch (error) {
-    const isFinal = error instanceof JobVerdict && error.verdict.kind === 'dead'
-    deps.metrics.deliveryTried(isFinal ? 'stopped' : 'retry', deps.clock.now() - startedMs)
+    told(error instanceof JobVerdict && error.verdict.kind === 'dead' ? 'stopped' : 'retry')
     throw error
   }
-  deps.metrics.deliveryTried('delivered', deps.clock.now() - startedMs)
-  await deps.onDelivered(context.tenantId, actionId)
+}
+
+/** What the receiver could not verify it may lose, and what follows from it has not happened yet: it is asked again. */
+async function confirmLater(
+  { db, jobs, clock }: Pick<DeliverDeps, 'db' | 'jobs' | 'clock'>,
+  tenantId: TenantId,
+  payload: Static<(typeof deliverJob)['payload']>,
+): Promise<void> {
+  const { actionId, inboxUrl } = payload
+  const runAtMs = clock.now() + confirmJob.retry.firstDelayMs
+  const options = { groupKey: new URL(inboxUrl).host, dedupKey: `${actionId} ${inboxUrl}`, runAtMs }
+  await db.transact(tenantId, (tx) => jobs.enqueue(tx, confirmJob, payload, options))
+}
+
+/** Posts a token once more to whoever could not verify it, until it is verified or not wanted. */
+export async function confirmDelivery(
+  deps: DeliverDeps,
+  payload: Static<(typeof confirmJob)['payload']>,
+  { tenantId, signal }: Pick<JobContext, 'tenantId' | 'signal'>,
+): Promise<void> {
+  const actionId = payload.actionId as ActionId
+  const found = await deps.findToken(deps.db.reader(tenantId), actionId)
+  if (!found) return
+  await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
+  const receipt = await postToken(deps, { ...payload, actionId, token: found.token, signal })
+  if (!receipt.isVerified) throw new JobVerdict('the receiver cannot verify it yet', { kind: 'retry' })
+  await deps.onDelivered(tenantId, actionId)
 }
 
 // Who blocks a domain blocks the identities in it, wherever they are hosted; others are blocked by name.
 async function assertSomebodyAllowed(deps: DeliverDeps, recipients: readonly IdTag[]): Promise<void> {
   for (const recipient of recipients) if (!(await deps.isShunned(recipient))) return
   throw new JobVerdict('the recipients are blocked', { kind: 'dead' })
-}
-
-function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
-  if (finalStatuses.has(answer.status)) return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead' })
-  const atMs = retryAfterMs(answer.headers['retry-after'], nowMs)
-  return new JobVerdict(describe(answer), { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
-}
-
-async function post(
-  deps: DeliverDeps,
-  url: string,
-  token: string,
-  signal: AbortSignal,
-): Promise<EgressAnswer> {
-  try {
-    const headers = { 'content-type': 'application/jwt', accept: 'application/json' }
-    return await deps.egress.request({
-      method: 'POST',
-      url,
-      headers,
-      body: token,
-      maxBytes: maxAnswerBytes,
-      signal,
-    })
-  } catch (error) {
-    if (!(error instanceof EgressError)) throw error
-    // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
-    throw new JobVerdict(`${error.reason}: ${error.message}`, { kind: 'retry' }, error)
-  }
-}
-
-/** A web page that answers 200 to everything has not received anything. */
-function isReceipt(answer: EgressAnswer, actionId: string): boolean {
-  if (answer.status !== 200 && answer.status !== 202) return false
-  try {
-    const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
-    const data = (document as { data?: { actionId?: unknown } } | null)?.data
-    return data?.actionId === actionId
-  } catch {
-    return false
-  }
-}
-
-function describe(answer: EgressAnswer): string {
-  return answer.status < 300 ? `HTTP ${answer.status} without a receipt` : `HTTP ${answer.status}`
-}
-
-// What a server that is overloaded says, or a clock that is wrong: below it the usual delays are the kinder ones.
-const shortestPutOffMs = 10_000
-
-/** `Retry-After` (RFC 9110 section 10.2.3) as Unix milliseconds: seconds from now, or a date. */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined
-  const atMs = /^\d{1,9}$/.test(header) ? nowMs + Number(header) * 1000 : Date.parse(header)
-  return Number.isNaN(atMs) || atMs < nowMs + shortestPutOffMs ? undefined : atMs
 }
 
 // Each is a question to another server.

@@ -11,14 +11,16 @@ const patiently: RetryPolicy = {
   longestDelayMs: 12 * 3_600_000,
 }
 
+const toOneInbox = Type.Object({
+  actionId: Type.String(),
+  inboxUrl: Type.String(),
+  recipients: Type.Array(Type.String()),
+})
+
 /** One post of one action's token to one inbox, for all its recipients there. */
 export const deliverJob = jobKind({
   name: 'outbox.deliver',
-  payload: Type.Object({
-    actionId: Type.String(),
-    inboxUrl: Type.String(),
-    recipients: Type.Array(Type.String()),
-  }),
+  payload: toOneInbox,
   retry: patiently,
   // A server that never answers holds its place for ten seconds: enough of them, or the dead would hold up the living.
   // Fewer than the egress lets out at once, so that keys and files still have a way.
@@ -26,6 +28,23 @@ export const deliverJob = jobKind({
   leaseMs: 60_000,
   group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   keepDoneMs: 7 * dayMs,
+})
+
+/** Asks a receiver that could not verify a token whether it can now. After the week in which a delivery is tried nobody
+ * waits for it any more. */
+export const confirmJob = jobKind({
+  name: 'outbox.confirm',
+  payload: toOneInbox,
+  retry: {
+    maxAttempts: Number.MAX_SAFE_INTEGER,
+    giveUpAfterMs: 7 * dayMs,
+    firstDelayMs: 300_000,
+    longestDelayMs: 12 * 3_600_000,
+  },
+  concurrency: 16,
+  leaseMs: 60_000,
+  group: { concurrency: 1, breakerFailures: 5, restMs: 300_000, longestRestMs: 3_600_000 },
+  keepDoneMs: 0,
 })
 
 /** Finds out where recipients live whose inboxes are not known yet, and then queues the deliveries. One that cannot be

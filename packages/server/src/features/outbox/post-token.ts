@@ -1,0 +1,84 @@
+import type { ActionId } from '@kith/protocol'
+import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
+import { JobVerdict } from '#infra/jobs/index.ts'
+import type { Clock } from '#lib/clock.ts'
+
+interface PostDeps {
+  readonly egress: Pick<Egress, 'request'>
+  readonly clock: Clock
+}
+
+/** A token on its way to an inbox. */
+export interface Letter {
+  readonly actionId: ActionId
+  readonly token: string
+  readonly inboxUrl: string
+  readonly signal: AbortSignal
+}
+
+/** What the receiver says that it has. */
+export interface Receipt {
+  /** False when it could not get the issuer's key yet: it keeps the token for a day and tries to. */
+  readonly isVerified: boolean
+}
+
+// The receiver has looked at the token and will not change its mind (DECISIONS part 11).
+const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
+const maxAnswerBytes = 65_536
+
+/** Posts a token to an inbox. Without a receipt it throws the `JobVerdict` on the delivery. */
+export async function postToken(deps: PostDeps, letter: Letter): Promise<Receipt> {
+  const answer = await post(deps, letter)
+  const receipt = readReceipt(answer, letter.actionId)
+  if (!receipt) throw verdictOn(answer, deps.clock.now())
+  return receipt
+}
+
+async function post({ egress }: PostDeps, { inboxUrl, token, signal }: Letter): Promise<EgressAnswer> {
+  try {
+    return await egress.request({
+      method: 'POST',
+      url: inboxUrl,
+      headers: { 'content-type': 'application/jwt', accept: 'application/json' },
+      body: token,
+      maxBytes: maxAnswerBytes,
+      signal,
+    })
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
+    throw new JobVerdict(`${error.reason}: ${error.message}`, { kind: 'retry' }, error)
+  }
+}
+
+/** A web page that answers 200 to everything has not received anything. */
+function readReceipt(answer: EgressAnswer, actionId: ActionId): Receipt | undefined {
+  if (answer.status !== 200 && answer.status !== 202) return undefined
+  try {
+    const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
+    const data = (document as { data?: { actionId?: unknown; verified?: unknown } } | null)?.data
+    return data?.actionId === actionId ? { isVerified: data.verified !== false } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
+  if (finalStatuses.has(answer.status)) return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead' })
+  const atMs = retryAfterMs(answer.headers['retry-after'], nowMs)
+  return new JobVerdict(describe(answer), { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
+}
+
+function describe(answer: EgressAnswer): string {
+  return answer.status < 300 ? `HTTP ${answer.status} without a receipt` : `HTTP ${answer.status}`
+}
+
+// What a server that is overloaded says, or a clock that is wrong: below it the usual delays are the kinder ones.
+const shortestPutOffMs = 10_000
+
+/** `Retry-After` (RFC 9110 section 10.2.3) as Unix milliseconds: seconds from now, or a date. */
+function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined
+  const atMs = /^\d{1,9}$/.test(header) ? nowMs + Number(header) * 1000 : Date.parse(header)
+  return Number.isNaN(atMs) || atMs < nowMs + shortestPutOffMs ? undefined : atMs
+}
