@@ -54,11 +54,14 @@ const partsAtOnce = 2
 /** One bucket: what the store needs of the S3 interface, with timeouts, three attempts, and errors explained. */
 export class S3Bucket {
   readonly #client: S3Client
+  readonly #signer: S3Client
   readonly #bucket: string
   readonly #explain: ExplainS3Error
 
   constructor({ location, credentials, logger, timeouts = usualTimeouts }: S3BucketOptions) {
     this.#client = openClient(location, credentials, timeouts)
+    // One that adds checksums adds that of no body to what it signs.
+    this.#signer = openClient({ ...location, checksums: 'required' }, credentials, timeouts)
     this.#bucket = location.bucket
     this.#explain = explainS3Errors(location.bucket, logger)
   }
@@ -99,7 +102,7 @@ export class S3Bucket {
       ResponseCacheControl: answer.cacheControl,
     })
     const signingDate = new Date(answer.signedAt * 1000)
-    return await getSignedUrl(this.#client, command, { signingDate, expiresIn: answer.lifeSecs })
+    return await getSignedUrl(this.#signer, command, { signingDate, expiresIn: answer.lifeSecs })
   }
 
   /** Gives the bytes of a file their name, whole or not at all: one request, or parts that are put together at the end. */

@@ -90,6 +90,7 @@ function signedUrls(
       const signedAt = Math.floor(nowMs / 1000)
       const address = (await store.signedUrl(alice, hash, { ...headers, signedAt, lifeSecs: 900 })) ?? ''
       expect(await store.signedUrl(alice, hash, { ...headers, signedAt, lifeSecs: 900 })).toBe(address)
+      expect([...new URL(address).searchParams.keys()].filter((key) => key.includes('checksum'))).toEqual([])
       const whole = await fetch(address)
       expect([whole.status, await whole.text()]).toEqual([200, 'some sounds'])
       const {
