@@ -79,6 +79,40 @@ eachDialect('requests', (open) => {
       expect(await bob.get(second.actionId)).toMatchObject({ status: 'C' })
     })
 
+    test('outlives an end that was said before it was known', async () => {
+      const { alice, bob, ask, connections, settle } = await start()
+      await ask()
+      await alice.create({ type: 'CONN', audienceTag: bob.idTag, subType: 'DEL' })
+      const { actionId } = await bob.create({ type: 'CONN', audienceTag: alice.idTag })
+      await settle()
+      expect(await connections()).toEqual(['asked', 'requested'])
+      await alice.accept(actionId)
+      await settle()
+      expect(await connections()).toEqual(['connected', 'connected'])
+    })
+
+    test('made anew outlives the end of the former one', async () => {
+      const { alice, bob, ask, connections, settle } = await start()
+      await bob.accept(await ask())
+      await settle()
+      const end = await alice.create({ type: 'CONN', audienceTag: bob.idTag, subType: 'DEL' })
+      const anew = await bob.create({ type: 'CONN', audienceTag: alice.idTag })
+      expect((await alice.stored(end.actionId))?.subject).toMatch(/^a1~/)
+      await settle()
+      expect(await connections()).toEqual(['asked', 'requested'])
+      expect(await alice.get(anew.actionId)).toMatchObject({ status: 'C' })
+    })
+
+    test('accepted after it was withdrawn asks in its turn', async () => {
+      const { alice, bob, ask, connections, settle } = await start()
+      const actionId = await ask()
+      await alice.create({ type: 'CONN', audienceTag: bob.idTag, subType: 'DEL' })
+      await bob.accept(actionId)
+      await settle()
+      expect(await connections()).toEqual(['asked', 'requested'])
+      expect(await alice.list({ status: ['C'] })).toHaveLength(1)
+    })
+
     test('answered by another request connects as well', async () => {
       const { alice, bob, ask, connections, settle } = await start()
       const actionId = await ask()

@@ -6,6 +6,7 @@ import {
   lastLeader,
   noRelation,
 } from '#features/relations/index.ts'
+import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { findRival, findStoredAction, setStatus } from '../action-store.ts'
@@ -18,10 +19,14 @@ const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === ending
 /** Connections: a request, its acceptance by a request in return, and their end. */
 export const conn: TypeHooks = {
   type: 'CONN',
-  async prepare({ ports, tenant, body }) {
+  async prepare({ ports, reader, tenant, body }) {
     if (body.audienceTag === tenant.idTag) throw invalid('/audienceTag', 'is yourself')
-    if (isEnd(body)) await assertMayLeave(ports, tenant, body.audienceTag)
-    return {}
+    if (!isEnd(body)) return {}
+    await assertMayLeave(ports, tenant, body.audienceTag)
+    // So that the other side can tell which of its requests this was said of: they may cross.
+    const ended =
+      body.subject === undefined ? await findRequest(reader, body.audienceTag, tenant.idTag) : undefined
+    return ended ? { subject: ended.actionId } : {}
   },
   assertMayDelete: async (ports, tenant, action) => {
     if (!isEnd(action)) await assertMayLeave(ports, tenant, action.audienceTag)
@@ -70,11 +75,11 @@ async function assertMayLeave(
   if (communityTag !== undefined && (await ports.leadsAlone(idTag, communityTag))) throw lastLeader()
 }
 
-/** An answer names what it answers. */
+/** An answer names what it answers; one to a request that was withdrawn meanwhile is a request itself. */
 async function isAnswerToOwn({ tx, tenant, action }: HookScene): Promise<boolean> {
   const answeredId = parseActionId(action.subject ?? '')
   const answered = answeredId && (await findStoredAction(tx, answeredId))
-  return answered?.type === 'CONN' && answered.issuerTag === tenant.idTag
+  return answered?.type === 'CONN' && answered.issuerTag === tenant.idTag && answered.status === 'A'
 }
 
 /** Two requests that meet make a connection, whichever came first; one alone waits. */
@@ -95,29 +100,52 @@ async function meet(scene: HookScene, theOther: 'asked' | 'requested', thisOne: 
 async function disconnect(scene: HookScene): Promise<void> {
   const { tx, at } = scene
   const other = otherParty(scene)
-  if (!other || (await isOutdated(scene))) return
+  if (!other) return
+  const counterpart = await findCounterpart(scene)
+  if (counterpart && (await isOutlived(scene, counterpart))) return awaitAgain(scene, counterpart)
   await changeRelation(tx, other, { connection: 'disconnected', ...(await formerRole(scene)), at })
   if (scene.tenant.type === 'community')
     await spendInvitations(tx, { communityTag: scene.tenant.idTag, guestTag: other })
-  const counterpart = await findCounterpart(scene)
-  if (counterpart && !isEnd(counterpart)) await setStatus(tx, counterpart.actionId, 'D')
+  if (counterpart) await setStatus(tx, counterpart.actionId, 'D')
 }
 
-/** A refusal names the request it refuses; one that crossed a newer request does not refuse that too. */
-async function isOutdated(scene: HookScene): Promise<boolean> {
-  const { tx, action } = scene
-  const refusedId = parseActionId(action.subject ?? '')
-  const refused = refusedId && isEnd(action) ? await findStoredAction(tx, refusedId) : undefined
-  if (refused?.issuerTag !== action.audienceTag) return false
-  const counterpart = await findCounterpart(scene)
-  return counterpart !== undefined && !isEnd(counterpart) && counterpart.actionId !== refusedId
+/** Did the other side make this request without knowing of the end? An end names the request of which it was said; one
+ * that names none, and comes from elsewhere, was said before what is not older. */
+async function isOutlived({ tx, tenant, action }: HookScene, request: StoredAction): Promise<boolean> {
+  if (!isEnd(action)) return false
+  const namedId = parseActionId(action.subject ?? '')
+  const named = namedId && (await findStoredAction(tx, namedId))
+  if (named?.issuerTag === action.audienceTag) return request.actionId !== namedId
+  return action.issuerTag !== tenant.idTag && request.createdAt >= action.createdAt
+}
+
+/** What held has ended, and the request that outlived it waits for an answer. */
+async function awaitAgain(scene: HookScene, request: StoredAction): Promise<void> {
+  const { tx, tenant, at } = scene
+  const other = otherParty(scene)
+  if (!other || (await findRelation(tx, other))?.connection !== 'connected') return
+  const isOwn = request.issuerTag === tenant.idTag
+  await changeRelation(tx, other, {
+    connection: isOwn ? 'requested' : 'asked',
+    ...(await formerRole(scene)),
+    at,
+  })
+  if (!isOwn) await setStatus(tx, request.actionId, 'C')
 }
 
 /** The live request of the other side, which the action answers or ends. */
-async function findCounterpart({ tx, action }: HookScene): Promise<StoredAction | undefined> {
-  const { issuerTag, audienceTag } = action
-  if (audienceTag === undefined) return undefined
-  return findRival(tx, { type: 'CONN', issuerTag: audienceTag, audienceTag: issuerTag, subject: undefined })
+function findCounterpart({ tx, action }: HookScene): Promise<StoredAction | undefined> {
+  return findRequest(tx, action.audienceTag, action.issuerTag)
+}
+
+async function findRequest(
+  reader: Reader,
+  issuerTag: IdTag | undefined,
+  audienceTag: IdTag,
+): Promise<StoredAction | undefined> {
+  if (issuerTag === undefined) return undefined
+  const live = await findRival(reader, { type: 'CONN', issuerTag, audienceTag, subject: undefined })
+  return live && !isEnd(live) ? live : undefined
 }
 
 /** Whoever is connected with a community contributes to it. */
