@@ -40,6 +40,7 @@ describe('failuresOf', () => {
     ['a role', { auth: 'required', guests: true, role: 'SADM' }, ['E-AUTH-FORBIDDEN']],
     ['a file id', { params: Type.Object({ fileId: FileIdParam }) }, ['E-FILE-NOTFOUND']],
     ['an action id', { params: Type.Object({ actionId: ActionIdParam }) }, ['E-ACTION-NOTFOUND']],
+    ['a part that may be off', { feature: 'idp' }, ['E-NOTFOUND']],
     ['codes of its own', { errors: ['E-GONE'] }, ['E-GONE']],
   ])('follow from %s', (_, part, codes) => {
     expect(failuresOf({ ...base, ...part })).toEqual(expect.arrayContaining([...codes]))

@@ -16,8 +16,12 @@ export const rateBuckets = [
   'inbox',
   'qr',
   'reference',
+  'idp',
 ] as const
 export type RateBucket = (typeof rateBuckets)[number]
+
+/** What a tenant's settings switch on. */
+export type TenantFeature = 'idp'
 
 /** What the request body is. `json` bodies may be absent when `optional`. */
 export type RequestBody =
@@ -57,6 +61,8 @@ export interface Contract {
   readonly unscoped?: true
   /** Reference guests (a token without an identity) may call this; they may not by default. */
   readonly guests?: true
+  /** A key of a managed identity (`idp_…`) may call this; nowhere else is one taken. */
+  readonly identityKeys?: true
   readonly role?: RequiredRole
   /** Beside who has the role, administrators of the server may do it on the base tenant's host. */
   readonly orAdmin?: true
@@ -66,6 +72,8 @@ export interface Contract {
   readonly queryToken?: true
   /** Answers on every host of the server, whether or not a tenant lives there. */
   readonly anyHost?: true
+  /** Part of what a tenant may not offer: then it answers 404 to everybody, whatever they show. */
+  readonly feature?: TenantFeature
   readonly bucket?: RateBucket
   readonly params?: TObject
   readonly query?: TObject
@@ -137,5 +145,6 @@ export function failuresOf(contract: Contract): ErrorCode[] {
   if (contract.auth !== 'none') implied.push('E-AUTH-UNAUTH')
   if (isRefusable(contract)) implied.push('E-AUTH-FORBIDDEN')
   if (!contract.anyHost) implied.push('E-PROFILE-NOTFOUND')
+  if (contract.feature) implied.push('E-NOTFOUND')
   return [...new Set([...contract.errors, ...implied])].sort()
 }

@@ -39,8 +39,19 @@ export interface Identified {
   readonly signedInAt?: number
 }
 
+/** Whoever holds a key of an identity that this tenant manages: a machine, which may read that identity and move its
+ * address, and is nobody anywhere else. */
+export interface KeyHolder {
+  readonly kind: 'key'
+  readonly idTag: IdTag
+  readonly keyId: number
+}
+
 /** Who asks, whatever the transport: HTTP, WebSocket, federation or a job. */
 export type Caller = Guest | ReferenceGuest | Identified
+
+/** Whom a bearer may prove; a key holder reaches only the endpoints whose contract takes `identityKeys`. */
+export type AnyCaller = Caller | KeyHolder
 
 export const guest: Guest = { kind: 'guest' }
 

@@ -178,6 +178,39 @@ describe('the credential', () => {
   })
 })
 
+describe('what a tenant does not offer', () => {
+  const offering = (isOffered: boolean): HttpSiteOptions['hooks'] => ({
+    findTenant: () => alice,
+    authenticate({ bearer: shown }) {
+      const caller = callers[shown]
+      if (!caller) throw new Failure('E-AUTH-UNAUTH')
+      return caller
+    },
+    hasFeature: async () => isOffered,
+  })
+  const names = who({ feature: 'idp', auth: 'required' })
+
+  test.each([[{}], [bearer('bad')], [bearer('owner')]])('is nothing to whoever shows %o', async (headers) => {
+    const { send } = await serving(names, { hooks: offering(false) })
+    const { status, json } = await send('/api/who', { headers })
+    expect([status, json.error.code]).toEqual([404, 'E-NOTFOUND'])
+  })
+
+  test('is counted like anything else', async () => {
+    const { send } = await serving(names, { ...withLimits({ anonymous: 2 }), hooks: offering(false) })
+    const statusOf = async (headers = {}) => (await send('/api/who', { headers })).status
+    expect([await statusOf(bearer('bad')), await statusOf(), await statusOf(bearer('owner'))]).toEqual([
+      404, 404, 429,
+    ])
+  })
+
+  test('asks for a bearer where it is offered', async () => {
+    const { send } = await serving(names, { hooks: offering(true) })
+    expect((await send('/api/who')).status).toBe(401)
+    expect((await send('/api/who', { headers: bearer('owner') })).status).toBe(200)
+  })
+})
+
 describe('rates', () => {
   test('are shown by every answer: of the address, of the identity, none for the administrator', async () => {
     const { send } = await serving(who({ auth: 'optional' }), withLimits({}))

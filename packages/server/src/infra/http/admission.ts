@@ -1,5 +1,5 @@
-import type { Contract } from '@kith/protocol'
-import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
+import type { Contract, TenantFeature } from '@kith/protocol'
+import { type AnyCaller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { authorize } from './authorize.ts'
@@ -17,7 +17,9 @@ export interface HttpHooks {
     readonly tenant: Tenant
     readonly bearer: string
     readonly ip: string
-  }): Caller | Promise<Caller>
+  }): AnyCaller | Promise<AnyCaller>
+  /** Does the tenant offer this part of the server? None is offered where nobody says. */
+  hasFeature?(tenant: Tenant, feature: TenantFeature): Promise<boolean>
 }
 
 export interface AdmissionDeps {
@@ -29,7 +31,7 @@ export interface AdmissionDeps {
 /** Whom a request is from and for, after everything its contract asks of them has been checked. */
 export interface Admission {
   readonly tenant: Tenant | undefined
-  readonly caller: Caller
+  readonly caller: AnyCaller
 }
 
 /** Tenant, rate, credential, scope and role, in this order. */
@@ -47,6 +49,10 @@ export async function admit(
   const isCredentialed = bearer !== undefined && tenant !== undefined
   if (!isCredentialed) await takeGeneral(deps, exchange, generalBucketOf(contract), addressKey)
   if (!tenant && !contract.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
+  if (contract.feature && !(await offers(deps, tenant, contract.feature))) {
+    if (isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
+    throw new Failure('E-NOTFOUND')
+  }
   if (contract.bucket && contract.bucket !== 'general' && contract.bucket !== 'inbox')
     await takeTight(deps, contract.bucket, addressKey)
   const caller = isCredentialed
@@ -55,6 +61,10 @@ export async function admit(
   const refusal = authorize(contract, caller)
   if (refusal) throw new Failure(refusal)
   return { tenant, caller: contract.auth === 'none' ? guest : caller }
+}
+
+async function offers({ hooks }: AdmissionDeps, tenant: Tenant | undefined, feature: TenantFeature) {
+  return tenant !== undefined && (await hooks.hasFeature?.(tenant, feature)) === true
 }
 
 /** Servers show no bearer to an inbox, and send more than a person does: its bucket takes the place of the general one. */
@@ -68,7 +78,7 @@ async function identify(
   route: Route,
   exchange: Exchange,
   presented: Parameters<HttpHooks['authenticate']>[0],
-): Promise<Caller> {
+): Promise<AnyCaller> {
   const addressKey = rateKeyOf(presented.ip)
   // Checking a signature costs more than a bucket: whoever has shown too many bad ones waits.
   if (deps.rateLimits.hasTooManyBadBearers(addressKey))
@@ -90,7 +100,7 @@ async function identify(
 async function findCaller(
   { hooks }: AdmissionDeps,
   presented: Parameters<HttpHooks['authenticate']>[0],
-): Promise<Caller | Failure> {
+): Promise<AnyCaller | Failure> {
   if (presented.bearer === '') return new Failure('E-AUTH-UNAUTH')
   try {
     return await hooks.authenticate(presented)

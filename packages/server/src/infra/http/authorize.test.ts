@@ -3,7 +3,7 @@ import { parseScope } from '@kith/protocol'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { callers, idTag } from '#harness/http-site.ts'
-import type { Caller, Identified } from '#infra/caller/index.ts'
+import type { AnyCaller, Caller, Identified, KeyHolder } from '#infra/caller/index.ts'
 import { authorize } from './authorize.ts'
 
 const open: Contract = {
@@ -25,13 +25,18 @@ const reference = (scope: string): Caller => ({
   scope: parseScope(scope) ?? [],
 })
 const nobody: Caller = { kind: 'guest' }
+const key: KeyHolder = { kind: 'key', idTag: owner.idTag, keyId: 1 }
 const fileRead = `file:b1~${'A'.repeat(43)}:read`
 const fileWrite = `file:b1~${'A'.repeat(43)}:write`
 const unauth = 'E-AUTH-UNAUTH'
 const forbidden = 'E-AUTH-FORBIDDEN'
 
 describe('authorize', () => {
-  test.each<[string, Contract, Caller, string | undefined]>([
+  test.each<[string, Contract, AnyCaller, string | undefined]>([
+    ['a key of an identity where nothing is asked', open, key, undefined],
+    ['a key of an identity', required, key, forbidden],
+    ['a key of an identity, optional', { ...optional, guests: true }, key, forbidden],
+    ['a key of an identity where they are taken', { ...required, identityKeys: true }, key, undefined],
     ['nobody where nothing is asked', open, nobody, undefined],
     ['a narrowed token where nothing is asked', open, scoped('read:refs'), undefined],
     ['nobody where a credential is optional', optional, nobody, undefined],

@@ -6,11 +6,11 @@ import {
   type ScopeRequirement,
   scopeAllows,
 } from '@kith/protocol'
-import type { Caller, Identified } from '#infra/caller/index.ts'
+import type { AnyCaller, Identified } from '#infra/caller/index.ts'
 
 /** Why the contract does not let this caller in, or undefined when it does. What a caller may do with one thing of
  * many (its own file, the file of its reference) is for the use case. */
-export function authorize(contract: Contract, caller: Caller): ErrorCode | undefined {
+export function authorize(contract: Contract, caller: AnyCaller): ErrorCode | undefined {
   if (contract.auth === 'none') return undefined
   switch (caller.kind) {
     case 'guest':
@@ -22,6 +22,8 @@ export function authorize(contract: Contract, caller: Caller): ErrorCode | undef
       return isWithinScope(contract, caller.scope) && hasRequiredRole(contract, caller)
         ? undefined
         : 'E-AUTH-FORBIDDEN'
+    case 'key':
+      return contract.identityKeys ? undefined : 'E-AUTH-FORBIDDEN'
   }
 }
 

@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream'
 import type { BodyOf, Contract, DataOf, HeadersOf, Page, ParamsOf, QueryOf } from '@kith/protocol'
-import type { Caller, Guest, Identified, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
+import type { Caller, Guest, Identified, KeyHolder, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
 import type { Outgoing } from './raw-json.ts'
 
 /** The callers that reach a handler, by what its contract lets in. */
 type CallerOf<C extends Contract> = C['auth'] extends 'required'
   ? C['guests'] extends true
     ? Identified | ReferenceGuest
-    : Identified
+    : C['identityKeys'] extends true
+      ? Identified | KeyHolder
+      : Identified
   : C['auth'] extends 'optional'
     ? Caller
     : Guest

@@ -1,4 +1,4 @@
-import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { AnyCaller, Tenant } from '#infra/caller/index.ts'
 import { abortSignalOf, type Exchange } from './exchange.ts'
 
 /** The parts of a call that come from the request's input. */
@@ -12,14 +12,14 @@ export interface CallInput {
 /** Who calls, and with which bearer. */
 export interface CallOrigin {
   readonly tenant: Tenant | undefined
-  readonly caller: Caller
+  readonly caller: AnyCaller
   readonly bearer: string | undefined
 }
 
 /** A call as a handler of any contract receives it. What only few handlers look at is made when it is looked at. */
 export class LiveCall {
   readonly tenant: Tenant | undefined
-  readonly caller: Caller
+  readonly caller: AnyCaller
   readonly bearer: string | undefined
   readonly params: CallInput['params']
   readonly query: CallInput['query']

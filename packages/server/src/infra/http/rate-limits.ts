@@ -25,6 +25,8 @@ export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   'inbox-issuer': 600,
   qr: 120,
   reference: 300,
+  // A server on which people register asks for each of them, from one address.
+  idp: 60,
 }
 
 /** How a bucket stands after a request took from it. */
