@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Client, createClient } from '@kith/client'
@@ -16,6 +16,7 @@ export interface ClockedPlace {
   readonly linkPort: number
   readonly identityHosts: Readonly<Record<string, string>>
   readonly nowMs: number
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export type ClockedOrder =
@@ -38,11 +39,20 @@ export class ClockedProcess implements AsyncDisposable {
     this.port = port
   }
 
-  static async start(place: ClockedPlace): Promise<ClockedProcess> {
+  /** `within` makes of its command one that ends by running it in the same process. */
+  static async start(
+    place: ClockedPlace,
+    within: (command: [string, ...string[]]) => [string, ...string[]] = (command) => command,
+  ): Promise<ClockedProcess> {
     const env = { ...process.env, NODE_COMPILE_CACHE: compiled }
-    const child = fork(program, [JSON.stringify(place)], { env, execArgv: [], stdio: 'inherit' })
+    const [file, ...args] = within([process.execPath, program, JSON.stringify(place)])
+    const child = spawn(file, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
     const { port = 0 } = await answerOf(child)
     return new ClockedProcess(child, port)
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   /** One order at a time. */

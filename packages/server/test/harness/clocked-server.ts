@@ -10,7 +10,7 @@ const server = await TestServer.start({
   baseIdTag: place.baseIdTag,
   clock,
   dataDir: place.dataDir,
-  env: { PUBLIC_URL: `http://{idTag}:${place.linkPort}` },
+  env: { PUBLIC_URL: `http://{idTag}:${place.linkPort}`, ...place.env },
   identityHosts: new Map(Object.entries(place.identityHosts) as [IdTag, string][]),
 })
 

@@ -5,7 +5,8 @@ import { jobKind } from '#infra/jobs/index.ts'
 export const makeVariantsJob = jobKind({
   name: 'files.make-variants',
   payload: Type.Object({ fileId: Type.String() }),
-  retry: { maxAttempts: 5, firstDelayMs: 5_000, longestDelayMs: 300_000 },
+  // About a day: a picture at fault is told at once, so what fails is the store, the disk or the machine.
+  retry: { maxAttempts: 32, firstDelayMs: 5_000, longestDelayMs: 3_600_000 },
   concurrency: 2,
   leaseMs: 120_000,
   keepDoneMs: 0,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { blobStoreContract, chunksOf, keptBlob } from '#harness/blob-store-contract.ts'
+import { canMount, onSmallDisk } from '#harness/small-disk.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -124,28 +125,12 @@ async function killed(child: ChildProcess): Promise<void> {
 }
 
 describe('A full disk', () => {
-  // A file system of one megabyte in a mount namespace of the child's own; it is gone with the child.
-  const onSmallDisk = (dir: string, command: readonly string[]) =>
-    spawnSync(
-      'unshare',
-      [
-        '--map-root-user',
-        '--mount',
-        'sh',
-        '-c',
-        'mount -t tmpfs -o size=1m none "$0" && exec "$@"',
-        dir,
-        ...command,
-      ],
-      { encoding: 'utf8' },
-    )
-  const canMount = onSmallDisk(tmpdir(), ['true']).status === 0
-
   test('is E-UNAVAILABLE, told to the log, and leaves nothing', async ({ skip }) => {
-    skip(!canMount, 'needs a machine that lets users mount')
+    skip(!canMount(), 'needs a machine that lets users mount')
     const dir = await emptyDir()
     await openDiskBlobs({ dir, clock: systemClock, logger: quiet })
-    const { stdout } = onSmallDisk(dir, [process.execPath, ...nodeArgs(dir, 'fill')])
+    const [program, ...args] = onSmallDisk(dir, 1, [process.execPath, ...nodeArgs(dir, 'fill')])
+    const { stdout } = spawnSync(program, args, { encoding: 'utf8' })
     const answer = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
     expect(answer).toEqual({ code: 'E-UNAVAILABLE', logged: ['ENOSPC'], left: [] })
   })
