@@ -195,7 +195,8 @@ class Truth {
     })
   }
 
-  /** The reactions that `by` sees as theirs are those that the issuer has. */
+  /** The reactions that `by` sees as theirs are those that the issuer has; whoever may no longer read what they once
+   * received reacts to it in vain. */
   reactions(by: Inhabitant, issuer: Inhabitant): string[] {
     if (this.hasBlock(by, issuer)) return []
     const kept = [...this.#home(issuer).actions.values()].filter(
@@ -203,7 +204,8 @@ class Truth {
     )
     return this.#acts.deeds.flatMap((deed) => {
       const mine = deed.by === issuer && this.isLive(deed) ? this.#find(by, deed) : undefined
-      if (!mine) return []
+      const isForCircle = deed.visibility === 'F' || deed.visibility === 'C'
+      if (!mine || (isForCircle && !this.#mustHave(by, deed))) return []
       const there = kept.find(({ subject }) => subject === deed.actionId)?.subType ?? null
       const here = mine.stat.ownReaction ?? null
       return here === there ? [] : [`${by.idTag} reacted ${here} to ${deed.text}; its issuer knows ${there}`]

@@ -79,17 +79,23 @@ eachDialect('requests', (open) => {
       expect(await bob.get(second.actionId)).toMatchObject({ status: 'C' })
     })
 
-    test('outlives an end that was said before it was known', async () => {
-      const { alice, bob, ask, connections, settle } = await start()
-      await ask()
-      await alice.create({ type: 'CONN', audienceTag: bob.idTag, subType: 'DEL' })
-      const { actionId } = await bob.create({ type: 'CONN', audienceTag: alice.idTag })
-      await settle()
-      expect(await connections()).toEqual(['asked', 'requested'])
-      await alice.accept(actionId)
-      await settle()
-      expect(await connections()).toEqual(['connected', 'connected'])
-    })
+    test.each(['before', 'after'])(
+      'made %s an end by somebody who did not know of it outlives that',
+      async (when) => {
+        const { alice, bob, ask, connections, settle, tick } = await start()
+        await ask()
+        const end = () => alice.create({ type: 'CONN', audienceTag: bob.idTag, subType: 'DEL' })
+        if (when === 'after') await end()
+        const { actionId } = await bob.create({ type: 'CONN', audienceTag: alice.idTag })
+        tick()
+        if (when === 'before') await end()
+        await settle()
+        expect(await connections()).toEqual(['asked', 'requested'])
+        await alice.accept(actionId)
+        await settle()
+        expect(await connections()).toEqual(['connected', 'connected'])
+      },
+    )
 
     test('made anew outlives the end of the former one', async () => {
       const { alice, bob, ask, connections, settle } = await start()

@@ -110,13 +110,13 @@ async function disconnect(scene: HookScene): Promise<void> {
 }
 
 /** Did the other side make this request without knowing of the end? An end names the request of which it was said; one
- * that names none, and comes from elsewhere, was said before what is not older. */
+ * that names none, and comes from elsewhere, was said by somebody who knew of none. */
 async function isOutlived({ tx, tenant, action }: HookScene, request: StoredAction): Promise<boolean> {
   if (!isEnd(action)) return false
   const namedId = parseActionId(action.subject ?? '')
   const named = namedId && (await findStoredAction(tx, namedId))
   if (named?.issuerTag === action.audienceTag) return request.actionId !== namedId
-  return action.issuerTag !== tenant.idTag && request.createdAt >= action.createdAt
+  return action.issuerTag !== tenant.idTag
 }
 
 /** What held has ended, and the request that outlived it waits for an answer. */
