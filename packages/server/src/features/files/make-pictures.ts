@@ -60,7 +60,10 @@ async function stagePicture(
   tenantId: TenantId,
   output: ImageOutput,
 ): Promise<MadePicture> {
-  const blob = await deps.blobs.stage(tenantId, createReadStream(output.path), { maxBytes: output.size })
+  const picture = createReadStream(output.path)
+  // It opens the file at once; the store hears of a failure when it reads.
+  picture.on('error', () => {})
+  const blob = await deps.blobs.stage(tenantId, picture, { maxBytes: output.size })
   const { variant, width, height, size, format } = output
   return { blob, variant: { variant, blobHash: blob.hash, width, height, size, format } }
 }

@@ -108,6 +108,8 @@ export class S3Bucket {
   /** Gives the bytes of a file their name, whole or not at all: one request, or parts that are put together at the end. */
   async write(key: string, { path, size }: { readonly path: string; readonly size: number }): Promise<void> {
     const Body = createReadStream(path, { highWaterMark: 1024 * 1024 })
+    // It opens the file at once; the upload hears of a failure when it reads.
+    Body.on('error', () => {})
     const upload = new Upload({
       client: this.#client,
       params: { ...this.#named(key), Body, ContentLength: size },

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { ByteBody } from './endpoint.ts'
+import { openFormPart } from './form-part.ts'
 import { assertPlainEncoding, hasBody, isJson, mediaTypeOf } from './json-body.ts'
 
 const checkEveryMs = 30_000
@@ -22,7 +21,7 @@ export async function openByteBody(
   if (isJson(mediaType) && hasBody(request)) throw invalid('', 'must be the bytes themselves, not JSON')
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)
-  if (mediaType === 'multipart/form-data') return openFormPart(request)
+  if (mediaType === 'multipart/form-data') return openFormPart(request, lengthOf(request))
   const declaredLength = lengthOf(request)
   return {
     stream: request,
@@ -54,60 +53,4 @@ function cutWhenTooSlow(request: IncomingMessage, clock: Clock): void {
   }
   cancel = clock.wakeAt(clock.now() + checkEveryMs, check)
   request.once('end', () => cancel()).once('close', () => cancel())
-}
-
-/** Parts and their headers before the one that counts. */
-const formLimits = { fields: 50, fieldSize: 64 * 1024, files: 10, parts: 60, headerPairs: 50 }
-
-function openFormPart(request: IncomingMessage): Promise<ByteBody> {
-  const { promise, resolve, reject } = Promise.withResolvers<ByteBody>()
-  const parser = formParser(request)
-  let part: Readable | undefined
-  const fail = (error: Error) => {
-    reject(error)
-    part?.destroy(error)
-    request.unpipe(parser)
-  }
-  parser.on('file', (field, stream, fileName, _encoding, contentType) => {
-    if (field !== 'file' || part) {
-      stream.resume()
-      return
-    }
-    part = stream
-    // The parser emits the error of a truncated part without ending the stream: who reads it later would wait for ever.
-    stream.once('error', (error) => stream.destroy(error))
-    stream.once('close', () => request.unpipe(parser).resume())
-    resolve({
-      stream,
-      contentType,
-      declaredLength: undefined,
-      atMostLength: lengthOf(request),
-      fileName: fileName || undefined,
-    })
-  })
-  parser.on('error', (cause) => fail(part ? asError(cause) : invalid('', 'is not a multipart form')))
-  parser.on('finish', () =>
-    reject(invalid('/file', 'is required: a form part with this name holds the bytes')),
-  )
-  request.on('error', fail)
-  request.pipe(parser)
-  return promise
-}
-
-function formParser(request: IncomingMessage): BusboyInstance {
-  const contentType = request.headers['content-type'] ?? ''
-  try {
-    return new Busboy({
-      headers: { 'content-type': contentType },
-      limits: formLimits,
-      isPartAFile: (field, type, fileName) =>
-        field === 'file' || fileName !== undefined || type === 'application/octet-stream',
-    })
-  } catch {
-    throw invalid('', 'is not a multipart form')
-  }
-}
-
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause))
 }
