@@ -1,4 +1,4 @@
-import { open, rename, rm, stat, utimes } from 'node:fs/promises'
+import { open, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TenantId } from '#infra/db/index.ts'
@@ -94,7 +94,6 @@ class DiskBlobs implements BlobStore {
 
   async #keep(tenantId: TenantId, staged: StagedFile): Promise<void> {
     const to = this.#layout.pathOf(tenantId, staged.hash)
-    await this.#layout.ensureFolderOf(to)
     const known = await unlessMissing(stat(to))
     // One of another length was damaged from outside; these bytes repair it.
     if (known?.size === staged.size) {
@@ -103,7 +102,7 @@ class DiskBlobs implements BlobStore {
       await utimes(to, now, now)
       await rm(staged.path, { force: true })
     } else {
-      await rename(staged.path, to)
+      await this.#layout.place(staged.path, to)
     }
     // In both cases: whoever made the name may not have come to this line yet.
     await syncFolder(dirname(to))

@@ -1,10 +1,10 @@
-import { mkdir, open, readdir } from 'node:fs/promises'
+import { mkdir, open, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { TenantId } from '#infra/db/index.ts'
 import { assertBlobName, assertBlobTenant, isBlobHash } from './blob-hash.ts'
 import type { BlobHash } from './blob-store.ts'
-import { unlessMissing } from './disk-failure.ts'
+import { errorCode, unlessMissing } from './disk-failure.ts'
 
 /** `DIR/staging/RANDOM` and `DIR/TENANT/ab/cdef…`, a level of 256 directories that keeps each of them short. */
 export class DiskLayout {
@@ -30,9 +30,22 @@ export class DiskLayout {
     return join(this.#dir, String(tenantId))
   }
 
-  /** Makes the directory of `path` and everything above it durable, so that a rename into it survives a power loss. */
-  async ensureFolderOf(path: string): Promise<void> {
-    const folder = dirname(path)
+  /** Moves a file to its place. A directory that somebody has removed is made once more. */
+  async place(from: string, to: string): Promise<void> {
+    const folder = dirname(to)
+    await this.#ensure(folder)
+    try {
+      await rename(from, to)
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error
+      this.#durable.delete(folder)
+      await this.#ensure(folder)
+      await rename(from, to)
+    }
+  }
+
+  /** Makes the directory and everything above it durable, so that a rename into it survives a power loss. */
+  async #ensure(folder: string): Promise<void> {
     if (this.#durable.has(folder)) return
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await syncFolder(dirname(folder))
