@@ -8,6 +8,8 @@ import { federationContracts } from './federation.ts'
 import { fileChangeContracts } from './file-changes.ts'
 import { fileListContracts } from './file-lists.ts'
 import { fileContracts } from './files.ts'
+import { idpContracts } from './idp.ts'
+import { identityKeyContracts } from './idp-keys.ts'
 import { profileContracts } from './profiles.ts'
 import { referenceContracts } from './references.ts'
 import { registrationContracts } from './registration.ts'
@@ -25,6 +27,8 @@ export * from './federation.ts'
 export * from './file-changes.ts'
 export * from './file-lists.ts'
 export * from './files.ts'
+export * from './idp.ts'
+export * from './idp-keys.ts'
 export * from './login-session.ts'
 export * from './profiles.ts'
 export * from './references.ts'
@@ -55,5 +59,7 @@ export const allContracts: readonly Contract[] = [
   ...collectionContracts,
   ...referenceContracts,
   ...settingContracts,
+  ...idpContracts,
+  ...identityKeyContracts,
   ...auditContracts,
 ]

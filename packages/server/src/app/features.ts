@@ -13,6 +13,7 @@ import type { Addresses } from './addresses.ts'
 import { actionPorts, wireActions } from './federation-features.ts'
 import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
+import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
 import { registrationFinder, wireRegistration } from './registration-features.ts'
@@ -28,6 +29,8 @@ export interface Features {
   readonly hooks: HttpHooks
   /** Who may register on the host of a tenant; undefined where nobody can. */
   findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
+  /** Does the tenant give names to others? */
+  isProvider(tenant: Tenant): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -39,6 +42,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const files = openFileFeatures(services, identity, addresses)
   const ports = actionPorts(services, identity, files.fileShares)
   const names = openNames(services, identity, { addresses, domainBlocks })
+  const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
   return {
     identity,
     endpoints: [
@@ -49,9 +53,11 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
       ...files.wireShares(ports),
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
       ...domainBlockEndpoints({ ...services, domainBlocks }),
+      ...idp.endpoints,
     ],
-    hooks: hooksOf(identity, services.config),
+    hooks: hooksOf(identity, idp, services.config),
     findRegistration: registrationFinder(services, identity),
+    isProvider: idp.isProvider,
     async close() {
       await identity.lastUse[Symbol.asyncDispose]()
       await files.close()
@@ -61,6 +67,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
 
 function hooksOf(
   { tenants, authenticator, defaultTenant }: IdentityFeatures,
+  idp: IdentityProvider,
   { publicUrl, baseIdTag }: Config,
 ): HttpHooks {
   const soleHost = publicUrl.servesEveryTenant
@@ -72,7 +79,10 @@ function hooksOf(
       const other = host === soleHost ? baseIdTag : defaultTenant
       return named ?? (other && (await tenants.find(other)))
     },
-    authenticate: async ({ tenant, bearer }) => (await authenticator.authenticate({ tenant, bearer })).caller,
+    authenticate: async ({ tenant, bearer }) =>
+      (await idp.findKeyHolder(tenant, bearer)) ??
+      (await authenticator.authenticate({ tenant, bearer })).caller,
+    hasFeature: (tenant) => idp.isProvider(tenant),
   }
 }
 

@@ -2,6 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { createPasswordHasher } from '#features/accounts/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
+import { isManaged } from '#features/idp/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import { findRelations, isBarred, noRelation, overruled, roleOf } from '#features/relations/index.ts'
 import { Authenticator, LastUse } from '#features/sessions/index.ts'
@@ -50,9 +51,11 @@ export function openIdentityFeatures(services: Services, addresses: Addresses, d
       tenants,
       keys: signingKeys,
       clock,
-      createOwnProfile: (tx: Writer, profile: OwnProfile) => {
+      async createOwnProfile(tx: Writer, profile: OwnProfile) {
         assertCanBeServed(config, profile.idTag)
-        return createOwnProfile({ clock }, tx, profile)
+        // A provider of this server gave the name to somebody, perhaps a moment ago.
+        if (await isManaged(tx, [profile.idTag])) throw new Failure('E-PROFILE-EXISTS')
+        await createOwnProfile({ clock }, tx, profile)
       },
     },
     settings,

@@ -5,6 +5,7 @@ import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
+import { idpMigrations } from '#features/idp/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
@@ -43,4 +44,5 @@ export const migrations: readonly Migration[] = [
   ...uploadsMigrations,
   ...tagTimesMigrations,
   ...uniqueTimesMigrations,
+  ...idpMigrations,
 ]

@@ -1,4 +1,5 @@
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
+import { isManaged } from '#features/idp/index.ts'
 import { type NameCheck, openNameCheck } from '#features/registration/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Addresses } from './addresses.ts'
@@ -26,6 +27,7 @@ export function openNames(
     allowPlainHttp: allowPrivateNetwork !== false,
     serverUrls: (idTag) => [addresses.serverUrl(idTag), addresses.serverUrl(baseIdTag)],
     findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
+    isManaged: (names) => isManaged(db.reader(serverTenant), names),
     isBlockedDomain: (name) => domainBlocks.isBlocked(name),
   })
 }

@@ -94,6 +94,7 @@ function openHttp(services: Services, features: Features, rateLimits: RateLimits
       ...pageRoutes({
         findTenant: async (host) => features.hooks.findTenant(host),
         findRegistration: (tenant) => features.findRegistration(tenant),
+        isProvider: (tenant) => features.isProvider(tenant),
       }),
     ],
     hooks: features.hooks,

@@ -4,6 +4,7 @@ import {
   getAccessToken,
   getProxyToken,
   logout,
+  putSetting,
   type ScopeArea,
   scopeAreas,
 } from '@kith/protocol'
@@ -32,6 +33,9 @@ beforeAll(async () => {
   tokens.expired = await server.signIn('alice.localhost')
   server.clock.advance(25 * 3_600_000)
   tokens.alice = await server.signIn('alice.localhost')
+  // Everything that a tenant may offer is there.
+  const params = { name: 'idp.enabled' }
+  await (await server.as('alice.localhost')).call(putSetting, { params, body: { value: true } })
   tokens.bob = await server.signIn('bob.localhost')
   tokens.revoked = await server.signIn('alice.localhost')
   await server.client('alice.localhost', tokens.revoked).call(logout, {})

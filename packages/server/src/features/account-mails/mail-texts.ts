@@ -1,4 +1,4 @@
-/** The mails about an account. */
+/** The mails about an account, or a name that somebody is to have. */
 export const mailTemplates = [
   'password-reset',
   'welcome',
@@ -6,6 +6,7 @@ export const mailTemplates = [
   'password-changed',
   'passkey-added',
   'passkey-removed',
+  'idp-activate',
 ] as const
 export type MailTemplate = (typeof mailTemplates)[number]
 
@@ -63,6 +64,15 @@ const english: Record<MailTemplate, MailText> = {
       'If it was not you, sign in and change your password.',
     ],
   },
+  'idp-activate': {
+    subject: 'Activate your name',
+    paragraphs: [
+      'Somebody, hopefully you, chose the name <%= it.idTag %> and gave this address.',
+      'Activate it to make it yours. The link works once, until <%= it.until %>.',
+      'If it was not you, do nothing: a name that nobody activates is given up after a week.',
+    ],
+    action: 'Activate the name',
+  },
 }
 
 const german: Record<MailTemplate, MailText> = {
@@ -111,6 +121,15 @@ const german: Record<MailTemplate, MailText> = {
       'Von <%= it.idTag %> wurde ein Passkey entfernt.',
       'Waren Sie es nicht, melden Sie sich an und ändern Sie Ihr Passwort.',
     ],
+  },
+  'idp-activate': {
+    subject: 'Aktivieren Sie Ihren Namen',
+    paragraphs: [
+      'Jemand, hoffentlich Sie, hat den Namen <%= it.idTag %> gewählt und diese Adresse angegeben.',
+      'Aktivieren Sie ihn, damit er Ihnen gehört. Der Link gilt einmal, bis <%= it.until %>.',
+      'Waren Sie es nicht, tun Sie nichts: Ein Name, den niemand aktiviert, wird nach einer Woche aufgegeben.',
+    ],
+    action: 'Namen aktivieren',
   },
 }
 

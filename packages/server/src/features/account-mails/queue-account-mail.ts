@@ -13,7 +13,7 @@ interface QueueDeps {
 }
 
 export interface MailedReference {
-  readonly type: Extract<ReferenceType, MailTemplate>
+  readonly type: Exclude<Extract<ReferenceType, MailTemplate>, 'idp-activate'>
   readonly validSecs: number
   /** BCP 47; the tenant's own language when absent. */
   readonly lang?: string | undefined

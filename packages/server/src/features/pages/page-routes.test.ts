@@ -12,6 +12,7 @@ async function startSite(policy: 'open' | 'invite' = 'invite') {
   const rawRoutes = pageRoutes({
     findTenant: async (host) => [alice, bob, club].find((tenant) => tenant.idTag === host),
     findRegistration: async (tenant) => (tenant === alice ? policy : undefined),
+    isProvider: async (tenant) => tenant !== bob,
   })
   const site = await startHttpSite([], { rawRoutes })
   onTestFinished(() => site.close())
@@ -22,7 +23,7 @@ const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-test.each(['/', '/login', '/set-password', '/register'])(
+test.each(['/', '/login', '/set-password', '/register', '/activate'])(
   '%s is a page without anything inline',
   async (path) => {
     const site = await startSite()
@@ -43,7 +44,7 @@ test.each(['/', '/login', '/set-password', '/register'])(
 test('everything that the pages and their scripts name is served', async () => {
   const site = await startSite()
   const pages = await Promise.all(
-    ['/', '/login', '/set-password', '/register'].map((path) => site.send(path)),
+    ['/', '/login', '/set-password', '/register', '/activate'].map((path) => site.send(path)),
   )
   const waiting = pages.flatMap(({ text }) =>
     Array.from(text.matchAll(/"(\/assets\/[^"]+)"/g), ([, path = '']) => path),
@@ -106,6 +107,16 @@ test('people register on the host that the server has for it, and find the way w
   const invited = await startSite('invite')
   expect((await invited.send('/register')).text).toContain('data-registration="invite"')
   expect((await invited.send('/login')).text).not.toContain('href="/register"')
+})
+
+test('a name is activated on the host of a provider, also of a community, and on no other', async () => {
+  const site = await startSite()
+  for (const host of ['alice.example', 'club.example']) {
+    const answer = await site.send('/activate', { headers: { host } })
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain('<button type="submit">Activate it</button>')
+  }
+  expect((await site.send('/activate', { headers: { host: 'bob.example' } })).status).toBe(404)
 })
 
 test('on the host of nobody there is nobody, whatever its name', async () => {

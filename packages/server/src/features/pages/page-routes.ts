@@ -10,9 +10,12 @@ export interface PagesDeps {
   findTenant(host: string): Promise<Tenant | undefined>
   /** Who may register on the host of a tenant; undefined where nobody can. */
   findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
+  /** Does the tenant give names to others? */
+  isProvider(tenant: Tenant): Promise<boolean>
 }
 
-/** The pages on which a person registers, signs in, sets a password, and sees to sessions and passkeys, on every tenant's host. */
+/** The pages on which a person registers, signs in, sets a password, and sees to sessions and passkeys, on every tenant's
+ * host; and on those of identity providers the one on which a name is activated. */
 export function pageRoutes(deps: PagesDeps): RawRoute[] {
   const page = (path: string, name: PageName): RawRoute => ({
     method: 'GET',
@@ -24,6 +27,7 @@ export function pageRoutes(deps: PagesDeps): RawRoute[] {
     page('/login', 'login'),
     page('/set-password', 'set-password'),
     page('/register', 'register'),
+    page('/activate', 'activate'),
     { method: 'GET', path: '/assets/{asset}', handle: answerAsset },
   ]
 }
@@ -36,8 +40,11 @@ async function answerPage(
   const language = pageLanguage(request.headers['accept-language'])
   const tenant = peer.host === undefined ? undefined : await deps.findTenant(peer.host)
   if (!tenant) return pageAnswer(404, renderNotice('absent', undefined, language), language)
+  const isOfProvider = name === 'activate'
+  if (isOfProvider && !(await deps.isProvider(tenant)))
+    return pageAnswer(404, renderNotice('absentPage', tenant.idTag, language), language)
   // A community has no password and no sessions of its own: its members come with their own identities.
-  if (tenant.type === 'community') {
+  if (tenant.type === 'community' && !isOfProvider) {
     const status = name === 'home' ? 200 : 404
     return pageAnswer(status, renderNotice('community', tenant.idTag, language), language)
   }

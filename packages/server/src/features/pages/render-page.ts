@@ -2,7 +2,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { PageLanguage } from './page-language.ts'
 import { type PageTexts, pageTexts, scriptTexts } from './page-texts.ts'
 
-export type PageName = 'home' | 'login' | 'set-password' | 'register'
+export type PageName = 'home' | 'login' | 'set-password' | 'register' | 'activate'
 
 /** Whose page it is. */
 export interface PageOwner extends Pick<Tenant, 'idTag'> {
@@ -52,6 +52,7 @@ const contents: Record<PageName, Render> = {
   }),
   register: (texts, idTag) => ({ title: texts.register, main: registerMain(texts, idTag) }),
   'set-password': (texts, idTag) => ({ title: texts.setPassword, main: setPasswordMain(texts, idTag) }),
+  activate: (texts) => ({ title: texts.activate, main: activateMain(texts) }),
   home: (texts, idTag) => ({ title: 'Kith', main: homeMain(texts, idTag) }),
 }
 
@@ -118,6 +119,15 @@ function registerMain(texts: PageTexts, idTag: string): string {
 <h2 id="registered-title" tabindex="-1">${texts.registered}</h2>
 <p id="registered-text"></p>
 </section>`
+}
+
+// Only a person's click activates: programs that look at the links in mails follow them as well.
+function activateMain(texts: PageTexts): string {
+  return `<h1>${texts.activate}</h1>
+<form id="activate-form" method="post">
+<p class="hint">${texts.activateHint}</p>
+<button type="submit">${texts.activateName}</button>
+</form>`
 }
 
 function homeMain(texts: PageTexts, idTag: string): string {

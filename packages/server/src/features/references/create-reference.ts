@@ -38,6 +38,8 @@ export async function createReference(
   input: CreateReferenceInput,
 ): Promise<Reference> {
   const { tenant, caller, ip, type, description, expiresAt, count } = input
+  // It is worth what was mailed to somebody: the server alone makes one, together with the identity.
+  if (type === 'idp-activate') throw new Failure('E-AUTH-FORBIDDEN')
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
   const target = type === 'share.file' ? await checkFile(deps, input) : checkAdmin(caller)

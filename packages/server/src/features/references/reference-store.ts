@@ -122,15 +122,19 @@ export async function takeOneUse(tx: Writer, refId: RefId, now: number): Promise
   return numUpdatedRows > 0n
 }
 
-/** Makes all references of these types worthless. */
-export async function exhaustReferences(tx: Writer, types: readonly ReferenceType[]): Promise<void> {
-  await tx
+/** Makes all references of these types worthless, or only those to one resource. */
+export async function exhaustReferences(
+  tx: Writer,
+  types: readonly ReferenceType[],
+  resourceId?: string,
+): Promise<void> {
+  const ofTypes = tx
     .tables<ReferenceTables>()
     .updateTable('refs')
     .set({ count: 0 })
     .where('tenant_id', '=', tx.tenantId)
     .where('type', 'in', types)
-    .execute()
+  await (resourceId === undefined ? ofTypes : ofTypes.where('resource_id', '=', resourceId)).execute()
 }
 
 /** False when there is no such reference. */

@@ -17,6 +17,8 @@ export interface NameCheckDeps extends DnsCheckDeps {
   /** False: the base tenant alone can be reached. */
   readonly servesEveryTenant: boolean
   findReservedNames(): Promise<readonly string[]>
+  /** Has an identity provider of this server given one of the names? */
+  isManaged(names: readonly IdTag[]): Promise<boolean>
   /** Is it in a domain with which the server has nothing to do? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
@@ -107,9 +109,12 @@ function refused(path: NameProblem['path'], message: string): NameProblem {
   return { code: 'E-VALIDATION', path, message }
 }
 
-/** By a tenant, as its app domain, because it is barred or still rests, or because it lies below the name of somebody who
- * lives here. */
-async function isTaken({ db, clock, tenants, baseIdTag }: NameCheckDeps, name: IdTag): Promise<boolean> {
+/** By a tenant, as its app domain, because it is barred or still rests, or because it is, or lies below, the name of
+ * somebody who lives here or to whom a provider of this server gave it. */
+async function isTaken(
+  { db, clock, tenants, baseIdTag, isManaged }: NameCheckDeps,
+  name: IdTag,
+): Promise<boolean> {
   if (await tenants.findByHost(name)) return true
   const reader = db.reader(serverTenant)
   const relation = await findRelation(reader, name)
@@ -118,7 +123,7 @@ async function isTaken({ db, clock, tenants, baseIdTag }: NameCheckDeps, name: I
   const labels = name.split('.')
   const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)
   for (const parent of parents) if (parent !== baseIdTag && (await tenants.find(parent))) return true
-  return false
+  return isManaged([name, ...parents])
 }
 
 /** Names below the server's own domain lead where that does, unless somebody says that they have the name themselves. */

@@ -38,6 +38,7 @@ async function openLab(open: OpenTestDatabase) {
       servesEveryTenant: true,
       serverUrls: (idTag) => [`https://${idTag}`],
       findReservedNames: async () => [],
+      isManaged: async () => false,
       isBlockedDomain: async () => false,
     }),
     findPolicy: async () => 'open' as const,

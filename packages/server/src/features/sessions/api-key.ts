@@ -1,18 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-// `sk_` and 32 bytes: 28 of chance, and 4 of check sum, so that a mistyped or invented key costs no look-up.
-const form = /^sk_[A-Za-z0-9_-]{43}$/
+// A prefix and 32 bytes: 28 of chance, and 4 of check sum, so that a mistyped or invented key costs no look-up.
+const form = /^[A-Za-z0-9_-]{43}$/
 const chanceBytes = 28
 
-export function newApiKey(): string {
+/** What a key begins with: one of an account, or one of an identity that a provider manages. */
+export type KeyPrefix = 'sk_' | 'idp_'
+
+export function newApiKey(prefix: KeyPrefix = 'sk_'): string {
   const chance = randomBytes(chanceBytes)
-  return `sk_${Buffer.concat([chance, checkSum(chance)]).toString('base64url')}`
+  return `${prefix}${Buffer.concat([chance, checkSum(chance)]).toString('base64url')}`
 }
 
 /** Can this be a key at all? */
-export function isApiKey(text: string): boolean {
-  if (!form.test(text)) return false
-  const bytes = Buffer.from(text.slice(3), 'base64url')
+export function isApiKey(text: string, prefix: KeyPrefix = 'sk_'): boolean {
+  const secret = text.slice(prefix.length)
+  if (!text.startsWith(prefix) || !form.test(secret)) return false
+  const bytes = Buffer.from(secret, 'base64url')
   return bytes.length === 32 && checkSum(bytes.subarray(0, chanceBytes)).equals(bytes.subarray(chanceBytes))
 }
 

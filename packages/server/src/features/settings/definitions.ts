@@ -91,6 +91,30 @@ export const definitions = {
   'notify.push.follow': push(true, 'new followers'),
   'notify.push.file_share': push(true, 'shared files'),
   'notify.push.comment': push(true, 'comments'),
+  'idp.enabled': define({
+    ...ofTenant,
+    type: Type.Boolean(),
+    default: false,
+    sentence: 'Be an identity provider: give names below the tenant’s own to whoever asks.',
+  }),
+  'idp.name': define({
+    ...ofTenant,
+    type: Type.String({ maxLength: 100 }),
+    default: '',
+    sentence: 'What the identity provider is called; empty: like the tenant’s identity.',
+  }),
+  'idp.info': define({
+    ...ofTenant,
+    type: Type.String({ maxLength: 2000 }),
+    default: '',
+    sentence: 'What the identity provider says of itself to those who look for a name.',
+  }),
+  'idp.url': define({
+    ...ofTenant,
+    type: Type.String({ pattern: '^(https?://[^\\s]+)?$', maxLength: 500 }),
+    default: '',
+    sentence: 'Page with more about the identity provider, such as its terms; empty: none.',
+  }),
   'limits.max_storage_gb': define({
     ...ofServer,
     type: Type.Number({ minimum: 0, maximum: 1_000_000 }),
@@ -129,7 +153,8 @@ export const definitions = {
     isAdminOnly: true,
     type: Type.Array(Type.String({ pattern: '^[a-z0-9-]{1,63}$' }), { maxItems: 500 }),
     default: reservedNames,
-    sentence: 'Names that nobody gets below the domain of the server, nor others that can be taken for them.',
+    sentence:
+      'Names that nobody gets below the domain of the server or of an identity provider, nor others that can be taken for them.',
   }),
   'community.creation': define({
     ...ofServer,

@@ -12,6 +12,7 @@ import {
 import { TestClock } from '#harness/test-clock.ts'
 import type { Caller } from '#infra/caller/index.ts'
 import { Failure } from '#lib/failure.ts'
+import type { HttpHooks } from './admission.ts'
 import { bind, type Endpoint } from './endpoint.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from './rate-limits.ts'
 
@@ -179,7 +180,7 @@ describe('the credential', () => {
 })
 
 describe('what a tenant does not offer', () => {
-  const offering = (isOffered: boolean): HttpSiteOptions['hooks'] => ({
+  const offering = (isOffered: boolean): HttpHooks => ({
     findTenant: () => alice,
     authenticate({ bearer: shown }) {
       const caller = callers[shown]

@@ -11,10 +11,13 @@ import {
 import { withProgram } from '../open-program.ts'
 import { makeRef, type RefRequest } from './make-ref.ts'
 
+// An activation is the server's to make, together with the name that it is for.
+const types = referenceTypes.filter((type) => type !== 'idp-activate')
+
 export const createRef: Command = {
   name: 'ref create',
   summary: 'Make a reference: an invitation, a link that sets a password, or a link to a file.',
-  description: `TYPE is one of ${referenceTypes.map((type) => `\`${type}\``).join(', ')}. Whoever knows the printed id may use it.`,
+  description: `TYPE is one of ${types.map((type) => `\`${type}\``).join(', ')}. Whoever knows the printed id may use it.`,
   positionals: ['TYPE'],
   options: {
     tenant: { type: 'string', value: 'T', meaning: 'On which tenant; the base tenant when absent.' },
@@ -57,8 +60,8 @@ function readRequest(input: CommandInput): RefRequest {
 }
 
 function readType(text: string): ReferenceType {
-  const type = referenceTypes.find((candidate) => candidate === text)
-  if (!type) throw new UsageError(`TYPE is one of ${referenceTypes.join(', ')}`)
+  const type = types.find((candidate) => candidate === text)
+  if (!type) throw new UsageError(`TYPE is one of ${types.join(', ')}`)
   return type
 }
 

@@ -1,0 +1,76 @@
+import type { DomainBlocks } from '#features/domain-blocks/index.ts'
+import {
+  activationMailJob,
+  authenticateKey,
+  idpEndpoints,
+  keyPrefix,
+  sendActivationMail,
+  sweepIdentities,
+  sweepIdentitiesJob,
+} from '#features/idp/index.ts'
+import type { KeyHolder, Tenant } from '#infra/caller/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import type { Endpoint } from '#infra/http/index.ts'
+import type { Addresses } from './addresses.ts'
+import type { IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+import { openSettingsMailer } from './settings-mailer.ts'
+
+/** The names that tenants of this server give to others. */
+export interface IdentityProvider {
+  readonly endpoints: readonly Endpoint[]
+  isProvider(tenant: Tenant): Promise<boolean>
+  /** Whoever holds a key of a managed identity; undefined for every other kind of bearer. */
+  findKeyHolder(tenant: Tenant, bearer: string): Promise<KeyHolder | undefined>
+}
+
+const sweepPeriodMs = 60 * 60_000
+
+export function wireIdentityProvider(
+  services: Services,
+  identity: IdentityFeatures,
+  { addresses, domainBlocks }: { readonly addresses: Addresses; readonly domainBlocks: DomainBlocks },
+): IdentityProvider {
+  const { db, clock, vault, jobs, config } = services
+  const { settings, tenants } = identity
+  const mailDeps = {
+    db,
+    vault,
+    mailer: openSettingsMailer(services, settings),
+    tenants,
+    serverUrlOf: ({ idTag }: Tenant) => addresses.serverUrl(idTag),
+    findLanguage: (tenantId: Tenant['tenantId']) => settings.find(tenantId, 'language'),
+  }
+  jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
+  jobs.handle(sweepIdentitiesJob, () => sweepIdentities({ db, clock }))
+  jobs.every(sweepIdentitiesJob, sweepPeriodMs)
+  const isProvider = async ({ tenantId }: Tenant) => {
+    const hosted = await tenants.findById(tenantId)
+    return hosted?.suspendedAt === undefined && (await settings.find(tenantId, 'idp.enabled'))
+  }
+  return {
+    endpoints: idpEndpoints({
+      db,
+      clock,
+      vault,
+      jobs,
+      ownHosts: config.federation.localAddresses,
+      findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
+      isBlockedDomain: (name) => domainBlocks.isBlocked(name),
+      async findWords(tenantId) {
+        const [name, info, url] = await Promise.all([
+          settings.find(tenantId, 'idp.name'),
+          settings.find(tenantId, 'idp.info'),
+          settings.find(tenantId, 'idp.url'),
+        ])
+        return { name, info, url }
+      },
+    }),
+    isProvider,
+    async findKeyHolder(tenant, bearer) {
+      if (!bearer.startsWith(keyPrefix)) return undefined
+      if (!(await isProvider(tenant))) return undefined
+      return authenticateKey({ db, clock }, { tenant, bearer })
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import type { IdTag } from '@kith/protocol'
+import Type, { type Static } from 'typebox'
+import { mailLanguage, renderMail } from '#features/account-mails/index.ts'
+import {
+  findReferenceByHash,
+  type MakeReferenceDeps,
+  makeReference,
+  referenceHash,
+} from '#features/references/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import { type JobContext, type Jobs, JobVerdict, jobKind } from '#infra/jobs/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import { MailError, type Mailer } from '#infra/mail/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { type ManagedIdentity, referenceSecs } from './managed-identity.ts'
+import { findIdentity } from './managed-identity-store.ts'
+
+const minuteMs = 60_000
+
+/** The mail with which an identity is activated. It names the reference by its hash: the queue holds nothing that opens. */
+export const activationMailJob = jobKind({
+  name: 'idp.activation-mail',
+  payload: Type.Object({
+    mailId: Type.String(),
+    idTag: Type.String(),
+    refHash: Type.String(),
+    lang: Type.Optional(Type.String()),
+  }),
+  retry: {
+    maxAttempts: 12,
+    giveUpAfterMs: 24 * 60 * minuteMs,
+    firstDelayMs: 10_000,
+    longestDelayMs: 60 * minuteMs,
+  },
+  concurrency: 2,
+  leaseMs: 2 * minuteMs,
+  keepDoneMs: 0,
+})
+
+export interface ActivationMailDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly mailer: Mailer
+  readonly tenants: Pick<Tenants, 'findById'>
+  /** Where the provider's pages are: from the configuration, never from a request. */
+  serverUrlOf(tenant: Tenant): string
+  findLanguage(tenantId: TenantId): Promise<string | undefined>
+}
+
+/** Makes the reference with which an identity becomes its owner's, and queues the mail with it. Without an address the
+ * owner finds it among their own references. */
+export async function inviteOwner(
+  deps: MakeReferenceDeps & { readonly jobs: Pick<Jobs, 'enqueue'> },
+  tx: Writer,
+  { identity, isMailed, lang }: { identity: ManagedIdentity; isMailed: boolean; lang: string | undefined },
+): Promise<void> {
+  const { idTag, email, ownerTag } = identity
+  const { refId } = await makeReference(deps, tx, {
+    type: 'idp-activate',
+    resourceId: idTag,
+    description: idTag,
+    expiresAt: nowSecs(deps.clock) + referenceSecs,
+    ...(email === undefined && ownerTag !== undefined ? { createdBy: ownerTag } : {}),
+  })
+  if (email === undefined || !isMailed) return
+  await deps.jobs.enqueue(tx, activationMailJob, {
+    mailId: randomBytes(12).toString('hex'),
+    idTag,
+    refHash: referenceHash(refId),
+    ...(lang === undefined ? {} : { lang }),
+  })
+}
+
+/** Does the work of `activationMailJob`; nothing once the identity is activated or gone. */
+export async function sendActivationMail(
+  deps: ActivationMailDeps,
+  payload: Static<(typeof activationMailJob)['payload']>,
+  { tenantId }: JobContext,
+): Promise<void> {
+  const { mailId, idTag, refHash, lang } = payload
+  const reader = deps.db.reader(tenantId)
+  const tenant = await deps.tenants.findById(tenantId)
+  const identity = await findIdentity(reader, idTag as IdTag)
+  const reference = await findReferenceByHash(deps.vault, reader, refHash)
+  if (!tenant || identity?.status !== 'pending' || identity.email === undefined) return
+  if (!reference || reference.count === 0) return
+  const mail = renderMail('idp-activate', mailLanguage(lang ?? (await deps.findLanguage(tenantId))), {
+    idTag,
+    link: activationLink(deps.serverUrlOf(tenant), reference.refId),
+    ...(reference.expiresAt === undefined ? {} : { untilSecs: reference.expiresAt }),
+  })
+  const messageId = `<${mailId}@${tenant.idTag}>`
+  await deps.mailer.send({ to: identity.email, messageId, ...mail }).catch((error: unknown) => {
+    if (error instanceof MailError && error.isPermanent)
+      throw new JobVerdict(error.message, { kind: 'dead' }, error)
+    throw error
+  })
+}
+
+/** The page of the provider on which an identity is activated. The token is a fragment: it reaches neither logs nor
+ * `Referer`. */
+export function activationLink(serverUrl: string, refId: string): string {
+  return `${serverUrl}/activate#token=${refId}`
+}

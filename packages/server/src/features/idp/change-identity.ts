@@ -1,0 +1,91 @@
+import { audit } from '#features/audit/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+import { type Ask, getManaged, type Managed, seen } from './find-managed.ts'
+import { acceptAddress, activeSecs, assertMayChange, type ManagedIdentity } from './managed-identity.ts'
+import { updateIdentity } from './managed-identity-store.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+interface From {
+  readonly ip: string
+}
+
+type AddressedIdentity = ManagedIdentity & Required<Pick<ManagedIdentity, 'address' | 'addressUpdatedAt'>>
+
+/** Says where the server of an identity is: at `address`, or where the request comes from. */
+export async function setAddress(
+  deps: Deps,
+  request: Ask & From & { readonly address?: string | undefined; readonly isAutomatic: boolean },
+): Promise<AddressedIdentity> {
+  const { tenant, caller, ip, isAutomatic } = request
+  const wanted = request.address ?? (isAutomatic ? ip : undefined)
+  if (wanted === undefined) throw invalid('/address', 'Say where, or that it is where this comes from.')
+  return deps.db.transact(tenant.tenantId, async (tx) => {
+    const { identity, standing } = await getManaged(tx, request)
+    assertMayChange(standing, identity)
+    const now = nowSecs(deps.clock)
+    const address = acceptAddress(wanted, identity.idTag)
+    const isOwn = standing === 'owner' || standing === 'key'
+    const base = isOwn ? seen(identity, now) : identity
+    const changed = { ...base, address, addressUpdatedAt: now, updatedAt: now }
+    await updateIdentity(tx, changed)
+    if (address !== identity.address) {
+      const { idTag } = identity
+      const by = caller.kind === 'key' ? { keyId: caller.keyId } : {}
+      const actorTag = caller.idTag
+      await audit(deps, tx, {
+        event: 'identity.address-changed',
+        actorTag,
+        ip,
+        details: { idTag, address, ...by },
+      })
+    }
+    return changed
+  })
+}
+
+/** Says whether the address changes often; suspends an identity or ends that, which is the provider's to do. */
+export async function changeIdentity(
+  deps: Deps,
+  request: Ask &
+    From & { readonly isDynamic?: boolean | undefined; readonly status?: 'active' | 'suspended' | undefined },
+): Promise<ManagedIdentity> {
+  const { tenant, isDynamic } = request
+  return deps.db.transact(tenant.tenantId, async (tx) => {
+    const managed = await getManaged(tx, request)
+    assertMayChange(managed.standing, managed.identity)
+    const updatedAt = nowSecs(deps.clock)
+    const identity = { ...(await withStatus(deps, tx, managed, request)), updatedAt }
+    const changed = isDynamic === undefined ? identity : { ...identity, isDynamic }
+    await updateIdentity(tx, changed)
+    return changed
+  })
+}
+
+async function withStatus(
+  deps: Deps,
+  tx: Writer,
+  { identity, standing }: Managed,
+  {
+    caller,
+    status,
+    ip,
+  }: Pick<Ask, 'caller'> & From & { readonly status?: 'active' | 'suspended' | undefined },
+): Promise<ManagedIdentity> {
+  if (status === undefined) return identity
+  if (standing !== 'provider') throw new Failure('E-AUTH-FORBIDDEN')
+  if (identity.status === 'pending')
+    throw new Failure('E-STATE', { message: 'Its owner activates this name.' })
+  if (identity.status === status) return identity
+  const { idTag } = identity
+  const event = status === 'suspended' ? 'identity.suspended' : 'identity.resumed'
+  await audit(deps, tx, { event, actorTag: caller.idTag, ip, details: { idTag } })
+  // It may have come to its end meanwhile: the owner gets the time to be seen again.
+  const expiresAt = status === 'active' ? nowSecs(deps.clock) + activeSecs : identity.expiresAt
+  return { ...identity, status, expiresAt }
+}

@@ -1,0 +1,149 @@
+import type { IdTag } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { migrations } from '#app/migrations.ts'
+import { createTenant } from '#features/tenants/index.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
+import type { Identified } from '#infra/caller/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { createIdentity } from './create-identity.ts'
+import { addKey, authenticateKey, listKeys } from './identity-keys.ts'
+import { listIdentities } from './list-identities.ts'
+import { findIdentity, isManaged, listByLabel } from './managed-identity-store.ts'
+import { releaseIdentity } from './release-identity.ts'
+import { sweepIdentities } from './sweep-identities.ts'
+
+const daySecs = 86_400
+const alice = 'alice.example' as IdTag
+const carol = 'carol.example' as IdTag
+
+/** A provider over a database, asked without HTTP before it. */
+async function openLab(open: OpenTestDatabase) {
+  const world = new SignInWorld()
+  const lab = signInLab(await open({ migrations, clock: world.clock }), world)
+  const tenant = await lab.makeTenant('names.example')
+  const deps = {
+    ...lab.deps,
+    ownHosts: [],
+    findReservedNames: async () => [],
+    isBlockedDomain: async () => false,
+  }
+  const caller = (idTag: IdTag): Identified => ({
+    kind: 'identity',
+    idTag,
+    tokenUse: 'proxy',
+    scope: undefined,
+    role: 'public',
+    isOwner: idTag === tenant.idTag,
+    isAdmin: false,
+  })
+  const owner = caller(tenant.idTag)
+  return {
+    ...lab,
+    deps,
+    tenant,
+    caller,
+    owner,
+    reader: lab.db.reader(tenant.tenantId),
+    create: (label: string, wish: { caller?: Identified; ownerTag?: IdTag; email?: string } = {}) =>
+      createIdentity(deps, {
+        tenant,
+        caller: owner,
+        idTag: `${label}.names.example` as IdTag,
+        ownerTag: carol,
+        ip: '203.0.113.7',
+        ...wish,
+      }),
+  }
+}
+
+eachDialect('a name', (open) => {
+  test('is had by one of a hundred who ask at once', async () => {
+    const lab = await openLab(open)
+    const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => lab.create('wanted')))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'E-PROFILE-EXISTS' })
+    const { items } = await listIdentities(lab.deps, { tenant: lab.tenant, caller: lab.owner, limit: 200 })
+    expect(items.map(({ idTag }) => idTag)).toEqual(['wanted.names.example'])
+  })
+
+  test('is not a tenant’s and somebody’s here at once', async () => {
+    const lab = await openLab(open)
+    const idTag = 'both.names.example' as IdTag
+    const createOwnProfile = async (tx: Parameters<typeof isManaged>[0]) => {
+      if (await isManaged(tx, [idTag])) throw new Error('managed')
+    }
+    const makeTenant = () =>
+      lab.db.transact(serverTenant, (tx) =>
+        createTenant({ ...lab.deps, createOwnProfile }, tx, { idTag, name: 'Both', type: 'person' }),
+      )
+    const outcomes = await Promise.allSettled([lab.create('both'), makeTenant()])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test('is listed to whom it concerns, with wildcards that mean themselves', async () => {
+    const lab = await openLab(open)
+    const registrar = lab.caller(alice)
+    await lab.create('one', { caller: registrar, email: 'A_1%@example.org' })
+    await lab.create('two', { caller: registrar, ownerTag: 'other.example' as IdTag })
+    await lab.create('three')
+    const tagsFor = async (caller: Identified, filter: object = {}) => {
+      const { items } = await listIdentities(lab.deps, { tenant: lab.tenant, caller, limit: 200, ...filter })
+      return items.map(({ idTag }) => idTag.split('.')[0]).sort()
+    }
+    expect(await tagsFor(lab.owner)).toEqual(['one', 'three', 'two'])
+    expect(await tagsFor(registrar)).toEqual(['one', 'two'])
+    expect(await tagsFor(lab.caller(carol))).toEqual(['one', 'three'])
+    expect(await tagsFor(lab.owner, { email: 'a_1%@' })).toEqual(['one'])
+    expect(await tagsFor(lab.owner, { email: '%' })).toEqual(['one'])
+    expect(await tagsFor(lab.owner, { q: '_' })).toEqual(['one'])
+    expect(await tagsFor(lab.owner, { cursor: '', q: 'NAMES.example' })).toEqual(['one', 'three', 'two'])
+    expect(await tagsFor(lab.owner, { registrarTag: alice, ownerTag: carol, status: 'pending' })).toEqual([
+      'one',
+    ])
+  })
+
+  test('is found by its label only while that stands for one', async () => {
+    const lab = await openLab(open)
+    await lab.create('dr.one')
+    expect((await listByLabel(lab.reader, 'dr')).map(({ idTag }) => idTag)).toEqual(['dr.one.names.example'])
+    await lab.create('dr.two')
+    expect(await listByLabel(lab.reader, 'dr')).toHaveLength(2)
+  })
+
+  test('goes with its keys, and rests', async () => {
+    const lab = await openLab(open)
+    const { tenant, owner: caller } = lab
+    const { identity } = await lab.create('kept')
+    const { idTag } = identity
+    const { plaintext } = await lab.db.transact(tenant.tenantId, (tx) =>
+      addKey(lab.deps, tx, { idTag, name: undefined }),
+    )
+    expect(await authenticateKey(lab.deps, { tenant, bearer: plaintext })).toMatchObject({
+      kind: 'key',
+      idTag,
+    })
+    await releaseIdentity(lab.deps, { tenant, caller, id: 'kept', ip: '203.0.113.7' })
+    await expect(authenticateKey(lab.deps, { tenant, bearer: plaintext })).rejects.toMatchObject({
+      code: 'E-AUTH-UNAUTH',
+    })
+    expect((await listKeys(lab.deps, { tenant, caller, offset: 0, limit: 20 })).total).toBe(0)
+    const again = lab.create('kept', { caller: lab.caller(carol) })
+    await expect(again).rejects.toMatchObject({ code: 'E-PROFILE-EXISTS' })
+    lab.clock.advance(30 * daySecs * 1000)
+    await sweepIdentities(lab.deps)
+    await lab.create('kept', { caller: lab.caller(carol) })
+  })
+
+  test('that is pending for a week is gone', async () => {
+    const lab = await openLab(open)
+    const { identity } = await lab.create('late')
+    lab.clock.advance(7 * daySecs * 1000 - 1000)
+    await sweepIdentities(lab.deps)
+    expect(await findIdentity(lab.reader, identity.idTag)).toBeDefined()
+    lab.clock.advance(1000)
+    await sweepIdentities(lab.deps)
+    expect(await findIdentity(lab.reader, identity.idTag)).toBeUndefined()
+  })
+})

@@ -1,0 +1,45 @@
+import { type AttemptBucket, countAttempt } from '#features/sign-in/index.ts'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+const minuteMs = 60_000
+
+// A server on which people register does so from one address.
+const address = { burst: 30, refillMs: 2 * minuteMs }
+// All registrars together: with the week that a name may be pending, some 5 000 names that nobody activates.
+const registrars = { burst: 60, refillMs: 2 * minuteMs }
+// References to one mailbox, whose owner may have asked for none of them.
+const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
+
+/** Counts a name before it is given. `E-RATELIMIT` when there were too many. */
+export async function countName(
+  deps: Deps,
+  { tenantId, ip }: { readonly tenantId: TenantId; readonly ip: string },
+): Promise<void> {
+  const buckets: AttemptBucket[] = [
+    { tenantId: serverTenant, key: `names address ${rateKeyOf(ip)}`, ...address },
+    { tenantId, key: 'names registrars', ...registrars },
+  ]
+  await countAttempt(deps, buckets)
+}
+
+/** Counts a mail to a mailbox; false when it had too many. The registrar is not told: it would say what others sent. */
+export async function countActivationMail(deps: Deps, email: string): Promise<boolean> {
+  const at = email.lastIndexOf('@')
+  // What stands behind a plus reaches the same mailbox.
+  const owner = `${email.slice(0, at).split('+')[0]}${email.slice(at)}`.toLowerCase()
+  try {
+    await countAttempt(deps, [{ tenantId: serverTenant, key: `names mailbox ${owner}`, ...mailbox }])
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-RATELIMIT') return false
+    throw error
+  }
+}

@@ -1,0 +1,224 @@
+import type { CursorPage, IdTag, ManagedStatus, OffsetPage } from '@kith/protocol'
+import type { Selectable } from 'kysely'
+import { contains, keysetPage, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { ManagedIdentity } from './managed-identity.ts'
+
+interface IdentityTables {
+  managed_identities: {
+    tenant_id: number
+    id_tag: string
+    label: string
+    email: string | null
+    registrar_tag: string
+    owner_tag: string | null
+    address: string | null
+    address_updated_at: number | null
+    status: string
+    dyndns: number
+    created_at: number
+    updated_at: number
+    expires_at: number
+    last_seen_at: number | null
+  }
+}
+type IdentityRow = Selectable<IdentityTables['managed_identities']>
+
+/** False when the name is managed already, by whichever provider of this server. */
+export async function insertIdentity(tx: Writer, identity: ManagedIdentity): Promise<boolean> {
+  const row = {
+    tenant_id: tx.tenantId,
+    id_tag: identity.idTag,
+    label: labelOf(identity.idTag),
+    email: identity.email ?? null,
+    registrar_tag: identity.registrarTag,
+    owner_tag: identity.ownerTag ?? null,
+    ...toColumns(identity),
+    created_at: identity.createdAt,
+  }
+  const inserted = await tx
+    .tables<IdentityTables>()
+    .insertInto('managed_identities')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id_tag')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** Writes what can change of an identity. */
+export async function updateIdentity(tx: Writer, identity: ManagedIdentity): Promise<void> {
+  await tx
+    .tables<IdentityTables>()
+    .updateTable('managed_identities')
+    .set(toColumns(identity))
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', identity.idTag)
+    .execute()
+}
+
+/** Its keys go along. */
+export async function deleteIdentity(tx: Writer, idTag: IdTag): Promise<void> {
+  await tx
+    .tables<IdentityTables>()
+    .deleteFrom('managed_identities')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', idTag)
+    .execute()
+}
+
+export async function findIdentity(reader: Reader, idTag: IdTag): Promise<ManagedIdentity | undefined> {
+  const row = await reader
+    .tables<IdentityTables>()
+    .selectFrom('managed_identities')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('id_tag', '=', idTag)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Those whose name begins with this label, the shortest first; at most two. */
+export async function listByLabel(reader: Reader, label: string): Promise<ManagedIdentity[]> {
+  const rows = await reader
+    .tables<IdentityTables>()
+    .selectFrom('managed_identities')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('label', '=', label)
+    .orderBy((row) => row.fn<number>('length', ['id_tag']))
+    .limit(2)
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** Is one of the names managed by a provider of this server, whichever? Names are of the server, not of one tenant. */
+export async function isManaged(reader: Reader, names: readonly string[]): Promise<boolean> {
+  const row = await reader
+    .tables<IdentityTables>()
+    .selectFrom('managed_identities')
+    .select('id_tag')
+    .where('id_tag', 'in', names)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface IdentityFilter {
+  /** Only those that this identity registered, owns or is; all when absent. */
+  readonly visibleTo?: IdTag | undefined
+  readonly email?: string | undefined
+  readonly registrarTag?: IdTag | undefined
+  readonly ownerTag?: IdTag | undefined
+  readonly status?: ManagedStatus | undefined
+  readonly q?: string | undefined
+}
+
+/** Newest first, with the number of all that the filter lets through. */
+export async function listIdentities(
+  reader: Reader,
+  { offset, limit, ...filter }: IdentityFilter & { readonly offset: number; readonly limit: number },
+): Promise<OffsetPage<ManagedIdentity>> {
+  const { total } = await matching(reader, filter)
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  const rows = await matching(reader, filter)
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id_tag', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+  return { items: rows.map(fromRow), total: Number(total), offset, limit }
+}
+
+/** The same from a cursor on; from the beginning without one. */
+export async function pageIdentities(
+  reader: Reader,
+  {
+    cursor,
+    limit,
+    ...filter
+  }: IdentityFilter & { readonly cursor: string | undefined; readonly limit: number },
+): Promise<CursorPage<ManagedIdentity>> {
+  const page = await keysetPage(
+    matching(reader, filter).selectAll(),
+    { sort: 'created', column: 'created_at', kind: 'integer', idColumn: 'id_tag', idKind: 'text' },
+    { direction: 'desc', cursor, limit },
+  )
+  return { ...page, items: page.items.map(fromRow) }
+}
+
+function matching(reader: Reader, filter: IdentityFilter) {
+  const { visibleTo, email, registrarTag, ownerTag, status, q } = filter
+  const { dialect } = reader
+  let query = reader
+    .tables<IdentityTables>()
+    .selectFrom('managed_identities')
+    .where('tenant_id', '=', reader.tenantId)
+  if (visibleTo !== undefined)
+    query = query.where((row) =>
+      row.or([
+        row('registrar_tag', '=', visibleTo),
+        row('owner_tag', '=', visibleTo),
+        row.and([row('id_tag', '=', visibleTo), row('owner_tag', 'is', null)]),
+      ]),
+    )
+  if (email !== undefined) query = query.where(contains(dialect, 'email', email))
+  if (registrarTag !== undefined) query = query.where('registrar_tag', '=', registrarTag)
+  if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (q !== undefined)
+    query = query.where((row) => row.or([contains(dialect, 'id_tag', q), contains(dialect, 'email', q)]))
+  return query
+}
+
+/** Those of all providers whose time is over, the first ones first. Suspended ones stay. */
+export async function listEnded(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ tenantId: TenantId; idTag: IdTag }[]> {
+  const rows = await reader
+    .tables<IdentityTables>()
+    .selectFrom('managed_identities')
+    .select(['tenant_id', 'id_tag'])
+    .where('status', '<>', 'suspended')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, idTag: row.id_tag as IdTag }))
+}
+
+function labelOf(idTag: IdTag): string {
+  return idTag.slice(0, idTag.indexOf('.'))
+}
+
+function toColumns(identity: ManagedIdentity) {
+  return {
+    address: identity.address ?? null,
+    address_updated_at: identity.addressUpdatedAt ?? null,
+    status: identity.status,
+    dyndns: identity.isDynamic ? 1 : 0,
+    updated_at: identity.updatedAt,
+    expires_at: identity.expiresAt,
+    last_seen_at: identity.lastSeenAt ?? null,
+  }
+}
+
+function fromRow(row: IdentityRow): ManagedIdentity {
+  return {
+    idTag: row.id_tag as IdTag,
+    registrarTag: row.registrar_tag as IdTag,
+    status: row.status as ManagedStatus,
+    isDynamic: row.dyndns === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    expiresAt: row.expires_at,
+    ...(row.email === null ? {} : { email: row.email }),
+    ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag as IdTag }),
+    ...(row.address === null ? {} : { address: row.address }),
+    ...(row.address_updated_at === null ? {} : { addressUpdatedAt: row.address_updated_at }),
+    ...(row.last_seen_at === null ? {} : { lastSeenAt: row.last_seen_at }),
+  }
+}

@@ -1,0 +1,72 @@
+import { isIP } from 'node:net'
+import { type IdTag, type ManagedStatus, parseIdTag } from '@kith/protocol'
+import { hasRole, type Identified, type KeyHolder, type Tenant } from '#infra/caller/index.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+
+/** A name that a provider has given, or is about to give. */
+export interface ManagedIdentity {
+  readonly idTag: IdTag
+  readonly email?: string
+  readonly registrarTag: IdTag
+  /** Who owns it, when that is not the identity itself. */
+  readonly ownerTag?: IdTag
+  /** IP address or host name of its server. */
+  readonly address?: string
+  readonly addressUpdatedAt?: number
+  readonly status: ManagedStatus
+  readonly isDynamic: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** When it goes, unless it is activated or, later, seen again. */
+  readonly expiresAt: number
+  /** When its owner or its key was last seen. */
+  readonly lastSeenAt?: number
+}
+
+const daySecs = 24 * 3600
+
+/** How long a reference is good, a name is pending, an active one lives without a sign of its owner, and a released one
+ * rests. */
+export const referenceSecs = daySecs
+export const pendingSecs = 7 * daySecs
+export const activeSecs = 365 * daySecs
+export const restSecs = 30 * daySecs
+
+/** As what somebody stands before an identity; undefined: they may not know of it. */
+export type Standing = 'provider' | 'owner' | 'key' | 'registrar'
+
+/** Whoever the provider belongs to: on a community's host its leaders, on the base tenant's also administrators. */
+export function isProvider(caller: Identified | KeyHolder, tenant: Tenant): boolean {
+  if (caller.kind === 'key') return false
+  return caller.isOwner || caller.isAdmin || (tenant.type === 'community' && hasRole(caller, 'leader'))
+}
+
+export function standingOf(
+  caller: Identified | KeyHolder,
+  tenant: Tenant,
+  { idTag, ownerTag, registrarTag }: Pick<ManagedIdentity, 'idTag' | 'ownerTag' | 'registrarTag'>,
+): Standing | undefined {
+  if (caller.kind === 'key') return caller.idTag === idTag ? 'key' : undefined
+  if (isProvider(caller, tenant)) return 'provider'
+  if (caller.idTag === (ownerTag ?? idTag)) return 'owner'
+  return caller.idTag === registrarTag ? 'registrar' : undefined
+}
+
+/** Fails unless the standing allows a change now: a registrar has a say while the identity is pending, and of a suspended
+ * one the provider alone. */
+export function assertMayChange(standing: Standing, { status }: Pick<ManagedIdentity, 'status'>): void {
+  if (standing === 'provider') return
+  if (standing === 'registrar' && status !== 'pending')
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This name is its owner’s by now.' })
+  if (status === 'suspended') throw new Failure('E-STATE', { message: 'This name is suspended.' })
+}
+
+/** The address of a server in its one spelling. */
+export function acceptAddress(text: string, idTag: IdTag): string {
+  if (isIP(text) === 4) return text
+  if (isIP(text) === 6 && !text.includes('%')) return new URL(`http://[${text}]/`).hostname.slice(1, -1)
+  const host = parseIdTag(text)
+  if (host === undefined || host === idTag)
+    throw invalid('/address', 'This is no IP address and no name of another host.')
+  return host
+}

@@ -1,0 +1,33 @@
+import type { IdTag, ProviderInfo } from '@kith/protocol'
+import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import { isProvider } from './managed-identity.ts'
+import { findObjection, isAtRest, type ProviderNamesDeps } from './provider-names.ts'
+
+/** What a provider says of itself (the settings `idp.*`); empty where it says nothing. */
+export interface ProviderWords {
+  readonly name: string
+  readonly info: string
+  readonly url: string
+}
+
+export async function getProviderInfo(
+  { findWords }: { findWords(tenantId: TenantId): Promise<ProviderWords> },
+  { tenantId, idTag }: Tenant,
+): Promise<ProviderInfo> {
+  const { name, info, url } = await findWords(tenantId)
+  return { domain: idTag, name: name || idTag, info, ...(url === '' ? {} : { url }) }
+}
+
+/** Can a name be had now? Taken, reserved and resting ones are told alike. */
+export async function isAvailable(
+  deps: ProviderNamesDeps,
+  { tenant, caller, idTag }: { readonly tenant: Tenant; readonly caller: Caller; readonly idTag: IdTag },
+): Promise<boolean> {
+  if (await findObjection(deps, { tenant, idTag })) return false
+  return !(await isAtRest(deps, deps.db.reader(tenant.tenantId), {
+    idTag,
+    callerTag: idTagOf(caller),
+    isProvider: caller.kind === 'identity' && isProvider(caller, tenant),
+  }))
+}

@@ -1,0 +1,58 @@
+import type { IdTag } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import { exhaustReferences } from '#features/references/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { type Ask, getManaged, idTagOf } from './find-managed.ts'
+import { assertMayChange, isProvider, type ManagedIdentity, restSecs } from './managed-identity.ts'
+import { deleteIdentity } from './managed-identity-store.ts'
+import { deleteReleased, findReleased, putReleased } from './released-identity-store.ts'
+
+interface Deps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+/** Takes an identity away for good and lets its name rest; a name that rests already is let go by the provider's owner.
+ * Answers the name. */
+export async function releaseIdentity(deps: Deps, request: Ask & { readonly ip: string }): Promise<IdTag> {
+  const { tenant, caller, ip } = request
+  return deps.db.transact(tenant.tenantId, async (tx) => {
+    const resting = isProvider(caller, tenant) ? await findResting(deps, tx, request) : undefined
+    if (resting !== undefined) {
+      await deleteReleased(tx, resting)
+      const details = { idTag: resting }
+      await audit(deps, tx, { event: 'identity.freed', actorTag: caller.idTag, ip, details })
+      return resting
+    }
+    const { identity, standing } = await getManaged(tx, request)
+    assertMayChange(standing, identity)
+    const { idTag, status } = identity
+    await removeIdentity(deps, tx, identity)
+    const details = { idTag, status }
+    await audit(deps, tx, { event: 'identity.released', actorTag: caller.idTag, ip, details })
+    return idTag
+  })
+}
+
+async function findResting(
+  { clock }: Deps,
+  tx: Writer,
+  { tenant, id }: Pick<Ask, 'tenant' | 'id'>,
+): Promise<IdTag | undefined> {
+  const idTag = idTagOf(tenant, id)
+  return idTag && (await findReleased(tx, { idTag, now: nowSecs(clock) }))?.idTag
+}
+
+/** Removes an identity with its keys, makes its references worthless, and keeps the name from others for a while. Whoever
+ * had it pending may have it again: nobody has known it yet. */
+export async function removeIdentity(
+  { clock }: Pick<Deps, 'clock'>,
+  tx: Writer,
+  { idTag, status, registrarTag }: ManagedIdentity,
+): Promise<void> {
+  await exhaustReferences(tx, ['idp-activate'], idTag)
+  await deleteIdentity(tx, idTag)
+  const until = nowSecs(clock) + restSecs
+  await putReleased(tx, { idTag, until, registrarTag: status === 'pending' ? registrarTag : undefined })
+}

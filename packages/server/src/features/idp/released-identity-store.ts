@@ -1,0 +1,58 @@
+import type { IdTag } from '@kith/protocol'
+import type { Reader, Writer } from '#infra/db/index.ts'
+
+interface ReleasedTables {
+  released_identities: { tenant_id: number; id_tag: string; registrar_tag: string | null; until: number }
+}
+
+interface ReleasedIdentity {
+  readonly idTag: IdTag
+  /** Who had it pending, and may have it again at once. */
+  readonly registrarTag?: IdTag | undefined
+  readonly until: number
+}
+
+/** Keeps a released name from others until then. */
+export async function putReleased(
+  tx: Writer,
+  { idTag, registrarTag, until }: ReleasedIdentity,
+): Promise<void> {
+  const change = { registrar_tag: registrarTag ?? null, until }
+  await tx
+    .tables<ReleasedTables>()
+    .insertInto('released_identities')
+    .values({ tenant_id: tx.tenantId, id_tag: idTag, ...change })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'id_tag']).doUpdateSet(change))
+    .execute()
+}
+
+export async function findReleased(
+  reader: Reader,
+  { idTag, now }: { readonly idTag: IdTag; readonly now: number },
+): Promise<ReleasedIdentity | undefined> {
+  const row = await reader
+    .tables<ReleasedTables>()
+    .selectFrom('released_identities')
+    .select(['registrar_tag', 'until'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('id_tag', '=', idTag)
+    .where('until', '>', now)
+    .executeTakeFirst()
+  return (
+    row && { idTag, until: row.until, registrarTag: (row.registrar_tag ?? undefined) as IdTag | undefined }
+  )
+}
+
+export async function deleteReleased(tx: Writer, idTag: IdTag): Promise<void> {
+  await tx
+    .tables<ReleasedTables>()
+    .deleteFrom('released_identities')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', idTag)
+    .execute()
+}
+
+/** Forgets the names of all providers that have rested. */
+export async function pruneReleased(tx: Writer, now: number): Promise<void> {
+  await tx.tables<ReleasedTables>().deleteFrom('released_identities').where('until', '<=', now).execute()
+}
