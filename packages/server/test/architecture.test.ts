@@ -160,7 +160,7 @@ const confined: readonly { readonly what: string; readonly pattern: RegExp; read
   {
     what: 'raw HTTP',
     pattern: /from '(node:https?|undici|fastify)'|\bfetch\(/,
-    allowed: /^packages\/(server\/src\/(infra\/(egress|http|telemetry)|app)\/|client\/)/,
+    allowed: /^packages\/(server\/src\/(infra\/(egress|http|telemetry|ws)|app)\/|client\/)/,
   },
   {
     what: 'process output',

@@ -9,6 +9,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpLogger } from './http-logger.ts'
 import { createMethodTable } from './methods.ts'
+import type { UpgradeCheck } from './node-server.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { RawRoute } from './raw-route.ts'
 import { pathsOf, routeOf } from './route.ts'
@@ -26,6 +27,8 @@ export interface HttpServerOptions {
   readonly cors: CorsOrigins
   /** Networks in CIDR form whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[]
+  /** Which requests become `upgrade` events of `server`; none when absent. */
+  readonly isUpgrade?: UpgradeCheck
   /** Told of every answer to a route, when it is written: for metrics and the access log. */
   readonly observe?: (answered: Answered) => void
 }
@@ -77,7 +80,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       ...options.rawRoutes.map(({ method, path }) => ({ method, paths: [path] })),
     ]),
   })
-  const app = createRouter(edge)
+  const app = createRouter(edge, options.isUpgrade ?? (() => false))
   const sockets = trackSockets(app.server)
   const { observe } = options
   for (const endpoint of options.endpoints) {

@@ -19,7 +19,11 @@ export {
   type RateLimitName,
   type RateLimits,
   type RateVerdict,
+  rateFailure,
 } from './rate-limits.ts'
+export { rawAnswer } from './raw-answer.ts'
 export { type Outgoing, RawJson } from './raw-json.ts'
 export type { RawRoute, RawVisit } from './raw-route.ts'
 export { openRedisRateLimits } from './redis-rate-limits.ts'
+export { compileSerializer } from './serializer.ts'
+export { normalizeTarget } from './target.ts'

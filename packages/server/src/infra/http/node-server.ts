@@ -8,13 +8,19 @@ const keepAliveTimeoutMs = 65_000
 // Without a byte in either direction; the longest poll is half a minute.
 const silenceTimeoutMs = 120_000
 
+/** Does this request ask for a protocol that is spoken at its path? */
+export type UpgradeCheck = (request: IncomingMessage) => boolean
+
 const routedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** The server of Node with our limits; every request goes by the edge to the router. */
 export function createNodeServer(
   edge: Edge,
-  route: (request: IncomingMessage, response: ServerResponse) => void,
-  unrouted: (request: IncomingMessage, response: ServerResponse) => void,
+  {
+    route,
+    unrouted,
+  }: Record<'route' | 'unrouted', (request: IncomingMessage, response: ServerResponse) => void>,
+  isUpgrade: UpgradeCheck,
 ): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     if (edge.intercept(request, response)) return
@@ -31,6 +37,8 @@ export function createNodeServer(
       connectionsCheckingInterval: 500,
       // Checked by us, to answer in our form.
       requireHostHeader: false,
+      // Whatever else asks for another protocol is answered in this one.
+      shouldUpgradeCallback: isUpgrade,
     },
     listener,
   )

@@ -1,9 +1,7 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { errorText } from './answer.ts'
-import { requestIdOf } from './exchange.ts'
+import { rawAnswer } from './raw-answer.ts'
 
 interface ParserError extends Error {
   readonly code?: string
@@ -15,20 +13,7 @@ export function answerParserError(error: ParserError, socket: Socket, clock: Clo
     socket.destroy()
     return
   }
-  const { status, failure } = verdictOn(error)
-  const reqId = requestIdOf(undefined)
-  const body = errorText(failure, nowSecs(clock), reqId)
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'X-Content-Type-Options: nosniff',
-    'Referrer-Policy: strict-origin-when-cross-origin',
-    `X-Request-Id: ${reqId}`,
-    'Connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.end(rawAnswer(clock, verdictOn(error)))
 }
 
 // 408 and 431 say more than the statuses of our codes do.

@@ -9,6 +9,7 @@ export type RateLimitName =
   | 'identity'
   | 'bad-bearer'
   | 'inbox-issuer'
+  | 'upgrade'
 
 /** Requests per minute and key. SPEC names the first two; the tight ones leave room for a household behind one
  * address and for a peer server, and stop a guessing machine. */
@@ -23,6 +24,8 @@ export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   // sends is bounded by `inbox-issuer`.
   inbox: 6000,
   'inbox-issuer': 600,
+  // WebSockets that are opened: a household that comes back after a restart, not a client that loops.
+  upgrade: 600,
   qr: 120,
   reference: 300,
   // A server on which people register asks for each of them, from one address.

@@ -4,7 +4,7 @@ import { Failure } from '#lib/failure.ts'
 import { answerFailure, answerWhole } from './answer.ts'
 import type { Edge } from './edge.ts'
 import type { Exchange } from './exchange.ts'
-import { createNodeServer } from './node-server.ts'
+import { createNodeServer, type UpgradeCheck } from './node-server.ts'
 import { answerParserError } from './parser-error.ts'
 import type { RawRoute } from './raw-route.ts'
 import type { Route } from './route.ts'
@@ -16,7 +16,7 @@ export type Router = FastifyInstance<Server, IncomingMessage, ServerResponse>
 const maxParamLength = 4096
 
 /** The router, with everything that Fastify would do beyond routing given to us. */
-export function createRouter(edge: Edge): Router {
+export function createRouter(edge: Edge, isUpgrade: UpgradeCheck): Router {
   const unrouted = (request: IncomingMessage, response: ServerResponse) => {
     void edge.answerUnrouted(request, response)
   }
@@ -26,7 +26,7 @@ export function createRouter(edge: Edge): Router {
     routerOptions: { maxParamLength },
     // Input and output are compiled by us, lazily; Fastify's compilers would be loaded at start and never used.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    serverFactory: (route) => createNodeServer(edge, route, unrouted),
+    serverFactory: (route) => createNodeServer(edge, { route, unrouted }, isUpgrade),
     clientErrorHandler: (error, socket) => answerParserError(error, socket, edge.site.clock),
     frameworkErrors(_error, request, reply) {
       reply.hijack()

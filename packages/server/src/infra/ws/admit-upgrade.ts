@@ -1,0 +1,83 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorStatus } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import { normalizeTarget, type RateLimits, type RawRoute, rateFailure, rawAnswer } from '#infra/http/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { SocketRoom } from './socket-room.ts'
+
+export interface UpgradeDeps {
+  readonly rateLimits: RateLimits
+  readonly clock: Clock
+  readonly hooks: { findTenant(host: string): Promise<Tenant | undefined> }
+  readonly room: Pick<SocketRoom, 'hasRoomFor'>
+  isWelcome(): boolean
+}
+
+// A client that is refused for the number of its sockets may try again when one of them has ended.
+const crowdedSecs = 10
+
+/** The tenant of an upgrade that may go on: what HTTP still answers is decided here, and nothing of it costs more than
+ * a look-up. */
+export async function admitUpgrade(
+  { rateLimits, clock, hooks, room, isWelcome }: UpgradeDeps,
+  request: IncomingMessage,
+  { address, host }: { readonly address: string; readonly host: string | undefined },
+): Promise<Tenant> {
+  if (!isWelcome()) throw new Failure('E-UNAVAILABLE')
+  if (!normalizeTarget(request)) throw new Failure('E-VALIDATION')
+  const verdict = await rateLimits.take('upgrade', address)
+  if (!verdict.isAllowed) throw rateFailure(verdict, clock)
+  if (rateLimits.hasTooManyBadBearers(address) || !room.hasRoomFor(address))
+    throw new Failure('E-RATELIMIT', { retryAfterSecs: crowdedSecs })
+  const tenant = host === undefined ? undefined : await hooks.findTenant(host)
+  if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
+  return tenant
+}
+
+/** Answers an upgrade in HTTP and ends the connection. */
+export function refuse(connection: Duplex, clock: Clock, error: unknown): void {
+  if (connection.destroyed) return
+  const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
+  connection.end(rawAnswer(clock, { status: errorStatus[failure.code], failure }))
+}
+
+/** Does the request ask for a WebSocket? What else is wrong with the handshake, the library answers. */
+export function isWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/** The bearer of an upgrade: browsers can only put it into the query. */
+export function bearerOf({ headers }: IncomingMessage, query: URLSearchParams): string | undefined {
+  const header = /^bearer(?: +(\S*))? *$/i.exec(headers.authorization ?? '')
+  return header ? (header[1] ?? '') : (query.get('token') ?? undefined)
+}
+
+const upgradeRequired = 426
+
+/** The answer to a request that is none for a WebSocket. */
+export function notSpoken(
+  path: string,
+  { hooks, clock }: { readonly hooks: UpgradeDeps['hooks']; readonly clock: Clock },
+): RawRoute {
+  return {
+    method: 'GET',
+    path,
+    async handle({ peer }) {
+      if (peer.host === undefined || !(await hooks.findTenant(peer.host)))
+        throw new Failure('E-PROFILE-NOTFOUND')
+      const error = { code: 'E-VALIDATION', message: STATUS_CODES[upgradeRequired] }
+      return {
+        status: upgradeRequired,
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'cache-control': 'no-store',
+          upgrade: 'websocket',
+          connection: 'Upgrade',
+        },
+        body: JSON.stringify({ error, time: nowSecs(clock) }),
+      }
+    },
+  }
+}

@@ -1,0 +1,269 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { maxMessageBytes } from '@kith/protocol'
+import type { WebSocketServer } from 'ws'
+import { guest, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import {
+  createPeerReader,
+  type HttpLogger,
+  type RateLimits,
+  type RawRoute,
+  rateKeyOf,
+} from '#infra/http/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { admitUpgrade, bearerOf, isWebSocket, notSpoken, refuse } from './admit-upgrade.ts'
+import { LiveSocket } from './live-socket.ts'
+import { pathReader } from './path-form.ts'
+import { defaultSocketLimits, type SocketLimits, SocketRoom } from './socket-room.ts'
+import { type Proof, SocketRefusal, type SocketRoute, type SocketVisit } from './socket-route.ts'
+
+/** What the sockets ask of the application. */
+export interface SocketHooks<Credential> {
+  findTenant(host: string): Promise<Tenant | undefined>
+  /** Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
+  authenticate(presented: { readonly tenant: Tenant; readonly bearer: string }): Promise<Proof<Credential>>
+  /** Which of these do not hold any more: asked every few seconds about all open sockets together. */
+  listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
+}
+
+export interface SocketsOptions<Credential> {
+  readonly routes: readonly SocketRoute<Credential>[]
+  readonly hooks: SocketHooks<Credential>
+  readonly rateLimits: RateLimits
+  readonly clock: Clock
+  readonly logger: HttpLogger
+  readonly trustedProxies: readonly string[]
+  readonly limits?: SocketLimits
+}
+
+/** The WebSockets of a server. */
+export interface Sockets {
+  /** For the HTTP server: which requests are upgrades. */
+  isUpgrade(request: IncomingMessage): boolean
+  /** What answers requests at the same paths that are no upgrades. */
+  readonly rawRoutes: readonly RawRoute[]
+  attach(server: Server): void
+  /** Looks again at what all open sockets rest on: for when something has been revoked. */
+  review(): Promise<void>
+  readonly size: number
+  /** Ends all (1012) and lets nobody in any more. */
+  stop(): Promise<void>
+}
+
+/** Opens nothing yet: the library is loaded with the first upgrade. */
+export function openSockets<Credential>(options: SocketsOptions<Credential>): Sockets {
+  return new SocketServer(options)
+}
+
+class SocketServer<Credential> implements Sockets {
+  readonly rawRoutes: readonly RawRoute[]
+  readonly #options: SocketsOptions<Credential>
+  readonly #routes: readonly {
+    readonly route: SocketRoute<Credential>
+    readonly read: ReturnType<typeof pathReader>
+  }[]
+  readonly #peerOf: ReturnType<typeof createPeerReader>
+  readonly #room: SocketRoom
+  readonly #visits = new Map<LiveSocket, Visit<Credential>>()
+  #acceptor: Promise<WebSocketServer> | undefined
+  #isStopping = false
+  #hasFailed = false
+
+  constructor(options: SocketsOptions<Credential>) {
+    const { routes, clock, limits = defaultSocketLimits } = options
+    this.#options = options
+    this.#routes = routes.map((route) => ({ route, read: pathReader(route.path) }))
+    this.#peerOf = createPeerReader(options.trustedProxies)
+    this.#room = new SocketRoom({ clock, limits, review: () => this.#reviewAll() })
+    this.rawRoutes = routes.map(({ path }) => notSpoken(path, options))
+  }
+
+  get size(): number {
+    return this.#room.size
+  }
+
+  isUpgrade(request: IncomingMessage): boolean {
+    return isWebSocket(request) && this.#find(request.url ?? '') !== undefined
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+      // Until the library takes the connection over nobody else listens.
+      const ignore = () => undefined
+      connection.on('error', ignore)
+      this.#accept(request, connection, head).then(
+        () => connection.off('error', ignore),
+        (error: unknown) => refuse(connection, this.#options.clock, error),
+      )
+    })
+  }
+
+  review(): Promise<void> {
+    return this.#room.size === 0 ? Promise.resolve() : this.#room.review()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#room.empty('restarting')
+  }
+
+  #find(url: string) {
+    for (const { route, read } of this.#routes) {
+      const params = read(url)
+      if (params) return { route, params }
+    }
+    return undefined
+  }
+
+  async #accept(request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> {
+    const { rateLimits, clock, hooks } = this.#options
+    const found = this.#find(request.url ?? '')
+    if (!found) throw new Failure('E-NOTFOUND')
+    const peer = this.#peerOf(request)
+    const address = rateKeyOf(peer.ip)
+    const isWelcome = () => !this.#isStopping
+    const room = this.#room
+    const tenant = await admitUpgrade({ rateLimits, clock, hooks, room, isWelcome }, request, {
+      ...peer,
+      address,
+    })
+    this.#acceptor ??= loadAcceptor()
+    const acceptor = await this.#acceptor
+    if (connection.destroyed || !isWelcome()) throw new Failure('E-UNAVAILABLE')
+    acceptor.handleUpgrade(request, connection, head, (accepted) => {
+      const socket = new LiveSocket(accepted, {
+        ...found.route,
+        clock,
+        onError: (error) => this.#onError(error, found.route),
+        onGone: () => {
+          this.#room.remove(socket)
+          this.#visits.delete(socket)
+        },
+      })
+      socket.watchFrames(connection)
+      this.#room.add(socket, address)
+      void this.#welcome(
+        found,
+        new Visit(this.#options.hooks, { tenant, socket, ...found, request }),
+        address,
+      )
+    })
+  }
+
+  /** Everything from here on is told by a close: browsers see no other answer. */
+  async #welcome(
+    { route }: { readonly route: SocketRoute<Credential> },
+    visit: Visit<Credential>,
+    address: string,
+  ): Promise<void> {
+    const { socket } = visit
+    try {
+      if (this.#room.size > (this.#options.limits ?? defaultSocketLimits).total)
+        throw new SocketRefusal('overloaded')
+      await this.#identify(visit, address)
+      const caller = idTagOf(visit.proof.caller)
+      if (caller !== undefined && !this.#room.claim(socket, `${visit.tenant.tenantId} ${caller}`))
+        throw new SocketRefusal('overloaded')
+      this.#visits.set(socket, visit)
+      const handler = await route.open(visit)
+      if (socket.isGone) this.#visits.delete(socket)
+      socket.handleWith(handler)
+    } catch (error) {
+      if (error instanceof SocketRefusal) socket.close(error.why)
+      else if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') socket.close('unauthenticated')
+      else {
+        this.#onError(error, route)
+        socket.close('failed')
+      }
+    }
+  }
+
+  async #identify(visit: Visit<Credential>, address: string): Promise<void> {
+    const { bearer } = visit
+    if (bearer === undefined) return
+    try {
+      visit.renew(await visit.authenticate(bearer))
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH')
+        await this.#options.rateLimits.take('bad-bearer', address)
+      throw error
+    }
+  }
+
+  async #reviewAll(): Promise<void> {
+    const visits = [...this.#visits.values()]
+    const credentials = visits.flatMap(({ proof }) => proof.credential ?? [])
+    try {
+      const ended = await this.#options.hooks.listEnded(credentials)
+      this.#hasFailed = false
+      for (const { proof, socket } of visits)
+        if (proof.credential !== undefined && ended.has(proof.credential)) socket.close('unauthenticated')
+    } catch (error) {
+      // The next look comes by itself; a database that is away must not end every socket.
+      if (!this.#hasFailed)
+        this.#options.logger.error({ err: error }, 'open sockets could not be looked at again')
+      this.#hasFailed = true
+    }
+  }
+
+  #onError(error: unknown, { path }: SocketRoute<Credential>): void {
+    if (error instanceof Failure && error.cause === undefined) return
+    this.#options.logger.error({ err: error, endpoint: path }, 'a socket failed unexpectedly')
+  }
+}
+
+async function loadAcceptor(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws')
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+  })
+}
+
+class Visit<Credential> implements SocketVisit<Credential> {
+  readonly tenant: Tenant
+  readonly socket: LiveSocket
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly access: 'read' | 'write' | undefined
+  readonly bearer: string | undefined
+  readonly #hooks: SocketHooks<Credential>
+  #proof: Proof<Credential> = { caller: guest, credential: undefined }
+
+  constructor(
+    hooks: SocketHooks<Credential>,
+    {
+      request,
+      ...at
+    }: Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params'> & {
+      readonly request: IncomingMessage
+    },
+  ) {
+    this.#hooks = hooks
+    this.tenant = at.tenant
+    this.socket = at.socket
+    this.params = at.params
+    const [, query = ''] = /\?(.*)$/.exec(request.url ?? '') ?? []
+    this.query = new URLSearchParams(query)
+    const access = this.query.get('access')
+    this.access = access === 'read' || access === 'write' ? access : undefined
+    this.bearer = bearerOf(request, this.query)
+    // It is read once; nobody who is given the query needs it.
+    this.query.delete('token')
+  }
+
+  get proof(): Proof<Credential> {
+    return this.#proof
+  }
+
+  authenticate(bearer: string): Promise<Proof<Credential>> {
+    return this.#hooks.authenticate({ tenant: this.tenant, bearer })
+  }
+
+  renew(proof: Proof<Credential>): void {
+    this.#proof = proof
+  }
+}

@@ -1,0 +1,444 @@
+import { connect as connectTcp } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, test } from 'vitest'
+import { alice } from '#harness/http-site.ts'
+import { SocketClient } from '#harness/socket-client.ts'
+import { type SocketSite, type SocketSiteOptions, startSocketSite } from '#harness/socket-site.ts'
+import { Failure } from '#lib/failure.ts'
+import { SocketRefusal } from './socket-route.ts'
+
+const sites: SocketSite[] = []
+afterEach(async () => {
+  for (const site of sites.splice(0)) await site.close()
+})
+
+async function start(options?: SocketSiteOptions): Promise<SocketSite> {
+  const site = await startSocketSite(options)
+  sites.push(site)
+  return site
+}
+
+/** Lets everything that is under way in this process and on its sockets happen. */
+async function breathe(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('an upgrade', () => {
+  test('opens a socket whose messages come back, text as text', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    client.send('hello')
+    await client.until(1)
+    expect(client.received).toEqual(['hello'])
+  })
+
+  test('takes the bearer from the header as well, and reads parameters and access', async () => {
+    const site = await start()
+    await using client = await site.connect('/ws/echo/a%2Fb?access=read', {
+      headers: { authorization: 'Bearer owner' },
+    })
+    client.send('x')
+    await client.until(1)
+    expect(site.visits[0]).toMatchObject({ params: { name: 'a/b' }, access: 'read' })
+    expect(site.visits[0]?.proof.caller).toMatchObject({ kind: 'identity', idTag: alice.idTag })
+  })
+
+  test('gives handlers no token to lose', async () => {
+    const site = await start()
+    await using client = await site.connect('/ws/echo/x?token=owner&other=1')
+    client.send('x')
+    await client.until(1)
+    expect([...(site.visits[0]?.query.keys() ?? [])]).toEqual(['other'])
+  })
+
+  test('is 404 for an unknown host, and at an unknown path', async () => {
+    const site = await start()
+    await expect(SocketClient.connect(site.port, 'nobody.example', '/ws/echo/x')).rejects.toMatchObject({
+      status: 404,
+    })
+    await expect(site.connect('/ws/other')).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('is 426 when it is none', async () => {
+    const site = await start()
+    const answer = await site.send('/ws/echo/x')
+    expect([answer.status, answer.headers.upgrade]).toEqual([426, 'websocket'])
+    expect(answer.json.error.code).toBe('E-VALIDATION')
+    expect((await site.send('/ws/echo/x', { headers: { host: 'nobody.example' } })).status).toBe(404)
+    const other = await site.send('/ws/echo/x', { headers: { connection: 'Upgrade', upgrade: 'h2c' } })
+    expect(other.status).toBe(426)
+  })
+
+  test('is 429 with a time to wait when an address asks too often, before any bearer is looked at', async () => {
+    const site = await start({ rates: { upgrade: 2 } })
+    await using _good = await site.connect()
+    await using _bad = await site.connect('/ws/echo/x?token=bad')
+    await expect(site.connect()).rejects.toMatchObject({ status: 429, retryAfter: '60' })
+    expect(site.visits).toHaveLength(1)
+  })
+
+  test('counts for the address that a trusted proxy names', async () => {
+    const site = await start({ rates: { upgrade: 1 }, trustedProxies: ['127.0.0.1/32'] })
+    const from = (ip: string) => site.connect(undefined, { headers: { 'x-forwarded-for': ip } })
+    await using _first = await from('192.0.2.1')
+    await using _second = await from('192.0.2.2')
+    await expect(from('192.0.2.1')).rejects.toMatchObject({ status: 429 })
+  })
+
+  test('is 503 while the server stops', async () => {
+    const site = await start()
+    await site.sockets.stop()
+    await expect(site.connect()).rejects.toMatchObject({ status: 503 })
+  })
+
+  test('is 400 with two hosts or half a handshake', async () => {
+    const site = await start()
+    const head = `GET /ws/echo/x HTTP/1.1\r\nHost: ${alice.idTag}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`
+    expect(await site.sendRaw(`${head}Host: other.example\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /)
+    expect(await site.sendRaw(`${head}Sec-WebSocket-Version: 13\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  test('agrees to no compression', async () => {
+    const site = await start()
+    await using client = await site.connect(undefined, { perMessageDeflate: true })
+    expect(client.socket.extensions).toBe('')
+  })
+})
+
+describe('a refusal', () => {
+  test.each(['bad', ''])('for the bearer "%s" is 1008, a second after the upgrade', async (token) => {
+    const site = await start()
+    await using client = await site.connect(`/ws/echo/x?token=${token}`)
+    await breathe()
+    site.clock.advance(999)
+    await breathe()
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+    site.clock.advance(1)
+    expect(await client.closed).toMatchObject({ code: 1008 })
+    expect(site.visits).toHaveLength(0)
+  })
+
+  test.each([
+    ['forbidden', 4403],
+    ['notFound', 4404],
+    ['wrongType', 4409],
+    ['overloaded', 1013],
+  ] as const)('%s is %i at once', async (why, code) => {
+    const site = await start({
+      open() {
+        throw new SocketRefusal(why)
+      },
+    })
+    await using client = await site.connect()
+    expect(await client.closed).toMatchObject({ code })
+  })
+
+  test('for a store that fails is 1011, and logged', async () => {
+    const site = await start({
+      open() {
+        throw new Error('the disk is on fire')
+      },
+    })
+    await using client = await site.connect()
+    expect(await client.closed).toMatchObject({ code: 1011, reason: 'the store failed' })
+    expect(site.logged).toHaveLength(1)
+  })
+
+  test('of many bad bearers comes before the upgrade', async () => {
+    const site = await start({ rates: { 'bad-bearer': 1 } })
+    await using _client = await site.connect('/ws/echo/x?token=bad')
+    await breathe()
+    await expect(site.connect()).rejects.toMatchObject({ status: 429 })
+  })
+})
+
+describe('messages', () => {
+  test('of the wrong frame type are ignored, and end the socket (1008) after ten', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    for (let at = 0; at < 10; at += 1) client.send(Buffer.from('bytes'))
+    client.send('still here')
+    await client.until(1)
+    expect(client.received).toEqual(['still here'])
+    client.send(Buffer.from('bytes'))
+    await breathe()
+    site.clock.advance(1000)
+    expect(await client.closed).toMatchObject({ code: 1008 })
+  })
+
+  test('are bytes where the path speaks bytes', async () => {
+    const site = await start({ frames: 'binary' })
+    await using client = await site.connect()
+    client.send('text')
+    client.send(Buffer.from([1, 2, 3]))
+    await client.until(1)
+    expect(client.received).toEqual([Buffer.from([1, 2, 3])])
+  })
+
+  test('are handled in their order, one after the other', async () => {
+    const handled: string[] = []
+    const first = Promise.withResolvers<void>()
+    const site = await start({
+      open: () => ({
+        async receive(frame) {
+          handled.push(`${frame} begins`)
+          if (frame === 'first') await first.promise
+          handled.push(`${frame} ends`)
+        },
+      }),
+    })
+    await using client = await site.connect()
+    for (const message of ['first', 'second']) client.send(message)
+    await breathe()
+    expect(handled).toEqual(['first begins'])
+    first.resolve()
+    await expect.poll(() => handled).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
+  })
+
+  test('wait with the client when they come faster than they are handled', async () => {
+    const gate = Promise.withResolvers<void>()
+    let handled = 0
+    const site = await start({
+      messagesPerMinute: 10_000,
+      open: () => ({
+        async receive() {
+          await gate.promise
+          handled += 1
+        },
+      }),
+    })
+    await using client = await site.connect()
+    const large = 'x'.repeat(100_000)
+    for (let at = 0; at < 200; at += 1) client.send(large)
+    await breathe()
+    // Some twenty megabytes are not read: they stay where they are.
+    expect(client.socket.bufferedAmount).toBeGreaterThan(5_000_000)
+    gate.resolve()
+    await expect.poll(() => handled, { timeout: 5000 }).toBe(200)
+  })
+
+  test('of more than 16 MiB end the socket with 1009', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    const part = Buffer.alloc(4 * 1024 ** 2, 'x')
+    for (let at = 0; at < 4; at += 1) client.socket.send(part, { fin: false, binary: false })
+    client.socket.send('x', { fin: true, binary: false })
+    expect(await client.closed).toMatchObject({ code: 1009 })
+  })
+
+  test('of 16 MiB in frames of 4 MiB arrive; a longer frame ends the socket with 1009', async () => {
+    let length = 0
+    const site = await start({
+      open: () => ({
+        receive(frame) {
+          length = frame.length
+        },
+      }),
+    })
+    await using client = await site.connect()
+    const part = Buffer.alloc(4 * 1024 ** 2, 'x')
+    for (let at = 0; at < 4; at += 1) client.socket.send(part, { fin: at === 3, binary: false })
+    await expect.poll(() => length, { timeout: 5000 }).toBe(16 * 1024 ** 2)
+    client.send(Buffer.alloc(4 * 1024 ** 2 + 1).toString())
+    expect(await client.closed).toMatchObject({ code: 1009 })
+  })
+
+  test('of more than the path allows in a minute end the socket with 1013, and so do pings', async () => {
+    const site = await start({ messagesPerMinute: 20 })
+    await using talker = await site.connect()
+    for (let at = 0; at < 21; at += 1) talker.send('x')
+    expect(await talker.closed).toMatchObject({ code: 1013 })
+    await using pinger = await site.connect()
+    for (let at = 0; at < 21; at += 1) pinger.socket.ping()
+    expect(await pinger.closed).toMatchObject({ code: 1013 })
+  })
+
+  test('that break the handler end the socket with 1011', async () => {
+    const site = await start({
+      open: () => ({
+        receive() {
+          throw new Failure('E-INTERNAL', { cause: new Error('no') })
+        },
+      }),
+    })
+    await using client = await site.connect()
+    client.send('x')
+    expect(await client.closed).toMatchObject({ code: 1011 })
+  })
+})
+
+describe('a client that', () => {
+  test('never reads is cut off with 1013 instead of costing memory', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    client.send('x')
+    await client.until(1)
+    client.socket.pause()
+    const { socket } = site.visits[0]!
+    const message = 'x'.repeat(64 * 1024)
+    let sent = 0
+    while (socket.isOpen && sent < 1000) {
+      socket.send(message)
+      sent += 1
+      if (sent % 16 === 0) await breathe()
+    }
+    expect(socket.isOpen).toBe(false)
+    expect(sent).toBeLessThan(500)
+    // It does not say goodbye either.
+    site.clock.advance(5000)
+    await expect.poll(() => site.sockets.size).toBe(0)
+    client.socket.resume()
+    expect((await client.closed).code).not.toBe(1000)
+  })
+
+  test('has a thousand messages waiting is cut off with 1013', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    client.send('x')
+    await client.until(1)
+    const { socket } = site.visits[0]!
+    for (let at = 0; at < 1001; at += 1) socket.send('x')
+    expect(await client.closed).toMatchObject({ code: 1013 })
+  })
+
+  test('misses two pongs in a row is gone', async () => {
+    const site = await start()
+    await using silent = await site.connect(undefined, { autoPong: false })
+    await using alive = await site.connect()
+    for (const client of [silent, alive]) client.send('x')
+    await Promise.all([silent.until(1), alive.until(1)])
+    let pings = 0
+    silent.socket.on('ping', () => {
+      pings += 1
+    })
+    for (let at = 0; at < 3; at += 1) {
+      site.clock.advance(25_000)
+      await breathe()
+    }
+    expect((await silent.closed).code).toBe(1006)
+    expect(pings).toBe(2)
+    expect([site.sockets.size, alive.socket.readyState]).toEqual([1, alive.socket.OPEN])
+  })
+
+  test('goes away leaves nothing', async () => {
+    let gone = 0
+    const site = await start({
+      open: () => ({
+        receive: () => undefined,
+        gone: () => {
+          gone += 1
+        },
+      }),
+    })
+    const client = await site.connect()
+    await breathe()
+    await client[Symbol.asyncDispose]()
+    await expect.poll(() => [site.sockets.size, gone]).toEqual([0, 1])
+  })
+
+  test('breaks off in the handshake harms nobody', async () => {
+    const site = await start()
+    for (let at = 0; at < 5; at += 1) {
+      const socket = connectTcp(site.port, '127.0.0.1')
+      socket.write(
+        `GET /ws/echo/x HTTP/1.1\r\nHost: ${alice.idTag}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      )
+      socket.resetAndDestroy()
+    }
+    await breathe()
+    await using client = await site.connect()
+    client.send('x')
+    await client.until(1)
+  })
+})
+
+describe('the number of sockets is bounded', () => {
+  const limits = { total: 4, perAddress: 3, perAccount: 2 }
+  const trustedProxies = ['127.0.0.1/32']
+  const from = (site: SocketSite, ip: string, token: string) =>
+    site.connect(`/ws/echo/x?token=${token}`, { headers: { 'x-forwarded-for': ip } })
+
+  test('per address: 429', async () => {
+    const site = await start({ limits, trustedProxies })
+    await using _a = await from(site, '192.0.2.1', 'owner')
+    await using _b = await from(site, '192.0.2.1', 'visitor')
+    const last = await from(site, '192.0.2.1', 'nobody')
+    await expect(from(site, '192.0.2.1', 'nobody')).rejects.toMatchObject({ status: 429 })
+    await last[Symbol.asyncDispose]()
+    await expect.poll(() => site.sockets.size).toBe(2)
+    await using _again = await from(site, '192.0.2.1', 'nobody')
+  })
+
+  test('per account and in all: 1013', async () => {
+    const site = await start({ limits, trustedProxies })
+    await using _a = await from(site, '192.0.2.1', 'owner')
+    await using _b = await from(site, '192.0.2.2', 'owner')
+    await breathe()
+    const third = await from(site, '192.0.2.3', 'owner')
+    expect(await third.closed).toMatchObject({ code: 1013 })
+    await using _c = await from(site, '192.0.2.4', 'visitor')
+    await using _d = await from(site, '192.0.2.5', 'visitor')
+    await using fifth = await from(site, '192.0.2.6', 'nobody')
+    expect(await fifth.closed).toMatchObject({ code: 1013 })
+  })
+})
+
+describe('what a socket rests on', () => {
+  test('is looked at again every three seconds, and its end is 1008', async () => {
+    const site = await start()
+    await using revoked = await site.connect()
+    await using other = await site.connect('/ws/echo/x?token=visitor')
+    for (const client of [revoked, other]) client.send('x')
+    await Promise.all([revoked.until(1), other.until(1)])
+    site.ended.add('owner')
+    site.clock.advance(3000)
+    expect(await revoked.closed).toMatchObject({ code: 1008 })
+    expect(other.socket.readyState).toBe(other.socket.OPEN)
+  })
+
+  test('is looked at again at once when something is revoked', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    client.send('x')
+    await client.until(1)
+    site.clock.advance(1000)
+    site.ended.add('owner')
+    await site.sockets.review()
+    expect(await client.closed).toMatchObject({ code: 1008 })
+  })
+
+  test('can be renewed', async () => {
+    const site = await start()
+    await using client = await site.connect()
+    client.send('x')
+    await client.until(1)
+    const visit = site.visits[0]!
+    visit.renew(await visit.authenticate('admin'))
+    await expect(visit.authenticate('bad')).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
+    site.ended.add('owner')
+    await site.sockets.review()
+    client.send('y')
+    await client.until(2)
+  })
+})
+
+test('a stop says goodbye to all with 1012, also to those who do not answer', async () => {
+  const site = await start()
+  const clients = await Promise.all(Array.from({ length: 20 }, () => site.connect()))
+  await using silent = await site.connect()
+  silent.socket.pause()
+  await site.sockets.stop()
+  for (const client of clients) expect(await client.closed).toMatchObject({ code: 1012 })
+  expect(site.sockets.size).toBe(0)
+})
+
+test('half a request for a socket is no reason to wait at a stop', async () => {
+  const site = await start()
+  const socket = connectTcp(site.port, '127.0.0.1')
+  const answer = text(socket)
+  socket.write('GET /ws/echo/x HTTP/1.1\r\n')
+  await breathe()
+  await site.sockets.stop()
+  socket.destroy()
+  await answer.catch(() => undefined)
+})

@@ -1,0 +1,102 @@
+import type { Server } from 'node:http'
+import type { ClientOptions } from 'ws'
+import type { Identified } from '#infra/caller/index.ts'
+import { createMemoryRateLimits, defaultRateLimits, type RateLimits } from '#infra/http/index.ts'
+import {
+  type Frame,
+  openSockets,
+  type SocketHandler,
+  type SocketLimits,
+  type SocketRoute,
+  type SocketVisit,
+} from '#infra/ws/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { alice, callers, startHttpSite } from './http-site.ts'
+import { SocketClient } from './socket-client.ts'
+import { TestClock } from './test-clock.ts'
+
+/** What a socket of a test rests on. */
+export interface TestCredential {
+  readonly bearer: string
+}
+
+export interface SocketSiteOptions {
+  readonly frames?: 'text' | 'binary'
+  readonly messagesPerMinute?: number
+  readonly limits?: SocketLimits
+  readonly rates?: Partial<typeof defaultRateLimits>
+  readonly trustedProxies?: readonly string[]
+  readonly open?: SocketRoute<TestCredential>['open']
+}
+
+export const owner = callers.owner as Identified
+
+/** A server with one path for WebSockets, which sends back what it gets. */
+export async function startSocketSite(options: SocketSiteOptions = {}) {
+  const clock = new TestClock()
+  const ended = new Set<string>()
+  const visits: SocketVisit<TestCredential>[] = []
+  const rateLimits: RateLimits = createMemoryRateLimits(clock, { ...defaultRateLimits, ...options.rates })
+  const logged: object[] = []
+  const logger = {
+    warn: (fields: object, message: string) => logged.push({ ...fields, message }),
+    error: (fields: object, message: string) => logged.push({ ...fields, message }),
+  }
+  const echo = (visit: SocketVisit<TestCredential>): SocketHandler => ({
+    receive: (frame: Frame) => visit.socket.send(frame),
+  })
+  const { frames = 'text', messagesPerMinute = 1000, trustedProxies = [] } = options
+  const sockets = openSockets<TestCredential>({
+    routes: [
+      {
+        path: '/ws/echo/{name}',
+        frames,
+        messagesPerMinute,
+        open(visit) {
+          visits.push(visit)
+          return (options.open ?? echo)(visit)
+        },
+      },
+    ],
+    hooks: {
+      findTenant: async (host) => (host === alice.idTag ? alice : undefined),
+      async authenticate({ bearer }) {
+        const caller = callers[bearer]
+        if (!caller) throw new Failure('E-AUTH-UNAUTH')
+        return { caller, credential: { bearer } }
+      },
+      async listEnded(credentials) {
+        return new Set(credentials.filter(({ bearer }) => ended.has(bearer)))
+      },
+    },
+    rateLimits,
+    clock,
+    logger,
+    trustedProxies,
+    ...(options.limits ? { limits: options.limits } : {}),
+  })
+  const site = await startHttpSite([], {
+    rawRoutes: sockets.rawRoutes,
+    rateLimits,
+    clock,
+    logger,
+    isUpgrade: (request) => sockets.isUpgrade(request),
+  })
+  sockets.attach(site.server.server as Server)
+  return {
+    ...site,
+    clock,
+    sockets,
+    visits,
+    ended,
+    logged,
+    connect: (path = '/ws/echo/room?token=owner', connectOptions: ClientOptions = {}) =>
+      SocketClient.connect(site.port, alice.idTag, path, connectOptions),
+    async close() {
+      await sockets.stop()
+      await site.close()
+    },
+  }
+}
+
+export type SocketSite = Awaited<ReturnType<typeof startSocketSite>>
