@@ -469,6 +469,13 @@ function storage(db: Database, clock: TestClock, blobDir: string) {
         await write.updateTable('storage_reservations').set({ expires_at: inAnHour }).execute()
       })
     },
+    /** Puts a file into any folder, as was possible once. */
+    async placeAsBefore(fileId: string, parentId: string, tenant = alice) {
+      await db.transact(tenant.tenantId, async (tx) => {
+        const files = tx.tables<LabTables>().updateTable('files').set({ parent_id: parentId })
+        await files.where('tenant_id', '=', tx.tenantId).where('file_id', '=', fileId).execute()
+      })
+    },
     async relate(tenant: Tenant, idTag: IdTag, what: Parameters<typeof changeRelation>[2]) {
       await db.transact(tenant.tenantId, (tx) => changeRelation(tx, idTag, what))
     },

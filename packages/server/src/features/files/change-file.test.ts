@@ -335,15 +335,13 @@ eachDialect('The trash', (open) => {
     expect(await listed(lab, '?parentId=__trash__')).toEqual([])
   })
 
-  test('gives back into no folder when none is named, or the one named is gone', async () => {
+  test('gives back into no folder when none is named, or the one that it was in is gone', async () => {
     const lab = await openLab()
     const outer = await named(lab, 'outer')
     for (const [json, parentId] of [
       [undefined, null],
       [{}, null],
       [{ parentId: null }, null],
-      [{ parentId: unknown }, null],
-      [{ parentId: 'x' }, null],
       [{ parentId: outer }, outer],
     ] as const) {
       const fileId = await named(lab, 'x', outer)
@@ -354,9 +352,28 @@ eachDialect('The trash', (open) => {
     await remove(lab, fileId)
     await remove(lab, outer)
     expect((await restore(lab, fileId, { parentId: outer })).json.data.parentId).toBe(null)
+  })
+
+  test('gives back into no folder that is unknown, none, the file itself, or too deep', async () => {
+    const lab = await openLab()
+    const box = await named(lab, 'box')
+    await named(lab, 'inner', box)
+    const gone = await named(lab, 'gone')
     const { fileId: plain } = (await lab.upload('a', 'x')).json.data
-    await remove(lab, fileId)
-    expect(failureOf(await restore(lab, fileId, { parentId: plain }))).toBe('400 E-VALIDATION')
+    let deep = await named(lab, 'deep')
+    for (let level = 2; level < 64; level += 1) deep = await named(lab, 'deep', deep)
+    await remove(lab, gone)
+    await remove(lab, box)
+    for (const [parentId, failure] of [
+      [unknown, '404 E-FILE-NOTFOUND'],
+      ['x', '404 E-FILE-NOTFOUND'],
+      [gone, '404 E-FILE-NOTFOUND'],
+      [plain, '400 E-VALIDATION'],
+      [box, '409 E-STATE'],
+      [deep, '409 E-STATE'],
+    ] as const)
+      expect([parentId, failureOf(await restore(lab, box, { parentId }))]).toEqual([parentId, failure])
+    expect((await metadata(lab, box)).status).toBe('D')
   })
 
   test('leaves what was deleted by itself where it is', async () => {

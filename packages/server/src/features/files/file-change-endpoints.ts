@@ -79,8 +79,8 @@ function trashEndpoints(deps: FileChangeDeps): Endpoint[] {
       return { fileId, permanent: true as const }
     }),
     bind(restoreFileContract, async ({ tenant, caller, params: { fileId }, body = {} }) => {
-      const wanted = typeof body.parentId === 'string' ? parseFileId(body.parentId) : undefined
-      const { parentId, restoredAt } = await restoreFile(deps, { tenant, caller, fileId, parentId: wanted })
+      const restoring = { tenant, caller, fileId, parentId: folderIdOf(body.parentId) }
+      const { parentId, restoredAt } = await restoreFile(deps, restoring)
       return { fileId, parentId: parentId ?? null, restoredAt: toIso(restoredAt) }
     }),
     bind(emptyTrashContract, async ({ tenant, caller }) => {

@@ -111,6 +111,17 @@ export async function restoreTree(
   return rows.map((row) => ({ fileId: row.file_id as FileId, status: row.status as FileStatus }))
 }
 
+/** Puts what is in a folder into none, in the trash or not. */
+export async function releaseChildren(tx: Writer, folderId: FileId): Promise<void> {
+  await tx
+    .tables<FileTables>()
+    .updateTable('files')
+    .set({ parent_id: null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('parent_id', '=', folderId)
+    .execute()
+}
+
 /** Files with all that is in them. */
 export async function listTrees(tx: Writer, roots: readonly FileId[]): Promise<FileId[]> {
   const rows = await treeOf(tx, roots).selectFrom('tree').select('file_id').execute()

@@ -43,6 +43,8 @@ export async function assertFolder(
   const { file } = await getFileWithin(reader, deps, { ...place, fileId: parentId }, writeLevel)
   if (file.status === 'D') throw new Failure('E-FILE-NOTFOUND')
   if (file.fileTp !== 'FLDR') throw invalid(path, 'is not a folder')
+  // It goes when its owner takes it back, and nobody but them sees what lies in theirs.
+  if (file.isCopy) throw new Failure('E-AUTH-FORBIDDEN')
   if ((await measureAbove(reader, parentId)) >= maxDepth) throw tooDeep()
   return file
 }
@@ -50,8 +52,12 @@ export async function assertFolder(
 /** Fails when a file that exists would come to lie in itself, or too deep. */
 export async function assertMovable(reader: Reader, fileId: FileId, parentId: FileId): Promise<void> {
   const { isCycle, depth } = await findPlace(reader, { fileId, parentId })
-  if (isCycle) throw new Failure('E-STATE', { message: 'A folder cannot lie in itself.' })
+  if (isCycle) throw inItself()
   if (depth > maxDepth) throw tooDeep()
+}
+
+export function inItself(): Failure {
+  return new Failure('E-STATE', { message: 'A folder cannot lie in itself.' })
 }
 
 function tooDeep(): Failure {

@@ -6,6 +6,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { isFileName, type NewFile } from './file.ts'
 import { fetchFileJob } from './file-jobs.ts'
 import { findFile, insertFile } from './file-store.ts'
+import { releaseChildren } from './file-tree-store.ts'
 import { countFiles } from './storage-store.ts'
 import { dropFiles, type TrashDeps } from './trash-file.ts'
 
@@ -41,7 +42,10 @@ export async function removeSharedFile(
   { fileId, ownerTag }: Pick<SharedFile, 'fileId' | 'ownerTag'>,
 ): Promise<void> {
   const file = await findFile(tx, fileId)
-  if (file?.isCopy && file.ownerTag === ownerTag) await dropFiles(deps, tx, [fileId])
+  if (!file?.isCopy || file.ownerTag !== ownerTag) return
+  // What lies in a copy of a folder did not come with it.
+  await releaseChildren(tx, fileId)
+  await dropFiles(deps, tx, [fileId])
 }
 
 function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {

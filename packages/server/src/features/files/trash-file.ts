@@ -5,10 +5,11 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import type { StoredFile } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import { listTrashRoots, listTrees, removeTrees, restoreTree, trashTree } from './file-tree-store.ts'
 import { writeLevel } from './file-viewer.ts'
-import { assertFolder } from './place-file.ts'
+import { assertFolder, assertMovable, inItself } from './place-file.ts'
 import { type FileQuestion, getFileWithin } from './read-file.ts'
 
 export interface TrashDeps {
@@ -32,7 +33,7 @@ export interface Restoring extends FileQuestion {
   readonly parentId: FileId | undefined
 }
 
-/** Takes a file out of the trash into a folder; into none when that folder is gone. */
+/** Takes a file out of the trash into a folder; into none when it is to go back to where it was and that is gone. */
 export async function restoreFile(
   deps: TrashDeps,
   restoring: Restoring,
@@ -40,7 +41,7 @@ export async function restoreFile(
   return await deps.db.transact(restoring.tenant.tenantId, async (tx) => {
     const { file } = await getFileWithin(tx, deps, restoring, writeLevel)
     if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
-    const parentId = await findTarget(tx, deps, restoring)
+    const parentId = await findTarget(tx, deps, { restoring, file })
     const restored = await restoreTree(tx, file.fileId, parentId ?? null)
     const unmade = restored.filter(({ status }) => status === 'M')
     await deps.jobs.enqueueAll(
@@ -52,15 +53,23 @@ export async function restoreFile(
   })
 }
 
-async function findTarget(tx: Writer, deps: TrashDeps, restoring: Restoring): Promise<FileId | undefined> {
-  const { parentId } = restoring
+async function findTarget(
+  tx: Writer,
+  deps: TrashDeps,
+  { restoring, file }: { readonly restoring: Restoring; readonly file: StoredFile },
+): Promise<FileId | undefined> {
+  const { parentId, fileId } = restoring
+  if (parentId === undefined) return undefined
+  if (parentId === fileId) throw inItself()
   try {
     await assertFolder(tx, deps, { ...restoring, path: '/parentId' })
-    return parentId
   } catch (error) {
-    if (error instanceof Failure && error.code === 'E-FILE-NOTFOUND') return undefined
+    const isGone = error instanceof Failure && error.code === 'E-FILE-NOTFOUND'
+    if (isGone && parentId === (file.originalParentId ?? file.parentId)) return undefined
     throw error
   }
+  await assertMovable(tx, fileId, parentId)
+  return parentId
 }
 
 /** Removes a file that is in the trash for ever, with all that is in it. */

@@ -595,4 +595,55 @@ eachDialect('File share actions', (open) => {
     expect((await lab.send('GET', `/api/files/${own}/metadata`, at)).status).toBe(200)
     expect(await lab.usage(bob)).toMatchObject({ files: 2 })
   })
+
+  test('put a folder there in which nothing else has its place', async () => {
+    const lab = await openLab()
+    const at = { at: bob, as: identity(bobTag, bob) }
+    const box = `d1~${'A'.repeat(43)}`
+    await lab.db.transact(bob.tenantId, (tx) =>
+      actionsOf(lab).accept(tx, { issuerTag: aliceTag, subject: box, content: {} }),
+    )
+    const own = (await lab.send('POST', '/api/files', { ...at, json: { fileTp: 'CRDT' } })).json.data.fileId
+    const upload = { 'tus-resumable': '1.0.0', 'upload-length': '1' }
+    const metadata = `filename ${btoa('a')},parentId ${btoa(box)}`
+    await lab.send('DELETE', `/api/files/${own}`, at)
+    for (const attempt of [
+      lab.upload('a', 'x', { ...at, query: `?parentId=${box}` }),
+      lab.send('POST', '/api/uploads', { ...at, headers: { ...upload, 'upload-metadata': metadata } }),
+      lab.send('POST', '/api/files', { ...at, json: { fileTp: 'FLDR', parentId: box } }),
+      lab.send('POST', `/api/files/${own}/restore`, { ...at, json: { parentId: box } }),
+    ])
+      expect(failureOf(await attempt)).toBe('403 E-AUTH-FORBIDDEN')
+    await lab.send('POST', `/api/files/${own}/restore`, at)
+    for (const [method, path] of [
+      ['PATCH', `/api/files/${own}`],
+      ['POST', `/api/files/${own}/duplicate`],
+    ] as const)
+      expect(failureOf(await lab.send(method, path, { ...at, json: { parentId: box } }))).toBe(
+        '403 E-AUTH-FORBIDDEN',
+      )
+  })
+
+  test('take no file of the tenant’s own away with a folder', async () => {
+    const lab = await openLab()
+    const at = { at: bob, as: identity(bobTag, bob) }
+    const box = `d1~${'A'.repeat(43)}`
+    const shared = { issuerTag: aliceTag, subject: box, content: {} }
+    await lab.db.transact(bob.tenantId, (tx) => actionsOf(lab).accept(tx, shared))
+    const made = async (fileTp: string, body: object = {}) =>
+      (await lab.send('POST', '/api/files', { ...at, json: { fileTp, ...body } })).json.data.fileId
+    const inner = await made('FLDR')
+    const leaf = await made('CRDT', { parentId: inner })
+    await lab.placeAsBefore(inner, box, bob)
+    await lab.db.transact(bob.tenantId, (tx) => actionsOf(lab).drop(tx, shared))
+    const { data } = (await lab.send('GET', '/api/files', at)).json
+    const places = data.map(({ fileId, parentId }: Record<string, string | null>) => [fileId, parentId])
+    expect(new Map(places)).toEqual(
+      new Map([
+        [inner, null],
+        [leaf, inner],
+      ]),
+    )
+    expect(await lab.inconsistencies(bob)).toEqual([])
+  })
 })
