@@ -10,7 +10,7 @@ import { profilesMigrations } from '#features/profiles/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
 import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import { sessionsMigrations } from '#features/sessions/index.ts'
+import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
 import { signInMigrations } from '#features/sign-in/index.ts'
@@ -45,4 +45,5 @@ export const migrations: readonly Migration[] = [
   ...tagTimesMigrations,
   ...uniqueTimesMigrations,
   ...idpMigrations,
+  ...homeSessionsMigrations,
 ]

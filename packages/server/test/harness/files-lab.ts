@@ -31,7 +31,7 @@ import {
 } from '#features/files/index.ts'
 import { makeReference, referencesMigrations } from '#features/references/index.ts'
 import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import { sessionsMigrations } from '#features/sessions/index.ts'
+import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import {
   endSharesOfFiles,
   type ShareEndpointDeps,
@@ -157,7 +157,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...tagTimesMigrations,
       ...filesMigrations,
       ...sharesMigrations,
-      ...sessionsMigrations,
+      ...[...sessionsMigrations, ...homeSessionsMigrations],
       ...referencesMigrations,
       ...collectionsMigrations,
       ...uploadsMigrations,

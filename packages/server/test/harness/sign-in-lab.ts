@@ -17,7 +17,13 @@ import {
 import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
 import { referencesEndpoints, referencesMigrations } from '#features/references/index.ts'
 import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import { Authenticator, defaultLifetimes, LastUse, sessionsMigrations } from '#features/sessions/index.ts'
+import {
+  Authenticator,
+  defaultLifetimes,
+  homeSessionsMigrations,
+  LastUse,
+  sessionsMigrations,
+} from '#features/sessions/index.ts'
 import { handleForgottenPasswords, signInEndpoints, signInMigrations } from '#features/sign-in/index.ts'
 import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -46,6 +52,7 @@ const migrations: readonly Migration[] = [
   ...sessionsMigrations,
   ...referencesMigrations,
   ...signInMigrations,
+  ...homeSessionsMigrations,
 ]
 
 /** What the other features tell sign-in, as plain values that a test may change. */

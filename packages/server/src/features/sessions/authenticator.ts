@@ -8,21 +8,43 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
-import { personalMethods, type Session, type SessionMethod } from './session.ts'
+import { isPersonal, type Session } from './session.ts'
 import { findSession } from './session-store.ts'
 
 export interface AuthenticatorDeps extends CredentialDeps {
   readonly clock: Clock
-  readonly tenants: Pick<Tenants, 'findById'>
+  readonly tenants: Pick<Tenants, 'find' | 'findById'>
   readonly lastUse: Pick<LastUse, 'note'>
   /** The community role of somebody who is not the tenant's owner; `public` for strangers and the blocked. Undefined for
    * whom the server has suspended or banned: nothing of theirs is believed. */
   findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined>
+  /** Told of all that is forgotten here, so that the other processes forget it as well. */
+  readonly onForget?: (forgotten: Forgotten) => void
+  /** Told when a person has signed in or a session of theirs was revoked. */
+  readonly onSession?: (happened: SessionEvent) => void
+}
+
+/** What was changed, and must not be believed from memory: a session, all of a tenant, or the roles of an identity. */
+export type Forgotten =
+  | { readonly tenantId: TenantId; readonly sid?: string | undefined }
+  | { readonly callerTag: IdTag }
+
+export interface SessionEvent {
+  readonly event: 'signed-in' | 'revoked'
+  readonly tenantId: TenantId
+  readonly callerTag: IdTag
+  readonly sid: string
 }
 
 /** A bearer that holds, and whose it is. */
 export interface Authenticated {
   readonly caller: Exclude<Caller, { kind: 'guest' }>
+  readonly credential: Credential
+}
+
+/** A credential that something rests on for longer than a request. */
+export interface HeldCredential {
+  readonly tenant: Tenant
   readonly credential: Credential
 }
 
@@ -32,7 +54,6 @@ interface Standing {
   readonly isAdmin: boolean
 }
 
-const personal: readonly SessionMethod[] = personalMethods
 // Verdicts cost a signature check each and some 400 bytes to keep, and the tables have their full size from the start.
 const maxVerdicts = 5000
 const maxSessions = 5000
@@ -63,19 +84,41 @@ export class Authenticator {
   /** Throws `E-AUTH-UNAUTH` for a bearer that is nothing here or no longer, `E-UNAVAILABLE` when the server that could
    * vouch for it cannot be reached. */
   async authenticate({ tenant, bearer }: { tenant: Tenant; bearer: string }): Promise<Authenticated> {
-    const { clock, tenants, lastUse } = this.#deps
     const credential = await this.#verdict(tenant, bearer)
+    if (credential.expiresAt <= nowSecs(this.#deps.clock)) throw new Failure('E-AUTH-UNAUTH')
+    return { caller: await this.recall({ tenant, credential }), credential }
+  }
+
+  /** The caller that a credential makes now, whether or not its own time is over: for what was opened with it. Throws
+   * `E-AUTH-UNAUTH` when what stands behind it has ended. */
+  async recall({ tenant, credential }: HeldCredential): Promise<Authenticated['caller']> {
+    const { tenants, lastUse } = this.#deps
     const hosted = await tenants.findById(tenant.tenantId)
-    if (!hosted || hosted.suspendedAt !== undefined || credential.expiresAt <= nowSecs(clock))
-      throw new Failure('E-AUTH-UNAUTH')
+    if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-AUTH-UNAUTH')
     const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
     if (session) lastUse.note(hosted.tenantId, session)
-    return { caller: await this.#caller(hosted, credential, session), credential }
+    return await this.#caller(hosted, credential, session)
   }
 
   /** Forgets a session, or all of a tenant's, and the roles there: for those who change them, after the commit. */
   forget(tenantId: TenantId, sid?: string): void {
+    this.#tell({ tenantId, sid })
+  }
+
+  /** Forgets the roles that an identity has anywhere: for those who decide about it for the whole server. */
+  forgetCaller(callerTag: IdTag): void {
+    this.#tell({ callerTag })
+  }
+
+  /** Forgets what another process has forgotten. */
+  hear(forgotten: Forgotten): void {
     this.#generation += 1
+    if ('callerTag' in forgotten) {
+      const { callerTag } = forgotten
+      for (const key of this.#standings.keys()) if (key.endsWith(` ${callerTag}`)) this.#standings.delete(key)
+      return
+    }
+    const { tenantId, sid } = forgotten
     if (sid !== undefined) {
       this.#sessions.delete(keyOf(tenantId, sid))
       return
@@ -84,10 +127,14 @@ export class Authenticator {
       for (const key of cache.keys()) if (key.startsWith(keyOf(tenantId, ''))) cache.delete(key)
   }
 
-  /** Forgets the roles that an identity has anywhere: for those who decide about it for the whole server. */
-  forgetCaller(callerTag: IdTag): void {
-    this.#generation += 1
-    for (const key of this.#standings.keys()) if (key.endsWith(` ${callerTag}`)) this.#standings.delete(key)
+  /** Passes on what happened to a session of a person. */
+  announce(happened: SessionEvent): void {
+    this.#deps.onSession?.(happened)
+  }
+
+  #tell(forgotten: Forgotten): void {
+    this.hear(forgotten)
+    this.#deps.onForget?.(forgotten)
   }
 
   async #verdict(tenant: Tenant, token: string): Promise<Credential> {
@@ -110,6 +157,15 @@ export class Authenticator {
     return session
   }
 
+  /** A visitor from this server is here no longer than signed in at home. */
+  async #assertSignedInAtHome({ callerTag, proxy }: Credential, session: Session | undefined): Promise<void> {
+    const homeSid = session?.homeSid ?? proxy?.homeSid
+    if (homeSid === undefined || callerTag === undefined) return
+    const home = await this.#deps.tenants.find(callerTag)
+    // Whoever lives elsewhere may name what they like.
+    if (home) await this.#session(home, homeSid)
+  }
+
   async #caller(
     tenant: HostedTenant,
     credential: Credential,
@@ -117,10 +173,9 @@ export class Authenticator {
   ): Promise<Authenticated['caller']> {
     const { callerTag, refId, tokenUse } = credential
     const scope = intersectScopes(session?.scope, credential.scope)
-    const isPersonal = session && personal.includes(session.method)
     const inSession = {
       ...(session ? { sessionId: session.sid } : {}),
-      ...(isPersonal ? { signedInAt: session.signedInAt } : {}),
+      ...(session && isPersonal(session.method) ? { signedInAt: session.signedInAt } : {}),
     }
     if (callerTag !== undefined) {
       const standing = await this.#standing(tenant, callerTag)

@@ -40,7 +40,9 @@ export async function verifyBearer(
   const local = await verifyLocalToken(deps.secrets, tenant, { token, now })
   if (local) return { ...local, tokenUse: local.use }
   const proxy = await verifyProxyToken(deps, tenant, { token, now })
-  return proxy && { tokenUse: 'proxy', callerTag: proxy.issuerTag, expiresAt: proxy.expiresAt, proxy }
+  if (!proxy) return undefined
+  const { issuerTag: callerTag, expiresAt, isByKey } = proxy
+  return { tokenUse: isByKey ? 'apikey' : 'proxy', callerTag, expiresAt, proxy }
 }
 
 async function verifyApiKey({ db }: CredentialDeps, tenant: Tenant, token: string) {

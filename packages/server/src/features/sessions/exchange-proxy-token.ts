@@ -20,6 +20,7 @@ export async function exchangeProxyToken(
       method: 'proxy',
       device,
       expiresAt,
+      homeSid: proxy.homeSid,
     }),
   )
 }

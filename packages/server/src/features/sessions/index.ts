@@ -1,9 +1,17 @@
 export { isApiKey, newApiKey } from './api-key.ts'
-export { type Authenticated, Authenticator, type AuthenticatorDeps } from './authenticator.ts'
+export {
+  type Authenticated,
+  Authenticator,
+  type AuthenticatorDeps,
+  type Forgotten,
+  type HeldCredential,
+  type SessionEvent,
+} from './authenticator.ts'
 export { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 export { exchangeProxyToken } from './exchange-proxy-token.ts'
 export { type IssueDeps, type IssuedToken, issueToken, rolesOf, type TokenRequest } from './issue-token.ts'
 export { LastUse } from './last-use.ts'
+export { type ListEndedDeps, listEnded } from './list-ended.ts'
 export { type FindIdentityKey, mintProxyToken, type ProxyToken } from './proxy-token.ts'
 export {
   defaultLifetimes,
@@ -15,7 +23,7 @@ export {
   type TokenLifetimes,
 } from './session.ts'
 export { findSession, hasSignedInFrom, listSessions } from './session-store.ts'
-export { sessionsMigrations } from './sessions-migrations.ts'
+export { homeSessionsMigrations, sessionsMigrations } from './sessions-migrations.ts'
 export {
   changeSession,
   type Device,

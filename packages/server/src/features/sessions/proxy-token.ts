@@ -9,6 +9,10 @@ export interface ProxyToken {
   readonly jti: string
   readonly issuedAt: number
   readonly expiresAt: number
+  /** The session at the issuer's own tenant that it was made in, where that is a tenant of the server it is for. */
+  readonly homeSid?: string
+  /** Was it made with an API key? */
+  readonly isByKey: boolean
 }
 
 /** The P-384 key with which an identity, of this server or another one, signs what names this `kid`; `expiresAt` when it
@@ -24,6 +28,8 @@ const clockSkewSecs = 300
 // Longer than any server has reason to make one: a stolen token must not serve for years.
 const longestLifeSecs = 3600
 const jtiForm = /^[A-Za-z0-9._~-]{8,128}$/
+const maxSidLength = 64
+const byKey = 'apikey'
 
 export interface ProxyTokenDeps {
   readonly signatures: Pick<Signatures, 'verify'>
@@ -34,7 +40,7 @@ export interface ProxyTokenDeps {
 export async function mintProxyToken(
   keys: Pick<SigningKeys, 'sign'>,
   tenant: Tenant,
-  token: { target: IdTag; issuedAt: number; expiresAt: number },
+  token: { target: IdTag; issuedAt: number; expiresAt: number; homeSid?: string; isByKey?: boolean },
 ): Promise<string> {
   return keys.sign(tenant.tenantId, {
     iss: tenant.idTag,
@@ -43,6 +49,8 @@ export async function mintProxyToken(
     jti: randomBytes(16).toString('base64url'),
     iat: token.issuedAt,
     exp: token.expiresAt,
+    ...(token.homeSid === undefined ? {} : { sid: token.homeSid }),
+    ...(token.isByKey ? { via: byKey } : {}),
   })
 }
 
@@ -67,12 +75,22 @@ function readClaims(
   tenant: Tenant,
   now: number,
 ): ProxyToken | undefined {
-  const { iss, aud, use, jti, iat, exp } = claims
+  const { iss, aud, use, jti, iat, exp, sid, via } = claims
   const issuerTag = typeof iss === 'string' ? parseIdTag(iss) : undefined
   if (use !== 'proxy' || aud !== tenant.idTag || issuerTag === undefined || issuerTag !== iss)
     return undefined
+  // A token for oneself would be a second authority that nothing takes back.
+  if (issuerTag === tenant.idTag) return undefined
   if (typeof jti !== 'string' || !jtiForm.test(jti)) return undefined
   if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
   if (iat > now + clockSkewSecs || exp <= now || exp - iat > longestLifeSecs) return undefined
-  return { issuerTag, jti, issuedAt: iat, expiresAt: exp }
+  const homeSid = typeof sid === 'string' && sid.length <= maxSidLength ? sid : undefined
+  return {
+    issuerTag,
+    jti,
+    issuedAt: iat,
+    expiresAt: exp,
+    isByKey: via === byKey,
+    ...(homeSid === undefined ? {} : { homeSid }),
+  }
 }

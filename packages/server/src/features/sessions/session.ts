@@ -17,6 +17,11 @@ export type SessionMethod = (typeof sessionMethods)[number]
 /** The methods by which a person signs in to their own tenant. */
 export const personalMethods = ['password', 'passkey', 'qr', 'set-up'] as const satisfies SessionMethod[]
 
+export function isPersonal(method: SessionMethod): boolean {
+  const personal: readonly SessionMethod[] = personalMethods
+  return personal.includes(method)
+}
+
 /** What stands behind a token and can be taken back: a row that every use of the token looks at. */
 export interface Session {
   readonly sid: string
@@ -31,6 +36,8 @@ export interface Session {
   readonly lastUsedAt: number
   /** Undefined = never. */
   readonly expiresAt?: number
+  /** Of a visitor from a tenant of this server: the session there, with which this one ends. */
+  readonly homeSid?: string
   readonly ip: string
   readonly userAgent?: string
   /** What the person calls it, and how its secret begins: of API keys. */

@@ -37,3 +37,13 @@ export const sessionsMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** With which session at home a visitor's session ends. */
+export const homeSessionsMigrations: readonly Migration[] = [
+  {
+    id: '1200_home_sessions',
+    async up(schema) {
+      await schema.addColumn('sessions', 'home_sid', 'text null')
+    },
+  },
+]

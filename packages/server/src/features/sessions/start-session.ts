@@ -2,7 +2,7 @@ import type { IdTag, Scope } from '@kith/protocol'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { Authenticator } from './authenticator.ts'
-import { newSessionId, type Session, type SessionMethod } from './session.ts'
+import { isPersonal, newSessionId, type Session, type SessionMethod } from './session.ts'
 import {
   deleteEndedSessions,
   insertSession,
@@ -26,6 +26,7 @@ export interface NewSession {
   readonly expiresAt: number | undefined
   /** Chosen by chance when absent. */
   readonly sid?: string
+  readonly homeSid?: string | undefined
   /** For sessions that are used with a secret of their own instead of a token. */
   readonly secretHash?: string
   readonly secretPrefix?: string
@@ -34,7 +35,7 @@ export interface NewSession {
 
 export interface RevokeDeps {
   readonly clock: Clock
-  readonly authenticator: Pick<Authenticator, 'forget'>
+  readonly authenticator: Pick<Authenticator, 'forget' | 'announce'>
 }
 
 const keptAfterEndSecs = 24 * 3600
@@ -48,7 +49,7 @@ export async function startSession(
 ): Promise<Session | undefined> {
   const now = nowSecs(clock)
   const { callerTag, method, scope, device, expiresAt, sid = newSessionId() } = input
-  const { secretHash, secretPrefix, label } = input
+  const { secretHash, secretPrefix, label, homeSid } = input
   await deleteEndedSessions(tx, now - keptAfterEndSecs)
   const session: Session = {
     sid,
@@ -60,6 +61,7 @@ export async function startSession(
     ...(callerTag === undefined ? {} : { callerTag }),
     ...(scope === undefined ? {} : { scope }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(homeSid === undefined ? {} : { homeSid }),
     ...(device.userAgent === undefined ? {} : { userAgent: device.userAgent.slice(0, maxUserAgentLength) }),
   }
   const named = {
@@ -82,7 +84,8 @@ export async function revokeSession(
 ) {
   const ended = await markRevoked(tx, nowSecs(deps.clock), filter)
   forgetAfterCommit(deps, tx, filter.sid)
-  return ended > 0
+  announceEnds(deps, tx, ended)
+  return ended.length > 0
 }
 
 /** Ends all sessions of the tenant of `tx` that the filter names; answers how many. */
@@ -93,7 +96,20 @@ export async function revokeSessions(
 ): Promise<number> {
   const ended = await markRevoked(tx, nowSecs(deps.clock), filter)
   forgetAfterCommit(deps, tx)
-  return ended
+  announceEnds(deps, tx, ended)
+  return ended.length
+}
+
+function announceEnds(
+  { authenticator }: RevokeDeps,
+  tx: Writer,
+  ended: readonly Pick<Session, 'sid' | 'callerTag' | 'method'>[],
+): void {
+  for (const { sid, callerTag, method } of ended)
+    if (callerTag !== undefined && isPersonal(method))
+      tx.afterCommit(() =>
+        authenticator.announce({ event: 'revoked', tenantId: tx.tenantId, callerTag, sid }),
+      )
 }
 
 /** Changes what the tokens of a session are worth, those given out before included, what it is called, or when it

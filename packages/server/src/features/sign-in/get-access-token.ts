@@ -96,9 +96,9 @@ async function confirmFiles(
   return confirmed
 }
 
-function tokenUseOf({ caller, credential }: Authenticated): 'access' | 'apikey' | 'ref' {
+function tokenUseOf({ caller }: Authenticated): 'access' | 'apikey' | 'ref' {
   if (caller.kind === 'reference') return 'ref'
-  return credential.tokenUse === 'apikey' ? 'apikey' : 'access'
+  return caller.tokenUse === 'apikey' ? 'apikey' : 'access'
 }
 
 function readScope(text: string | undefined): Scope | undefined {

@@ -1,14 +1,16 @@
 import type { IdTag } from '@kith/protocol'
 import { type IssuedToken, mintProxyToken, type TokenLifetimes } from '#features/sessions/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 
 export interface ProxyTokenDeps {
   readonly clock: Clock
   readonly keys: Pick<SigningKeys, 'sign'>
+  readonly tenants: Pick<Tenants, 'find'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
   /** Is there such an identity, here or elsewhere? `E-UNAVAILABLE` when nobody can tell now. */
   hasIdentity(idTag: IdTag): Promise<boolean>
@@ -21,9 +23,19 @@ export async function getProxyToken(
   { tenant, caller, target }: { tenant: Tenant; caller: Identified; target: IdTag },
 ): Promise<IssuedToken> {
   if (!caller.isOwner || caller.scope !== undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
   if (!(await deps.hasIdentity(target))) throw new Failure('E-PROFILE-NOTFOUND')
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
   const issuedAt = nowSecs(deps.clock)
   const expiresAt = issuedAt + proxySecs
-  return { token: await mintProxyToken(deps.keys, tenant, { target, issuedAt, expiresAt }), expiresAt }
+  const isLocal = (await deps.tenants.find(target)) !== undefined
+  const token = await mintProxyToken(deps.keys, tenant, {
+    target,
+    issuedAt,
+    expiresAt,
+    isByKey: caller.tokenUse === 'apikey',
+    // Which of the sessions it is is nobody's business elsewhere.
+    ...(isLocal && caller.sessionId !== undefined ? { homeSid: caller.sessionId } : {}),
+  })
+  return { token, expiresAt }
 }

@@ -180,15 +180,18 @@ onSqlite('changing the password', (open) => {
     expect(site.world.mails.map((mail) => mail.subject)).toEqual(['Your password was changed'])
   })
 
-  test('ends what a proxy token for oneself was exchanged for', async () => {
+  test('ends visits to other tenants of the server, under way or not yet begun', async () => {
     const site = await openSignInSite(open)
     const token = await site.login(site.alice)
-    const proxy = await site.ask('GET', `/api/auth/proxy-token?target=${aliceTag}`, { token })
-    const access = await site.ask('GET', `/api/auth/access-token?token=${proxy.json.data.token}`)
-    expect(access.status).toBe(200)
+    const host = 'bob.example.com'
+    const mint = async () =>
+      (await site.ask('GET', `/api/auth/proxy-token?target=${host}`, { token })).json.data.token
+    const unused = await mint()
+    const visit = await site.ask('GET', `/api/auth/access-token?token=${await mint()}`, { host })
+    expect(visit.status).toBe(200)
     expect((await change(site, token)).status).toBe(200)
-    const after = await site.ask('GET', '/api/auth/access-token', { token: access.json.data.token })
-    refused(after, 401, 'E-AUTH-UNAUTH')
+    for (const ended of [unused, visit.json.data.token])
+      refused(await site.ask('GET', '/api/auth/access-token', { host, token: ended }), 401, 'E-AUTH-UNAUTH')
   })
 
   test('needs the present password, and slows down who guesses it with a stolen token', async () => {

