@@ -1,4 +1,5 @@
 import { decodeBase64Url, encodeBase64Url } from './base64url.ts'
+import { readJson } from './json.ts'
 
 /** Where a page ended: sort field `s`, value `v` of the last row there, and its id. */
 export interface Cursor {
@@ -21,13 +22,10 @@ export function encodeCursor(cursor: Cursor): string {
 export function decodeCursor(text: string, sort: string): Cursor | undefined {
   if (text.length > maxCursorLength) return undefined
   const bytes = decodeBase64Url(text)
-  if (!bytes) return undefined
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return isCursor(value) && value.s === sort ? { s: value.s, v: value.v, id: value.id } : undefined
-  } catch {
-    return undefined
-  }
+  const read = bytes && readJson(bytes)
+  if (!read || 'problem' in read) return undefined
+  const { value } = read
+  return isCursor(value) && value.s === sort ? { s: value.s, v: value.v, id: value.id } : undefined
 }
 
 function isCursor(value: unknown): value is Cursor {

@@ -1,4 +1,5 @@
 import { decodeBase64Url } from './base64url.ts'
+import { readJson } from './json.ts'
 
 /** A compact JWS taken apart; nothing about it is verified yet. */
 export interface SignedToken {
@@ -16,7 +17,7 @@ export type SignedTokenProblem = 'form' | 'header' | 'algorithm' | 'payload'
 const kidForm = /^[A-Za-z0-9_-]{1,64}$/
 const headerMembers = new Set(['alg', 'typ', 'kid'])
 
-/** Takes a compact JWS apart and checks its form. Only `alg`, `typ` and `kid` are known in the header: anything that
+/** Takes a compact JWS apart and checks its form; its JSON obeys the rules of `readJson`. Only `alg`, `typ` and `kid` are known in the header: anything that
  * could point the verifier at another key (`jwk`, `jku`, `x5u`, `crit`, …) is refused. */
 export function parseSignedToken(
   text: string,
@@ -46,13 +47,10 @@ function isHeader(header: Record<string, unknown>): header is { alg: 'ES384'; ty
 
 function decodeObject(text: string): Record<string, unknown> | undefined {
   const bytes = decodeBase64Url(text)
-  if (!bytes) return undefined
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const read = bytes && readJson(bytes)
+  if (!read || 'problem' in read) return undefined
+  const { value } = read
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
 }

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { type JsonProblem, maxJsonDepth, readJson as readPlainJson } from '@kith/protocol'
 import { parse } from 'secure-json-parse'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -8,8 +8,6 @@ import { Failure, invalid } from '#lib/failure.ts'
 export const maxJsonBytes = 1024 * 1024
 export const maxTokenBytes = 256 * 1024
 
-// Nothing in the protocol is deep; recursion over deeper values is how stacks overflow.
-const maxDepth = 64
 const readTimeoutMs = 30_000
 
 /** Whether the request announces a body at all. */
@@ -66,57 +64,22 @@ function tokenOf(bytes: Buffer): string {
   return token
 }
 
+const problems: Record<JsonProblem, string> = {
+  encoding: 'is not UTF-8',
+  depth: `is nested deeper than ${maxJsonDepth} levels`,
+  syntax: 'is not valid JSON',
+  nul: 'must not contain the character U+0000',
+}
+
 function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw invalid('', 'is not UTF-8')
-  if (isDeeperThan(bytes, maxDepth)) throw invalid('', `is nested deeper than ${maxDepth} levels`)
-  const text = bytes.toString()
-  const value = parseText(text)
-  // PostgreSQL cannot store it, and nothing a person writes contains it.
-  if (text.includes('\\u0000') && hasNul(value)) throw invalid('', 'must not contain the character U+0000')
-  return value
+  const read = readPlainJson(bytes, parseText)
+  if ('problem' in read) throw invalid('', problems[read.problem])
+  return read.value
 }
 
+/** Members that would reach a prototype are dropped like any other unknown member. */
 function parseText(text: string): unknown {
-  try {
-    // Members that would reach a prototype are dropped like any other unknown member.
-    return parse(text, { protoAction: 'remove', constructorAction: 'remove' })
-  } catch {
-    throw invalid('', 'is not valid JSON')
-  }
-}
-
-const quote = 0x22
-const backslash = 0x5c
-
-/** Counts brackets outside of strings. */
-function isDeeperThan(bytes: Buffer, limit: number): boolean {
-  let depth = 0
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]
-    if (byte === quote) at = endOfString(bytes, at)
-    else if (byte === 0x7b || byte === 0x5b) depth += 1
-    else if (byte === 0x7d || byte === 0x5d) depth -= 1
-    if (depth > limit) return true
-  }
-  return false
-}
-
-function endOfString(bytes: Buffer, start: number): number {
-  let end = bytes.indexOf(quote, start + 1)
-  while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(quote, end + 1)
-  return end === -1 ? bytes.length : end
-}
-
-function isEscaped(bytes: Buffer, at: number): boolean {
-  let backslashes = 0
-  while (bytes[at - 1 - backslashes] === backslash) backslashes += 1
-  return backslashes % 2 === 1
-}
-
-function hasNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0')
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([name, member]) => name.includes('\0') || hasNul(member))
+  return parse(text, { protoAction: 'remove', constructorAction: 'remove' })
 }
 
 /** Reads the whole body, at most `maxBytes` and 30 seconds long. */

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { encodeBase64Url, maxJsonDepth, parseSignedToken, readJson } from './index.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+describe('JSON from outside', () => {
+  test.each([
+    ['that is nested as deep as it may be', nested(maxJsonDepth)],
+    [
+      'with brackets, quotes and escapes in its texts',
+      JSON.stringify({ a: '['.repeat(99), b: '\\"\\u0000' }),
+    ],
+    ['of one number', '1'],
+  ])('%s is read', (_, text) => {
+    expect(readJson(bytes(text))).toEqual({ value: JSON.parse(text) })
+  })
+
+  test.each([
+    ['nested one level deeper', bytes(nested(maxJsonDepth + 1)), 'depth'],
+    ['deep enough to overflow a stack', bytes(nested(90_000)), 'depth'],
+    ['with U+0000 in a text', bytes('{"a":["\\u0000"]}'), 'nul'],
+    ['with U+0000 in a name', bytes('{"a\\u0000":1}'), 'nul'],
+    ['of bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'encoding'],
+    ['after a byte order mark', bytes('\ufeff{}'), 'syntax'],
+    ['that is cut short', bytes('{"a":'), 'syntax'],
+    ['of nothing', bytes(''), 'syntax'],
+  ])('%s is refused', (_, given, problem) => {
+    expect(readJson(given)).toEqual({ problem })
+  })
+
+  test('obeys the same rules in a signed token', () => {
+    const token = (payload: string) =>
+      [bytes('{"alg":"ES384","typ":"JWT","kid":"k"}'), bytes(payload), new Uint8Array(96)]
+        .map(encodeBase64Url)
+        .join('.')
+    expect(parseSignedToken(token('{"a":1}'), 10_000)).toMatchObject({ payload: { a: 1 } })
+    for (const payload of [`{"a":${nested(maxJsonDepth)}}`, '{"a":"\\u0000"}'])
+      expect(parseSignedToken(token(payload), 10_000)).toEqual({ problem: 'payload' })
+  })
+})
