@@ -14,7 +14,7 @@ import {
   type Visibility,
 } from '@kith/protocol'
 import { afterAll, afterEach } from 'vitest'
-import { actionsMigrations, tagTimesMigrations } from '#features/actions/index.ts'
+import { actionsMigrations, listIndexMigrations, tagTimesMigrations } from '#features/actions/index.ts'
 import {
   collectionEndpoints,
   collectionsMigrations,
@@ -154,7 +154,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...relationsMigrations,
       ...standingMigrations,
       ...actionsMigrations,
-      ...tagTimesMigrations,
+      ...[...tagTimesMigrations, ...listIndexMigrations],
       ...filesMigrations,
       ...sharesMigrations,
       ...[...sessionsMigrations, ...homeSessionsMigrations],
@@ -177,7 +177,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
     clock,
     jobs,
     vault: openVault({ masterKey: createSecretKey(randomBytes(32)) }),
-    authenticator: { forget: () => {} },
+    authenticator: { forget: () => {}, announce: () => {} },
     serverUrlOf: ({ idTag }) => `https://${idTag}`,
     findTenant: async (tenantId) => [alice, bob, club].find((tenant) => tenant.tenantId === tenantId),
     prepareFileShare: async (notice) => async (tx) => tx.afterCommit(() => notices.push(notice)),

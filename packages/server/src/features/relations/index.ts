@@ -28,6 +28,7 @@ export {
   findRelations,
   hushesAnybody,
   listAudience,
+  listBarred,
   listLeaders,
   listReceivers,
   removeRelation,

@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
-import { noRelation, overruled, type Relation, rankOf, roleOf } from './relation.ts'
+import { isBarred, noRelation, overruled, type Relation, rankOf, roleOf } from './relation.ts'
 import { type RelationRow, relationOf } from './relation-row.ts'
 
 interface RelationTables {
@@ -151,6 +151,19 @@ export async function findRelations(
     return row && relationOf(row)
   }
   return { own: of(reader.tenantId), server: of(serverTenant) }
+}
+
+/** Of whom among these the server believes nothing. */
+export async function listBarred(reader: Reader, idTags: readonly IdTag[]): Promise<IdTag[]> {
+  const rows = await reader
+    .tables<RelationTables>()
+    .selectFrom('relations')
+    .selectAll()
+    .where('tenant_id', '=', serverTenant)
+    .where('id_tag', 'in', idTags)
+    .where(sql<boolean>`is_hushed = 1`)
+    .execute()
+  return rows.map(relationOf).flatMap((relation) => (isBarred(relation) ? [relation.idTag] : []))
 }
 
 /** What holds in effect: what the server has decided for all comes on top. Undefined when nothing ever did. */

@@ -61,25 +61,31 @@ export interface SessionKey {
   readonly sid: string
 }
 
+export interface LiveSession extends SessionKey, Pick<Session, 'homeSid'> {}
+
 /** NOTE: over all tenants: which of these sessions neither were revoked nor have expired. One query, whatever their number;
  * both databases take twice as many values as sockets may be open. */
 export async function listLiveSessions(
   reader: Reader,
   keys: readonly SessionKey[],
   now: number,
-): Promise<SessionKey[]> {
+): Promise<LiveSession[]> {
   if (keys.length === 0) return []
   // The first row tells PostgreSQL what the values are.
   const values = keys.map(({ tenantId, sid }) => sql`(cast(${tenantId} as bigint), cast(${sid} as text))`)
   const rows = await reader
     .tables<SessionTables>()
     .selectFrom('sessions')
-    .select(['tenant_id', 'sid'])
+    .select(['tenant_id', 'sid', 'home_sid'])
     .where(sql<boolean>`(tenant_id, sid) in (values ${sql.join(values)})`)
     .where('revoked_at', 'is', null)
     .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
     .execute()
-  return rows.map(({ tenant_id, sid }) => ({ tenantId: tenant_id as TenantId, sid }))
+  return rows.map(({ tenant_id, sid, home_sid }) => ({
+    tenantId: tenant_id as TenantId,
+    sid,
+    ...(home_sid === null ? {} : { homeSid: home_sid }),
+  }))
 }
 
 /** Sessions of an identity that have not been revoked, last used first; `liveAt` leaves out those that have ended. */
