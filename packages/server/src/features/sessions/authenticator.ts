@@ -97,7 +97,6 @@ export class Authenticator {
     if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-AUTH-UNAUTH')
     const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
     await this.#assertSignedInAtHome(credential, session)
-    await this.#assertSignedInAtHome(credential, session)
     if (session) lastUse.note(hosted.tenantId, session)
     return await this.#caller(hosted, credential, session)
   }
