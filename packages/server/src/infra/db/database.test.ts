@@ -65,6 +65,9 @@ const listNotes = statement((tables: WriteTables<NoteTables>, value: Placeholder
     .where('tenant_id', '=', value('tenantId'))
     .orderBy('note_id'),
 )
+const noteOf = statement((tables: WriteTables<NoteTables>, value: Placeholder<{ noteId: string }>) =>
+  tables.selectFrom('notes').select('size').where('note_id', '=', value('noteId')),
+)
 const grow = statement((tables: WriteTables<NoteTables>, value: Placeholder<{ by: number }>) =>
   tables.updateTable('notes').set((eb) => ({ size: eb('size', '+', value('by')) })),
 )
@@ -379,6 +382,26 @@ eachDialect('values', (open) => {
       .orderBy('note_id')
       .execute()
     expect(found.map((row) => ({ ...row, data: new Uint8Array(row.data!) }))).toStrictEqual(rows)
+  })
+
+  test('that no number holds spoil no other row', async () => {
+    const db = await open({ migrations })
+    await db.transact(alice, async (tx) => {
+      await add(tx, 'a', 1)
+      for (const [noteId, size] of Object.entries({ b: '9007199254740993', c: '9223372036854775807' }))
+        await tx
+          .tables<NoteTables>()
+          .insertInto('notes')
+          .values({ tenant_id: 1, note_id: noteId, size: sql<number>`${sql.raw(size)}` })
+          .execute()
+    })
+    const reader = db.reader(alice)
+    const sizes = reader.tables<NoteTables>().selectFrom('notes').select('size').orderBy('note_id')
+    const expected = [1, 2 ** 53, 2 ** 63]
+    expect((await sizes.execute()).map(({ size }) => size)).toEqual(expected)
+    expect((await reader.run(listNotes, { tenantId: alice })).map(({ size }) => size)).toEqual(expected)
+    expect(await reader.first(noteOf, { noteId: 'c' })).toEqual({ size: 2 ** 63 })
+    expect(await noteIds(db)).toEqual(['a', 'b', 'c'])
   })
 
   test('are counted and summed as numbers', async () => {

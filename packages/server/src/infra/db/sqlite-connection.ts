@@ -62,7 +62,11 @@ export class SqliteConnection implements Session {
 
   first(statement: CompiledStatement, values: unknown): unknown {
     const open = this.#open(statement.sql)
-    const row = open.prepared.get(...(statement.bind(values) as SQLInputValue[])) as unknown[] | undefined
+    const bound = statement.bind(values) as SQLInputValue[]
+    const [row] = readRows(statement.sql, open, (prepared) => {
+      const found: unknown = prepared.get(...bound)
+      return found === undefined ? [] : [found as unknown[]]
+    })
     return row && this.#makerFor(statement.sql, open, row)(row)
   }
 
@@ -89,7 +93,7 @@ export class SqliteConnection implements Session {
   }
 
   #all(sql: string, open: OpenStatement, values: SQLInputValue[]): unknown[] {
-    const rows = open.prepared.all(...values) as unknown as unknown[][]
+    const rows = readRows(sql, open, (prepared) => prepared.all(...values) as unknown as unknown[][])
     const [firstRow] = rows
     return firstRow ? rows.map(this.#makerFor(sql, open, firstRow)) : rows
   }
@@ -113,6 +117,31 @@ export class SqliteConnection implements Session {
     this.#statements.set(sql, opened)
     return opened
   }
+}
+
+/** One number that no `number` holds, which only a fault can have stored, makes the driver refuse every row. Reading is
+ * tried again then, and the number becomes the nearest one, as on PostgreSQL. */
+function readRows(
+  sql: string,
+  { prepared }: OpenStatement,
+  read: (prepared: StatementSync) => unknown[][],
+): unknown[][] {
+  try {
+    return read(prepared)
+  } catch (error) {
+    // What changes rows and returns them has done so.
+    if (!isOutOfRange(error) || !/^\s*select\b/i.test(sql)) throw error
+    prepared.setReadBigInts(true)
+    try {
+      return read(prepared).map((row) => row.map((it) => (typeof it === 'bigint' ? Number(it) : it)))
+    } finally {
+      prepared.setReadBigInts(false)
+    }
+  }
+}
+
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
 }
 
 /** The connection that writes. It never waits for a lock by itself, once it is open. */
