@@ -61,6 +61,11 @@ describe('parseTimestamp', () => {
     )
   })
 
+  test('is told as the last moment there is, where no date reaches', () => {
+    expect(toIso(2 ** 53)).toBe('+275760-09-13T00:00:00.000Z')
+    expect(toIso(-(2 ** 53))).toBe('-271821-04-20T00:00:00.000Z')
+  })
+
   test('answers whole seconds or nothing for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/)), (text) => {

@@ -3,14 +3,15 @@ export type UnixSeconds = number
 
 const isoWithZone = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
 const wholeNumber = /^\d{1,15}$/
-// Seconds will have eleven digits in the year 5138; a number this large is milliseconds.
-const firstMilliseconds = 100_000_000_000
+
+/** The largest number that is taken for Unix seconds, in the year 5138; a larger one is milliseconds. */
+export const maxTimestamp = 99_999_999_999
 
 /** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds (SPEC
  * "Identifier and timestamp formats"). Milliseconds are refused. */
 export function parseTimestamp(input: unknown): UnixSeconds | undefined {
   if (typeof input === 'number') {
-    return Number.isFinite(input) && input >= 0 && input < firstMilliseconds ? Math.floor(input) : undefined
+    return Number.isFinite(input) && input >= 0 && input < maxTimestamp + 1 ? Math.floor(input) : undefined
   }
   if (typeof input !== 'string') return undefined
   if (wholeNumber.test(input)) return parseTimestamp(Number(input))
@@ -25,6 +26,10 @@ function daysInMonth(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
+// What `Date` can tell, in seconds.
+const lastSecond = 8_640_000_000_000
+
+/** A moment that no date reaches is told as the last one that does: one bad number must not spoil a whole answer. */
 export function toIso(seconds: UnixSeconds): string {
-  return new Date(seconds * 1000).toISOString()
+  return new Date(Math.min(Math.max(seconds, -lastSecond), lastSecond) * 1000).toISOString()
 }
