@@ -47,6 +47,7 @@ describe('an action is refused', () => {
     ],
     ['with 21 tags', { type: 'POST', content: { tags: Array(21).fill('a') } }, ['/content/tags']],
     ['with a tag of 65', { type: 'POST', content: { tags: ['x'.repeat(65)] } }, ['/content/tags/0']],
+    ['that ends after the last second there is', { type: 'POST', ...text, expiresAt: 1e11 }, ['/expiresAt']],
     ['with text that is none', { type: 'POST', content: { text: 5 } }, ['/content/text']],
     ['for an audience that is no identity', { type: 'POST', audience: ['nobody'], ...text }, ['/audience/0']],
     [

@@ -5,6 +5,7 @@ import {
   type FileId,
   findActionType,
   type IdTag,
+  maxTimestamp,
   parseActionId,
   parseFileId,
   parseIdTag,
@@ -66,6 +67,7 @@ export function parseAction(input: ActionInput): ActionBody {
     ...memberIssues(type, body),
     ...contentIssues(type, body),
     ...textIssues(body),
+    ...timeIssues(body),
   ]
   if (issues.length > 0) throw refusal(issues)
   return body
@@ -170,4 +172,10 @@ function textIssues({ subject, subType, flags, x }: ActionBody): ValidationIssue
     ...odd.map(([name]) => ({ path: `/${name}`, message: 'must be plain text' })),
     ...(isLarge ? [{ path: '/x', message: `must be at most ${maxExtraBytes} bytes of JSON` }] : []),
   ]
+}
+
+/** Receivers take a larger number for milliseconds, and refuse the token. */
+function timeIssues({ expiresAt }: ActionBody): ValidationIssue[] {
+  const isFit = expiresAt === undefined || (expiresAt >= 0 && expiresAt <= maxTimestamp)
+  return isFit ? [] : [{ path: '/expiresAt', message: 'must be before the year 5138' }]
 }

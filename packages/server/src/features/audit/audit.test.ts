@@ -1,3 +1,4 @@
+import { encodeCursor } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, refused } from '#harness/sign-in-site.ts'
@@ -36,7 +37,9 @@ eachDialect('the audit trail', (open) => {
       { turn: 3 },
       { turn: 2 },
     ])
-    refused(await site.read('?cursor=nonsense'), 400, 'E-VALIDATION')
+    const beyond = encodeCursor({ s: 'at', v: 1e300, id: 'a' })
+    for (const cursor of ['nonsense', beyond])
+      refused(await site.read(`?cursor=${cursor}`), 400, 'E-VALIDATION')
   })
 
   test('is kept for 180 days', async () => {

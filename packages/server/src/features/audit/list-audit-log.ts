@@ -30,7 +30,7 @@ export async function listAuditLog(
 
 function decodePlace(text: string): { atMs: number; entryId: string } {
   const cursor = decodeCursor(text, sort)
-  if (typeof cursor?.v !== 'number' || typeof cursor.id !== 'string')
+  if (typeof cursor?.v !== 'number' || !Number.isSafeInteger(cursor.v) || typeof cursor.id !== 'string')
     throw invalid('/query/cursor', 'This cursor does not belong to this list.')
   return { atMs: cursor.v, entryId: cursor.id }
 }

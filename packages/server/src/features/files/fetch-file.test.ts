@@ -157,6 +157,12 @@ eachDialect('A file of another server', (open) => {
     expect(await lab.remains()).toEqual(nothing)
   })
 
+  test.each([2 ** 50 + 1, 2 ** 53, 1e30])('of %d bytes is refused before it is noted', async (size) => {
+    const { lab, attempt } = await fetched(remoteFile(hello, { size }))
+    expect(await verdictOf(attempt())).toBe('dead')
+    expect(await lab.remains()).toEqual(nothing)
+  })
+
   test('with a name or a type that could harm gets others', async () => {
     const change = { fileName: '../etc/passwd', contentType: 'text/html\r\nset-cookie: a=b' }
     const remote = remoteFile(hello, change)

@@ -23,6 +23,8 @@ export interface CheckedDescriptor {
   readonly content: Commitment
 }
 
+// No file is larger; what is larger still is no number that every database holds and adds up.
+const maxSize = 2 ** 50
 const fetchTimeoutMs = 120_000
 const descriptorSchema = Compile(FileDescriptor)
 const base64url16 = /^[A-Za-z0-9_-]{22}$/
@@ -51,7 +53,7 @@ function readDescriptor(body: Uint8Array, fileId: FileId): CheckedDescriptor | u
   const data = dataOf(body)
   if (!descriptorSchema.Check(data)) return undefined
   const { fileName, size, sha256 = '', salt = '' } = data
-  if (size < 0 || !base64url32.test(sha256) || !base64url16.test(salt)) return undefined
+  if (size < 0 || size > maxSize || !base64url32.test(sha256) || !base64url16.test(salt)) return undefined
   const hash = Buffer.from(sha256, 'base64url').toString('hex') as BlobHash
   // Another server's words must meet the rules that ours do.
   const contentType = typeWithoutBytes(data.contentType)

@@ -276,6 +276,9 @@ eachDialect('a bearer', (open) => {
         { iat: now + 301, exp: now + 400 },
         { iat: undefined },
         { exp: undefined },
+        { exp: now + 0.5 },
+        { iat: now - 0.5 },
+        { iat: now + 300, exp: now + 300 },
         { jti: undefined },
         { jti: 'short' },
       ]

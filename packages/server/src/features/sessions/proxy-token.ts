@@ -82,7 +82,7 @@ function readClaims(
   // A token for oneself would be a second authority that nothing takes back.
   if (issuerTag === tenant.idTag) return undefined
   if (typeof jti !== 'string' || !jtiForm.test(jti)) return undefined
-  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
+  if (!isWhole(iat) || !isWhole(exp) || exp <= iat) return undefined
   if (iat > now + clockSkewSecs || exp <= now || exp - iat > longestLifeSecs) return undefined
   const homeSid = typeof sid === 'string' && sid.length <= maxSidLength ? sid : undefined
   return {
@@ -93,4 +93,8 @@ function readClaims(
     isByKey: via === byKey,
     ...(homeSid === undefined ? {} : { homeSid }),
   }
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value)
 }
