@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { ImageOutput, ImagePreset, ImageResult, Images } from '#infra/images/index.ts'
+import type { Clock } from '#lib/clock.ts'
 import type { StoredVariant } from './file.ts'
 
 export interface PictureDeps {
@@ -11,6 +12,7 @@ export interface PictureDeps {
   readonly images: Images
   /** Where the worker writes its outputs. */
   readonly tempDir: string
+  readonly clock: Clock
   readonly imageFormatOf: (tenantId: TenantId) => Promise<'webp' | 'avif'>
 }
 
@@ -31,7 +33,8 @@ export async function makePictures(
   tenantId: TenantId,
   input: { readonly path: string; readonly preset: ImagePreset; readonly signal: AbortSignal },
 ): Promise<Pictures> {
-  const outputDir = await mkdtemp(join(deps.tempDir, 'pictures-'))
+  // The name tells the age by the clock that `sweepPictures` asks.
+  const outputDir = await mkdtemp(join(deps.tempDir, `pictures-${deps.clock.now()}-`))
   try {
     const { path: inputPath, preset, signal } = input
     const format = await deps.imageFormatOf(tenantId)
@@ -47,6 +50,19 @@ export async function makePictures(
     return { kind: 'made', original: result.original, pictures }
   } finally {
     await rm(outputDir, { recursive: true, force: true })
+  }
+}
+
+/** Removes the outputs of works that died with their process so long ago. */
+export async function sweepPictures(
+  { tempDir, clock }: Pick<PictureDeps, 'tempDir' | 'clock'>,
+  olderThanMs: number,
+): Promise<void> {
+  const latestMs = clock.now() - olderThanMs
+  for (const name of await readdir(tempDir)) {
+    const [, madeMs] = /^pictures-(\d+)-/.exec(name) ?? []
+    if (madeMs !== undefined && Number(madeMs) <= latestMs)
+      await rm(join(tempDir, name), { recursive: true, force: true })
   }
 }
 

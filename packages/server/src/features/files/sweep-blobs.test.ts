@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chunksOf } from '#harness/blob-store-contract.ts'
@@ -38,6 +38,20 @@ eachDialect('Unused bytes', (open) => {
     expect([await onDisk(lab, 'gone'), await onDisk(lab, 'kept')]).toEqual([false, true])
     expect(await lab.remains()).toMatchObject({ blobs: 1, onDisk: 1 })
     expect(await lab.inconsistencies()).toEqual([])
+  })
+
+  test('of half-made pictures go when their process has been dead for a day', async () => {
+    const lab = await openLab()
+    const name = `pictures-${lab.clock.now()}-dead`
+    await mkdir(join(lab.deps.tempDir, name))
+    for (const [ageMs, isThere] of [
+      [86_399_000, true],
+      [1000, false],
+    ] as const) {
+      lab.clock.advance(ageMs)
+      await sweepBlobs(lab.deps)
+      expect((await readdir(lab.deps.tempDir)).includes(name)).toBe(isThere)
+    }
   })
 
   test('that are used again meanwhile stay', async () => {

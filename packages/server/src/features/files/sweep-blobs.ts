@@ -10,12 +10,14 @@ import {
   listTenantsWithUnused,
   markLeaving,
 } from './blob-sweep-store.ts'
+import { type PictureDeps, sweepPictures } from './make-pictures.ts'
 import type { SizedBlob } from './storage-store.ts'
 
 export interface SweepDeps {
   readonly db: Database
   readonly clock: Clock
   readonly blobs: Pick<BlobStore, 'list' | 'remove' | 'sweepStaged'>
+  readonly tempDir: PictureDeps['tempDir']
 }
 
 // A reader that has just been sent there finds them still.
@@ -31,6 +33,7 @@ export async function sweepBlobs(deps: SweepDeps): Promise<void> {
   const now = nowSecs(clock)
   await db.transact(serverTenant, (tx) => deleteAllExpiredReservations(tx, now))
   await blobs.sweepStaged(stagedGraceMs)
+  await sweepPictures(deps, stagedGraceMs)
   for (const tenantId of await listTenantsWithUnused(db.reader(serverTenant), now - unusedGraceSecs))
     while ((await sweepBatch(deps, tenantId, now)) === blobsPerBatch) {
       // Each batch in transactions of its own, so that others get their turn.
