@@ -16,7 +16,7 @@ import { type IdentityFeatures, openIdentityFeatures } from './identity-features
 import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
-import { registrationFinder, wireRegistration } from './registration-features.ts'
+import { openProviders, registrationFinder, wireRegistration } from './registration-features.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
@@ -41,13 +41,14 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const identity = openIdentityFeatures(services, addresses, domainBlocks)
   const files = openFileFeatures(services, identity, addresses)
   const ports = actionPorts(services, identity, files.fileShares)
-  const names = openNames(services, identity, { addresses, domainBlocks })
+  const providers = openProviders(services, identity, addresses)
+  const names = openNames(services, identity, { addresses, domainBlocks, providers })
   const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
   return {
     identity,
     endpoints: [
       ...wireSignIn(services, identity, { addresses, files }),
-      ...wireRegistration(services, identity, names),
+      ...wireRegistration(services, identity, { names, providers }),
       ...wireProfiles(services, identity, { addresses, ports, files, names }),
       ...files.endpoints,
       ...files.wireShares(ports),

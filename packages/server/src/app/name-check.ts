@@ -1,6 +1,6 @@
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
-import { isManaged } from '#features/idp/index.ts'
-import { type NameCheck, openNameCheck } from '#features/registration/index.ts'
+import { isProvided } from '#features/idp/index.ts'
+import { type NameCheck, openNameCheck, type RemoteProviders } from '#features/registration/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Addresses } from './addresses.ts'
 import type { IdentityFeatures } from './identity-features.ts'
@@ -10,8 +10,13 @@ import type { Services } from './services.ts'
 export function openNames(
   { db, clock, dns, config }: Pick<Services, 'db' | 'clock' | 'dns' | 'config'>,
   { tenants, settings }: Pick<IdentityFeatures, 'tenants' | 'settings'>,
-  { addresses, domainBlocks }: { readonly addresses: Addresses; readonly domainBlocks: DomainBlocks },
+  parts: {
+    readonly addresses: Addresses
+    readonly domainBlocks: DomainBlocks
+    readonly providers: RemoteProviders
+  },
 ): NameCheck {
+  const { addresses, domainBlocks, providers } = parts
   const { baseIdTag, publicUrl, federation } = config
   const { discoveryName, identityHosts, localAddresses, allowPrivateNetwork } = federation
   return openNameCheck({
@@ -19,6 +24,7 @@ export function openNames(
     clock,
     dns,
     tenants,
+    providers,
     baseIdTag,
     discoveryName,
     identityHosts,
@@ -27,7 +33,7 @@ export function openNames(
     allowPlainHttp: allowPrivateNetwork !== false,
     serverUrls: (idTag) => [addresses.serverUrl(idTag), addresses.serverUrl(baseIdTag)],
     findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
-    isManaged: (names) => isManaged(db.reader(serverTenant), names),
+    isProvided: (names) => isProvided({ clock }, db.reader(serverTenant), names),
     isBlockedDomain: (name) => domainBlocks.isBlocked(name),
   })
 }

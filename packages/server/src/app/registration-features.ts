@@ -1,14 +1,21 @@
+import type { IdTag } from '@kith/protocol'
 import {
   type NameCheck,
+  openRemoteProviders,
+  type RemoteProviders,
   registrationEndpoints,
+  releaseName,
+  releaseNameJob,
   sweepUnfinished,
   sweepUnfinishedJob,
 } from '#features/registration/index.ts'
-import { revokeSessions } from '#features/sessions/index.ts'
+import { mintProxyToken, revokeSessions } from '#features/sessions/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import type { Addresses } from './addresses.ts'
 import { removeTraces } from './cli/tenant/purge-tenant.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
@@ -19,8 +26,11 @@ const sweepPeriodMs = 10 * 60_000
 export function wireRegistration(
   { db, clock, vault, jobs, blobs, tokenSecrets }: Services,
   { createTenant, tenants, settings, authenticator, findLifetimes }: IdentityFeatures,
-  names: NameCheck,
+  { names, providers }: { readonly names: NameCheck; readonly providers: RemoteProviders },
 ): Endpoint[] {
+  jobs.handle(releaseNameJob, ({ providerTag, idTag }) =>
+    releaseName({ tenants, providers }, { providerTag: providerTag as IdTag, idTag: idTag as IdTag }),
+  )
   jobs.handle(sweepUnfinishedJob, () =>
     sweepUnfinished({
       db,
@@ -38,12 +48,35 @@ export function wireRegistration(
     jobs,
     secrets: tokenSecrets,
     names,
+    providers,
     findPolicy: () => settings.find(serverTenant, 'server.registration'),
     findMaxTenants: () => settings.find(serverTenant, 'limits.max_tenants'),
     requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
     findLifetimes,
     chooseLanguage: (tx, value) =>
       putOwnSetting({ db, vault, clock, settings }, tx, { name: 'language', value }),
+  })
+}
+
+/** The identity providers of other servers, before which the base tenant speaks for this one. */
+export function openProviders(
+  { clock, config, egress, signingKeys }: Services,
+  { tenants, identities, findLifetimes }: IdentityFeatures,
+  addresses: Addresses,
+): RemoteProviders {
+  return openRemoteProviders({
+    egress,
+    identities,
+    async proxyToken(target) {
+      const base = await tenants.base()
+      const issuedAt = nowSecs(clock)
+      const { proxySecs } = await findLifetimes(base.tenantId)
+      return mintProxyToken(signingKeys, base, { target, issuedAt, expiresAt: issuedAt + proxySecs })
+    },
+    ownAddress() {
+      const [address] = config.federation.localAddresses
+      return address ?? new URL(addresses.serverUrl(config.baseIdTag)).hostname.replace(/^\[|\]$/g, '')
+    },
   })
 }
 

@@ -225,6 +225,7 @@ describe('registering a name', () => {
     const label = fresh()
     const { apiKey } = await names.register(label, { createApiKey: true })
     const refId = await names.refIdFor(mailbox(label))
+    names.server.clock.advance(1000)
     await names.activate(refId)
     const { data } = await (await names.owner()).call(getAuditLog, {})
     const idTag = `${label}.names.localhost`

@@ -1,5 +1,5 @@
 export { type Discovered, Discovery, type DiscoveryDeps } from './discovery.ts'
-export { readDiscoveryRecords } from './discovery-record.ts'
+export { readDiscoveryRecords, registrableDomain } from './discovery-record.ts'
 export { identitiesMigrations } from './identities-migrations.ts'
 export { findFreshInboxes } from './identities-store.ts'
 export { hasKid, type Identity, type PublishedIdentity, type ResolvedIdentity } from './identity.ts'

@@ -73,4 +73,10 @@ export const idpMigrations: readonly Migration[] = [
       await schema.createIndex('identity_keys_by_identity', 'identity_keys', ['tenant_id', 'id_tag'])
     },
   },
+  {
+    id: '1120_released_by_name',
+    async up(schema) {
+      await schema.createIndex('released_identities_by_name', 'released_identities', ['id_tag'])
+    },
+  },
 ]

@@ -6,7 +6,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { isManaged } from './managed-identity-store.ts'
-import { findReleased } from './released-identity-store.ts'
+import { findReleased, isReleased } from './released-identity-store.ts'
 
 export interface ProviderNamesDeps {
   readonly db: Database
@@ -49,6 +49,15 @@ export async function isGiven(reader: Reader, { tenant, idTag }: Wanted): Promis
   if (await isManaged(reader, names)) return true
   for (const name of names) if (await findTenantByHost(reader, name)) return true
   return false
+}
+
+/** Has a provider of this server given one of the names, or does one of them rest there? For whoever makes tenants. */
+export async function isProvided(
+  { clock }: Pick<ProviderNamesDeps, 'clock'>,
+  reader: Reader,
+  names: readonly IdTag[],
+): Promise<boolean> {
+  return (await isManaged(reader, names)) || (await isReleased(reader, { names, now: nowSecs(clock) }))
 }
 
 /** Does the name rest from its last owner, for this one? The provider's owner waits for nobody. */

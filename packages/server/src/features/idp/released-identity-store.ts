@@ -43,6 +43,22 @@ export async function findReleased(
   )
 }
 
+/** Does one of the names rest at a provider of this server, whichever? */
+export async function isReleased(
+  reader: Reader,
+  { names, now }: { readonly names: readonly IdTag[]; readonly now: number },
+): Promise<boolean> {
+  const row = await reader
+    .tables<ReleasedTables>()
+    .selectFrom('released_identities')
+    .select('id_tag')
+    .where('id_tag', 'in', names)
+    .where('until', '>', now)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function deleteReleased(tx: Writer, idTag: IdTag): Promise<void> {
   await tx
     .tables<ReleasedTables>()

@@ -7,6 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import { type DnsCheckDeps, whereDnsLeads } from './dns-check.ts'
 import { isLocalName, labelsBelow, type NameKind, refusalOf } from './name-rules.ts'
+import type { RemoteProviders } from './remote-providers.ts'
 import { isResting } from './resting-name-store.ts'
 
 export interface NameCheckDeps extends DnsCheckDeps {
@@ -16,9 +17,10 @@ export interface NameCheckDeps extends DnsCheckDeps {
   readonly baseIdTag: IdTag
   /** False: the base tenant alone can be reached. */
   readonly servesEveryTenant: boolean
+  readonly providers: Pick<RemoteProviders, 'find' | 'check'>
   findReservedNames(): Promise<readonly string[]>
-  /** Has an identity provider of this server given one of the names? */
-  isManaged(names: readonly IdTag[]): Promise<boolean>
+  /** Has an identity provider of this server given one of the names, or does one rest there? */
+  isProvided(names: readonly IdTag[]): Promise<boolean>
   /** Is it in a domain with which the server has nothing to do? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
@@ -46,7 +48,7 @@ export interface NameCheck {
   readonly serverAddresses: readonly string[]
 }
 
-// A question may take five seconds, and anybody may ask: 16 names at a time, each by two at most.
+// A question may take some seconds, and anybody may ask: 16 names at a time, each by two at most.
 const gateLimits = { total: 16, perKey: 2, waitingPerKey: 4, waiting: 64 }
 
 const taken = { code: 'E-PROFILE-EXISTS', message: 'This name is taken.' } as const
@@ -58,8 +60,12 @@ export function openNameCheck(deps: NameCheckDeps): NameCheck {
   async function find(wanted: WantedName): Promise<NameProblem[]> {
     const problems = [...(await idTagProblems(deps, wanted)), ...(await appDomainProblems(deps, wanted))]
     if (problems.length > 0) return problems
+    if (isOfOtherProvider(deps, wanted)) {
+      const problem = await inTurn(gate, parentOf(wanted.idTag), () => providerProblem(deps, wanted.idTag))
+      if (problem) return [problem]
+    }
     for (const { name, path } of namesToAsk(deps, wanted))
-      if (!(await leadsHere(deps, gate, name))) problems.push({ ...elsewhere, path })
+      if (!(await inTurn(gate, name, () => leadsHere(deps, name)))) problems.push({ ...elsewhere, path })
     return problems
   }
 
@@ -76,11 +82,30 @@ export function openNameCheck(deps: NameCheckDeps): NameCheck {
   }
 }
 
-async function idTagProblems(deps: NameCheckDeps, { idTag, kind }: WantedName): Promise<NameProblem[]> {
+/** Is it a name that a provider on another server would have to give? */
+export function isOfOtherProvider(
+  { baseIdTag }: Pick<NameCheckDeps, 'baseIdTag'>,
+  { idTag, kind }: WantedName,
+): boolean {
+  return kind === 'idp' && labelsBelow(idTag, baseIdTag) === undefined
+}
+
+async function providerProblem({ providers }: NameCheckDeps, idTag: IdTag): Promise<NameProblem | undefined> {
+  const path = '/idTag'
+  const provider = await providers.find(idTag)
+  const verdict = provider ? await providers.check(provider, idTag) : 'refused'
+  if (verdict === 'refused') return refused(path, 'No provider gives this name.')
+  return verdict === 'taken' ? { ...taken, path } : undefined
+}
+
+async function idTagProblems(deps: NameCheckDeps, wanted: WantedName): Promise<NameProblem[]> {
+  const { idTag } = wanted
   const path = '/idTag'
   const { baseIdTag, servesEveryTenant, localAddresses: ownHosts } = deps
   if (!servesEveryTenant) return [refused(path, `This server serves ${baseIdTag} alone.`)]
   const rules = { baseIdTag, ownHosts, reserved: await deps.findReservedNames() }
+  // What another provider gives is as it is, like a name of one's own.
+  const kind = isOfOtherProvider(deps, wanted) ? 'domain' : wanted.kind
   const refusal = refusalOf(idTag, kind, rules)
   if (refusal !== undefined) return [refused(path, refusal)]
   if (await deps.isBlockedDomain(idTag))
@@ -112,7 +137,7 @@ function refused(path: NameProblem['path'], message: string): NameProblem {
 /** By a tenant, as its app domain, because it is barred or still rests, or because it is, or lies below, the name of
  * somebody who lives here or to whom a provider of this server gave it. */
 async function isTaken(
-  { db, clock, tenants, baseIdTag, isManaged }: NameCheckDeps,
+  { db, clock, tenants, baseIdTag, isProvided }: NameCheckDeps,
   name: IdTag,
 ): Promise<boolean> {
   if (await tenants.findByHost(name)) return true
@@ -123,7 +148,7 @@ async function isTaken(
   const labels = name.split('.')
   const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)
   for (const parent of parents) if (parent !== baseIdTag && (await tenants.find(parent))) return true
-  return isManaged([name, ...parents])
+  return isProvided([name, ...parents])
 }
 
 /** Names below the server's own domain lead where that does, unless somebody says that they have the name themselves. */
@@ -137,19 +162,27 @@ function namesToAsk({ baseIdTag, identityHosts }: NameCheckDeps, { idTag, kind, 
   return names.filter(({ name }) => !isLocalName(name) || identityHosts.has(name))
 }
 
-async function leadsHere(deps: NameCheckDeps, gate: Gate, name: IdTag): Promise<boolean> {
+async function leadsHere(deps: NameCheckDeps, name: IdTag): Promise<boolean> {
+  const verdict = await whereDnsLeads(deps, name)
+  if (verdict === 'unknown')
+    throw new Failure('E-UNAVAILABLE', {
+      message: 'The DNS of this name does not answer. Try again later.',
+    })
+  return verdict === 'here'
+}
+
+function parentOf(idTag: IdTag): string {
+  return idTag.slice(idTag.indexOf('.') + 1)
+}
+
+async function inTurn<Result>(gate: Gate, name: string, work: () => Promise<Result>): Promise<Result> {
   const leave = await gate.enter(name).catch((error: unknown) => {
     throw error instanceof GateFullError
       ? new Failure('E-UNAVAILABLE', { retryAfterSecs: 5, cause: error })
       : error
   })
   try {
-    const verdict = await whereDnsLeads(deps, name)
-    if (verdict === 'unknown')
-      throw new Failure('E-UNAVAILABLE', {
-        message: 'The DNS of this name does not answer. Try again later.',
-      })
-    return verdict === 'here'
+    return await work()
   } finally {
     leave()
   }

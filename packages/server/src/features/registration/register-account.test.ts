@@ -10,6 +10,7 @@ import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { openNameCheck } from './check-name.ts'
 import { registerAccount } from './register-account.ts'
+import type { RemoteProviders } from './remote-providers.ts'
 import { sweepUnfinished } from './sweep-unfinished.ts'
 
 const baseIdTag = 'kith.example' as IdTag
@@ -21,12 +22,19 @@ async function openLab(open: OpenTestDatabase) {
   const lab = signInLab(await open({ migrations, clock: world.clock }), world)
   const base = await lab.makeTenant(baseIdTag, { isBase: true })
   const asked: string[] = []
+  const providers: RemoteProviders = {
+    find: async () => undefined,
+    check: async () => 'refused',
+    register: async () => 'refused',
+    release: async () => undefined,
+  }
   const ask = async (name: string) => {
     asked.push(name)
     return { kind: 'not-found' } as const
   }
   const deps = {
     ...lab.deps,
+    providers,
     names: openNameCheck({
       ...lab.deps,
       dns: { resolveTxt: ask, resolveCname: ask, resolveAddresses: ask },
@@ -38,7 +46,8 @@ async function openLab(open: OpenTestDatabase) {
       servesEveryTenant: true,
       serverUrls: (idTag) => [`https://${idTag}`],
       findReservedNames: async () => [],
-      isManaged: async () => false,
+      isProvided: async () => false,
+      providers,
       isBlockedDomain: async () => false,
     }),
     findPolicy: async () => 'open' as const,

@@ -12,21 +12,19 @@ import {
 } from '#features/sessions/index.ts'
 import { startPersonalSession } from '#features/sign-in/index.ts'
 import { assertRoom, type HostedTenant } from '#features/tenants/index.ts'
-import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
-import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { parseMailAddress } from '#lib/mail-address.ts'
-import type { NameCheck } from './check-name.ts'
+import { isOfOtherProvider, type NameCheck } from './check-name.ts'
+import { type ClaimedName, type ClaimNameDeps, claimName } from './claim-name.ts'
 import { getInvitation } from './invitation.ts'
 import { type MakePersonDeps, makePerson, welcomeValidSecs } from './make-person.ts'
 import { countRegistration, countWelcome } from './registration-buckets.ts'
 import { putUnfinished } from './unfinished-store.ts'
 
-export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps {
-  readonly db: Database
-  readonly jobs: Pick<Jobs, 'enqueue'>
+export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps, ClaimNameDeps {
   readonly names: NameCheck
   /** Who may register (the setting `server.registration`). */
   findPolicy(): Promise<'open' | 'invite'>
@@ -66,6 +64,10 @@ interface Plan extends Registration {
   readonly lifetimes: TokenLifetimes
 }
 
+interface ClaimedPlan extends Plan {
+  readonly claim: ClaimedName | undefined
+}
+
 const unusedKeptSecs = welcomeValidSecs + 24 * 3600
 // Until the address is verified.
 const narrowScope = parseScope('write:profile')
@@ -74,7 +76,12 @@ const narrowScope = parseScope('write:profile')
  * to another account is not looked at, so nothing can tell. */
 export async function registerAccount(deps: RegisterAccountDeps, input: Registration): Promise<Registered> {
   const plan = await planOf(deps, input)
-  const { tenant, session } = await deps.db.transact(plan.base.tenantId, (tx) => register(deps, tx, plan))
+  const claim = await claimIfRemote(deps, plan)
+  const made = deps.db.transact(plan.base.tenantId, (tx) => register(deps, tx, { ...plan, claim }))
+  const { tenant, session } = await made.catch(async (error) => {
+    await claim?.giveBack()
+    throw error
+  })
   const { token } = await issueToken(deps, tenant, {
     use: 'login',
     sid: session.sid,
@@ -109,6 +116,14 @@ async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<P
   }
 }
 
+async function claimIfRemote(
+  deps: RegisterAccountDeps,
+  { base, type: kind, idTag, email, lang }: Plan,
+): Promise<ClaimedName | undefined> {
+  const isRemote = isOfOtherProvider({ baseIdTag: base.idTag }, { idTag, kind })
+  return isRemote ? await claimName(deps, { idTag, email, lang }) : undefined
+}
+
 async function findInvitation(
   deps: RegisterAccountDeps,
   base: HostedTenant,
@@ -122,7 +137,7 @@ async function findInvitation(
 async function register(
   deps: RegisterAccountDeps,
   tx: Writer,
-  plan: Plan,
+  plan: ClaimedPlan,
 ): Promise<{ tenant: HostedTenant; session: Session }> {
   const { idTag, appDomain, email, invitation, lang, device, lifetimes } = plan
   // Decided by one conditional update: of many who use the last place at once one gets it.
@@ -151,12 +166,19 @@ async function register(
   return { tenant, session }
 }
 
-async function note(deps: RegisterAccountDeps, tx: Writer, plan: Plan): Promise<void> {
-  const { idTag, type, invitation, isMailed, device } = plan
+async function note(deps: RegisterAccountDeps, tx: Writer, plan: ClaimedPlan): Promise<void> {
+  const { idTag, type, invitation, isMailed, device, claim } = plan
   const invitedBy = invitation?.createdBy
+  const provider = claim?.providerTag
   await audit(deps, tx, {
     event: 'tenant.registered',
     ip: device.ip,
-    details: { idTag, type, isMailed, ...(invitedBy === undefined ? {} : { invitedBy }) },
+    details: {
+      idTag,
+      type,
+      isMailed,
+      ...(invitedBy === undefined ? {} : { invitedBy }),
+      ...(provider === undefined ? {} : { provider }),
+    },
   })
 }
