@@ -1,4 +1,12 @@
-import { createAction, deleteSetting, login, putSetting, uploadFile } from '@kith/protocol'
+import {
+  createAction,
+  createApiKey,
+  deleteSetting,
+  getAccessToken,
+  login,
+  putSetting,
+  uploadFile,
+} from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 
@@ -36,6 +44,25 @@ test('an address that is not verified keeps its account out only where the setti
     await expect(signIn()).rejects.toMatchObject({ code: 'E-AUTH-NOTVERIFIED' })
   }
   await signIn()
+})
+
+test('settings of the server are for a person who administers it, with all their rights', async () => {
+  const base = server.baseIdTag
+  const token = await server.signIn(base)
+  const admin = server.client(base, token)
+  const { data: key } = await admin.call(createApiKey, { body: { name: 'ci' } })
+  const narrow = async (scope: string) => {
+    const { data } = await admin.call(getAccessToken, { query: { scope } })
+    return data.token
+  }
+  const put = (bearer: string) =>
+    server
+      .client(base, bearer)
+      .call(putSetting, { params: { name: 'email.smtp.host' }, body: { value: 'mail.example.org' } })
+  for (const bearer of [key.key, await narrow('write:settings'), await narrow('write')])
+    await expect(put(bearer)).rejects.toMatchObject({ status: 403, code: 'E-AUTH-FORBIDDEN' })
+  for (const bearer of [await narrow('admin:settings'), await narrow('admin'), token]) await put(bearer)
+  await admin.call(deleteSetting, { params: { name: 'email.smtp.host' } })
 })
 
 test('signing in answers the settings that clients begin with', async () => {

@@ -181,7 +181,9 @@ export class Authenticator {
     if (callerTag !== undefined) {
       const standing = await this.#standing(tenant, callerTag)
       if (!standing) throw new Failure('E-AUTH-UNAUTH')
-      return { kind: 'identity', idTag: callerTag, tokenUse, scope, ...standing, ...inSession }
+      // What a program keeps in a file does not administer the server.
+      const isAdmin = standing.isAdmin && tokenUse !== 'apikey'
+      return { kind: 'identity', idTag: callerTag, tokenUse, scope, ...standing, isAdmin, ...inSession }
     }
     if (refId === undefined || !session) throw new Failure('E-AUTH-UNAUTH')
     return { kind: 'reference', refId, scope: scope ?? [], sessionId: session.sid }

@@ -1,4 +1,4 @@
-import type { SettingLevel, SettingView } from '@kith/protocol'
+import { type SettingLevel, type SettingView, scopeAllows } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
@@ -76,8 +76,8 @@ function levelFor(known: KnownName, { caller, level }: Change): SettingLevel {
   const { scope, permission } = known.definition
   if (scope === 'system' || permission === 'system') throw new Failure('E-AUTH-FORBIDDEN')
   const target = level ?? scope
-  if ((target === 'global' || permission === 'admin') && !caller.isAdmin)
-    throw new Failure('E-AUTH-FORBIDDEN')
+  const mayAdminister = caller.isAdmin && scopeAllows(caller.scope, 'admin:settings')
+  if ((target === 'global' || permission === 'admin') && !mayAdminister) throw new Failure('E-AUTH-FORBIDDEN')
   return target
 }
 

@@ -32,7 +32,7 @@ export interface Identified {
   readonly role: CommunityRole
   /** Owner of this tenant: the tenant itself, when it is a person. */
   readonly isOwner: boolean
-  /** System administrator; only ever true on the base tenant's host. */
+  /** System administrator; only ever true on the base tenant's host, and never of an API key. */
   readonly isAdmin: boolean
   readonly sessionId?: string
   /** When the person last proved who they are, Unix seconds. */
