@@ -66,7 +66,7 @@ export const createReference = contract({
   tag,
   summary: 'Make a reference',
   description:
-    '`share.file` needs write access to the file, and gives at most the caller’s own level; the other types need the role SADM.',
+    '`share.file` needs write access to the file, and gives at most the caller’s own level; `invite` needs the role SADM. What recovers an account (`welcome`, `password-reset`, `email-verify`) is for the base tenant’s owner who signed in within the last 15 minutes: it serves once, for 24 hours at most (`welcome`: 30 days), and no list shows it.',
   auth: 'required',
   scope: 'admin:refs',
   body: {

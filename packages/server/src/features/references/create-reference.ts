@@ -1,11 +1,12 @@
 import { type FileId, parseFileId, type ReferenceType } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
+import { assertRecentlySignedIn } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type MakeReferenceDeps, makeReference } from './make-reference.ts'
-import type { Reference } from './reference.ts'
+import { isRecovery, type Reference } from './reference.ts'
 
 export type FindFileAccess = (
   tenant: Tenant,
@@ -32,7 +33,7 @@ export interface CreateReferenceInput {
 }
 
 /** Makes a reference for somebody who may: `share.file` with write access to the file, everything else as an
- * administrator of the server. */
+ * administrator of the server. One that recovers an account is worth the account itself, so its owner alone makes it. */
 export async function createReference(
   deps: CreateReferenceDeps,
   input: CreateReferenceInput,
@@ -42,7 +43,7 @@ export async function createReference(
   if (type === 'idp-activate') throw new Failure('E-AUTH-FORBIDDEN')
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
-  const target = type === 'share.file' ? await checkFile(deps, input) : checkAdmin(caller)
+  const target = type === 'share.file' ? await checkFile(deps, input) : checkAdmin(deps, input)
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const reference = await makeReference(deps, tx, {
       type,
@@ -74,7 +75,11 @@ async function checkFile(
   return { resourceId, accessLevel }
 }
 
-function checkAdmin(caller: Identified) {
+function checkAdmin({ clock }: CreateReferenceDeps, { caller, type }: CreateReferenceInput) {
   if (!caller.isAdmin) throw new Failure('E-AUTH-FORBIDDEN')
+  if (isRecovery(type)) {
+    if (caller.scope !== undefined) throw new Failure('E-AUTH-FORBIDDEN')
+    assertRecentlySignedIn({ clock }, caller)
+  }
   return {}
 }

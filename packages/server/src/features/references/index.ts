@@ -4,7 +4,7 @@ export type { CreateReferenceDeps, FindFileAccess } from './create-reference.ts'
 export { dropReference } from './drop-reference.ts'
 export { type ExchangeReferenceDeps, exchangeReference, renewReference } from './exchange-reference.ts'
 export { type MakeReferenceDeps, makeReference } from './make-reference.ts'
-export { isSpent, type Reference } from './reference.ts'
+export { isSpent, type Reference, recoveryLifeSecs } from './reference.ts'
 export {
   countReferencesSince,
   exhaustReferences,

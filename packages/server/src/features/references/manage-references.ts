@@ -15,7 +15,7 @@ import type { Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { dropReference } from './drop-reference.ts'
-import type { Reference } from './reference.ts'
+import { isRecovery, type Reference } from './reference.ts'
 import { findReference, listReferenceRows, type ReferenceFilter } from './reference-store.ts'
 import { toInfo, toView } from './reference-view.ts'
 
@@ -35,7 +35,8 @@ export interface ListInput {
   readonly offset: number
 }
 
-/** What the caller made; for an administrator everything on the tenant. */
+/** What the caller made; for an administrator everything on the tenant. What recovers an account is for whom it was sent
+ * to, and stands in no list; only who is to activate an identity may have no other way to learn how. */
 export async function listReferences(
   { db, vault, clock }: ListDeps,
   input: ListInput,
@@ -44,6 +45,8 @@ export async function listReferences(
   const { references, total } = await listReferenceRows(vault, db.reader(tenant.tenantId), {
     state,
     now: nowSecs(clock),
+    withoutRecovery: true,
+    ...(seesActivations(caller) ? { activationsOf: caller.idTag } : {}),
     limit,
     offset,
     ...(caller.isAdmin ? {} : { createdBy: caller.idTag }),
@@ -53,6 +56,11 @@ export async function listReferences(
   return { items: references.map(toView), total, offset, limit }
 }
 
+/** A program with a key, or with a part of its owner's rights, activates nothing. */
+function seesActivations({ scope, tokenUse }: Identified): boolean {
+  return scope === undefined && tokenUse !== 'apikey'
+}
+
 /** In full for who may manage it, else what it is for. */
 export async function getReference(
   { db }: Pick<ListDeps, 'db'>,
@@ -60,7 +68,8 @@ export async function getReference(
 ): Promise<ReferenceInfo> {
   const reference = await findReference(db.reader(tenant.tenantId), refId)
   if (!reference) throw new Failure('E-NOTFOUND')
-  return mayManage(caller, reference, 'read:refs') ? toView(reference) : toInfo(reference)
+  const isFull = !isRecovery(reference.type) && mayManage(caller, reference, 'read:refs')
+  return isFull ? toView(reference) : toInfo(reference)
 }
 
 /** Takes a reference away, and with it every token that was given for it. */

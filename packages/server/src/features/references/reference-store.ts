@@ -3,7 +3,7 @@ import type { IdTag, ReferenceType, RefId } from '@kith/protocol'
 import type { Insertable, Selectable } from 'kysely'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { SealedColumn, Vault } from '#infra/keys/index.ts'
-import type { Reference } from './reference.ts'
+import { type Reference, recoveryLifeSecs } from './reference.ts'
 
 interface ReferenceTables {
   refs: {
@@ -171,6 +171,9 @@ export interface ReferenceFilter {
   readonly createdBy?: IdTag
   readonly type?: ReferenceType
   readonly resourceId?: string
+  readonly withoutRecovery?: boolean
+  /** Whose activations are there all the same. */
+  readonly activationsOf?: IdTag
   readonly state: 'active' | 'used' | 'expired' | 'all'
   readonly now: number
 }
@@ -195,11 +198,23 @@ export async function listReferenceRows(
   return { references, total: Number(total) }
 }
 
-function matching(reader: Reader, { createdBy, type, resourceId, state, now }: ReferenceFilter) {
+const recoveryTypes = Object.keys(recoveryLifeSecs)
+
+function matching(
+  reader: Reader,
+  { createdBy, type, resourceId, withoutRecovery, activationsOf, state, now }: ReferenceFilter,
+) {
   let query = reader.tables<ReferenceTables>().selectFrom('refs').where('tenant_id', '=', reader.tenantId)
   if (createdBy !== undefined) query = query.where('created_by', '=', createdBy)
   if (type !== undefined) query = query.where('type', '=', type)
   if (resourceId !== undefined) query = query.where('resource_id', '=', resourceId)
+  if (withoutRecovery)
+    query = query.where((row) =>
+      row.or([
+        row('type', 'not in', recoveryTypes),
+        row.and([row('type', '=', 'idp-activate'), row('created_by', '=', activationsOf ?? '')]),
+      ]),
+    )
   if (state === 'used') query = query.where('count', '=', 0)
   if (state === 'expired') query = query.where('expires_at', '<=', now)
   if (state === 'active')

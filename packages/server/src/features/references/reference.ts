@@ -16,6 +16,21 @@ export interface Reference {
   readonly accessLevel?: 'read' | 'write'
 }
 
+const daySecs = 86_400
+
+/** Those that give an account to whoever has them, and how long they may live, in seconds. They serve once, and no list
+ * shows them: nobody but whom they were sent to needs the id. */
+export const recoveryLifeSecs: Readonly<Partial<Record<ReferenceType, number>>> = {
+  'password-reset': daySecs,
+  'email-verify': daySecs,
+  'idp-activate': daySecs,
+  welcome: 30 * daySecs,
+}
+
+export function isRecovery(type: ReferenceType): boolean {
+  return recoveryLifeSecs[type] !== undefined
+}
+
 /** Can it be used no more, because it was used up or has expired? */
 export function isSpent({ count, expiresAt }: Reference, now: number): boolean {
   return count === 0 || (expiresAt !== undefined && expiresAt <= now)

@@ -1,12 +1,15 @@
 import { fileIdOf, parseRefId, type RefId } from '@kith/protocol'
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
+import { appointAdmin } from '#features/tenants/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
+import { makeReference } from './make-reference.ts'
 import { newRefId } from './reference.ts'
 
 const fileId = fileIdOf('BLOB', 'A'.repeat(43))
 const homeTag = 'home.example.com'
+const recoveryTypes = ['welcome', 'password-reset', 'email-verify'] as const
 
 async function start(site: SignInSite) {
   site.world.fileAccess.set(`${site.alice.idTag} ${fileId}`, 'write')
@@ -115,11 +118,78 @@ onSqlite('a reference', (open) => {
 
   test('of another type is an administrator’s to make', async () => {
     const { site, token, admin } = await start(await openSignInSite(open))
-    for (const type of ['invite', 'welcome', 'password-reset', 'email-verify']) {
+    for (const type of ['invite', ...recoveryTypes]) {
       refused(await create(site, token, { type }), 403, 'E-AUTH-FORBIDDEN')
       expect((await create(site, admin, { type }, homeTag)).status).toBe(201)
     }
     expect((await list(site, admin, '?type=invite', homeTag)).json.data).toHaveLength(1)
+  })
+
+  test('that recovers the account is the owner’s alone to make, and in person', async () => {
+    const { site, token, admin } = await start(await openSignInSite(open))
+    await site.db.transact(site.base.tenantId, (tx) => appointAdmin(site, tx, site.alice.idTag))
+    const visit = await site.ask('GET', `/api/auth/proxy-token?target=${homeTag}`, { token })
+    const appointed = visit.json.data.token
+    const ask = (asked: object) => ({ host: homeTag, token: admin, ...asked })
+    const made = await site.ask('POST', '/api/auth/api-keys', ask({ body: { name: 'ci' } }))
+    const narrow = await site.ask('GET', '/api/auth/access-token?scope=admin', ask({}))
+    expect((await create(site, appointed, { type: 'invite' }, homeTag)).status).toBe(201)
+    refused(await create(site, made.json.data.key, { type: 'invite' }, homeTag), 403, 'E-AUTH-FORBIDDEN')
+    for (const type of recoveryTypes) {
+      for (const bearer of [appointed, made.json.data.key, narrow.json.data.token])
+        refused(await create(site, bearer, { type }, homeTag), 403, 'E-AUTH-FORBIDDEN')
+      expect((await create(site, admin, { type }, homeTag)).status).toBe(201)
+    }
+    site.clock.advance(15 * 60_000 + 1_000)
+    const late = await create(site, admin, { type: 'password-reset' }, homeTag)
+    refused(late, 403, 'E-AUTH-FORBIDDEN')
+    expect(late.json.error.details).toEqual({ reason: 'sign-in-again' })
+  })
+
+  test('that recovers the account serves once, and not for long', async () => {
+    const { site, admin } = await start(await openSignInSite(open))
+    const now = Math.floor(site.clock.now() / 1000)
+    for (const [type, lifeSecs] of [
+      ['password-reset', 86_400],
+      ['email-verify', 86_400],
+      ['welcome', 30 * 86_400],
+    ] as const) {
+      const asked = (body: object) => create(site, admin, { type, ...body }, homeTag)
+      expect((await asked({})).json.data).toMatchObject({ count: 1, expiresAt: now + lifeSecs })
+      expect((await asked({ expiresAt: now + 60 })).json.data.expiresAt).toBe(now + 60)
+      for (const bad of [{ expiresAt: now + lifeSecs + 1 }, { count: null }, { count: 2 }])
+        refused(await asked(bad), 400, 'E-VALIDATION')
+    }
+  })
+
+  test('that recovers the account is shown by no list, and its id tells no more than it is', async () => {
+    const { site, admin } = await start(await openSignInSite(open))
+    const ids = await site.db.transact(site.base.tenantId, (tx) =>
+      Promise.all(
+        [...recoveryTypes, 'idp-activate' as const].map((type) => makeReference(site.deps, tx, { type })),
+      ),
+    )
+    const { json } = await create(site, admin, { type: 'password-reset' }, homeTag)
+    expect((await list(site, admin, '?filter=all', homeTag)).json.pagination.total).toBe(0)
+    for (const { refId, type } of [...ids, json.data]) {
+      const { json: page } = await list(site, admin, `?filter=all&type=${type}`, homeTag)
+      expect(page).toMatchObject({ data: [], pagination: { total: 0 } })
+      const shown = await site.ask('GET', `/api/refs/${refId}`, { host: homeTag, token: admin })
+      expect(shown.json.data).toEqual({ refId, type })
+    }
+  })
+
+  test('that activates an identity is shown to whom it was made for, and not to their programs', async () => {
+    const { site, token, admin } = await start(await openSignInSite(open))
+    const { refId } = await site.db.transact(site.base.tenantId, (tx) =>
+      makeReference(site.deps, tx, { type: 'idp-activate', createdBy: site.alice.idTag }),
+    )
+    const visit = async (bearer: string) =>
+      (await site.ask('GET', `/api/auth/proxy-token?target=${homeTag}`, { token: bearer })).json.data.token
+    const made = await site.ask('POST', '/api/auth/api-keys', { token, body: { name: 'ci' } })
+    expect((await list(site, await visit(token), '', homeTag)).json.data).toMatchObject([{ refId }])
+    for (const bearer of [admin, await visit(made.json.data.key)])
+      expect((await list(site, bearer, '', homeTag)).json.data).toEqual([])
   })
 
   test('is refused with a bad type, end or count, without a token and with a narrow one', async () => {

@@ -9,6 +9,7 @@ import {
 } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import {
+  assertPersonal,
   changeSession,
   type Device,
   listSessions,
@@ -23,7 +24,6 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
-import { assertPersonal } from './personal-caller.ts'
 
 export interface ApiKeyDeps extends RevokeDeps {
   readonly db: Database

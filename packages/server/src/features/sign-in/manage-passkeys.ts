@@ -2,6 +2,7 @@ import { type PasskeyView, toIso } from '@kith/protocol'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { queueAccountMail } from '#features/account-mails/index.ts'
 import { audit } from '#features/audit/index.ts'
+import { assertPersonal, assertRecentlySignedIn } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -18,7 +19,6 @@ import {
 } from './passkey-challenge.ts'
 import type { PasskeyLoginDeps } from './passkey-login.ts'
 import { insertPasskey, listPasskeys, type Passkey, removePasskey } from './passkey-store.ts'
-import { assertPersonal, assertRecentlySignedIn } from './personal-caller.ts'
 
 export interface PasskeyDeps extends PasskeyLoginDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>

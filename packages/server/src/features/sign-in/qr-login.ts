@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type LoginSession, type QrSecret, type QrStatus, toIso } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { type Device, secretHash } from '#features/sessions/index.ts'
+import { assertPersonal, type Device, secretHash } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -12,7 +12,6 @@ import {
   getActiveTenant,
   startPersonalSession,
 } from './complete-login.ts'
-import { assertPersonal } from './personal-caller.ts'
 import { newQrSession, type QrSession, qrLifeSecs, statusOf } from './qr-session.ts'
 import {
   countWaiting,

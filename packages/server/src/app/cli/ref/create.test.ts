@@ -52,6 +52,15 @@ test('prints the id, and the link where there is one', async () => {
   expect(data).toEqual({ refId, type: 'password-reset' })
 })
 
+test('makes what gives an account for a day, and unseen', async () => {
+  const { reference } = await create('email-verify')
+  const left = (Date.parse(reference.expiresAt) - systemClock.now()) / 1000
+  expect(left).toBeGreaterThan(86_400 - 30)
+  expect(left).toBeLessThanOrEqual(86_400)
+  const { data } = await (await server.as(baseTag)).call(listReferences, { query: { type: 'email-verify' } })
+  expect(data).toEqual([])
+})
+
 test('makes a link to a file, which lets in as often as it says', async () => {
   const alice = await server.as(aliceTag)
   const { data: file } = await alice.upload(uploadFile, {
@@ -103,6 +112,10 @@ describe('called wrongly', () => {
   test.each([
     [['poem'], 'TYPE is one of share.file, email-verify,'],
     [[], 'TYPE is missing'],
+    [['welcome', '--count', '2'], 'welcome serves once'],
+    [['password-reset', '--count', 'unlimited'], 'password-reset serves once'],
+    [['password-reset', '--expires', '25h'], 'password-reset ends after 24 hours at the latest'],
+    [['welcome', '--expires', '31d'], 'welcome ends after 720 hours at the latest'],
     [['invite', '--count', '0'], '--count is a whole number from 1, or unlimited'],
     [['invite', '--count', '1.5'], '--count is a whole number from 1, or unlimited'],
     [['invite', '--expires', 'soon'], '--expires is a time like'],

@@ -1,4 +1,5 @@
 import { parseFileId, parseTimestamp, type ReferenceType, referenceTypes } from '@kith/protocol'
+import { recoveryLifeSecs } from '#features/references/index.ts'
 import {
   argument,
   type Command,
@@ -24,12 +25,14 @@ export const createRef: Command = {
     count: {
       type: 'string',
       value: 'N',
-      meaning: 'How often it can be used, or `unlimited`; once when absent.',
+      meaning:
+        'How often it can be used, or `unlimited`; once when absent. What gives an account serves once.',
     },
     expires: {
       type: 'string',
       value: 'D',
-      meaning: 'When it ends: `30m`, `24h`, `7d`, or a time like `2027-01-31T12:00:00Z`; never when absent.',
+      meaning:
+        'When it ends: `30m`, `24h`, `7d`, or a time like `2027-01-31T12:00:00Z`; never when absent. What gives an account lives 24 hours at most, `welcome` 30 days.',
     },
     resource: { type: 'string', value: 'F', meaning: 'The file that a `share.file` is about.' },
     access: {
@@ -50,9 +53,11 @@ function readRequest(input: CommandInput): RefRequest {
   const type = readType(argument(input, 'TYPE'))
   const tenant = textOption(input, 'tenant')
   const expires = textOption(input, 'expires')
+  const count = readCount(textOption(input, 'count'))
+  if (recoveryLifeSecs[type] !== undefined && count !== 1) throw new UsageError(`${type} serves once`)
   return {
     type,
-    count: readCount(textOption(input, 'count')),
+    count,
     ...readTarget(input, type),
     ...(tenant === undefined ? {} : { idTag: readIdTag(tenant) }),
     ...(expires === undefined ? {} : readEnd(expires)),

@@ -4,7 +4,7 @@ import { passwordLink } from '#features/account-mails/index.ts'
 import { findAccount } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { findFile } from '#features/files/index.ts'
-import { makeReference, type Reference } from '#features/references/index.ts'
+import { makeReference, type Reference, recoveryLifeSecs } from '#features/references/index.ts'
 import { invitationLink } from '#features/registration/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -33,6 +33,9 @@ export async function makeRef(program: Program, { type, count, target, ...reques
   const now = nowSecs(clock)
   const expiresAt = request.validSecs === undefined ? request.expiresAt : now + request.validSecs
   if (expiresAt !== undefined && expiresAt <= now) throw new UsageError('--expires has passed already')
+  const lifeSecs = recoveryLifeSecs[type]
+  if (lifeSecs !== undefined && expiresAt !== undefined && expiresAt > now + lifeSecs)
+    throw new UsageError(`${type} ends after ${lifeSecs / 3600} hours at the latest`)
   if (type === 'invite' && !tenant.isBase)
     throw new UsageError(`An invitation is one to ${services.config.baseIdTag}, the base tenant`)
   const setsPassword = passwordTypes.includes(type)
