@@ -51,7 +51,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
       ...wireRegistration(services, identity, { names, providers }),
       ...wireProfiles(services, identity, { addresses, ports, files, names }),
       ...files.endpoints,
-      ...files.wireShares(ports),
+      ...files.wireActions(ports),
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
       ...domainBlockEndpoints({ ...services, domainBlocks }),
       ...idp.endpoints,

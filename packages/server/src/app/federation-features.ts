@@ -92,6 +92,7 @@ export function actionPorts(
     fileShares,
     takesOpenMessages: (reader) => settings.findWith(reader, 'privacy.open_messages'),
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
+    fetchAttachments: (tx, received) => queueFetches(services, tx, received),
     onStored: (tx, event) => react(services, authenticator, tx, event),
     isSilenced: ({ idTag }) => isServerBlocked(services, idTag),
     isCommunity: async (reader, idTag) => (await findStoredProfile(reader, idTag))?.type === 'community',
@@ -113,16 +114,13 @@ async function react(
   services: Services,
   authenticator: IdentityFeatures['authenticator'],
   tx: Writer,
-  { kind, tenant, action, via }: ActionEvent,
+  { kind, tenant, action }: ActionEvent,
 ): Promise<void> {
   // Roles in a community follow from what binds.
   if (tenant.type === 'community' && circleTypes.has(action.type))
     tx.afterCommit(() => authenticator.forget(tenant.tenantId))
   if (kind !== 'received') return
-  const { issuerTag, attachments } = action
-  // What a community passes on its members may read there; not always at the issuer's, who does not know them.
-  const received = { issuerTag, attachments, sourceTag: via ?? issuerTag }
-  if (attachments.length > 0) await queueFetches(services, tx, received)
+  const { issuerTag } = action
   await requestProfile(services, tx, issuerTag)
   // The answer to a request of one's own; a request that waits for an answer opens nothing yet.
   if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(services, tx, issuerTag)

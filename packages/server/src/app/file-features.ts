@@ -1,10 +1,12 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import { type ActionPorts, makeAction, storeMade } from '#features/actions/index.ts'
+import { type ActionPorts, makeAction, settleAttachment, storeMade } from '#features/actions/index.ts'
 import { collectionEndpoints, RecentReads, removeItems } from '#features/collections/index.ts'
 import {
   dropFiles,
+  type FetchDeps,
+  type FetchOutcome,
   type FileViewer,
-  fetchFile,
+  fetchAndTell,
   fetchFileJob,
   fileEndpoints,
   findAccessibleFile,
@@ -59,7 +61,7 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
     await removeItems(tx, fileIds)
   }
   const fileDeps = { ...storageDeps(services, identity), db, clock, jobs, findNames, beforeRemoval }
-  handleFileJobs(services, identity)
+  const fetchDeps = handleFileJobs(services, identity)
   return {
     endpoints: [
       ...fileEndpoints({
@@ -75,8 +77,9 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
     /** What actions do to files. */
     fileShares: shareActions({ ...shareDeps, beforeRemoval }),
     ...accessFinders(services),
-    /** Shares tell the identities they are for by actions, which in turn need the files. */
-    wireShares(ports: ActionPorts): Endpoint[] {
+    /** Shares tell the identities they are for by actions, which in turn need the files and wait for attachments. */
+    wireActions(ports: ActionPorts): Endpoint[] {
+      wireFetches(services, identity, { fetchDeps, ports })
       const prepareFileShare = fileShareMaker(ports)
       const deps = { ...shareDeps, prepareFileShare, findTenant: identity.tenants.findById }
       jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
@@ -131,7 +134,7 @@ function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<Id
   }
 }
 
-function handleFileJobs(services: Services, identity: IdentityFeatures): void {
+function handleFileJobs(services: Services, identity: IdentityFeatures): FetchDeps {
   const { db, clock, jobs, egress, signingKeys, partials } = services
   const { tenants, identities, findLifetimes } = identity
   const deps = { ...storageDeps(services, identity), db, clock, jobs, egress }
@@ -142,7 +145,7 @@ function handleFileJobs(services: Services, identity: IdentityFeatures): void {
   jobs.every(findOrphansJob, dayMs)
   jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials }))
   jobs.every(sweepUploadsJob, 10 * minuteMs)
-  const fetchDeps = {
+  return {
     ...deps,
     async findServer(ownerTag: IdTag) {
       const resolved = await identities.resolve(ownerTag)
@@ -157,7 +160,20 @@ function handleFileJobs(services: Services, identity: IdentityFeatures): void {
       return await mintProxyToken(signingKeys, await getTenant(tenants, tenantId), token)
     },
   }
-  jobs.handle(fetchFileJob, (payload, context) => fetchFile(fetchDeps, payload, context))
+}
+
+/** Files that came with actions: each attempt to fetch one is told to the actions that wait for it. */
+function wireFetches(
+  { db, jobs }: Services,
+  { tenants }: IdentityFeatures,
+  { fetchDeps, ports }: { readonly fetchDeps: FetchDeps; readonly ports: ActionPorts },
+): void {
+  const onTried = async (tenantId: TenantId, fileId: FileId, verdict: FetchOutcome) => {
+    const tenant = await tenants.findById(tenantId)
+    if (tenant) await db.transact(tenantId, (tx) => settleAttachment(ports, tx, { tenant, fileId, verdict }))
+  }
+  const deps = { ...fetchDeps, onTried }
+  jobs.handle(fetchFileJob, (payload, context) => fetchAndTell(deps, payload, context))
 }
 
 /** FSHR actions are the tenant's: made by the caller where it may issue them, else in the name of the tenant itself. */

@@ -1,5 +1,10 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
-import { actionsMigrations, tagTimesMigrations, uniqueTimesMigrations } from '#features/actions/index.ts'
+import {
+  actionsMigrations,
+  awaitedAttachmentsMigrations,
+  tagTimesMigrations,
+  uniqueTimesMigrations,
+} from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
@@ -44,6 +49,7 @@ export const migrations: readonly Migration[] = [
   ...uploadsMigrations,
   ...tagTimesMigrations,
   ...uniqueTimesMigrations,
+  ...awaitedAttachmentsMigrations,
   ...idpMigrations,
   ...homeSessionsMigrations,
 ]

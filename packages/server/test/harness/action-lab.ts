@@ -31,6 +31,7 @@ import {
   type ActionPorts,
   actionEndpoints,
   actionsMigrations,
+  awaitedAttachmentsMigrations,
   findConcerned,
   findStoredAction,
   handleActionJobs,
@@ -72,6 +73,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...actionsMigrations,
   ...tagTimesMigrations,
   ...uniqueTimesMigrations,
+  ...awaitedAttachmentsMigrations,
 ]
 
 interface Sent {
@@ -112,6 +114,7 @@ async function openActionLab(open: OpenTestDatabase) {
   const unknown = new Set<string>()
   const unreachable = new Set<string>()
   const forbiddenFiles = new Set<string>()
+  const missingFiles = new Set<string>()
   const ports: ActionPorts = {
     db,
     clock,
@@ -133,6 +136,7 @@ async function openActionLab(open: OpenTestDatabase) {
     deliver: async (tx, { actionId, recipients }) => {
       tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
+    fetchAttachments: async (_, { attachments }) => attachments.filter((fileId) => missingFiles.has(fileId)),
     onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
     isSilenced: async ({ idTag }) => (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true,
     isCommunity: async (_, idTag) => (await tenants.find(idTag))?.type === 'community',
@@ -262,6 +266,7 @@ async function openActionLab(open: OpenTestDatabase) {
     unknown,
     unreachable,
     forbiddenFiles,
+    missingFiles,
     makeTenant,
     actor,
     tokenOf,

@@ -13,11 +13,13 @@ import { countAction } from './count-actions.ts'
 import { sweepKeys } from './idempotency-store.ts'
 import {
   acceptLaterJob,
+  admitLaterJob,
   announceLaterJob,
   publishLaterJob,
   sweepActionsJob,
   tellCountsJob,
 } from './job-kinds.ts'
+import { admitWaiting } from './pending-action.ts'
 import { sweepViews } from './reader-store.ts'
 import { tellCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
@@ -40,6 +42,7 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   const work = [
     [publishLaterJob, publishScheduled],
     [acceptLaterJob, acceptUnasked],
+    [admitLaterJob, admitWaiting],
     [announceLaterJob, announceAction],
     [tellCountsJob, tellCounts],
   ] as const

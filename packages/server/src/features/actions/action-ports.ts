@@ -11,8 +11,6 @@ export interface ActionEvent {
   readonly kind: 'created' | 'received' | 'changed' | 'deleted'
   readonly tenant: Tenant
   readonly action: StoredAction
-  /** The community that passed it on. */
-  readonly via?: IdTag | undefined
 }
 
 /** What a file share says of its file, so that it can be shown before it is accepted. */
@@ -30,13 +28,18 @@ export interface FileShares {
     share: {
       readonly tenant: Tenant
       readonly caller: Identified | undefined
+      readonly audienceTag: IdTag | undefined
       readonly fileId: FileId
       readonly permission: 'READ' | 'WRITE'
+      /** Unix seconds. */
+      readonly expiresAt: number | undefined
     },
-  ): Promise<FileDescription>
+  ): Promise<FileDescription & { readonly expiresAt?: number }>
   /** At the file's server: the audience has access now, or no longer. */
-  grant(tx: Writer, share: StoredAction): Promise<void>
-  withdraw(tx: Writer, share: Pick<StoredAction, 'subject' | 'audienceTag'>): Promise<void>
+  grant(tx: Writer, tenant: Tenant, share: StoredAction): Promise<void>
+  withdraw(tx: Writer, tenant: Tenant, share: Pick<StoredAction, 'subject' | 'audienceTag'>): Promise<void>
+  /** There too: the audience does not want it. */
+  decline(tx: Writer, tenant: Tenant, refusal: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
   /** At the audience's: the file is among its own, or no longer. */
   accept(tx: Writer, share: StoredAction): Promise<void>
   drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
@@ -58,7 +61,17 @@ export interface ActionPorts {
       readonly recipients: readonly IdTag[]
     },
   ): Promise<void>
-  /** Whoever reacts to actions (files to fetch, bus, push) writes what it has to do, in the transaction. */
+  /** Queues the attachments of an action from elsewhere to be fetched, from its issuer or from whoever passed it on; those
+   * that the tenant does not hold yet. What becomes of each is told to `settleAttachment`. */
+  fetchAttachments(
+    tx: Writer,
+    received: {
+      readonly issuerTag: IdTag
+      readonly attachments: readonly FileId[]
+      readonly sourceTag: IdTag
+    },
+  ): Promise<readonly FileId[]>
+  /** Whoever reacts to actions (bus, push) writes what it has to do, in the transaction. */
   onStored(tx: Writer, event: ActionEvent): Promise<void>
   /** Has an administrator blocked, suspended or banned this tenant? */
   isSilenced(tenant: Tenant): Promise<boolean>

@@ -49,6 +49,14 @@ export const uniqueTimesMigrations: readonly Migration[] = [
   },
 ]
 
+/** Which attachments an action from elsewhere waits for. */
+export const awaitedAttachmentsMigrations: readonly Migration[] = [
+  {
+    id: '0930_awaited_attachments',
+    up: (schema) => schema.addColumn('action_attachments', 'awaited', 'boolean default 0'),
+  },
+]
+
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'actions',

@@ -3,7 +3,12 @@ export { actionEndpoints } from './action-endpoints.ts'
 export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
 export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
-export { actionsMigrations, tagTimesMigrations, uniqueTimesMigrations } from './actions-migrations.ts'
+export {
+  actionsMigrations,
+  awaitedAttachmentsMigrations,
+  tagTimesMigrations,
+  uniqueTimesMigrations,
+} from './actions-migrations.ts'
 export {
   type CreateAction,
   createAction,
@@ -13,6 +18,7 @@ export {
 } from './create-action.ts'
 export { getOwnAction } from './delete-action.ts'
 export { findConcerned } from './find-concerned.ts'
+export { type AttachmentVerdict, settleAttachment } from './pending-action.ts'
 export { receiveAction } from './receive-action.ts'
 export type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 export { indexActions, unindexActions } from './reindex-actions.ts'

@@ -36,6 +36,16 @@ export const acceptLaterJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Shows an action from elsewhere whose attachments cannot be had. */
+export const admitLaterJob = jobKind({
+  name: 'actions.admit',
+  payload: AboutAction,
+  retry: soonAgain,
+  concurrency: 4,
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
 /** Passes on to a community's members what one of them gave to it. */
 export const announceLaterJob = jobKind({
   name: 'actions.announce',

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionTables } from './action-tables.ts'
@@ -18,7 +19,12 @@ const insertRecipient = statement<ActionTables, LookupValues, unknown>((tables, 
 const insertAttachment = statement<ActionTables, LookupValues, unknown>((tables, value) =>
   tables
     .insertInto('action_attachments')
-    .values({ tenant_id: value('tenantId'), action_id: value('actionId'), file_id: value('name') }),
+    .values({
+      tenant_id: value('tenantId'),
+      action_id: value('actionId'),
+      file_id: value('name'),
+      awaited: sql.lit(0),
+    }),
 )
 
 const insertTag = statement<ActionTables, LookupValues & { createdAt: number }, unknown>((tables, value) =>

@@ -11,30 +11,16 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
-import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
-import {
-  eraseAction,
-  findNewest,
-  findRival,
-  findStoredAction,
-  insertAction,
-  setStatus,
-} from './action-store.ts'
-import { announceLater } from './announce-action.ts'
+import { eraseAction, findStoredAction, insertAction } from './action-store.ts'
+import { type Arrival, admitAction, isLate, relay } from './admit-action.ts'
 import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
+import { awaitAttachments } from './pending-action.ts'
 import { isAnnouncement, openAnnouncement } from './receive-announcement.ts'
 import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
-import { isNewer } from './unique-key.ts'
-
-interface Arrival {
-  readonly tenant: Tenant
-  readonly action: StoredAction
-  readonly via: IdTag | undefined
-}
 
 interface Receiving {
   readonly tenant: Tenant
@@ -164,6 +150,7 @@ async function receiveDeletion(
   await insertAction(tx, record)
   if (!deleted || deleted.status === 'D') return { kind: 'stored' }
   await eraseAction(tx, deleted.actionId)
+  if (deleted.status === 'P') return { kind: 'stored' }
   await countAction(ports, tx, { tenant, action: deleted, by: -1 })
   await hooksOf(deleted.type).onEnd?.({ ports, tx, tenant, action: deleted, at: nowSecs(ports.clock) })
   await relay(ports, tx, { tenant, about: deleted, sent: record })
@@ -171,51 +158,10 @@ async function receiveDeletion(
   return { kind: 'stored' }
 }
 
-async function receivePublished(
-  ports: ActionPorts,
-  tx: Writer,
-  { tenant, action, via }: Arrival,
-): Promise<ReceiveOutcome> {
-  const [rival, newest] = [await findRival(tx, action), await findNewest(tx, action)]
-  // Also one that has ended keeps out what is older than it was.
-  const isLate = (await hasTombstone(tx, action)) || (newest !== undefined && isNewer(newest, action))
-  if (isLate) {
-    await insertAction(tx, { ...action, status: 'D' })
-    return { kind: 'stored' }
-  }
-  const hooks = hooksOf(action.type)
-  const scene = { ports, tx, tenant, at: nowSecs(ports.clock) }
-  const stored: StoredAction = { ...action, ...(await hooks.admit?.({ ...scene, action })) }
-  if (rival) await setStatus(tx, rival.actionId, 'D')
-  await insertAction(tx, stored)
-  if (stored.withinId === undefined) await settleChildren(tx, stored)
-  // The one it replaces was counted already.
-  if (!rival) await countAction(ports, tx, { tenant, action: stored, by: 1 })
-  await hooks.onReceive?.({ ...scene, action: stored })
-  await passOn(ports, tx, { tenant, action: stored })
-  await ports.onStored(tx, { kind: 'received', tenant, action: stored, via })
+async function receivePublished(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
+  const { action } = arrival
+  if (await isLate(tx, action)) await insertAction(tx, { ...action, status: 'D' })
+  else if (!(await awaitAttachments(ports, tx, arrival)))
+    await admitAction(ports, tx, { ...arrival, write: insertAction })
   return { kind: 'stored' }
-}
-
-/** A community keeps to itself what those say whom it mutes. */
-async function passOn(
-  ports: ActionPorts,
-  tx: Writer,
-  { tenant, action }: Pick<Arrival, 'tenant' | 'action'>,
-): Promise<void> {
-  if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
-  if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
-  await relay(ports, tx, { tenant, about: action, sent: action })
-}
-
-/** Passes on what others are waiting for who only this tenant knows. */
-async function relay(
-  ports: ActionPorts,
-  tx: Writer,
-  { tenant, about, sent }: Record<'about' | 'sent', StoredAction> & { readonly tenant: Tenant },
-): Promise<void> {
-  const readers = (await hooksOf(about.type).listRelays?.(tx, tenant, about)) ?? []
-  const recipients = readers.filter((idTag) => idTag !== sent.issuerTag)
-  const { actionId, issuerTag } = sent
-  if (recipients.length > 0) await ports.deliver(tx, { actionId, issuerTag, recipients })
 }

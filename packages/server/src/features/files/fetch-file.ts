@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
-import type { JobContext, Jobs } from '#infra/jobs/index.ts'
+import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -15,6 +15,7 @@ import {
   deadly,
   fetchDescriptor,
   fetchOriginal,
+  isContradiction,
   retryable,
   type Source,
 } from './remote-file.ts'
@@ -41,12 +42,33 @@ export interface FetchDeps extends ReserveDeps {
 // Larger originals are left where they are until somebody asks for them (DECISIONS part 11).
 const maxUnaskedBytes = 25 * 1024 * 1024
 
+/** What became of an attempt. */
+export type FetchOutcome = 'held' | 'unavailable' | 'contradicted'
+
 interface Wanted {
   readonly tenantId: TenantId
   readonly fileId: FileId
   readonly ownerTag: IdTag
   /** At whose server to ask. */
   readonly sourceTag: IdTag
+}
+
+/** The same, and tells `onTried` of each attempt what became of it; it may be told twice. */
+export async function fetchAndTell(
+  deps: FetchDeps & {
+    readonly onTried: (tenantId: TenantId, fileId: FileId, outcome: FetchOutcome) => Promise<void>
+  },
+  payload: Static<(typeof fetchFileJob)['payload']>,
+  context: JobContext,
+): Promise<void> {
+  const told = (outcome: FetchOutcome) => deps.onTried(context.tenantId, payload.fileId as FileId, outcome)
+  try {
+    await fetchFile(deps, payload, context)
+  } catch (error) {
+    await told(error instanceof JobVerdict && isContradiction(error) ? 'contradicted' : 'unavailable')
+    throw error
+  }
+  await told('held')
 }
 
 /** Fetches a file from its owner's server, checks the bytes against the id, and stores it as a copy of the owner's. */

@@ -66,6 +66,19 @@ export async function findFile(reader: Reader, fileId: FileId): Promise<StoredFi
   return row && toFile(row)
 }
 
+/** Those of the files that the tenant knows of, whatever has become of them. */
+export async function listKnown(reader: Reader, fileIds: readonly FileId[]): Promise<FileId[]> {
+  if (fileIds.length === 0) return []
+  const rows = await reader
+    .tables<FileTables>()
+    .selectFrom('files')
+    .select('file_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('file_id', 'in', fileIds)
+    .execute()
+  return rows.map((row) => row.file_id as FileId)
+}
+
 /** Smallest first. */
 export async function listVariants(reader: Reader, fileId: FileId): Promise<StoredVariant[]> {
   const rows = await reader.run(selectVariants, { tenantId: reader.tenantId, fileId })

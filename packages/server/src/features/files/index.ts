@@ -1,5 +1,5 @@
 export { assertAttachable } from './assert-attachable.ts'
-export { type FetchDeps, fetchFile } from './fetch-file.ts'
+export { type FetchDeps, type FetchOutcome, fetchAndTell } from './fetch-file.ts'
 export { assertFileName, normalTags, type StoredFile } from './file.ts'
 export { type AccessTables, accessLevel, isReadableFile } from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'

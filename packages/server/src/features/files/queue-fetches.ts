@@ -1,11 +1,13 @@
-import { type IdTag, parseFileId } from '@kith/protocol'
+import { type FileId, fileTypeOf, type IdTag, parseFileId } from '@kith/protocol'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredFile } from './file.ts'
 import { fetchFileJob } from './file-jobs.ts'
+import { listKnown } from './file-store.ts'
 
-/** Queues the attachments of a received action to be fetched from its issuer's server, or from that of who passed it on. */
+/** Queues the attachments of a received action to be fetched from its issuer's server, or from that of who passed it on;
+ * answers those that the tenant does not have yet. Folders, documents and databases stay where they are. */
 export async function queueFetches(
   deps: { readonly jobs: Pick<Jobs, 'enqueueAll'> },
   tx: Writer,
@@ -14,18 +16,22 @@ export async function queueFetches(
     readonly attachments: readonly string[]
     readonly sourceTag: IdTag
   },
-): Promise<void> {
+): Promise<FileId[]> {
   const { issuerTag, sourceTag } = received
   const source = sourceTag === issuerTag ? {} : { sourceTag }
-  const fileIds = received.attachments.map(parseFileId).filter((fileId) => fileId !== undefined)
+  const attached = received.attachments.map(parseFileId).filter((fileId) => fileId !== undefined)
+  const blobs = [...new Set(attached.filter((fileId) => fileTypeOf(fileId) === 'BLOB'))]
+  const held = new Set(await listKnown(tx, blobs))
+  const missing = blobs.filter((fileId) => !held.has(fileId))
   await deps.jobs.enqueueAll(
     tx,
     fetchFileJob,
-    fileIds.map((fileId) => ({
+    missing.map((fileId) => ({
       payload: { fileId, ownerTag: issuerTag, ...source },
       options: { dedupKey: fileId, groupKey: sourceTag },
     })),
   )
+  return missing
 }
 
 /** Fetches a file that is only known of, because somebody wants to read it; until then it is `E-UNAVAILABLE`. */

@@ -45,7 +45,7 @@ export async function fetchDescriptor(
   assertStatus(answer.status)
   const descriptor = readDescriptor(answer.body, fileId)
   if (!descriptor || blobFileId(descriptor.content) !== fileId)
-    throw deadly('the descriptor does not belong to the file id')
+    throw contradiction('the descriptor does not belong to the file id')
   return descriptor
 }
 
@@ -84,7 +84,7 @@ export async function fetchOriginal(
   const staged = await reached(deps.blobs.stage(tenantId, answer.body, { maxBytes: size, signal }))
   if (staged.hash === content.hash) return staged
   await staged.discard()
-  throw deadly('the bytes are not those that the file id commits to')
+  throw contradiction('the bytes are not those that the file id commits to')
 }
 
 async function reached<Result>(attempt: Promise<Result>): Promise<Result> {
@@ -94,7 +94,7 @@ async function reached<Result>(attempt: Promise<Result>): Promise<Result> {
     if (error instanceof EgressError)
       throw finalReasons.has(error.reason) ? deadly(error.message, error) : retryable(error.message, error)
     if (error instanceof Failure && error.code === 'E-TOOLARGE')
-      throw deadly('more bytes than the descriptor says')
+      throw contradiction('more bytes than the descriptor says')
     throw error
   }
 }
@@ -103,6 +103,16 @@ function assertStatus(status: number): void {
   if (status === 200) return
   // The owner's server may learn of the follow or the connection later than we ask.
   throw status === 400 || status === 410 ? deadly(`HTTP ${status}`) : retryable(`HTTP ${status}`)
+}
+
+/** Says that what the owner's server gives is not what the file id commits to. */
+function contradiction(message: string): JobVerdict {
+  return deadly(message, new Failure('E-VALIDATION'))
+}
+
+/** Did the owner's server give something else than the file id commits to? */
+export function isContradiction({ cause }: JobVerdict): boolean {
+  return cause instanceof Failure && cause.code === 'E-VALIDATION'
 }
 
 /** Says that trying again is no use. */

@@ -1,0 +1,79 @@
+import type { IdTag } from '@kith/protocol'
+import { findEffectiveRelation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import type { StoredAction } from './action.ts'
+import { hasTombstone, settleChildren } from './action-lookup-store.ts'
+import type { ActionPorts } from './action-ports.ts'
+import { findNewest, findRival, setStatus } from './action-store.ts'
+import { announceLater } from './announce-action.ts'
+import { countAction } from './count-actions.ts'
+import { hooksOf } from './types/index.ts'
+import type { Admission } from './types/type-hooks.ts'
+import { isNewer } from './unique-key.ts'
+
+/** An action of another identity at one of the tenants that it concerns. */
+export interface Arrival {
+  readonly tenant: Tenant
+  readonly action: StoredAction
+  /** The community that passed it on. */
+  readonly via?: IdTag | undefined
+}
+
+/** Was it withdrawn before it came, or has a newer one come first? Also one that has ended since keeps out what is older
+ * than it was. */
+export async function isLate(tx: Writer, action: StoredAction): Promise<boolean> {
+  if (await hasTombstone(tx, action)) return true
+  const newest = await findNewest(tx, action)
+  return newest !== undefined && isNewer(newest, action)
+}
+
+/** How the type's hook takes it in; a `Failure` refuses it. */
+export async function admissionOf(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, action }: Arrival,
+): Promise<Admission> {
+  const scene = { ports, tx, tenant, action, at: nowSecs(ports.clock) }
+  return (await hooksOf(action.type).admit?.(scene)) ?? {}
+}
+
+/** Makes an action what its readers see, with everything that follows from it; `write` stores it. */
+export async function admitAction(
+  ports: ActionPorts,
+  tx: Writer,
+  arrival: Arrival & { readonly write: (tx: Writer, action: StoredAction) => Promise<void> },
+): Promise<void> {
+  const { tenant, action, write } = arrival
+  const stored: StoredAction = { ...action, ...(await admissionOf(ports, tx, arrival)) }
+  const rival = await findRival(tx, action)
+  if (rival) await setStatus(tx, rival.actionId, 'D')
+  await write(tx, stored)
+  if (stored.withinId === undefined) await settleChildren(tx, stored)
+  // The one it replaces was counted already.
+  if (!rival) await countAction(ports, tx, { tenant, action: stored, by: 1 })
+  const scene = { ports, tx, tenant, action: stored, at: nowSecs(ports.clock) }
+  await hooksOf(action.type).onReceive?.(scene)
+  await passOn(ports, tx, { tenant, action: stored })
+  await ports.onStored(tx, { kind: 'received', tenant, action: stored })
+}
+
+/** A community keeps to itself what those say whom it mutes. */
+async function passOn(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+  if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
+  if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
+  await relay(ports, tx, { tenant, about: action, sent: action })
+}
+
+/** Passes on what others are waiting for who only this tenant knows. */
+export async function relay(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, about, sent }: Record<'about' | 'sent', StoredAction> & { readonly tenant: Tenant },
+): Promise<void> {
+  const readers = (await hooksOf(about.type).listRelays?.(tx, tenant, about)) ?? []
+  const recipients = readers.filter((idTag) => idTag !== sent.issuerTag)
+  const { actionId, issuerTag } = sent
+  if (recipients.length > 0) await ports.deliver(tx, { actionId, issuerTag, recipients })
+}

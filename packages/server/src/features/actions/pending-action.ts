@@ -1,0 +1,80 @@
+import { type ActionId, type FileId, findActionType } from '@kith/protocol'
+import { findEffectiveRelation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { StoredAction } from './action.ts'
+import type { ActionPorts } from './action-ports.ts'
+import { eraseAction, findStoredAction, insertAction, setExtra, setStatus } from './action-store.ts'
+import { type Arrival, admissionOf, admitAction, isLate } from './admit-action.ts'
+import { admitLaterJob } from './job-kinds.ts'
+import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
+
+/** What became of an attachment: `contradicted` when its bytes are not those to which its id commits, `unavailable` when
+ * they cannot be had now. */
+export type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
+
+// Whoever cannot be reached for so long is not waited for: what the action says is its issuer's, with or without files.
+const longestWaitMs = 10 * 60_000
+
+/** Keeps an action as P until its attachments are checked (DECISIONS part 8), if there are any to be fetched. A type that
+ * refuses the action refuses it before anything is fetched. */
+export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<boolean> {
+  const { action, via } = arrival
+  const { actionId, issuerTag, attachments } = action
+  if (attachments.length === 0) return false
+  const admission = await admissionOf(ports, tx, arrival)
+  // What a community passes on its members may read there; not always at the issuer's, who does not know them.
+  const sourceTag = via ?? issuerTag
+  const awaited = await ports.fetchAttachments(tx, { issuerTag, attachments, sourceTag })
+  if (awaited.length === 0) return false
+  await insertAction(tx, { ...action, ...admission, isMarked: false, status: 'P' })
+  await markAwaited(tx, actionId, awaited)
+  const runAtMs = ports.clock.now() + longestWaitMs
+  await ports.jobs.enqueue(tx, admitLaterJob, { actionId }, { runAtMs, dedupKey: actionId })
+  return true
+}
+
+/** Tells the actions that wait for a file what became of it. */
+export async function settleAttachment(
+  ports: ActionPorts,
+  tx: Writer,
+  told: { readonly tenant: Tenant; readonly fileId: FileId; readonly verdict: AttachmentVerdict },
+): Promise<void> {
+  const { tenant, fileId, verdict } = told
+  for (const actionId of await endAwaiting(tx, fileId)) {
+    if (verdict === 'contradicted') await refusePending(tx, actionId, new Failure('E-VALIDATION'))
+    else if (!(await isAwaiting(tx, actionId))) await admitPending(ports, tx, { tenant, actionId })
+  }
+}
+
+/** Admits an action whose attachments have been waited for long enough. */
+export async function admitWaiting(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+  await ports.db.transact(tenant.tenantId, (tx) => admitPending(ports, tx, { tenant, actionId }))
+}
+
+/** What may have changed since it arrived is asked again. */
+async function admitPending(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, actionId }: { readonly tenant: Tenant; readonly actionId: ActionId },
+): Promise<void> {
+  const pending = await findStoredAction(tx, actionId)
+  if (pending?.status !== 'P') return
+  const isBlocked = (await findEffectiveRelation(tx, pending.issuerTag))?.isBlocked
+  if (isBlocked || (await isLate(tx, pending))) return await setStatus(tx, actionId, 'D')
+  try {
+    const action: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
+    await admitAction(ports, tx, { tenant, action, write: promoteAction })
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    await refusePending(tx, actionId, error)
+  }
+}
+
+async function refusePending(tx: Writer, actionId: ActionId, { code }: Failure): Promise<void> {
+  const pending = await findStoredAction(tx, actionId)
+  if (pending?.status !== 'P') return
+  await eraseAction(tx, actionId)
+  await setExtra(tx, actionId, { refused: code })
+}
