@@ -11,6 +11,7 @@ import { fileContracts } from './files.ts'
 import { idpContracts } from './idp.ts'
 import { identityKeyContracts } from './idp-keys.ts'
 import { profileContracts } from './profiles.ts'
+import { pushContracts } from './push.ts'
 import { referenceContracts } from './references.ts'
 import { registrationContracts } from './registration.ts'
 import { settingContracts } from './settings.ts'
@@ -31,6 +32,7 @@ export * from './idp.ts'
 export * from './idp-keys.ts'
 export * from './login-session.ts'
 export * from './profiles.ts'
+export * from './push.ts'
 export * from './references.ts'
 export * from './registration.ts'
 export * from './settings.ts'
@@ -61,5 +63,6 @@ export const allContracts: readonly Contract[] = [
   ...settingContracts,
   ...idpContracts,
   ...identityKeyContracts,
+  ...pushContracts,
   ...auditContracts,
 ]

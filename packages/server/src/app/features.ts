@@ -2,6 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { handleAccountMails } from '#features/account-mails/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
+import { pushEndpoints } from '#features/push/index.ts'
 import { referencesEndpoints } from '#features/references/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
@@ -127,6 +128,7 @@ function wireSignIn(
       },
     }),
     ...referencesEndpoints({ db, clock, vault, findFileAccess, authenticator: identity.authenticator }),
+    ...pushEndpoints({ db, vault, clock }),
     ...auditEndpoints({ db, clock }),
     ...settingEndpoints({ db, clock, vault, settings }),
   ]

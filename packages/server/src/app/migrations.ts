@@ -12,6 +12,7 @@ import { filesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
+import { pushMigrations } from '#features/push/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
 import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   ...awaitedAttachmentsMigrations,
   ...idpMigrations,
   ...homeSessionsMigrations,
+  ...pushMigrations,
 ]

@@ -1,4 +1,5 @@
 import { accountsSealed } from '#features/accounts/index.ts'
+import { vapidKeysSealed } from '#features/push/index.ts'
 import { referencesSealed } from '#features/references/index.ts'
 import { settingsSealed } from '#features/settings/index.ts'
 import { listTenantTables, type Reader, type TableShape } from '#infra/db/index.ts'
@@ -18,6 +19,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   accountsSealed,
   referencesSealed,
   settingsSealed,
+  vapidKeysSealed,
 ]
 
 /** What belongs to this server and not to the tenant, or to something that is under way here. */
@@ -40,6 +42,8 @@ export const stayingTables: readonly string[] = [
   'storage_reservations',
   'blob_claims',
   'uploads',
+  'bus_logs',
+  'bus_events',
   // Made anew from the actions.
   'action_texts',
 ]

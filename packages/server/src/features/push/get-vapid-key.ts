@@ -1,0 +1,46 @@
+import { generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { encodeBase64Url } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { SealedColumn, Vault } from '#infra/keys/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { findVapidKey, insertVapidKey } from './vapid-key-store.ts'
+
+export interface VapidKeyDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+const purpose = 'push.vapid-key'
+
+/** Without its private half a key is of no use: another is made when it is asked for. */
+export const vapidKeysSealed: SealedColumn = {
+  table: 'vapid_keys',
+  column: 'private_key_sealed',
+  purpose,
+  withoutSecret: 'no row',
+}
+
+/** The public key of a tenant, the same for ever: browsers bind their subscriptions to it. Of two first requests at the same
+ * time both get the key that was stored. */
+export async function getVapidKey({ db, vault, clock }: VapidKeyDeps, { tenantId }: Tenant): Promise<string> {
+  const known = await findVapidKey(db.reader(tenantId))
+  if (known !== undefined) return known
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const made = {
+    publicKey: pointOf(publicKey.export({ format: 'jwk' })),
+    privateKeySealed: vault.seal(purpose, tenantId, privateKey.export({ type: 'pkcs8', format: 'der' })),
+    createdAt: nowSecs(clock),
+  }
+  return db.transact(tenantId, async (tx) => {
+    await insertVapidKey(tx, made)
+    return (await findVapidKey(tx)) ?? made.publicKey
+  })
+}
+
+/** The uncompressed point, as `applicationServerKey` of the Push API wants it (RFC 8292 section 3.2). */
+function pointOf({ x = '', y = '' }: JsonWebKey): string {
+  const parts = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
+  return encodeBase64Url(Buffer.concat(parts))
+}

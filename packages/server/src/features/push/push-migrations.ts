@@ -1,0 +1,13 @@
+import type { Migration } from '#infra/db/index.ts'
+
+export const pushMigrations: readonly Migration[] = [
+  {
+    id: '1300_vapid_keys',
+    up: (schema) =>
+      schema.createTable(
+        'vapid_keys',
+        { tenant_id: 'integer', public_key: 'text', private_key_sealed: 'blob', created_at: 'integer' },
+        { primaryKey: ['tenant_id'] },
+      ),
+  },
+]
