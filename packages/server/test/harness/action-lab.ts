@@ -126,9 +126,12 @@ async function openActionLab(open: OpenTestDatabase) {
         files.described.push(permission)
         return { fileName: 'plan.pdf', contentType: 'application/pdf', fileTp: 'BLOB' }
       },
-      grant: async (_, { subject, audienceTag }) => void files.told.push(`grant ${subject} ${audienceTag}`),
-      withdraw: async (_, { subject, audienceTag }) =>
+      grant: async (_, _tenant, { subject, audienceTag }) =>
+        void files.told.push(`grant ${subject} ${audienceTag}`),
+      withdraw: async (_, _tenant, { subject, audienceTag }) =>
         void files.told.push(`withdraw ${subject} ${audienceTag}`),
+      decline: async (_, _tenant, { subject, issuerTag }) =>
+        void files.told.push(`decline ${subject} ${issuerTag}`),
       accept: async (_, { subject, issuerTag }) => void files.told.push(`accept ${subject} ${issuerTag}`),
       drop: async (_, { subject, issuerTag }) => void files.told.push(`drop ${subject} ${issuerTag}`),
     },

@@ -21,6 +21,7 @@ export type AccessTables = FileTables &
       subject_id: string
       permission: string
       expires_at: number | null
+      is_derived: number
     }
   }
 
@@ -31,6 +32,9 @@ export interface AccessNames {
   readonly tenantTag: Expression<string>
   readonly now: Expression<number>
 }
+
+/** What marks shares that count for nothing until it is known what founds them; only ever within a transaction. */
+export const asideMark = 2
 
 type Condition = RawBuilder<SqlBool>
 type Level = RawBuilder<number>
@@ -154,7 +158,8 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
 
 function isCurrent(share: string, { now }: AccessNames): Condition {
   const expiresAt = sql.ref(`${share}.expires_at`)
-  return sql<SqlBool>`(${expiresAt} is null or ${expiresAt} > ${now})`
+  const isAside = sql<SqlBool>`${sql.ref(`${share}.is_derived`)} = ${sql.lit(asideMark)}`
+  return sql<SqlBool>`((${expiresAt} is null or ${expiresAt} > ${now}) and not ${isAside})`
 }
 
 function permissionLevel(share: string): Level {

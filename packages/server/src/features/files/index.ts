@@ -1,7 +1,7 @@
 export { assertAttachable } from './assert-attachable.ts'
 export { type FetchDeps, type FetchOutcome, fetchAndTell } from './fetch-file.ts'
 export { assertFileName, normalTags, type StoredFile } from './file.ts'
-export { type AccessTables, accessLevel, isReadableFile } from './file-access-predicate.ts'
+export { type AccessTables, accessLevel, asideMark, isReadableFile } from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
 export { fetchFileJob, findOrphansJob, makeVariantsJob, sweepBlobsJob } from './file-jobs.ts'

@@ -1,5 +1,5 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import { findAccessibleFile, findViewerNamed, writeLevel } from '#features/files/index.ts'
+import { type FileViewer, findAccessibleFile, findViewerNamed } from '#features/files/index.ts'
 import { dropReference, findReferenceByHash } from '#features/references/index.ts'
 import type { RevokeDeps } from '#features/sessions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -7,9 +7,9 @@ import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { levelOf, type Share } from './share.ts'
+import { neededFor, type Share } from './share.ts'
 import { withdrawShareJob } from './share-jobs.ts'
-import { deleteShares, listDerived, listSharesOfFiles } from './share-store.ts'
+import { deleteShares, listSharesOfFiles, reinstate, setDerivedAside } from './share-store.ts'
 
 export interface EndDeps extends RevokeDeps {
   readonly vault: Vault
@@ -39,25 +39,30 @@ export async function endShares(deps: EndDeps, tx: Writer, shares: readonly Shar
   )
 }
 
-/** Ends what was given on by those who can no longer give it: one after the other, for what ends may have carried the
- * next. Answers how many have ended. */
+/** Ends what was given on by those who can no longer give it, and answers how much. A share is founded when its maker
+ * has the right by what is founded already, from the owner outwards: two that found only each other end both. */
 export async function endUnfounded(deps: EndDeps, tx: Writer, tenant: Tenant): Promise<number> {
   const now = nowSecs(deps.clock)
-  let ended = 0
-  while (true) {
-    const unfounded: Share[] = []
-    for (const share of await listDerived(tx))
-      if (!(await isFounded(tx, tenant, share, now))) unfounded.push(share)
-    if (unfounded.length === 0) return ended
-    await endShares(deps, tx, unfounded)
-    ended += unfounded.length
+  const makers = new Map<IdTag, FileViewer>()
+  let waiting = await setDerivedAside(tx)
+  for (let reinstated = waiting.length; reinstated > 0; ) {
+    const founded = new Set<Share>()
+    for (const share of waiting) {
+      const maker = makers.get(share.createdBy) ?? (await findViewerNamed(tx, tenant, share.createdBy))
+      makers.set(share.createdBy, maker)
+      if (await mayGive(tx, maker, share, now)) founded.add(share)
+    }
+    await reinstate(tx, [...founded])
+    waiting = waiting.filter((share) => !founded.has(share))
+    reinstated = founded.size
   }
+  await endShares(deps, tx, waiting)
+  return waiting.length
 }
 
-async function isFounded(tx: Writer, tenant: Tenant, share: Share, now: number): Promise<boolean> {
-  const maker = await findViewerNamed(tx, tenant, share.createdBy)
+async function mayGive(tx: Writer, maker: FileViewer, share: Share, now: number): Promise<boolean> {
   const found = await findAccessibleFile(tx, maker, { fileId: share.fileId, now })
-  return found !== undefined && found.level >= Math.max(writeLevel, levelOf(share.permission))
+  return found !== undefined && found.level >= neededFor(share.permission)
 }
 
 /** What happens to the shares of files that are about to go for ever. */

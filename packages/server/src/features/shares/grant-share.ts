@@ -8,11 +8,13 @@ import {
 } from '@kith/protocol'
 import {
   type AccessibleFile,
+  findFileViewer,
   getFile,
   getFileWithin,
   isOwnFile,
   type ReadDeps,
   readLevel,
+  type StoredFile,
   writeLevel,
 } from '#features/files/index.ts'
 import {
@@ -21,16 +23,19 @@ import {
   makeReference,
   referenceHash,
 } from '#features/references/index.ts'
-import type { RevokeDeps } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { federatedPermission, levelOf, type Share } from './share.ts'
+import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
+import { type EndDeps, endUnfounded } from './end-shares.ts'
+import { earlier, federatedPermission, isWithin, type Share, withMaker } from './share.ts'
 import { countShares, findShareOf, type NewShare, putShare } from './share-store.ts'
 
-export interface GrantDeps extends ReadDeps, AnnounceDeps, RevokeDeps, MakeReferenceDeps {}
+export interface GrantDeps extends ReadDeps, AnnounceDeps, EndDeps, MakeReferenceDeps {
+  readonly clock: ReadDeps['clock']
+}
 
 export interface Grant {
   readonly tenant: Tenant
@@ -49,23 +54,27 @@ export async function grantShare(
   deps: GrantDeps,
   grant: Grant,
 ): Promise<{ readonly share: Share; readonly isNew: boolean }> {
+  const { tenant, fileId, subjectType } = grant
   const subjectId = await subjectOf(deps, grant)
   if (grant.expiresAt !== undefined && grant.expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'this time has passed')
-  const found = await getFile(deps, grant, writeLevel)
-  assertMayGive(grant, found)
-  const announce = grant.subjectType === 'U' ? await prepare(deps, grant, subjectId, found) : undefined
-  return await deps.db.transact(grant.tenant.tenantId, async (tx) => {
-    const current = await getFileWithin(tx, deps, grant, writeLevel)
-    assertMayGive(grant, current)
-    const { fileId, subjectType } = grant
-    const known = await findShareOf(tx, { fileId, subjectType, subjectId })
+  const given = { ...grant, subjectId }
+  const subject = { fileId, subjectType, subjectId }
+  const reader = deps.db.reader(tenant.tenantId)
+  const found = await getGivable(deps, reader, given, await findShareOf(reader, subject))
+  const announce = subjectType === 'U' ? await prepare(deps, reader, given, found.file) : undefined
+  return await deps.db.transact(tenant.tenantId, async (tx) => {
+    const known = await findShareOf(tx, subject)
+    const current = await getGivable(deps, tx, given, known)
     if (!known && (await countShares(tx, fileId)) >= maxSharesPerFile)
       throw new Failure('E-STATE', { message: `A file has at most ${maxSharesPerFile} shares.` })
-    const refHash = subjectType === 'L' ? await linkOf(deps, tx, grant, known) : undefined
+    const asked = await shareOf(deps, tx, given, current.file)
+    const made = known ? withMaker(asked, known) : asked
+    const refHash = subjectType === 'L' ? await linkOf(deps, tx, made, known) : undefined
     // The action grants what actions can say; the share itself comes after it and has the last word.
     await announce?.(tx)
-    const share = await putShare(tx, { ...shareOf(deps, grant, current), subjectId, refHash })
+    const share = await putShare(tx, { ...made, refHash })
+    if (known && !isWithin(known, share)) await endUnfounded(deps, tx, tenant)
     return { share, isNew: known === undefined }
   })
 }
@@ -93,47 +102,70 @@ async function subjectOf(
   }
 }
 
-function assertMayGive({ permission, subjectType }: Grant, { file, level }: AccessibleFile): void {
+async function getGivable(
+  deps: GrantDeps,
+  reader: Reader,
+  grant: Grant,
+  known: Share | undefined,
+): Promise<AccessibleFile> {
+  const { permission, subjectType, caller } = grant
+  const found = await getFileWithin(reader, deps, grant, writeLevel)
   if (subjectType === 'L' && permission === 'A') throw invalid('/permission', 'a link lets read or write')
-  if (levelOf(permission) > level) throw new Failure('E-AUTH-FORBIDDEN')
-  if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash.' })
-  // Its bytes are here, but the right to give them on is its owner's.
-  if (file.isCopy) throw new Failure('E-AUTH-FORBIDDEN')
+  assertMayGive({ ...grant, giverTag: caller.idTag, known, now: nowSecs(deps.clock) }, found)
+  return found
 }
 
-function prepare(deps: GrantDeps, grant: Grant, subjectId: string, { file }: AccessibleFile) {
-  const { tenant, caller, fileId, permission, expiresAt } = grant
+async function prepare(deps: GrantDeps, reader: Reader, grant: Grant, file: StoredFile) {
+  const { tenant, caller, fileId, subjectId } = grant
+  const { permission, expiresAt } = await shareOf(deps, reader, grant, file)
   const { fileName, contentType, fileTp } = file
   const described = { permission: federatedPermission(permission), expiresAt, fileName, contentType, fileTp }
   return deps.prepareFileShare({ tenant, caller, audienceTag: subjectId as IdTag, fileId, grant: described })
 }
 
-function shareOf({ clock }: GrantDeps, grant: Grant, { file }: AccessibleFile): Omit<NewShare, 'refHash'> {
-  const { tenant, caller, fileId, subjectType, subjectId, permission, expiresAt } = grant
+type MadeShare = Omit<NewShare, 'refHash'>
+
+async function shareOf(
+  { clock }: GrantDeps,
+  reader: Reader,
+  grant: Grant,
+  file: StoredFile,
+): Promise<MadeShare> {
+  const { tenant, caller, fileId, subjectType, subjectId, permission } = grant
+  const now = nowSecs(clock)
+  const isDerived = !isOwnFile(tenant, caller, file)
+  const end = isDerived
+    ? await findRightsEnd(reader, await findFileViewer(reader, { tenant, caller, now }), { ...grant, now })
+    : undefined
   return {
     fileId,
     subjectType,
     subjectId,
     permission,
-    expiresAt,
+    expiresAt: earlier(grant.expiresAt, end),
     createdBy: caller.idTag,
-    createdAt: nowSecs(clock),
-    isDerived: !isOwnFile(tenant, caller, file),
+    createdAt: now,
+    isDerived,
   }
 }
 
 /** The reference that a link is: a new one, or the one that it was. */
-async function linkOf(deps: GrantDeps, tx: Writer, grant: Grant, known: Share | undefined): Promise<string> {
-  const { fileId, caller, subjectId, expiresAt } = grant
-  const accessLevel = grant.permission === 'R' ? 'read' : 'write'
+async function linkOf(
+  deps: GrantDeps,
+  tx: Writer,
+  made: MadeShare,
+  known: Share | undefined,
+): Promise<string> {
+  const { fileId, createdBy, subjectId, expiresAt } = made
+  const accessLevel = made.permission === 'R' ? 'read' : 'write'
   if (known?.refHash !== undefined) {
-    const change = { accessLevel, expiresAt, createdBy: caller.idTag } as const
+    const change = { accessLevel, expiresAt, createdBy } as const
     if (await changeReference(deps, tx, known.refHash, change)) return known.refHash
   }
   const { refId } = await makeReference(deps, tx, {
     type: 'share.file',
     description: subjectId,
-    createdBy: caller.idTag,
+    createdBy,
     resourceId: fileId,
     accessLevel,
     count: null,

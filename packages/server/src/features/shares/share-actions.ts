@@ -9,7 +9,9 @@ import {
 import {
   addSharedFile,
   findFile,
+  findFileViewer,
   getFileWithin,
+  isOwnFile,
   type ReadDeps,
   removeSharedFile,
   type SharedFileDeps,
@@ -19,8 +21,9 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type EndDeps, removeShares } from './end-shares.ts'
-import { levelOf } from './share.ts'
+import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
+import { type EndDeps, endUnfounded, removeShares } from './end-shares.ts'
+import { earlier, isWithin, withMaker } from './share.ts'
 import { findShareOf, putShare } from './share-store.ts'
 
 export interface ShareActionDeps extends EndDeps, SharedFileDeps {
@@ -39,14 +42,19 @@ export interface FileShareAction {
   readonly content?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What FSHR actions do to files: on the side of who shares `describe`, `grant`, `withdraw`, on that of who is shared
- * with `accept` and `drop`. */
+/** What FSHR actions do to files: on the side of who shares `describe`, `grant`, `withdraw` and `decline`, on that of who
+ * is shared with `accept` and `drop`. */
 export function shareActions(deps: ShareActionDeps) {
   return {
     describe: (reader: Reader, asked: Asked) => describe(deps, reader, asked),
-    grant: (tx: Writer, action: FileShareAction) => grant(deps, tx, action),
-    withdraw: (tx: Writer, action: Pick<FileShareAction, 'subject' | 'audienceTag'>) =>
-      withdraw(deps, tx, action),
+    grant: (tx: Writer, tenant: Tenant, action: FileShareAction) => grant(deps, tx, { tenant, action }),
+    withdraw: (tx: Writer, tenant: Tenant, action: Pick<FileShareAction, 'subject' | 'audienceTag'>) =>
+      withdraw(deps, tx, { tenant, action }),
+    decline: (
+      tx: Writer,
+      tenant: Tenant,
+      { subject, issuerTag }: Pick<FileShareAction, 'subject' | 'issuerTag'>,
+    ) => withdraw(deps, tx, { tenant, action: { subject, audienceTag: issuerTag } }),
     accept: (tx: Writer, action: FileShareAction) => accept(deps, tx, action),
     drop: (tx: Writer, action: Pick<FileShareAction, 'subject' | 'issuerTag'>) => drop(deps, tx, action),
   }
@@ -56,51 +64,67 @@ interface Asked {
   readonly tenant: Tenant
   /** Undefined: the server itself. */
   readonly caller: Identified | undefined
+  readonly audienceTag: IdTag | undefined
   readonly fileId: FileId
   readonly permission: 'READ' | 'WRITE'
+  readonly expiresAt: number | undefined
 }
 
 interface Described {
   readonly fileName: string
   readonly contentType: string
   readonly fileTp: FileType
+  readonly expiresAt?: number
 }
 
 /** Fails unless the caller may give this access, as for `POST …/shares`. */
-async function describe(
-  deps: ShareActionDeps,
-  reader: Reader,
-  { tenant, caller, fileId, permission }: Asked,
-): Promise<Described> {
-  const file = caller
-    ? await findShareable(deps, reader, { tenant, caller, fileId, permission })
-    : await findFile(reader, fileId)
-  if (!file) throw new Failure('E-FILE-NOTFOUND')
-  const { fileName, contentType, fileTp } = file
-  return { fileName, contentType, fileTp }
+async function describe(deps: ShareActionDeps, reader: Reader, asked: Asked): Promise<Described> {
+  const { caller, fileId, expiresAt } = asked
+  const given = caller
+    ? await findGivable(deps, reader, { ...asked, caller })
+    : { file: await findFile(reader, fileId), end: undefined }
+  if (!given.file) throw new Failure('E-FILE-NOTFOUND')
+  const { fileName, contentType, fileTp } = given.file
+  const end = earlier(expiresAt, given.end)
+  return { fileName, contentType, fileTp, ...(end === undefined ? {} : { expiresAt: end }) }
 }
 
-async function findShareable(
+async function findGivable(
   deps: ShareActionDeps,
   reader: Reader,
-  { permission, ...question }: Asked & { readonly caller: Identified },
+  { tenant, caller, audienceTag, fileId, ...asked }: Asked & { readonly caller: Identified },
 ) {
-  const { file, level } = await getFileWithin(reader, deps, question, writeLevel)
-  const isEnough = level >= levelOf(permission === 'READ' ? 'R' : 'W')
-  if (!isEnough || file.isCopy || !scopeAllows(question.caller.scope, 'admin:files'))
-    throw new Failure('E-AUTH-FORBIDDEN')
-  return file
+  const now = nowSecs(deps.clock)
+  const permission = permissionOf(asked.permission)
+  const found = await getFileWithin(reader, deps, { tenant, caller, fileId }, writeLevel)
+  const subject = audienceTag && ({ fileId, subjectType: 'U', subjectId: audienceTag } as const)
+  const known = subject && (await findShareOf(reader, subject))
+  const gift = { giverTag: caller.idTag, subjectType: 'U', subjectId: audienceTag ?? '', permission } as const
+  assertMayGive({ ...gift, known, now }, found)
+  if (!scopeAllows(caller.scope, 'admin:files')) throw new Failure('E-AUTH-FORBIDDEN')
+  if (isOwnFile(tenant, caller, found.file)) return { file: found.file, end: undefined }
+  const giver = await findFileViewer(reader, { tenant, caller, now })
+  return { file: found.file, end: await findRightsEnd(reader, giver, { fileId, permission, now }) }
+}
+
+interface Told<Members extends keyof FileShareAction> {
+  readonly tenant: Tenant
+  readonly action: Pick<FileShareAction, Members>
 }
 
 /** A share that gives more than an action can say, administration, keeps it. */
-async function grant(deps: ShareActionDeps, tx: Writer, action: FileShareAction): Promise<void> {
+async function grant(
+  deps: ShareActionDeps,
+  tx: Writer,
+  { tenant, action }: Told<keyof FileShareAction>,
+): Promise<void> {
   const subject = subjectOf(action)
   const file = subject && (await findFile(tx, subject.fileId))
   if (!file) return
   const { content = {}, issuerTag, authorTag = issuerTag } = action
   const known = await findShareOf(tx, subject)
-  const asked = content.permission === 'WRITE' ? 'W' : 'R'
-  await putShare(tx, {
+  const asked = permissionOf(content.permission)
+  const made = {
     ...subject,
     permission: asked === 'W' && known?.permission === 'A' ? 'A' : asked,
     expiresAt: content.expiresAt === undefined ? undefined : parseTimestamp(content.expiresAt),
@@ -108,18 +132,25 @@ async function grant(deps: ShareActionDeps, tx: Writer, action: FileShareAction)
     createdAt: nowSecs(deps.clock),
     isDerived: authorTag !== issuerTag && authorTag !== file.ownerTag,
     refHash: undefined,
-  })
+  } as const
+  const share = await putShare(tx, known ? withMaker(made, known) : made)
+  if (known && !isWithin(known, share)) await endUnfounded(deps, tx, tenant)
 }
 
 async function withdraw(
   deps: ShareActionDeps,
   tx: Writer,
-  action: Pick<FileShareAction, 'subject' | 'audienceTag'>,
+  { tenant, action }: Told<'subject' | 'audienceTag'>,
 ): Promise<void> {
   const subject = subjectOf(action)
   const share = subject && (await findShareOf(tx, subject))
-  // What was given on by it ends with the next sweep.
-  if (share) await removeShares(deps, tx, [share])
+  if (!share) return
+  await removeShares(deps, tx, [share])
+  await endUnfounded(deps, tx, tenant)
+}
+
+function permissionOf(word: unknown): 'R' | 'W' {
+  return word === 'WRITE' ? 'W' : 'R'
 }
 
 function subjectOf({ subject, audienceTag }: Pick<FileShareAction, 'subject' | 'audienceTag'>) {

@@ -4,6 +4,7 @@ import {
   type AccessTables,
   accessLevel,
   accessNames,
+  asideMark,
   type FileViewer,
   writeLevel,
 } from '#features/files/index.ts'
@@ -28,6 +29,9 @@ interface ShareTables {
 }
 
 export type NewShare = Omit<Share, 'shareId'>
+
+// The number of values in one statement is limited.
+const idsPerStatement = 500
 
 /** Stores a share, or changes the one that the subject has on the file; the new one's maker counts from then on. */
 export async function putShare(tx: Writer, share: NewShare): Promise<Share> {
@@ -135,30 +139,63 @@ export async function listSharesTo(
 }
 
 export async function deleteShares(tx: Writer, shareIds: readonly number[]): Promise<void> {
-  if (shareIds.length === 0) return
-  await tx
-    .tables<ShareTables>()
-    .deleteFrom('shares')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('share_id', 'in', shareIds)
-    .execute()
+  for (let start = 0; start < shareIds.length; start += idsPerStatement)
+    await tx
+      .tables<ShareTables>()
+      .deleteFrom('shares')
+      .where('tenant_id', '=', tx.tenantId)
+      .where('share_id', 'in', shareIds.slice(start, start + idsPerStatement))
+      .execute()
 }
 
-/** Shares that were given on by those who had them by a share. */
-export async function listDerived(reader: Reader): Promise<Share[]> {
-  const rows = await reader
+/** Lets all shares count for nothing, within this transaction, that were given on by those who had them by a share. */
+export async function setDerivedAside(tx: Writer): Promise<Share[]> {
+  const rows = await tx
     .tables<ShareTables>()
-    .selectFrom('shares')
-    .selectAll()
-    .where('tenant_id', '=', reader.tenantId)
+    .updateTable('shares')
+    .set({ is_derived: asideMark })
+    .where('tenant_id', '=', tx.tenantId)
     .where('is_derived', '=', 1)
-    .orderBy('share_id')
+    .returningAll()
     .execute()
   return rows.map(toShare)
 }
 
-// The number of values in one statement is limited.
-const idsPerStatement = 500
+/** Lets shares count again that were set aside. */
+export async function reinstate(tx: Writer, shares: readonly Share[]): Promise<void> {
+  for (let start = 0; start < shares.length; start += idsPerStatement)
+    await tx
+      .tables<ShareTables>()
+      .updateTable('shares')
+      .set({ is_derived: 1 })
+      .where('tenant_id', '=', tx.tenantId)
+      .where(
+        'share_id',
+        'in',
+        shares.slice(start, start + idsPerStatement).map(({ shareId }) => shareId),
+      )
+      .execute()
+}
+
+/** When the shares end by which an identity may have a right, the latest first. */
+export async function listEnds(reader: Reader, idTag: IdTag, now: number): Promise<number[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .select('expires_at')
+    .distinct()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('expires_at', '>', now)
+    .where((row) =>
+      row.or([
+        row('subject_type', '=', 'F'),
+        row.and([row('subject_type', '=', 'U'), row('subject_id', '=', idTag)]),
+      ]),
+    )
+    .orderBy('expires_at', 'desc')
+    .execute()
+  return rows.map((row) => Number(row.expires_at))
+}
 
 /** The shares of files, whoever made them. */
 export async function listSharesOfFiles(reader: Reader, fileIds: readonly FileId[]): Promise<Share[]> {
@@ -210,7 +247,7 @@ function toShare(row: Selectable<ShareTable>): Share {
     expiresAt: row.expires_at ?? undefined,
     createdBy: row.created_by as IdTag,
     createdAt: row.created_at,
-    isDerived: row.is_derived === 1,
+    isDerived: row.is_derived !== 0,
     refHash: row.ref_hash ?? undefined,
   }
 }

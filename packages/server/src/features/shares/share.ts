@@ -5,7 +5,7 @@ import {
   type ShareSubject,
   sharePermissions,
 } from '@kith/protocol'
-import type { FileLevel } from '#features/files/index.ts'
+import { type FileLevel, writeLevel } from '#features/files/index.ts'
 
 /** A right on a file, and on everything in it when it is a folder, that somebody has given. */
 export interface Share {
@@ -28,6 +28,35 @@ export interface Share {
 /** What a permission lets do with a file. */
 export function levelOf(permission: SharePermission): FileLevel {
   return (sharePermissions.indexOf(permission) + 1) as FileLevel
+}
+
+/** What somebody must be able to do with a file to give this. */
+export function neededFor(permission: SharePermission): FileLevel {
+  return Math.max(writeLevel, levelOf(permission)) as FileLevel
+}
+
+/** Does it give no more than the other, and for no longer? */
+export function isWithin(
+  narrow: Pick<Share, 'permission' | 'expiresAt'>,
+  wide: Pick<Share, 'permission' | 'expiresAt'>,
+): boolean {
+  const { expiresAt: narrowEnd = Number.POSITIVE_INFINITY } = narrow
+  const { expiresAt: wideEnd = Number.POSITIVE_INFINITY } = wide
+  return levelOf(narrow.permission) <= levelOf(wide.permission) && narrowEnd <= wideEnd
+}
+
+/** Whoever only narrows what another has given does not become who gives it. */
+export function withMaker<Made extends Pick<Share, 'permission' | 'expiresAt' | 'createdBy' | 'isDerived'>>(
+  made: Made,
+  known: Share,
+): Made {
+  const { createdBy, isDerived } = known
+  return made.isDerived && isWithin(made, known) ? { ...made, createdBy, isDerived } : made
+}
+
+/** The first of two ends; undefined is never. */
+export function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 /** What an FSHR action calls it (SPEC "Content schemas"). */

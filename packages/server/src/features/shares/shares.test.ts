@@ -522,19 +522,21 @@ eachDialect('File share actions', (open) => {
       content: { permission: 'WRITE' },
     }
     for (let times = 0; times < 2; times += 1)
-      await lab.db.transact(alice.tenantId, (tx) => actions.grant(tx, action))
+      await lab.db.transact(alice.tenantId, (tx) => actions.grant(tx, alice, action))
     expect((await list(lab, fileId)).json.data).toMatchObject([
       { subjectId: bobTag, permission: 'W', createdBy: aliceTag },
     ])
     await share(lab, fileId, toBob('A'))
-    await lab.db.transact(alice.tenantId, (tx) => actions.grant(tx, action))
+    await lab.db.transact(alice.tenantId, (tx) => actions.grant(tx, alice, action))
     expect((await list(lab, fileId)).json.data).toMatchObject([{ permission: 'A' }])
     for (let times = 0; times < 2; times += 1)
-      await lab.db.transact(alice.tenantId, (tx) => actions.withdraw(tx, action))
+      await lab.db.transact(alice.tenantId, (tx) => actions.withdraw(tx, alice, action))
     expect((await list(lab, fileId)).json.data).toEqual([])
     const unknown = { ...action, subject: `b1~${'A'.repeat(43)}` }
-    await lab.db.transact(alice.tenantId, (tx) => actions.grant(tx, unknown))
-    await lab.db.transact(alice.tenantId, (tx) => actions.withdraw(tx, { ...action, subject: undefined }))
+    await lab.db.transact(alice.tenantId, (tx) => actions.grant(tx, alice, unknown))
+    await lab.db.transact(alice.tenantId, (tx) =>
+      actions.withdraw(tx, alice, { ...action, subject: undefined }),
+    )
   })
 
   test('are described for those who may share', async () => {
@@ -542,8 +544,9 @@ eachDialect('File share actions', (open) => {
     const actions = actionsOf(lab)
     const fileId = (await make(lab, 'CRDT', { fileName: 'plan' })) as never
     const reader = lab.db.reader(alice.tenantId)
+    const asked = { tenant: alice, audienceTag: caraTag, expiresAt: undefined }
     const describe = (caller: typeof owner | undefined, permission: 'READ' | 'WRITE' = 'READ') =>
-      actions.describe(reader, { tenant: alice, caller: caller as never, fileId, permission })
+      actions.describe(reader, { ...asked, caller: caller as never, fileId, permission })
     const described = { fileName: 'plan', contentType: 'application/x-crdt', fileTp: 'CRDT' }
     expect(await describe(owner, 'WRITE')).toEqual(described)
     expect(await describe(undefined)).toEqual(described)

@@ -16,27 +16,30 @@ export const fshr: TypeHooks = {
     if (body.audienceTag === tenant.idTag) throw invalid('/audienceTag', 'is yourself')
     if (body.subType === endingSubType) return {}
     const permission = body.content?.permission === 'WRITE' ? 'WRITE' : 'READ'
+    const { expiresAt: asked } = body.content ?? {}
     const file = await ports.fileShares.describe(reader, {
       tenant,
       caller,
+      audienceTag: body.audienceTag,
       fileId: fileIdOf(body.subject),
       permission,
+      expiresAt: asked === undefined ? undefined : parseTimestamp(asked),
     })
-    const { expiresAt } = body.content ?? {}
-    const ends = expiresAt === undefined ? {} : { expiresAt: parseTimestamp(expiresAt) }
-    return { content: { ...body.content, permission, ...ends, ...file } }
+    return { content: { ...body.content, permission, ...file } }
   },
   async admit({ action }) {
     return { status: isEnd(action) ? 'A' : 'C' }
   },
-  onCreate: ({ ports, tx, action }) =>
-    isEnd(action) ? ports.fileShares.withdraw(tx, action) : ports.fileShares.grant(tx, action),
+  onCreate: ({ ports, tx, tenant, action }) =>
+    isEnd(action)
+      ? ports.fileShares.withdraw(tx, tenant, action)
+      : ports.fileShares.grant(tx, tenant, action),
   async onReceive({ ports, tx, action }) {
     if (isEnd(action)) await ports.fileShares.drop(tx, action)
   },
   async onEnd({ ports, tx, tenant, action }) {
     if (isEnd(action)) return
-    if (action.issuerTag === tenant.idTag) await ports.fileShares.withdraw(tx, action)
+    if (action.issuerTag === tenant.idTag) await ports.fileShares.withdraw(tx, tenant, action)
     else await ports.fileShares.drop(tx, action)
   },
   onAccept: ({ ports, tx, action }) => ports.fileShares.accept(tx, action),
