@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { encodeBase64Url } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
@@ -29,7 +29,7 @@ export async function getVapidKey({ db, vault, clock }: VapidKeyDeps, { tenantId
   if (known !== undefined) return known
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const made = {
-    publicKey: pointOf(publicKey.export({ format: 'jwk' })),
+    publicKey: pointOf(publicKey),
     privateKeySealed: vault.seal(purpose, tenantId, privateKey.export({ type: 'pkcs8', format: 'der' })),
     createdAt: nowSecs(clock),
   }
@@ -40,7 +40,8 @@ export async function getVapidKey({ db, vault, clock }: VapidKeyDeps, { tenantId
 }
 
 /** The uncompressed point, as `applicationServerKey` of the Push API wants it (RFC 8292 section 3.2). */
-function pointOf({ x = '', y = '' }: JsonWebKey): string {
+function pointOf(publicKey: KeyObject): string {
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
   const parts = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
   return encodeBase64Url(Buffer.concat(parts))
 }
