@@ -32,7 +32,7 @@ export function wireIdentityProvider(
   { addresses, domainBlocks }: { readonly addresses: Addresses; readonly domainBlocks: DomainBlocks },
 ): IdentityProvider {
   const { db, clock, vault, jobs, config } = services
-  const { settings, tenants } = identity
+  const { settings, tenants, identities } = identity
   const mailDeps = {
     db,
     vault,
@@ -42,7 +42,9 @@ export function wireIdentityProvider(
     findLanguage: (tenantId: Tenant['tenantId']) => settings.find(tenantId, 'language'),
   }
   jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
-  jobs.handle(sweepIdentitiesJob, () => sweepIdentities({ db, clock }))
+  jobs.handle(sweepIdentitiesJob, () =>
+    sweepIdentities({ db, clock, findSign: async (idTag) => (await identities.resolve(idTag)).kind }),
+  )
   jobs.every(sweepIdentitiesJob, sweepPeriodMs)
   const isProvider = async ({ tenantId }: Tenant) => {
     const hosted = await tenants.findById(tenantId)

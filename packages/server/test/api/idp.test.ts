@@ -12,6 +12,8 @@ import {
   idpContracts,
   listManagedIdentities,
   listReferences,
+  putSetting,
+  registerAccount,
   setIdentityAddress,
   updateManagedIdentity,
   verifyName,
@@ -110,6 +112,57 @@ describe('a provider', () => {
     expect(answer.data).toEqual({ available: false, idTag: 'taken.names.localhost' })
     const bad = names.with().call(checkAvailability, { query: { idTag: 'a b' } })
     await expect(bad).rejects.toMatchObject({ status: 400, code: 'E-VALIDATION' })
+  })
+})
+
+test('asking for names is for sixty in a minute from one address', async () => {
+  names.server.clock.advance(60_000)
+  const path = '/api/idp/check-availability?idTag=free.names.localhost'
+  const statuses: number[] = []
+  for (let turn = 0; turn < 61; turn += 1)
+    statuses.push((await names.server.request(names.idTag, path)).status)
+  expect(statuses).toEqual([...Array(60).fill(200), 429])
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ refId: 'x' })
+  const further = await names.server.request(names.idTag, '/api/idp/activate', {
+    method: 'POST',
+    headers,
+    body,
+  })
+  expect(further.status).toBe(429)
+  names.server.clock.advance(60_000)
+})
+
+describe('a server’s own domain', () => {
+  const home = 'home.localhost'
+
+  test('has tenants and managed names, and none is both', async () => {
+    const { server } = names
+    const admin = await server.as(home)
+    await admin.call(putSetting, { params: { name: 'idp.enabled' }, body: { value: true } })
+    const { data: invitation } = await admin.call(createReference, { body: { type: 'invite', count: null } })
+    const errorsOf = async (idTag: string) => {
+      server.clock.advance(3_000)
+      const body = { idTag, type: 'idp' } as const
+      return (await server.client(home).call(verifyName, { body })).data.errors
+    }
+    const register = (idTag: string) => {
+      server.clock.advance(3_000)
+      const body = { type: 'idp' as const, idTag, email: 'x@example.org', token: invitation.refId }
+      return server.client(home).call(registerAccount, { body })
+    }
+    const manage = (idTag: string) =>
+      admin.call(createManagedIdentity, { body: { idTag, ownerIdTag: carol } })
+    await register('tenant.home.localhost')
+    await expect(manage('tenant.home.localhost')).rejects.toMatchObject(taken)
+    await manage('managed.home.localhost')
+    expect(await errorsOf('managed.home.localhost')).toEqual(['E-PROFILE-EXISTS'])
+    await expect(register('managed.home.localhost')).rejects.toMatchObject(taken)
+    await admin.call(deleteManagedIdentity, { params: { id: 'managed' } })
+    expect(await errorsOf('managed.home.localhost')).toEqual(['E-PROFILE-EXISTS'])
+    await admin.call(deleteManagedIdentity, { params: { id: 'managed' } })
+    expect(await errorsOf('managed.home.localhost')).toEqual([])
+    await register('managed.home.localhost')
   })
 })
 

@@ -9,7 +9,7 @@ import { serverTenant } from '#infra/db/index.ts'
 import { createIdentity } from './create-identity.ts'
 import { addKey, authenticateKey, listKeys } from './identity-keys.ts'
 import { listIdentities } from './list-identities.ts'
-import { findIdentity, isManaged, listByLabel } from './managed-identity-store.ts'
+import { findIdentity, isManaged, listByLabel, updateIdentity } from './managed-identity-store.ts'
 import { releaseIdentity } from './release-identity.ts'
 import { sweepIdentities } from './sweep-identities.ts'
 
@@ -22,11 +22,13 @@ async function openLab(open: OpenTestDatabase) {
   const world = new SignInWorld()
   const lab = signInLab(await open({ migrations, clock: world.clock }), world)
   const tenant = await lab.makeTenant('names.example')
+  const signs = new Map<IdTag, 'found' | 'unreachable'>()
   const deps = {
     ...lab.deps,
     ownHosts: [],
     findReservedNames: async () => [],
     isBlockedDomain: async () => false,
+    findSign: async (idTag: IdTag) => signs.get(idTag) ?? 'unknown',
   }
   const caller = (idTag: IdTag): Identified => ({
     kind: 'identity',
@@ -41,6 +43,7 @@ async function openLab(open: OpenTestDatabase) {
   return {
     ...lab,
     deps,
+    signs,
     tenant,
     caller,
     owner,
@@ -145,5 +148,34 @@ eachDialect('a name', (open) => {
     lab.clock.advance(1000)
     await sweepIdentities(lab.deps)
     expect(await findIdentity(lab.reader, identity.idTag)).toBeUndefined()
+  })
+
+  test('that is active is kept for as long as a server answers for it', async () => {
+    const lab = await openLab(open)
+    const { reader, tenant } = lab
+    const active = async (label: string) => {
+      const { identity } = await lab.create(label)
+      const now = Math.floor(lab.clock.now() / 1000)
+      const given = { ...identity, status: 'active', expiresAt: now + 365 * daySecs } as const
+      await lab.db.transact(tenant.tenantId, (tx) => updateIdentity(tx, given))
+      return identity.idTag
+    }
+    const [alive, silent, dead] = [await active('alive'), await active('silent'), await active('dead')]
+    lab.signs.set(alive, 'found').set(silent, 'unreachable')
+    const kept = async () => {
+      await sweepIdentities(lab.deps)
+      const found = await Promise.all([alive, silent, dead].map((idTag) => findIdentity(reader, idTag)))
+      return found.map((identity) => identity !== undefined)
+    }
+    lab.clock.advance(364 * daySecs * 1000)
+    expect(await kept()).toEqual([true, true, true])
+    lab.clock.advance(daySecs * 1000)
+    expect(await kept()).toEqual([true, true, false])
+    lab.clock.advance(29 * daySecs * 1000)
+    expect(await kept()).toEqual([true, true, false])
+    lab.clock.advance(daySecs * 1000)
+    expect(await kept()).toEqual([true, false, false])
+    lab.clock.advance(700 * daySecs * 1000)
+    expect(await kept()).toEqual([true, false, false])
   })
 })

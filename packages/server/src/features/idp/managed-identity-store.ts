@@ -177,17 +177,21 @@ export async function listEnded(
   reader: Reader,
   now: number,
   limit: number,
-): Promise<{ tenantId: TenantId; idTag: IdTag }[]> {
+): Promise<{ tenantId: TenantId; idTag: IdTag; status: ManagedStatus }[]> {
   const rows = await reader
     .tables<IdentityTables>()
     .selectFrom('managed_identities')
-    .select(['tenant_id', 'id_tag'])
+    .select(['tenant_id', 'id_tag', 'status'])
     .where('status', '<>', 'suspended')
     .where('expires_at', '<=', now)
     .orderBy('expires_at')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, idTag: row.id_tag as IdTag }))
+  return rows.map((row) => ({
+    tenantId: row.tenant_id as TenantId,
+    idTag: row.id_tag as IdTag,
+    status: row.status as ManagedStatus,
+  }))
 }
 
 function labelOf(idTag: IdTag): string {

@@ -31,6 +31,9 @@ export const referenceSecs = daySecs
 export const pendingSecs = 7 * daySecs
 export const activeSecs = 365 * daySecs
 export const restSecs = 30 * daySecs
+/** How much longer a name is kept whose server nobody can reach, and how soon it is looked at again. */
+export const doubtSecs = 30 * daySecs
+export const secondLookSecs = daySecs
 
 /** As what somebody stands before an identity; undefined: they may not know of it. */
 export type Standing = 'provider' | 'owner' | 'key' | 'registrar'

@@ -1,20 +1,26 @@
+import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
 import { audit } from '#features/audit/index.ts'
 import { exhaustReferences } from '#features/references/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import type { ManagedIdentity } from './managed-identity.ts'
-import { deleteIdentity, findIdentity, listEnded } from './managed-identity-store.ts'
+import { seen } from './find-managed.ts'
+import { activeSecs, doubtSecs, type ManagedIdentity, secondLookSecs } from './managed-identity.ts'
+import { deleteIdentity, findIdentity, listEnded, updateIdentity } from './managed-identity-store.ts'
 import { removeIdentity } from './release-identity.ts'
 import { pruneReleased } from './released-identity-store.ts'
 
-interface Deps {
+type Sign = 'found' | 'unknown' | 'unreachable'
+
+export interface SweepIdentitiesDeps {
   readonly db: Database
   readonly clock: Clock
+  /** Does a server answer for the identity? */
+  findSign(idTag: IdTag): Promise<Sign>
 }
 
-/** Lets go of names that nobody activated, and of those without a sign of their owner for a year. */
+/** Lets go of names that nobody activated, and of those without a sign of life for a year. */
 export const sweepIdentitiesJob = jobKind({
   name: 'idp.sweep',
   payload: Type.Object({}),
@@ -24,22 +30,34 @@ export const sweepIdentitiesJob = jobKind({
   keepDoneMs: 0,
 })
 
-const atOnce = 500
+const atOnce = 100
 
 /** Does the work of `sweepIdentitiesJob`. */
-export async function sweepIdentities({ db, clock }: Deps): Promise<void> {
+export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> {
+  const { db, clock, findSign } = deps
   const now = nowSecs(clock)
-  for (const { tenantId, idTag } of await listEnded(db.reader(serverTenant), now, atOnce))
+  for (const { tenantId, idTag, status } of await listEnded(db.reader(serverTenant), now, atOnce)) {
+    // Whoever uses a name need never come back to where it was given: its server is asked.
+    const sign = status === 'pending' ? 'unknown' : await findSign(idTag)
     await db.transact(tenantId, async (tx) => {
       const identity = await findIdentity(tx, idTag)
-      const hasEnded = identity && identity.status !== 'suspended' && identity.expiresAt <= now
-      if (hasEnded) await end({ clock }, tx, identity)
+      const hasEnded = identity?.status === status && identity.expiresAt <= now
+      if (hasEnded) await judge({ clock }, tx, { identity, sign })
     })
+  }
   await db.transact(serverTenant, (tx) => pruneReleased(tx, now))
 }
 
-async function end(deps: Pick<Deps, 'clock'>, tx: Writer, identity: ManagedIdentity): Promise<void> {
-  const { idTag, status } = identity
+async function judge(
+  deps: Pick<SweepIdentitiesDeps, 'clock'>,
+  tx: Writer,
+  { identity, sign }: { readonly identity: ManagedIdentity; readonly sign: Sign },
+): Promise<void> {
+  const now = nowSecs(deps.clock)
+  const { idTag, status, lastSeenAt, updatedAt } = identity
+  if (sign === 'found') return updateIdentity(tx, seen(identity, now))
+  if (sign === 'unreachable' && now < (lastSeenAt ?? updatedAt) + activeSecs + doubtSecs)
+    return updateIdentity(tx, { ...identity, expiresAt: now + secondLookSecs })
   if (status === 'pending') {
     // Nobody has had it: the next one may.
     await exhaustReferences(tx, ['idp-activate'], idTag)
