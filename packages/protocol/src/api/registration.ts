@@ -22,7 +22,7 @@ export const verifyName = contract({
   tag,
   summary: 'Can this identity be had on this server?',
   description: [
-    'Each check that fails has an entry in `errors`. `E-PROFILE-EXISTS`: the name is taken. `E-VALIDATION`: this server does not give it to anybody. `E-DNS`: its DNS does not lead to this server; a TXT record that names the server does, or the address of the name being one of `serverAddresses`.',
+    'Each check that fails has an entry in `errors`. `E-PROFILE-EXISTS`: the name is taken. `E-VALIDATION`: this server does not give it to anybody. `E-DNS`: its DNS does not lead to this server; a TXT record that names the server does, or the address of the name being one of `serverAddresses`. Of a name `idp` that is not below the base tenant’s the identity provider of another server is asked.',
     '`E-NOTFOUND`, `E-GONE`: the invitation is none, or is used up or has expired; then nothing is said of the name.',
   ].join('\n\n'),
   auth: 'none',
@@ -65,7 +65,7 @@ export const registerAccount = contract({
   tag,
   summary: 'Make an account on this server, with an invitation or, where registration is open, without',
   description: [
-    '`idp`: a name below the base tenant’s. `domain`: a name of one’s own, whose DNS leads to this server.',
+    '`idp`: a name below the base tenant’s, or below that of an identity provider elsewhere, which mails a link that activates it. `domain`: a name of one’s own, whose DNS leads to this server.',
     'The account has no password yet: a link to set one is mailed. The answer’s `token` is a login token for the new tenant’s host; where addresses must be verified it is good for the profile alone. An account that is never given a way to sign in is removed after 30 days.',
   ].join('\n\n'),
   auth: 'none',

@@ -35,6 +35,7 @@ const english = {
   nameKind: 'Your name',
   nameHere: 'Below {domain}',
   nameOwn: 'A domain of my own',
+  nameElsewhere: 'From another provider of names',
   name: 'Name',
   identityWillBe: 'You will be',
   email: 'E-mail address',
@@ -94,6 +95,7 @@ const englishScript = {
   dnsHint: 'Let it point to {addresses}.',
   registered:
     'The account {idTag} is made. A mail to {email} has the link with which you choose your password.',
+  registeredElsewhere: 'Another one, from the provider of the name, has the link that makes the name yours.',
   activated: 'The name {idTag} is active, and it is yours.',
   offline: 'The server cannot be reached.',
   'E-AUTH-BADCRED': 'The identity or the password is wrong.',
@@ -143,6 +145,7 @@ const german: typeof english = {
   nameKind: 'Ihr Name',
   nameHere: 'Unter {domain}',
   nameOwn: 'Eine eigene Domain',
+  nameElsewhere: 'Von einem anderen Anbieter von Namen',
   name: 'Name',
   identityWillBe: 'Sie werden heißen',
   email: 'E-Mail-Adresse',
@@ -202,6 +205,8 @@ const germanScript: typeof englishScript = {
   dnsHint: 'Lassen Sie es auf {addresses} zeigen.',
   registered:
     'Das Konto {idTag} ist angelegt. In der Mail an {email} steht der Link, mit dem Sie Ihr Passwort wählen.',
+  registeredElsewhere:
+    'In einer zweiten, vom Anbieter des Namens, steht der Link, mit dem der Name Ihnen gehört.',
   activated: 'Der Name {idTag} ist aktiv, und er gehört Ihnen.',
   offline: 'Der Server ist nicht erreichbar.',
   'E-AUTH-BADCRED': 'Die Identität oder das Passwort ist falsch.',

@@ -106,6 +106,7 @@ function registerMain(texts: PageTexts, idTag: string): string {
 <legend>${texts.nameKind}</legend>
 <label class="choice"><input type="radio" name="kind" value="idp" checked> ${texts.nameHere.replace('{domain}', idTag)}</label>
 <label class="choice"><input type="radio" name="kind" value="domain"> ${texts.nameOwn}</label>
+<label class="choice"><input type="radio" name="kind" value="elsewhere"> ${texts.nameElsewhere}</label>
 </fieldset>
 <label for="wanted">${texts.name}</label>
 <input id="wanted" name="wanted" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="253" required aria-describedby="identity-line">

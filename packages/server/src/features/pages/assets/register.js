@@ -3,10 +3,14 @@ import { complain, idTag as domain, element, onSubmit, say, text } from './brows
 
 const token = new URLSearchParams(location.hash.slice(1)).get('token')
 
+function kind() {
+  return document.querySelector('input[name="kind"]:checked').value
+}
+
 function wanted() {
-  const type = document.querySelector('input[name="kind"]:checked').value
+  const type = kind() === 'domain' ? 'domain' : 'idp'
   const name = element('wanted').value.trim().replace(/\.$/, '').toLowerCase()
-  const isWhole = type === 'domain' || name.endsWith(`.${domain}`)
+  const isWhole = kind() !== 'idp' || name.endsWith(`.${domain}`)
   return { type, idTag: isWhole || name === '' ? name : `${name}.${domain}` }
 }
 
@@ -58,7 +62,8 @@ onSubmit('register-form', async () => {
   history.replaceState(null, '', location.pathname)
   element('register-form').hidden = true
   element('registered').hidden = false
-  element('registered-text').textContent = text('registered', { idTag, email })
+  const further = kind() === 'elsewhere' ? [text('registeredElsewhere')] : []
+  element('registered-text').textContent = [text('registered', { idTag, email }), ...further].join(' ')
   say('')
   element('registered-title').focus()
 })
