@@ -46,7 +46,7 @@ interface World {
   readonly files: readonly ModelFile[]
   readonly shares: readonly ModelShare[]
   readonly bonds: Readonly<Record<string, 'none' | 'follower' | 'connected' | 'blocked'>>
-  readonly roles: Readonly<Record<string, CommunityRole>>
+  readonly roles: Readonly<Record<string, CommunityRole | undefined>>
   /** What the reference and the narrowed tokens are for. */
   readonly keyFile: number
   readonly keyLevel: 'read' | 'write'
@@ -79,7 +79,8 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 9 }).chain((count)
     selector: ({ file, to }) => JSON.stringify([file, to]),
   })
   const bond = fc.constantFrom('none', 'follower', 'connected', 'blocked')
-  const role = fc.constantFrom<CommunityRole>('public', 'follower', 'contributor', 'moderator')
+  const given = fc.constantFrom<CommunityRole>('public', 'follower', 'contributor', 'moderator')
+  const role = fc.option(given, { nil: undefined })
   return fc.record({
     type: fc.constantFrom('person', 'community'),
     files,
@@ -110,11 +111,11 @@ const nobody: ModelViewer = {
 
 function modelViewer(world: World, idTag: IdTag): ModelViewer {
   if (idTag === hostTag) return { ...nobody, idTag, actsAsTenant: true }
-  const role = world.type === 'community' ? roleOf(world, idTag) : 'public'
-  if (role === 'moderator') return { ...nobody, idTag, actsAsTenant: true }
+  const role = roleOf(world, idTag)
+  if (world.type === 'community' && role === 'moderator') return { ...nobody, idTag, actsAsTenant: true }
   if (world.bonds[idTag] === 'blocked') return nobody
-  const contributes = role === 'contributor' || world.bonds[idTag] === 'connected'
-  const follows = contributes || role === 'follower' || world.bonds[idTag] === 'follower'
+  const contributes = role === 'contributor'
+  const follows = contributes || role === 'follower'
   return {
     ...nobody,
     idTag,
@@ -123,9 +124,19 @@ function modelViewer(world: World, idTag: IdTag): ModelViewer {
   }
 }
 
-/** The role that the token says; a blocked identity has none left. */
-const roleOf = (world: World, idTag: IdTag) =>
-  world.bonds[idTag] === 'blocked' ? 'public' : (world.roles[idTag] ?? 'public')
+const roleByBond = {
+  none: 'public',
+  blocked: 'public',
+  follower: 'follower',
+  connected: 'contributor',
+} as const
+
+/** By what somebody was made in a community, else by what binds; a blocked identity has no role left. */
+const roleOf = (world: World, idTag: IdTag): CommunityRole => {
+  const bond = world.bonds[idTag] ?? 'none'
+  const given = world.type === 'community' && bond !== 'blocked' ? world.roles[idTag] : undefined
+  return given ?? roleByBond[bond]
+}
 
 const isGone = (world: World, at: number): boolean => {
   const file = world.files[at]
@@ -288,6 +299,7 @@ async function store(db: Database, clock: TestClock, tenant: Tenant, world: Worl
         isFollower: bond === 'follower',
         connection: bond === 'connected' ? 'connected' : 'disconnected',
         isBlocked: bond === 'blocked',
+        role: world.type === 'community' ? world.roles[idTag] : undefined,
         at: 1,
       })
     }

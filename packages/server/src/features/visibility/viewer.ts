@@ -60,8 +60,10 @@ export function viewerOf(
     }
   if (relation?.isBlocked) return nobody
   const reaches = (role: CommunityRole) => isCommunity && roleLevel(caller.role) >= roleLevel(role)
-  const isConnected = relation?.connection === 'connected' || reaches('contributor')
-  const follows = isConnected || relation?.isFollower === true || reaches('follower')
+  // A role that was given counts for more than what binds, also when it is a lower one.
+  const bond = relation?.role === undefined ? relation : undefined
+  const isConnected = bond?.connection === 'connected' || reaches('contributor')
+  const follows = isConnected || bond?.isFollower === true || reaches('follower')
   const circles: Fact[] = [
     ...(follows ? ['follows' as const] : []),
     ...(isConnected ? ['connected' as const] : []),

@@ -200,6 +200,19 @@ describe('an action may be read by', () => {
     }
   })
 
+  test.each([
+    ['public', [true, false, false]],
+    ['follower', [true, true, false]],
+    ['contributor', [true, true, true]],
+    [undefined, [true, true, true]],
+  ] as const)('of the community: a connection with the role %s', (role, readable) => {
+    const relation: Relation = { ...noRelation(bob), connection: 'connected', isFollower: true, role }
+    const viewer = viewerOf(community, caller(bob, roleOf(relation)), { relation })
+    expect((['V', 'F', 'C'] as const).map((visibility) => canRead(viewer, action({ visibility })))).toEqual(
+      readable,
+    )
+  })
+
   const friend: Partial<Relation> = { connection: 'connected' }
   const children: [
     string,
