@@ -1,9 +1,11 @@
 import type { IdTag } from '@kith/protocol'
 import { handleAccountMails } from '#features/account-mails/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
+import type { Bus } from '#features/bus/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
 import { pushEndpoints } from '#features/push/index.ts'
 import { referencesEndpoints } from '#features/references/index.ts'
+import type { SessionEvent } from '#features/sessions/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -11,6 +13,7 @@ import { type Config, publicUrlOf } from '#infra/config/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
+import { openBusFeature, tellingActions } from './bus-features.ts'
 import { actionPorts, wireActions } from './federation-features.ts'
 import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
@@ -32,6 +35,7 @@ export interface Features {
   findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
   /** Does the tenant give names to others? */
   isProvider(tenant: Tenant): Promise<boolean>
+  readonly bus: Bus
   close(): Promise<void>
 }
 
@@ -39,9 +43,12 @@ export interface Features {
 export function openFeatures(opened: Services, addresses: Addresses, rateLimits: RateLimits): Features {
   const domainBlocks = openDomainBlocks(opened)
   const services = { ...opened, egress: guardEgress(opened.egress, domainBlocks) }
-  const identity = openIdentityFeatures(services, addresses, domainBlocks)
+  const onSession = ({ event, tenantId, callerTag, sid }: SessionEvent) =>
+    bus.pass(tenantId, { kind: 'SESSION', event, sid, to: [callerTag] })
+  const identity = openIdentityFeatures(services, { addresses, domainBlocks, onSession })
+  const bus = openBusFeature(services, identity)
   const files = openFileFeatures(services, identity, addresses)
-  const ports = actionPorts(services, identity, files.fileShares)
+  const ports = tellingActions(actionPorts(services, identity, files.fileShares), bus)
   const providers = openProviders(services, identity, addresses)
   const names = openNames(services, identity, { addresses, domainBlocks, providers })
   const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
@@ -60,7 +67,9 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
     hooks: hooksOf(identity, idp, services.config),
     findRegistration: registrationFinder(services, identity),
     isProvider: idp.isProvider,
+    bus,
     async close() {
+      await bus.close()
       await identity.lastUse[Symbol.asyncDispose]()
       await files.close()
     },

@@ -93,6 +93,7 @@ export function actionPorts(
     takesOpenMessages: (reader) => settings.findWith(reader, 'privacy.open_messages'),
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
     fetchAttachments: (tx, received) => queueFetches(services, tx, received),
+    onCounted: () => {},
     onStored: (tx, event) => react(services, authenticator, tx, event),
     isSilenced: ({ idTag }) => isServerBlocked(services, idTag),
     isCommunity: async (reader, idTag) => (await findStoredProfile(reader, idTag))?.type === 'community',

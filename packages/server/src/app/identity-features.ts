@@ -5,7 +5,7 @@ import { hasKid, type Identities, openIdentities } from '#features/identities/in
 import { isManaged } from '#features/idp/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import { findRelations, isBarred, noRelation, overruled, roleOf } from '#features/relations/index.ts'
-import { Authenticator, LastUse } from '#features/sessions/index.ts'
+import { Authenticator, type Forgotten, LastUse, type SessionEvent } from '#features/sessions/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -16,10 +16,24 @@ import { assertCanBeServed } from './served-tenants.ts'
 import type { Services } from './services.ts'
 import { lifetimesOf } from './settings-ports.ts'
 
+/** On which processes tell each other what must not be believed from memory. */
+export const forgottenChannel = 'forgotten'
+
 type OwnProfile = Parameters<typeof createOwnProfile>[2]
 
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
-export function openIdentityFeatures(services: Services, addresses: Addresses, domainBlocks: DomainBlocks) {
+export function openIdentityFeatures(
+  services: Services,
+  {
+    addresses,
+    domainBlocks,
+    onSession,
+  }: {
+    readonly addresses: Addresses
+    readonly domainBlocks: DomainBlocks
+    readonly onSession: (happened: SessionEvent) => void
+  },
+) {
   const { db, clock, config, vault, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })
   const tenants = openTenants({ db, clock })
@@ -34,10 +48,20 @@ export function openIdentityFeatures(services: Services, addresses: Addresses, d
     secrets: tokenSecrets,
     signatures,
     findIdentityKey,
+    onForget: (forgotten) => services.nodeBus.publish(forgottenChannel, JSON.stringify(forgotten)),
+    onSession,
     async findRole(tenant, callerTag) {
       const { own, server } = await findRelations(db.reader(tenant.tenantId), callerTag)
       if (server && isBarred(server)) return undefined
       return roleOf(overruled(own ?? noRelation(callerTag), server))
+    },
+  })
+  services.nodeBus.subscribe(forgottenChannel, {
+    onMessage(message) {
+      const forgotten = JSON.parse(message) as Forgotten
+      authenticator.hear(forgotten)
+      // A tenant of whom everything is forgotten may have been suspended.
+      if ('tenantId' in forgotten && forgotten.sid === undefined) tenants.forget()
     },
   })
   return {

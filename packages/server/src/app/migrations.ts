@@ -6,6 +6,7 @@ import {
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
+import { busMigrations } from '#features/bus/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   ...idpMigrations,
   ...homeSessionsMigrations,
   ...pushMigrations,
+  ...busMigrations,
 ]

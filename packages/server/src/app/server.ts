@@ -13,9 +13,11 @@ import {
   type RateLimits,
 } from '#infra/http/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
+import type { Sockets } from '#infra/ws/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 import { type Addresses, openAddresses } from './addresses.ts'
 import { assertSupported } from './assert-supported.ts'
+import { openSocketServer } from './bus-features.ts'
 import { type Features, openFeatures } from './features.ts'
 import { metricsRoute, operationsRoutes } from './operations-routes.ts'
 import { assertAllServed } from './served-tenants.ts'
@@ -69,10 +71,11 @@ async function listen(
   )
   await assertAllServed(config, features.identity.tenants)
   opened.defer(() => jobs.stop())
-  const http = openHttp(services, features, rateLimits)
+  const sockets = openSocketServer(services, { ...features, rateLimits })
+  const http = openHttp(services, features, { rateLimits, sockets })
   const metricsHttp = await listenForMetrics(services, rateLimits)
   opened.defer(async () => {
-    await Promise.all([http.stop(), metricsHttp?.stop()])
+    await Promise.all([http.stop(), metricsHttp?.stop(), sockets.stop()])
   })
   const { port, address } = await http.listen(config.listen)
   addresses.setPort(port)
@@ -83,12 +86,17 @@ async function listen(
   return { url: `http://${host}:${port}`, port, services, features, addresses, setUpUrl }
 }
 
-function openHttp(services: Services, features: Features, rateLimits: RateLimits): HttpServer {
+function openHttp(
+  services: Services,
+  features: Features,
+  { rateLimits, sockets }: { readonly rateLimits: RateLimits; readonly sockets: Sockets },
+): HttpServer {
   const { config, clock, logger, metrics } = services
   const contracts = features.endpoints.map(({ contract }) => contract)
-  return createHttpServer({
+  const http = createHttpServer({
     endpoints: features.endpoints,
     rawRoutes: [
+      ...sockets.rawRoutes,
       ...operationsRoutes(services),
       ...documentationRoutes({ contracts, title: 'Kith', version }),
       ...pageRoutes({
@@ -103,9 +111,12 @@ function openHttp(services: Services, features: Features, rateLimits: RateLimits
     logger,
     cors: config.corsOrigins,
     trustedProxies: config.trustedProxies,
+    isUpgrade: (request) => sockets.isUpgrade(request),
     observe: ({ endpoint, method, status, durationMs }) =>
       metrics.requestServed({ method, route: endpoint, status, durationMs }),
   })
+  sockets.attach(http.server)
+  return http
 }
 
 /** The metrics' own address, which a proxy in front need not know. */

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type BlobStore, openDiskBlobs, openS3Blobs } from '#infra/blobs/index.ts'
+import { type NodeBus, openLocalBus, openRedisBus } from '#infra/bus/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { type Database, openDatabase } from '#infra/db/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
@@ -46,6 +47,8 @@ export interface Services {
   readonly dns: DnsResolver
   readonly egress: Egress & UrlCheck
   readonly mailer: Mailer
+  /** What the processes of the server tell each other. */
+  readonly nodeBus: NodeBus
   /** Lets go of everything, in the opposite order. */
   close(): Promise<void>
 }
@@ -76,6 +79,7 @@ export async function openServices(
   const images = await openImages({ tempDir, logger })
   const { dns, egress } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
+  const nodeBus = await openNodeBus(config, { clock, logger })
   return {
     config,
     clock,
@@ -94,13 +98,24 @@ export async function openServices(
     dns,
     egress,
     mailer,
+    nodeBus,
     async close() {
       await jobs.stop()
+      await nodeBus[Symbol.asyncDispose]()
       await images.close()
       await egress.close()
       await db.close()
     },
   }
+}
+
+async function openNodeBus(
+  { redisUrl }: Config,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<NodeBus> {
+  return redisUrl
+    ? await openRedisBus({ redisUrl: redisUrl.reveal(), clock, logger })
+    : openLocalBus({ clock })
 }
 
 /** The ways to other servers: names and requests. */

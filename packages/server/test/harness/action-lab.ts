@@ -143,6 +143,7 @@ async function openActionLab(open: OpenTestDatabase) {
     onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
     isSilenced: async ({ idTag }) => (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true,
     isCommunity: async (_, idTag) => (await tenants.find(idTag))?.type === 'community',
+    onCounted: () => {},
     async leadsAlone(leaderTag, communityTag) {
       const community = await tenants.find(communityTag)
       return community?.type === 'community' && (await isLastLeader(db.reader(community.tenantId), leaderTag))

@@ -42,7 +42,12 @@ export async function withProgram<Result>(
   const services = await openServices(config, { clock: systemClock, logger: silentLogger })
   try {
     const addresses = openAddresses(config)
-    const identity = openIdentityFeatures(services, addresses, openDomainBlocks(services))
+    const identity = openIdentityFeatures(services, {
+      addresses,
+      domainBlocks: openDomainBlocks(services),
+      // Nobody signs in here, and whoever listens to the server is told by its own log.
+      onSession: () => {},
+    })
     try {
       return await work({ services, addresses, identity })
     } finally {

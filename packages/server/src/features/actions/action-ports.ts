@@ -73,6 +73,8 @@ export interface ActionPorts {
   ): Promise<readonly FileId[]>
   /** Whoever reacts to actions (bus, push) writes what it has to do, in the transaction. */
   onStored(tx: Writer, event: ActionEvent): Promise<void>
+  /** Told that the counts of an action have changed at the tenant of `tx`. */
+  onCounted(tx: Writer, actionId: ActionId): void
   /** Has an administrator blocked, suspended or banned this tenant? */
   isSilenced(tenant: Tenant): Promise<boolean>
   /** Is it a community, as far as is known here? */

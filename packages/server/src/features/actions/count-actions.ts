@@ -22,7 +22,7 @@ function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId
 
 /** Counts an action with the row it adds, or takes it back. */
 export async function countAction(
-  ports: Pick<ActionPorts, 'jobs' | 'clock'>,
+  ports: Pick<ActionPorts, 'jobs' | 'clock' | 'onCounted'>,
   tx: Writer,
   { tenant, action, by }: { readonly tenant: Tenant; readonly action: StoredAction; readonly by: 1 | -1 },
 ): Promise<void> {
@@ -34,6 +34,7 @@ export async function countAction(
     isOwn: Number(action.issuerTag === tenant.idTag),
     tenantTag: tenant.idTag,
   })
+  if (issuerTag !== undefined) ports.onCounted(tx, counted.targetId)
   if (issuerTag === tenant.idTag) await tellCountsLater(ports, tx, counted.targetId)
 }
 

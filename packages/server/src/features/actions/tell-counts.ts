@@ -38,7 +38,7 @@ export function isWordOnCounts({ type }: Pick<ActionTokenPayload, 'type'>): bool
 
 /** Takes the word of an issuer's server on the counts of its action. A community passes it on to its members. */
 export async function receiveCounts(
-  ports: Pick<ActionPorts, 'deliver'>,
+  ports: Pick<ActionPorts, 'deliver' | 'onCounted'>,
   tx: Writer,
   { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<'stored' | 'known'> {
@@ -47,6 +47,7 @@ export async function receiveCounts(
   if (!actionId || !contentCheck.Check(payload.content)) throw invalid('/content', 'is not a set of counts')
   const action = await findStoredAction(tx, actionId)
   if (action?.issuerTag !== payload.issuerTag) return 'known'
+  ports.onCounted(tx, actionId)
   await setCounts(tx, actionId, { ...countsIn(payload.content), toldAt: payload.iat })
   const members = isForCommunity(tenant, action) ? await listMembers(tx, action.visibility) : []
   if (members.length === 0) return 'stored'

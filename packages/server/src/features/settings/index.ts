@@ -1,6 +1,7 @@
 export { putOwnSetting } from './change-settings.ts'
 export { definitions, type SettingName, type SettingValue } from './definitions.ts'
 export { openSettings, type Settings, type SettingsDeps } from './open-settings.ts'
+export { getSetting } from './read-settings.ts'
 export { settingsSealed } from './sealed-value.ts'
 export type { SettingDefinition } from './setting-definition.ts'
 export { settingEndpoints } from './setting-endpoints.ts'

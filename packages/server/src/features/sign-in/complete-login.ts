@@ -2,6 +2,7 @@ import type { LoginSession, Scope } from '@kith/protocol'
 import { findAccount, serviceWorkerKey } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import {
+  type Authenticator,
   type Device,
   type IssueDeps,
   issueToken,
@@ -23,6 +24,7 @@ export interface CompleteLoginDeps extends IssueDeps {
   readonly db: Database
   readonly vault: Vault
   readonly tenants: Pick<Tenants, 'findById'>
+  readonly authenticator: Pick<Authenticator, 'announce'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
   /** The tenant's own profile. */
   findOwnProfile(tenant: Tenant): Promise<{ name: string; profilePic?: string } | undefined>
@@ -30,9 +32,13 @@ export interface CompleteLoginDeps extends IssueDeps {
   listLoginSettings(tenantId: TenantId): Promise<[string, string][]>
 }
 
-/** Opens a session of the tenant's owner in the transaction of what proved who they are. */
+/** Opens a session of the tenant's owner in the transaction of what proved who they are. Of a tenant that is being made
+ * there is nobody to tell. */
 export async function startPersonalSession(
-  { clock }: Pick<CompleteLoginDeps, 'clock'>,
+  {
+    clock,
+    authenticator,
+  }: Pick<CompleteLoginDeps, 'clock'> & Partial<Pick<CompleteLoginDeps, 'authenticator'>>,
   tx: Writer,
   input: {
     readonly tenant: Tenant
@@ -51,6 +57,10 @@ export async function startPersonalSession(
     expiresAt: nowSecs(clock) + lifetimes.sessionSecs,
   })
   if (!session) throw new Error('A session id made by chance exists already')
+  const { tenantId } = tx
+  tx.afterCommit(() =>
+    authenticator?.announce({ event: 'signed-in', tenantId, callerTag: tenant.idTag, sid: session.sid }),
+  )
   await audit({ clock }, tx, {
     event: 'session.started',
     actorTag: tenant.idTag,

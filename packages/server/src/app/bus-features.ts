@@ -1,0 +1,72 @@
+import type { ActionPorts } from '#features/actions/index.ts'
+import { actionNotice, type Bus, busRoute, openBus, sweepBus, sweepBusJob } from '#features/bus/index.ts'
+import { listBarred } from '#features/relations/index.ts'
+import { type HeldCredential, listEnded } from '#features/sessions/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import type { HttpHooks, RateLimits } from '#infra/http/index.ts'
+import { openSockets, type Sockets } from '#infra/ws/index.ts'
+import { forgottenChannel, type IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+
+const dayMs = 86_400_000
+
+/** The bus, on which clients hear what happens. */
+export function openBusFeature(
+  { db, clock, logger, jobs, nodeBus }: Services,
+  { authenticator, settings }: IdentityFeatures,
+): Bus {
+  jobs.handle(sweepBusJob, () => sweepBus({ db, clock }))
+  jobs.every(sweepBusJob, dayMs)
+  const recall = (held: HeldCredential) => authenticator.recall(held)
+  return openBus({ db, clock, logger, settings, recall, bus: nodeBus })
+}
+
+/** Actions of which the bus tells. */
+export function tellingActions(ports: ActionPorts, bus: Bus): ActionPorts {
+  return {
+    ...ports,
+    async onStored(tx, event) {
+      await ports.onStored(tx, event)
+      await bus.tell(tx, actionNotice(event))
+    },
+    onCounted(tx, actionId) {
+      ports.onCounted(tx, actionId)
+      const { tenantId } = tx
+      tx.afterCommit(() => bus.pass(tenantId, { kind: 'STAT', actionId }))
+    },
+  }
+}
+
+interface SocketParts {
+  readonly identity: IdentityFeatures
+  readonly bus: Bus
+  readonly hooks: HttpHooks
+  readonly rateLimits: RateLimits
+}
+
+/** Everything that is spoken over WebSockets. */
+export function openSocketServer(
+  { db, clock, logger, config, nodeBus }: Services,
+  { identity, bus, hooks, rateLimits }: SocketParts,
+): Sockets {
+  const { authenticator, tenants } = identity
+  const reader = db.reader(serverTenant)
+  const ended = { db, clock, tenants, listBarred: listBarred.bind(undefined, reader) }
+  const sockets = openSockets<HeldCredential>({
+    routes: [busRoute({ bus, clock })],
+    hooks: {
+      findTenant: async (host) => hooks.findTenant(host),
+      async authenticate({ tenant, bearer }) {
+        const { caller, credential } = await authenticator.authenticate({ tenant, bearer })
+        return { caller, credential: { tenant, credential } }
+      },
+      listEnded: (held) => listEnded(ended, held),
+    },
+    rateLimits,
+    clock,
+    logger,
+    trustedProxies: config.trustedProxies,
+  })
+  nodeBus.subscribe(forgottenChannel, { onMessage: () => void sockets.review() })
+  return sockets
+}

@@ -1,0 +1,157 @@
+import {
+  type BusAck,
+  type BusCommand,
+  type BusCommandData,
+  BusRequest,
+  BusSubscription,
+  busCommands,
+  busPath,
+} from '@kith/protocol'
+import { Compile, type Validator } from 'typebox/compile'
+import type { HeldCredential } from '#features/sessions/index.ts'
+import type { Caller, Identified } from '#infra/caller/index.ts'
+import { type Frame, SocketRefusal, type SocketRoute, type SocketVisit } from '#infra/ws/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Connection } from './connection.ts'
+import type { Bus } from './open-bus.ts'
+
+export interface BusRouteDeps {
+  readonly bus: Bus
+  readonly clock: Pick<Clock, 'now'>
+}
+
+// A person with several open windows sends a handful; this is for loops.
+const messagesPerMinute = 300
+// A replay reads up to a thousand events.
+const replaysPerMinute = 10
+
+/** `/ws/bus`: what happens at a tenant, told to the devices of its account and to its visitors. */
+export function busRoute(deps: BusRouteDeps): SocketRoute<HeldCredential> {
+  return {
+    path: busPath,
+    frames: 'text',
+    messagesPerMinute,
+    async open(visit) {
+      const caller = admitted(visit.proof.caller)
+      const connection = await deps.bus.join(visit, caller)
+      const client = new BusClient(deps, connection)
+      return {
+        receive: (frame) => client.receive(frame),
+        gone: () => deps.bus.leave(connection),
+      }
+    },
+  }
+}
+
+/** Identities alone, and with more than single files. */
+function admitted(caller: Caller): Identified {
+  if (caller.kind === 'guest') throw new SocketRefusal('unauthenticated')
+  if (caller.kind === 'reference' || caller.scope?.some((item) => 'fileId' in item))
+    throw new SocketRefusal('forbidden')
+  return caller
+}
+
+type Answer = BusAck['data']
+const ok: Answer = { status: 'ok' }
+const refused = (message: string): Answer => ({ status: 'error', message })
+
+class BusClient {
+  readonly #deps: BusRouteDeps
+  readonly #connection: Connection
+  readonly #visit: SocketVisit<HeldCredential>
+  #replays = { minute: 0, count: 0 }
+
+  constructor(deps: BusRouteDeps, connection: Connection) {
+    this.#deps = deps
+    this.#connection = connection
+    this.#visit = connection.visit
+  }
+
+  async receive(frame: Frame): Promise<void> {
+    const message = parsed(String(frame))
+    if (message === undefined) {
+      this.#visit.socket.noteMistake()
+      return
+    }
+    const data = await this.#answer(message)
+    const id = message.id
+    const named = typeof id === 'string' || typeof id === 'number' ? { id } : {}
+    this.#visit.socket.send(JSON.stringify({ ...named, cmd: 'ack', data } satisfies BusAck))
+  }
+
+  async #answer(message: Readonly<Record<string, unknown>>): Promise<Answer> {
+    if (checkOf('subscription').Check(message)) return ok
+    if (!checkOf('request').Check(message)) return refused('a command has a cmd, and data that is an object')
+    const { cmd, data = {} } = message as BusRequest
+    if (!isCommand(cmd)) return refused('this command is unknown')
+    if (!checkOf(cmd).Check(data)) return refused('the data of this command is not what it takes')
+    switch (cmd) {
+      case 'ping':
+        return { status: 'pong' }
+      case 'subscribe':
+        return await this.#subscribe(data as BusCommandData<'subscribe'>)
+      case 'auth':
+        return await this.#authenticate(data as BusCommandData<'auth'>)
+      case 'presence':
+        this.#deps.bus.notePresence(this.#connection, (data as BusCommandData<'presence'>).state)
+        return ok
+    }
+  }
+
+  /** Events come in any case; with a number those that were missed come first. */
+  async #subscribe({ since }: BusCommandData<'subscribe'>): Promise<Answer> {
+    if (since === undefined) return ok
+    if (!this.#takeReplay()) return refused('too many replays: wait a minute')
+    const isComplete = await this.#deps.bus.replay(this.#connection, since)
+    return isComplete ? ok : refused('events after this number are no longer kept: load what you show anew')
+  }
+
+  #takeReplay(): boolean {
+    const minute = Math.floor(nowSecs(this.#deps.clock) / 60)
+    if (minute !== this.#replays.minute) this.#replays = { minute, count: 0 }
+    this.#replays.count += 1
+    return this.#replays.count <= replaysPerMinute
+  }
+
+  /** The same account goes on with another token. */
+  async #authenticate({ token }: BusCommandData<'auth'>): Promise<Answer> {
+    try {
+      const proof = await this.#visit.authenticate(token)
+      const { idTag } = admitted(proof.caller)
+      if (idTag !== this.#connection.idTag) return refused('this token is of another identity')
+      this.#visit.renew(proof)
+      return ok
+    } catch (error) {
+      if (error instanceof SocketRefusal) return refused('this token is not for the bus')
+      if (error instanceof Failure) return refused(error.message)
+      throw error
+    }
+  }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isCommand(cmd: string): cmd is BusCommand {
+  return Object.hasOwn(busCommands, cmd)
+}
+
+// Compiled when they are first needed, and bounded by the commands.
+const checks = new Map<string, Validator>()
+const schemas = { ...busCommands, request: BusRequest, subscription: BusSubscription }
+
+function checkOf(name: keyof typeof schemas): Validator {
+  const known = checks.get(name)
+  if (known) return known
+  const made: Validator = Compile(schemas[name])
+  checks.set(name, made)
+  return made
+}

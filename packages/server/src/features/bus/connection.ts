@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import type { HeldCredential } from '#features/sessions/index.ts'
+import type { Caller, Identified } from '#infra/caller/index.ts'
+import type { SocketVisit } from '#infra/ws/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Notice } from './notice.ts'
+import { type Account, type RenderDeps, renderNotice, scopeShows } from './render-notice.ts'
+
+export interface ConnectionDeps extends RenderDeps {
+  /** The caller that a credential makes now. Throws `E-AUTH-UNAUTH` when it has ended. */
+  recall(held: HeldCredential): Promise<Caller>
+}
+
+/** One client of the bus. */
+export class Connection {
+  readonly visit: SocketVisit<HeldCredential>
+  readonly idTag: Identified['idTag']
+  /** The number that the log had when the client came; undefined until that is known. */
+  startedAt: number | undefined
+  /** The number of the last event that it was given, or that was not for it. */
+  position = 0
+  /** It is given events of the past now, and takes part in the present afterwards. */
+  isReplaying = false
+  readonly #deps: ConnectionDeps
+
+  constructor(deps: ConnectionDeps, visit: SocketVisit<HeldCredential>, { idTag }: Identified) {
+    this.#deps = deps
+    this.visit = visit
+    this.idTag = idTag
+  }
+
+  get isOpen(): boolean {
+    return this.visit.socket.isOpen
+  }
+
+  /** As whom it may be told such a thing now; undefined when it may not. */
+  async accountFor(kind: Notice['kind']): Promise<Account | undefined> {
+    const { visit } = this
+    const { credential } = visit.proof
+    if (!this.isOpen || !credential) return undefined
+    try {
+      const caller = await this.#deps.recall(credential)
+      if (caller.kind !== 'identity' || !scopeShows(caller.scope, kind)) return undefined
+      return { tenant: visit.tenant, caller }
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'E-AUTH-UNAUTH') throw error
+      visit.socket.close('unauthenticated')
+      return undefined
+    }
+  }
+
+  /** Tells this client alone. */
+  async tell(notice: Notice, seq: number): Promise<void> {
+    const account = await this.accountFor(notice.kind)
+    const data = account && (await renderNotice(this.#deps, account, notice))
+    if (data !== undefined) this.visit.socket.send(eventText(notice.kind, data, seq))
+  }
+}
+
+/** The text of an event. */
+export function eventText(cmd: Notice['kind'], data: string, seq: number | undefined): string {
+  const id = randomBytes(12).toString('base64url')
+  const numbered = seq === undefined ? '' : `,"seq":${seq}`
+  return `{"id":"${id}","cmd":"${cmd}","data":${data}${numbered}}`
+}

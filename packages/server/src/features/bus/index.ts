@@ -1,0 +1,6 @@
+export { actionNotice } from './action-notice.ts'
+export { sweepBus, sweepBusJob } from './bus-jobs.ts'
+export { busMigrations } from './bus-migrations.ts'
+export { busRoute } from './bus-route.ts'
+export type { Notice, ProfileMember } from './notice.ts'
+export { type Bus, openBus } from './open-bus.ts'

@@ -1,0 +1,40 @@
+import type { ActionId, ActionStatus, BusEventName, FileId, FileStatus, IdTag } from '@kith/protocol'
+
+/** What happened to a tenant, as little as tells where to look: what a client is shown is read when it is shown, by
+ * what its account may read then. */
+export type Notice =
+  | { readonly kind: 'ACTION'; readonly actionId: ActionId }
+  | {
+      readonly kind: 'ACTION_STATUS'
+      readonly actionId: ActionId
+      readonly status: ActionStatus
+      /** Its issuer and its target. */
+      readonly to: readonly IdTag[]
+    }
+  | { readonly kind: 'STAT'; readonly actionId: ActionId }
+  | {
+      readonly kind: 'FILE'
+      readonly fileId: FileId
+      readonly status: FileStatus
+      readonly event: 'created' | 'updated' | 'deleted' | 'shared' | 'unshared'
+      /** Its owner, and those it is shared with. */
+      readonly to: readonly IdTag[]
+    }
+  | { readonly kind: 'PROFILE'; readonly idTag: IdTag; readonly changed: readonly ProfileMember[] }
+  | { readonly kind: 'SETTING'; readonly name: string; readonly to: readonly IdTag[] }
+  | {
+      readonly kind: 'SESSION'
+      readonly event: 'signed-in' | 'revoked'
+      readonly sid: string
+      readonly to: readonly IdTag[]
+    }
+
+export type ProfileMember = 'name' | 'profilePic' | 'coverPic' | 'x'
+
+// Of no use to whoever comes back: counts are read anew, and sessions are listed.
+const passing: ReadonlySet<BusEventName> = new Set(['STAT', 'SESSION'])
+
+/** Is it kept for those who come back? */
+export function isKept({ kind }: Notice): boolean {
+  return !passing.has(kind)
+}

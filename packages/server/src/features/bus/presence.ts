@@ -1,0 +1,78 @@
+import type { IdTag } from '@kith/protocol'
+import type { NodeBus } from '#infra/bus/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Connection } from './connection.ts'
+
+// REALTIME part 4.
+const idleForMs = 5 * 60_000
+const refreshEveryMs = 30_000
+// What a process that died leaves behind is over by then; two refreshes may be late.
+const markMs = 75_000
+
+/** Which accounts have somebody before a screen, on this process and on the others. */
+export class Presence {
+  readonly #bus: NodeBus
+  readonly #clock: Clock
+  // Bound: the sockets that may be open.
+  readonly #accounts = new Map<string, Map<Connection, number | undefined>>()
+  #callOff: (() => void) | undefined
+
+  constructor(bus: NodeBus, clock: Clock) {
+    this.#bus = bus
+    this.#clock = clock
+  }
+
+  /** The client is there, or is idle from now on. */
+  note(connection: Connection, state: 'active' | 'idle'): void {
+    const key = keyOf(connection.visit.tenant.tenantId, connection.idTag)
+    const connections = this.#accounts.get(key) ?? new Map<Connection, number | undefined>()
+    this.#accounts.set(key, connections)
+    const idleSinceMs = state === 'active' ? undefined : (connections.get(connection) ?? this.#clock.now())
+    connections.set(connection, idleSinceMs)
+    this.#mark(key)
+    this.#callOff ??= this.#wait()
+  }
+
+  leave(connection: Connection): void {
+    const key = keyOf(connection.visit.tenant.tenantId, connection.idTag)
+    const connections = this.#accounts.get(key)
+    if (!connections?.delete(connection)) return
+    if (connections.size === 0) this.#accounts.delete(key)
+    this.#mark(key)
+    if (this.#accounts.size === 0) this.close()
+  }
+
+  /** Has the account a client on any process that is not idle for more than five minutes? */
+  async isConnected(tenantId: TenantId, idTag: IdTag): Promise<boolean> {
+    const key = keyOf(tenantId, idTag)
+    return this.#isPresent(key) || (await this.#bus.isMarked(key))
+  }
+
+  close(): void {
+    this.#callOff?.()
+    this.#callOff = undefined
+  }
+
+  #isPresent(key: string): boolean {
+    const since = this.#clock.now() - idleForMs
+    const idle = [...(this.#accounts.get(key)?.values() ?? [])]
+    return idle.some((idleSinceMs) => idleSinceMs === undefined || idleSinceMs >= since)
+  }
+
+  #mark(key: string): void {
+    if (this.#isPresent(key)) this.#bus.mark(key, this.#clock.now() + markMs)
+    else this.#bus.unmark(key)
+  }
+
+  #wait(): () => void {
+    return this.#clock.wakeAt(this.#clock.now() + refreshEveryMs, () => {
+      for (const key of this.#accounts.keys()) this.#mark(key)
+      this.#callOff = this.#wait()
+    })
+  }
+}
+
+function keyOf(tenantId: TenantId, idTag: IdTag): string {
+  return `present:${tenantId}:${idTag}`
+}
