@@ -1,7 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { communityRoles } from '../roles.ts'
-import { CommaList, IdTagInput, IsoTime, JsonObject, pageQuery, UnixTime, Words } from '../schemas.ts'
+import {
+  CommaList,
+  IdTagInput,
+  IsoTime,
+  JsonObject,
+  pageQuery,
+  sortDirection,
+  UnixTime,
+  Words,
+} from '../schemas.ts'
 
 const tag = 'Profiles'
 
@@ -149,11 +158,13 @@ export const listProfiles = contract({
   tag,
   summary: 'The identities this tenant has to do with; in a community its members',
   description:
-    'Without the right to act for the tenant a member of a community sees its members, and anybody else nobody.',
+    'Without the right to act for the tenant a member of a community sees its members, and anybody else nobody. `community` may be another one of this server.',
   auth: 'required',
   scope: 'read:profile',
   query: Type.Object({
     ...pageQuery,
+    sort: Type.Optional(Words(['idTag'])),
+    sortDir: Type.Optional(sortDirection),
     type: Type.Optional(Words(profileTypes)),
     status: Type.Optional(CommaList(profileStatuses)),
     connected: Type.Optional(Words(connectionStates)),

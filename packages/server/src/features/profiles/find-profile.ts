@@ -78,6 +78,8 @@ async function fetchProfile(
   // A tenant of this server without a profile is one that is being made.
   if (await deps.tenants.find(idTag)) return { kind: 'unknown' }
   const answer = await ask(deps, resolved.identity, stored?.etag)
+  // What was known is better than the little that the identity's document says; it is asked for again.
+  if (stored && answer === 'none') return { kind: 'unreachable' }
   const profile = merge({ identity: resolved.identity, stored, answer, now: nowSecs(deps.clock) })
   await deps.db.transact(serverTenant, (tx) => putRemoteProfile(tx, profile))
   return { kind: 'found', profile }

@@ -47,9 +47,14 @@ export interface KnownIdentity {
 export async function listKnown(
   reader: Reader,
   filter: KnownFilter,
-  page: { readonly after?: string | undefined; readonly offset?: number | undefined; readonly limit: number },
+  page: {
+    readonly after?: string | undefined
+    readonly offset?: number | undefined
+    readonly limit: number
+    readonly direction: 'asc' | 'desc'
+  },
 ): Promise<KnownIdentity[]> {
-  const { after, offset, limit } = page
+  const { after, offset, limit, direction } = page
   const rows = await known(reader, filter)
     .select([
       'r.id_tag',
@@ -77,8 +82,10 @@ export async function listKnown(
       'p.created_at',
       'p.updated_at',
     ])
-    .$if(after !== undefined, (query) => query.where('r.id_tag', '>', after ?? ''))
-    .orderBy('r.id_tag')
+    .$if(after !== undefined, (query) =>
+      query.where('r.id_tag', direction === 'asc' ? '>' : '<', after ?? ''),
+    )
+    .orderBy('r.id_tag', direction)
     .limit(limit)
     .$if(offset !== undefined, (query) => query.offset(offset ?? 0))
     .execute()

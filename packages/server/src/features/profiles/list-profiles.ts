@@ -6,9 +6,12 @@ import {
   type Profile,
   type profileStatuses,
   type profileTypes,
+  roleLevel,
 } from '@kith/protocol'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
 import { actsAsTenant } from '#features/visibility/index.ts'
-import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { countKnown, type KnownFilter, listKnown } from './known-profile-store.ts'
@@ -25,23 +28,28 @@ export interface ListProfiles {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
   readonly offset?: number | undefined
+  readonly direction?: 'asc' | 'desc' | undefined
+}
+
+export interface ListProfilesDeps {
+  readonly db: Database
+  readonly tenants: Pick<Tenants, 'find'>
 }
 
 const sortName = 'idTag'
 const defaultLimit = 20
 const nobody: Page<Profile> = { items: [], nextCursor: null }
 
-/** Whom the tenant has to do with. Members of a community see its members, and nothing else that holds. */
-export async function listProfiles(
-  deps: { readonly db: Database },
-  request: ListProfiles,
-): Promise<Page<Profile>> {
-  const { tenant, caller, limit = defaultLimit, offset } = request
+/** Whom the tenant has to do with. Members of a community see its members, and nothing else that holds, on its host and on
+ * those of other tenants of this server. */
+export async function listProfiles(deps: ListProfilesDeps, request: ListProfiles): Promise<Page<Profile>> {
+  const { caller, limit = defaultLimit, offset, direction = 'asc' } = request
   const { community, ...given } = request.filter
-  const knowsAll = actsAsTenant(caller, tenant)
-  const mayList = knowsAll || (tenant.type === 'community' && hasRole(caller, 'follower'))
   const after = request.cursor === undefined ? undefined : placeOf(request.cursor)
-  if (!mayList || (community !== undefined && community !== tenant.idTag)) return nobody
+  const isElsewhere = community !== undefined && community !== request.tenant.idTag
+  const tenant = isElsewhere ? await getCommunity(deps, community) : request.tenant
+  const knowsAll = !isElsewhere && actsAsTenant(caller, tenant)
+  if (!knowsAll && !(await isMember(deps, tenant, caller))) return nobody
   const filter: KnownFilter = {
     ...given,
     membersOnly: !knowsAll || community !== undefined,
@@ -49,7 +57,7 @@ export async function listProfiles(
     withServers: caller.kind === 'identity' && caller.isAdmin && given.status !== undefined,
   }
   const reader = deps.db.reader(tenant.tenantId)
-  const known = await listKnown(reader, filter, { after, offset, limit: limit + 1 })
+  const known = await listKnown(reader, filter, { after, offset, limit: limit + 1, direction })
   const items = known.slice(0, limit).map(({ profile, relation, server, tenantId }) =>
     profileView(profile, {
       server,
@@ -61,6 +69,20 @@ export async function listProfiles(
   if (offset !== undefined) return { items, total: await countKnown(reader, filter), offset, limit }
   const last = known.length > limit ? known[limit - 1]?.profile.idTag : undefined
   return { items, nextCursor: last ? encodeCursor({ s: sortName, v: last, id: last }) : null }
+}
+
+/** Asked on another host a caller's role is not in what they show. */
+async function isMember({ db }: ListProfilesDeps, tenant: Tenant, caller: Caller): Promise<boolean> {
+  if (tenant.type !== 'community' || caller.kind !== 'identity') return false
+  const relation = await findEffectiveRelation(db.reader(tenant.tenantId), caller.idTag)
+  return relation !== undefined && roleLevel(roleOf(relation)) >= roleLevel('follower')
+}
+
+async function getCommunity({ tenants }: ListProfilesDeps, idTag: IdTag): Promise<Tenant> {
+  const tenant = await tenants.find(idTag)
+  if (tenant?.type !== 'community' || tenant.suspendedAt !== undefined)
+    throw invalid('/query/community', 'is no community of this server: ask on its own host')
+  return tenant
 }
 
 function placeOf(text: string): string {

@@ -55,8 +55,8 @@ export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
       return new Reshaped(profile, { headers: { etag: etagOf(profile) } })
     }),
     bind(listContract, ({ tenant, caller, query }) => {
-      const { limit, cursor, offset, ...filter } = query
-      return listProfiles(deps, { tenant, caller, filter, limit, cursor, offset })
+      const { limit, cursor, offset, sort, sortDir: direction, ...filter } = query
+      return listProfiles(deps, { tenant, caller, filter, limit, cursor, offset, direction })
     }),
     bind(updateRelationship, async ({ tenant, caller, params: { idTag }, body }) => {
       const relation = await setRelationship(deps, { tenant, caller, idTag, change: body.relationship })

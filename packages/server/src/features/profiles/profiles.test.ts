@@ -251,6 +251,15 @@ eachDialect('profiles', (open) => {
       })
     })
 
+    test('stays as it was when it cannot be refreshed, and is asked for again', async () => {
+      const { call, world, clock, deps } = await start()
+      const before = await call(getProfile, { params: { idTag: bob } })
+      clock.advance(dayMs)
+      world.answer = { status: 503, headers: {}, body: '' }
+      await expect(refreshProfile(deps, bob)).rejects.toThrow(bob)
+      expect(await call(getProfile, { params: { idTag: bob } })).toEqual(before)
+    })
+
     test('is 404 for an unknown identity and 503 for an unreachable server', async () => {
       const { call, world } = await start()
       world.resolved = 'unknown'

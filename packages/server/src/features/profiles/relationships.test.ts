@@ -175,6 +175,9 @@ eachDialect('relationships', (open) => {
       const second = await list(alice, { limit: 2, cursor: first.nextCursor })
       expect([first.items.length, second.items.length, second.nextCursor]).toEqual([2, 1, null])
       expect(await list(alice, { limit: 2, offset: 2 })).toMatchObject({ total: 3, offset: 2, limit: 2 })
+      const last = await list(alice, { limit: 2, sortDir: 'desc' })
+      const rest = await list(alice, { limit: 2, sortDir: 'desc', cursor: last.nextCursor })
+      expect([...last.items, ...rest.items].reverse()).toEqual([...first.items, ...second.items])
       await expect(list(alice, { cursor: 'rubbish' })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
@@ -194,7 +197,10 @@ eachDialect('relationships', (open) => {
       expect(shown).not.toHaveProperty('relationship')
       expect(await tags(club)).toHaveLength(3)
       expect(await tags(club, { community: club.idTag })).toHaveLength(2)
-      expect(await tags(club, { community: bob.idTag })).toEqual([])
+      expect(await tags(bob, { community: club.idTag })).toEqual([alice.idTag, bob.idTag])
+      expect(await tags(await makeTenant('dora.example.com'), { community: club.idTag })).toEqual([])
+      for (const community of [bob.idTag, 'club.example.org' as IdTag])
+        await expect(tags(club, { community })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
     test('shows an administrator what was decided for all, each identity once', async () => {
