@@ -35,12 +35,28 @@ export async function firstLine(child: ChildProcess): Promise<Record<string, unk
 
 /** Runs a program to its end and answers the JSON it printed; `input` is what it reads. */
 export async function runOn<Result>(cpu: 0 | 1, script: URL, input: unknown): Promise<Result> {
-  const child = spawnOn(cpu, script)
+  return await resultOf(spawnOn(cpu, script), input)
+}
+
+/** Runs a program on the second processor for as long as something else takes; it ends when it is told to. */
+export async function runDuring<Result>(
+  script: URL,
+  input: unknown,
+  work: () => Promise<unknown>,
+): Promise<Result> {
+  const child = spawnOn(1, script)
+  const result = resultOf<Result>(child, input)
+  const worked = work().finally(() => child.kill('SIGTERM'))
+  await Promise.all([worked, result])
+  return await result
+}
+
+async function resultOf<Result>(child: ChildProcess, input: unknown): Promise<Result> {
   child.stdin?.end(JSON.stringify(input))
   const chunks: Buffer[] = []
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${script.pathname} ended with ${code}`)
+  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`)
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Result
 }
 

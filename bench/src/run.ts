@@ -8,6 +8,7 @@ import { fanOut1000 } from './scenarios/fan-out-1000.ts'
 import { feedScale } from './scenarios/feed-scale.ts'
 import { inbox } from './scenarios/inbox.ts'
 import { largeUploads } from './scenarios/large-uploads.ts'
+import { photos } from './scenarios/photos.ts'
 import { reads } from './scenarios/reads.ts'
 import { startup } from './scenarios/startup.ts'
 import { storm } from './scenarios/storm.ts'
@@ -21,6 +22,7 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   creates,
   uploads,
   largeUploads,
+  photos,
   inbox,
   fanOut,
   fanOut1000,
