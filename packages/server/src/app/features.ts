@@ -104,7 +104,7 @@ function wireSignIn(
 ): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
   const { identities, tenants, settings } = identity
-  const { findFileAccess, findMakersFileAccess } = files
+  const { findFileAccess, findGivableAccess, findMakersFileAccess } = files
   const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
   handleForgottenPasswords(jobs, { db, clock, vault, tenants })
   handleAccountMails(jobs, {
@@ -136,7 +136,13 @@ function wireSignIn(
         return resolved.kind === 'found'
       },
     }),
-    ...referencesEndpoints({ db, clock, vault, findFileAccess, authenticator: identity.authenticator }),
+    ...referencesEndpoints({
+      db,
+      clock,
+      vault,
+      findFileAccess: findGivableAccess,
+      authenticator: identity.authenticator,
+    }),
     ...pushEndpoints({ db, vault, clock }),
     ...auditEndpoints({ db, clock }),
     ...settingEndpoints({ db, clock, vault, settings }),

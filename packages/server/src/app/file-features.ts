@@ -206,17 +206,26 @@ function accessFinders({ db, clock }: Services) {
     const reader = db.reader(tenant.tenantId)
     const found = await findAccessibleFile(reader, who, { fileId, now: nowSecs(clock) })
     if (!found || found.file.status === 'D') return undefined
-    return found.level >= writeLevel ? ('write' as const) : ('read' as const)
+    const level = found.level >= writeLevel ? ('write' as const) : ('read' as const)
+    return { level, isCopy: found.file.isCopy }
   }
   return {
     async findFileAccess(tenant: Tenant, caller: Identified, fileId: FileId) {
       const reader = db.reader(tenant.tenantId)
       const who = await findFileViewer(reader, { tenant, caller, now: nowSecs(clock) })
-      return await accessOf(tenant, who, fileId)
+      return (await accessOf(tenant, who, fileId))?.level
+    },
+    /** What the caller may give on: nothing of another owner's file, of which a copy is here. */
+    async findGivableAccess(tenant: Tenant, caller: Identified, fileId: FileId) {
+      const reader = db.reader(tenant.tenantId)
+      const who = await findFileViewer(reader, { tenant, caller, now: nowSecs(clock) })
+      const access = await accessOf(tenant, who, fileId)
+      return access?.isCopy ? ('read' as const) : access?.level
     },
     async findMakersFileAccess(tenant: Tenant, makerTag: IdTag, fileId: FileId) {
       const who = await findViewerNamed(db.reader(tenant.tenantId), tenant, makerTag)
-      return await accessOf(tenant, who, fileId)
+      const access = await accessOf(tenant, who, fileId)
+      return access?.isCopy ? undefined : access?.level
     },
   }
 }

@@ -66,6 +66,10 @@ describe('a file that is shared with somebody on another server', () => {
     expect(await atBobs()).toEqual(['plan.txt'])
     const { data } = await bob.client.call(downloadFile, { params: { fileId } })
     expect(await data.text()).toBe('plan')
+    const reference = { type: 'share.file', resourceId: fileId } as const
+    await expect(bob.client.call(createReference, { body: reference })).rejects.toMatchObject({
+      code: 'E-AUTH-FORBIDDEN',
+    })
     await alice.client.call(deleteShare, { params: { fileId, shareId: `${shared.id}` } })
     await network.settle()
     expect(await atBobs()).toEqual([])

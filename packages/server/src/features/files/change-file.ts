@@ -32,6 +32,8 @@ export async function changeFile(deps: ChangeDeps, changes: FileChanges): Promis
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     const file = await getOwnFile(tx, deps, changes)
     if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash.' })
+    // Who may read what another server's owner shared is theirs to say.
+    if (file.isCopy && (visibility ?? null) !== null) throw new Failure('E-AUTH-FORBIDDEN')
     const change: FileChange = {
       ...(fileName === undefined ? {} : { fileName }),
       ...(visibility === undefined ? {} : { visibility }),

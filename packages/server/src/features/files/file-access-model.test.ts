@@ -149,6 +149,13 @@ function chainOf(world: World, at: number): number[] {
   return parent === undefined ? [at] : [at, ...chainOf(world, parent)]
 }
 
+/** A file with the folders that give it on: none gives on what is a copy. */
+const giversOf = (world: World, at: number): number[] => {
+  const chain = chainOf(world, at)
+  const copy = chain.findIndex((above) => world.files[above]?.isCopy)
+  return copy === -1 ? chain : chain.slice(0, copy + 1)
+}
+
 const levels = { R: 1, W: 2, A: 3 }
 
 /** What a viewer may do with a file, said as simply as possible: who reads what is asked again until nothing changes. */
@@ -172,7 +179,7 @@ function levelGiven(world: World, viewer: ModelViewer, at: number, readable: Rea
     viewer.circles.includes(file.visibility) && file.visibility !== null ? 1 : 0,
     file.attachedTo !== undefined && mayReadAction(viewer, file.attachedTo) ? 1 : 0,
   ]
-  for (const above of chainOf(world, at)) {
+  for (const above of giversOf(world, at)) {
     found.push(viewer.held[above] ?? 0)
     for (const { file: shared, to, permission: given, isExpired } of world.shares) {
       if (shared !== above || isExpired) continue
@@ -203,6 +210,7 @@ const callersOf = (world: World, tenant: Tenant): [string, Caller, (at: number) 
     if (modelViewer(world, idTag).idTag === undefined) return open
     return limit === 0 ? open : Math.min(limit, own)
   }
+  const held = world.files[world.keyFile]?.isCopy ? {} : { [world.keyFile]: keyLevel }
   const plain = (idTag: IdTag) =>
     capped(modelViewer(world, idTag), modelViewer(world, idTag).idTag === undefined ? 1 : 3)
   return [
@@ -214,7 +222,7 @@ const callersOf = (world: World, tenant: Tenant): [string, Caller, (at: number) 
     ['a writing owner', as(hostTag, 'write'), capped(modelViewer(world, hostTag), 2)],
     ['an owner for one file', as(hostTag, key), narrowed(hostTag)],
     ['a bob for one file', as(bobTag, key), narrowed(bobTag)],
-    ['a holder', holder(key, 'made below'), capped({ ...nobody, held: { [world.keyFile]: keyLevel } }, 2)],
+    ['a holder', holder(key, 'made below'), capped({ ...nobody, held }, 2)],
   ]
 }
 

@@ -119,7 +119,7 @@ function mayBeGranted({ viewer, held }: FileViewer, { tenantId, viewerTag }: Acc
 
 /** The highest level that shares and held references give on a file or on a folder above it, or reading without them.
  * It climbs from the file to its folders, and from a share with the readers of another file to that file; `level` is
- * what such a share gives, 0 until the first. */
+ * what such a share gives, 0 until the first. What another owner shared is not given on by the folder that it is put in. */
 function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
   const given = levelOfKeys(held, 'reached.file_id')
   const readsNode = sql`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
@@ -139,7 +139,7 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
       left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
         and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
       where (reached.is_subject = 0 or node.status <> 'D')
-        and (edge.kind = 1 or coalesce(node.parent_id, node.original_parent_id) is not null)
+        and (edge.kind = 1 or (node.is_copy = 0 and coalesce(node.parent_id, node.original_parent_id) is not null))
         and (edge.kind = 0 or crowd.subject_id is not null)
     )
     select max(case

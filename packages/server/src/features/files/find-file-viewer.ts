@@ -55,7 +55,9 @@ async function findHeld(
   if (!key || createdBy === undefined) return []
   const maker = await findViewerNamed(reader, tenant, createdBy)
   const makers = await findAccessibleFile(reader, maker, { fileId: key.fileId, now })
-  const level = Math.min(key.level, levelOf(accessLevel), makers?.level ?? 0) as FileLevel
+  // What is here as a copy is not its holder's to give on.
+  if (!makers || makers.file.isCopy) return []
+  const level = Math.min(key.level, levelOf(accessLevel), makers.level) as FileLevel
   return level === 0 ? [] : [{ fileId: key.fileId, level }]
 }
 

@@ -16,7 +16,7 @@ export type FindFileAccess = (
 
 export interface CreateReferenceDeps extends MakeReferenceDeps {
   readonly db: Database
-  /** What somebody may do with a file now; undefined when they may not even know of it. */
+  /** What somebody may do with a file now and give on; undefined when they may not even know of it. */
   readonly findFileAccess: FindFileAccess
 }
 

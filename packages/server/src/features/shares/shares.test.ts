@@ -627,6 +627,28 @@ eachDialect('File share actions', (open) => {
       )
   })
 
+  test('leave it to the owner who else may read the file', async () => {
+    const lab = await openLab()
+    const at = { at: bob, as: identity(bobTag, bob) }
+    const asCaraThere = { at: bob, as: identity(caraTag, bob) }
+    const fileId = `f1~${'A'.repeat(43)}`
+    const shared = { issuerTag: aliceTag, subject: fileId, content: {} }
+    await lab.db.transact(bob.tenantId, (tx) => actionsOf(lab).accept(tx, shared))
+    const change = (json: object) => lab.send('PATCH', `/api/files/${fileId}`, { ...at, json })
+    for (const visibility of ['P', 'V', 'F', 'C'])
+      expect(failureOf(await change({ visibility }))).toBe('403 E-AUTH-FORBIDDEN')
+    const box = (await lab.send('POST', '/api/files', { ...at, json: { fileTp: 'FLDR' } })).json.data.fileId
+    await share(lab, box, toCara('W'), at)
+    expect((await change({ parentId: box, fileName: 'mine', visibility: null })).status).toBe(200)
+    expect(await canRead(lab, box, asCaraThere)).toBe(true)
+    expect(await canRead(lab, fileId, asCaraThere)).toBe(false)
+    const held = { by: bobTag, at: bob }
+    expect(await canRead(lab, fileId, { at: bob, as: await lab.makeHolder(fileId, 'read', held) })).toBe(
+      false,
+    )
+    expect(await canRead(lab, fileId, { at: bob, as: await lab.makeHolder(box, 'read', held) })).toBe(false)
+  })
+
   test('take no file of the tenant’s own away with a folder', async () => {
     const lab = await openLab()
     const at = { at: bob, as: identity(bobTag, bob) }
