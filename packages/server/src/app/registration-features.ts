@@ -16,6 +16,7 @@ import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { Addresses } from './addresses.ts'
+import { forgetIdentity } from './cli/tenant/forget-identity.ts'
 import { removeTraces } from './cli/tenant/purge-tenant.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
@@ -37,7 +38,10 @@ export function wireRegistration(
       clock,
       tenants,
       revokeSessions: async (tx) => void (await revokeSessions({ clock, authenticator }, tx)),
-      removeTenant: async (tenant) => void (await removeTraces({ db, blobs, clock, tenants }, tenant)),
+      async removeTenant(tenant) {
+        await forgetIdentity({ db, tenants }, tenant.idTag)
+        await removeTraces({ db, blobs, clock, tenants }, tenant)
+      },
     }),
   )
   jobs.every(sweepUnfinishedJob, sweepPeriodMs)

@@ -16,6 +16,11 @@ const daySecs = 86_400
 // An invitation without a name behind the colon is for nobody.
 const purpose = 'community:'
 
+/** What an invitation for one person is about. */
+export function invitationOf(idTag: IdTag): string {
+  return purpose + idTag
+}
+
 /** Invites a person of this server to make a community: a reference of the base tenant that they alone may use, once. */
 export async function inviteToFound(
   deps: InviteDeps,
@@ -35,7 +40,7 @@ export async function inviteToFound(
     const { refId } = await makeReference(deps, tx, {
       type: 'invite',
       createdBy: caller.idTag,
-      resourceId: purpose + targetTag,
+      resourceId: invitationOf(targetTag),
       expiresAt,
       ...(message === undefined ? {} : { description: message }),
     })
@@ -53,5 +58,5 @@ export async function useInvitation(
   { refId, founderTag }: { readonly refId: RefId; readonly founderTag: IdTag },
 ): Promise<void> {
   const { resourceId } = await consumeReference(deps, tx, { refId, types: ['invite'] })
-  if (resourceId !== undefined && resourceId !== purpose + founderTag) throw new Failure('E-NOTFOUND')
+  if (resourceId !== undefined && resourceId !== invitationOf(founderTag)) throw new Failure('E-NOTFOUND')
 }

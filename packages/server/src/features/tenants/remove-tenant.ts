@@ -2,7 +2,7 @@ import { findRelation, removeRelation } from '#features/relations/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { Tenants } from './open-tenants.ts'
 import type { HostedTenant } from './tenant.ts'
-import { deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.ts'
+import { clearOwner, deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.ts'
 
 /** Takes a tenant out of the list, as the last step of its removal: its rows elsewhere are gone. Whoever gets the name
  * later is somebody else, so the appointment as an administrator goes as well, and a suspension, though not a ban. `tx` is
@@ -13,6 +13,7 @@ export async function removeTenant(
   { tenantId, idTag }: HostedTenant,
 ): Promise<void> {
   const base = await findBaseTenant(tx)
+  await clearOwner(tx, idTag)
   if (base) await deleteAppointment(tx.as(base.tenantId), idTag)
   const { standing } = (await findRelation(tx, idTag)) ?? {}
   if (standing === undefined || standing === 'Suspended') await removeRelation(tx, idTag)

@@ -137,6 +137,16 @@ export async function updateSuspension(tx: Writer, suspendedAt: number | null): 
     .execute()
 }
 
+/** Who asked for communities has gone. */
+export async function clearOwner(tx: Writer, ownerTag: IdTag): Promise<void> {
+  await tx
+    .tables<TenantTables>()
+    .updateTable('tenants')
+    .set({ owner_tag: null })
+    .where('owner_tag', '=', ownerTag)
+    .execute()
+}
+
 /** The base tenant stays. */
 export async function deleteTenant(tx: Writer): Promise<void> {
   await tx

@@ -10,9 +10,12 @@ export type { ConnectPostgres, PostgresPool, PostgresQuery } from './postgres-po
 export { isSqliteFileInUse } from './sqlite-file-use.ts'
 export { statement } from './statement.ts'
 export {
+  changeRowsWith,
+  deleteRowsWith,
   deleteTenantRows,
   insertTenantRows,
   listTenantRows,
+  type RowMatch,
   type TenantRow,
   type TenantRowsPage,
 } from './tenant-rows.ts'

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import {
+  changeRowsWith,
+  deleteRowsWith,
   deleteTenantRows,
   insertTenantRows,
   isSqliteFileInUse,
@@ -120,6 +122,22 @@ eachDialect('rows of a tenant', (open) => {
     const step = () => db.transact(alice, (tx) => deleteTenantRows(tx, table('things'), 4))
     expect([await step(), await step(), await step()]).toEqual([4, 2, 0])
     expect(await listTenantRows(db.reader(bob), table('things'), { limit: 9 })).toHaveLength(6)
+  })
+
+  test('are deleted and changed by what stands in them, those of others stay', async () => {
+    const { db, table } = await start()
+    for (const tenant of [alice, bob])
+      await db.transact(tenant, (tx) => insertTenantRows(tx, table('things'), rows))
+    await db.transact(alice, async (tx) => {
+      await deleteRowsWith(tx, 'things', { name: 'a' })
+      await changeRowsWith(tx, 'things', { match: { name: 'b', part: 1 }, set: { name: 'c' } })
+    })
+    const namesOf = async (tenant: TenantId) => {
+      const found = await listTenantRows(db.reader(tenant), table('things'), { limit: 9 })
+      return found.map(({ name, part }) => `${name}${part}`)
+    }
+    expect(await namesOf(alice)).toEqual(['b2', 'b3', 'c1'])
+    expect(await namesOf(bob)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
   })
 
   test('are read as they were at one moment', async () => {

@@ -83,3 +83,24 @@ function keyOf({ primaryKey }: TableShape): readonly string[] {
 function columnsOf(names: readonly string[]) {
   return sql.join(names.map((name) => sql.ref(name)))
 }
+
+/** Rows by what stands in their columns. */
+export type RowMatch = Readonly<Record<string, string | number>>
+
+/** Deletes the rows of the tenant of `tx` in which these values stand. */
+export async function deleteRowsWith(tx: Writer, table: string, match: RowMatch): Promise<void> {
+  let query = tx.tables<Tables>().deleteFrom(table).where('tenant_id', '=', tx.tenantId)
+  for (const [column, value] of Object.entries(match)) query = query.where(column, '=', value)
+  await query.execute()
+}
+
+/** Writes values into the rows of the tenant of `tx` in which others stand. */
+export async function changeRowsWith(
+  tx: Writer,
+  table: string,
+  { match, set }: { readonly match: RowMatch; readonly set: Readonly<Record<string, string | null>> },
+): Promise<void> {
+  let query = tx.tables<Tables>().updateTable(table).set(set).where('tenant_id', '=', tx.tenantId)
+  for (const [column, value] of Object.entries(match)) query = query.where(column, '=', value)
+  await query.execute()
+}

@@ -14,12 +14,13 @@ import {
 } from '#infra/db/index.ts'
 import { removeJobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { forgetIdentity } from './forget-identity.ts'
 
 export interface PurgeDeps {
   readonly db: Database
   readonly blobs: Pick<BlobStore, 'removeTenant'>
   readonly clock: Clock
-  readonly tenants: Pick<Tenants, 'forget'>
+  readonly tenants: Pick<Tenants, 'forget' | 'list'>
 }
 
 // One step holds up other writers for some milliseconds.
@@ -29,13 +30,15 @@ const noticedMs = 6_000
 // The row that keeps the name goes last; jobs are taken out of their orders and groups by the queue itself.
 const notByRows = ['tenants', 'jobs']
 
-/** Removes rows, then bytes, then the tenant itself. Whatever interrupts it, it can be done again. */
+/** Removes what others gave to the name, then rows, then bytes, then the tenant itself. Whatever interrupts it, it can be
+ * done again. */
 export async function purgeTenant(
   deps: PurgeDeps,
   tenant: HostedTenant & { readonly suspendedAt: number },
 ): Promise<{ rows: number; blobs: number }> {
   await untilNoticed(deps.clock, tenant.suspendedAt)
   await deps.db.transact(serverTenant, (tx) => restNames(deps, tx, tenant))
+  await forgetIdentity(deps, tenant.idTag)
   const removed = await removeTraces(deps, tenant)
   await deps.db.transact(serverTenant, async (tx) => {
     const base = await findBaseTenant(tx)
@@ -45,7 +48,7 @@ export async function purgeTenant(
   return removed
 }
 
-/** The same for a tenant that never was active. */
+/** The same for a tenant whose name lives on elsewhere, or that nobody has met. */
 export async function removeTraces(
   deps: PurgeDeps,
   tenant: HostedTenant,

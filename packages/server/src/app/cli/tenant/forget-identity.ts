@@ -1,0 +1,78 @@
+import type { IdTag } from '@kith/protocol'
+import { invitationOf } from '#features/communities/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import {
+  changeRowsWith,
+  type Database,
+  deleteRowsWith,
+  type RowMatch,
+  serverTenant,
+  type TenantId,
+  type Writer,
+} from '#infra/db/index.ts'
+
+/** A column of a tenant's rows in which another identity may stand, and what becomes of it when that is no more. */
+export interface NamingColumn {
+  readonly table: string
+  readonly column: string
+  /** Of these rows only. */
+  readonly only?: RowMatch
+  /** What stands there for an identity, if not its name. */
+  readonly form?: (idTag: IdTag) => string
+  /** `row`: the row goes. `to tenant`, `to nobody`: what was theirs is the tenant's, or nobody's. `out of reach`: the name
+   * stays to be read, in a form that nobody can have. */
+  readonly fate: 'row' | 'to tenant' | 'to nobody' | 'out of reach'
+}
+
+/** What a name gives to whoever has it. What is not here is history, or the tenant's own. */
+export const namingColumns: readonly NamingColumn[] = [
+  { table: 'relations', column: 'id_tag', fate: 'row' },
+  { table: 'sessions', column: 'caller_tag', fate: 'row' },
+  { table: 'shares', column: 'subject_id', only: { subject_type: 'U' }, fate: 'row' },
+  { table: 'refs', column: 'created_by', fate: 'row' },
+  { table: 'refs', column: 'resource_id', form: invitationOf, fate: 'row' },
+  { table: 'collection_items', column: 'id_tag', fate: 'row' },
+  { table: 'action_reads', column: 'reader_tag', fate: 'row' },
+  { table: 'files', column: 'owner_tag', only: { is_copy: 0 }, fate: 'to tenant' },
+  { table: 'uploads', column: 'creator_tag', fate: 'to tenant' },
+  { table: 'managed_identities', column: 'registrar_tag', fate: 'to tenant' },
+  { table: 'managed_identities', column: 'owner_tag', fate: 'to nobody' },
+  { table: 'released_identities', column: 'registrar_tag', fate: 'to nobody' },
+  { table: 'actions', column: 'author_tag', fate: 'out of reach' },
+]
+
+// Their transactions are committed together.
+const tenantsAtOnce = 50
+
+/** Takes from a name everything that it has at the other tenants: whoever gets it later is somebody else. A tenant is done
+ * in one transaction, and all of it can be done again. */
+export async function forgetIdentity(
+  { db, tenants }: { readonly db: Database; readonly tenants: Pick<Tenants, 'list'> },
+  idTag: IdTag,
+): Promise<void> {
+  let after: TenantId = serverTenant
+  while (true) {
+    const page = await tenants.list({ after, limit: tenantsAtOnce })
+    const others = page.filter((tenant) => tenant.idTag !== idTag)
+    await Promise.all(
+      others.map((tenant) => db.transact(tenant.tenantId, (tx) => forgetAt(tx, tenant, idTag))),
+    )
+    const last = page.at(-1)
+    if (!last || page.length < tenantsAtOnce) return
+    after = last.tenantId
+  }
+}
+
+async function forgetAt(tx: Writer, tenant: HostedTenant, idTag: IdTag): Promise<void> {
+  for (const { table, column, only, form, fate } of namingColumns) {
+    const match = { ...only, [column]: form ? form(idTag) : idTag }
+    if (fate === 'row') await deleteRowsWith(tx, table, match)
+    else await changeRowsWith(tx, table, { match, set: { [column]: standIn(fate, tenant, idTag) } })
+  }
+}
+
+function standIn(fate: Exclude<NamingColumn['fate'], 'row'>, tenant: HostedTenant, idTag: IdTag) {
+  if (fate === 'to tenant') return tenant.idTag
+  // No label begins with a hyphen.
+  return fate === 'out of reach' ? `-${idTag}` : null
+}
