@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FileId } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
@@ -15,6 +16,9 @@ import {
   identity,
   type Sent,
 } from '#harness/files-lab.ts'
+import type { StoredFile } from './file.ts'
+import { findFile, insertFile } from './file-store.ts'
+import { countFiles } from './storage-store.ts'
 
 const owner = identity(aliceTag, alice)
 const stranger = identity(bobTag, alice)
@@ -431,6 +435,24 @@ eachDialect('The trash', (open) => {
       deletedCount: 0,
       deleted: 0,
     })
+  })
+
+  test('gives up more than goes at once, from the innermost outwards', async () => {
+    const lab = await openLab()
+    const outer = (await named(lab, 'outer')) as FileId
+    const inner = (await named(lab, 'inner', outer)) as FileId
+    await lab.db.transact(alice.tenantId, async (tx) => {
+      const { fileId: _, ...file } = (await findFile(tx, inner)) as StoredFile
+      for (let number = 0; number < 250; number += 1) {
+        await insertFile(tx, { ...file, fileId: `f1~${number}` as FileId, fileTp: 'CRDT', parentId: inner })
+        await insertFile(tx, { ...file, fileId: `d1~${number}` as FileId, parentId: outer })
+      }
+      await countFiles(tx, 500)
+    })
+    await remove(lab, outer)
+    expect((await remove(lab, outer, { permanent: true })).status).toBe(200)
+    expect(await lab.usage()).toEqual({ used_bytes: 0, files: 0 })
+    expect((await lab.send('DELETE', '/api/trash', { as: owner })).json.data.deleted).toBe(0)
   })
 
   test('of a community is emptied by each member for themselves, by moderators for all', async () => {

@@ -1,11 +1,9 @@
-import type { FileId, FileStatus, IdTag } from '@kith/protocol'
-import { sql } from 'kysely'
+import type { FileId, FileStatus } from '@kith/protocol'
+import { sql, type UpdateObject } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { processedTypes } from './file.ts'
 import type { FileTables } from './file-store.ts'
-import { countFiles, freeUnused, type StorageTables } from './storage-store.ts'
 
-type TreeTables = FileTables & StorageTables
 /** How many folders deep files may lie: what asks for access climbs through them. */
 export const maxDepth = 64
 
@@ -57,9 +55,11 @@ async function measureBelow(reader: Reader, fileId: FileId, sought: FileId) {
         .union(
           query
             .selectFrom('below')
-            .innerJoin('files as child', 'child.parent_id', 'below.file_id')
+            // NOTE: SQLite keeps the order of a cross join; in the other one it reads all files of the tenant for each.
+            .crossJoin('files as child')
             .select(['child.file_id', sql<number>`below.level + 1`.as('level')])
-            .where('child.tenant_id', '=', reader.tenantId),
+            .where('child.tenant_id', '=', reader.tenantId)
+            .whereRef('child.parent_id', '=', 'below.file_id'),
         ),
     )
     .selectFrom('below')
@@ -73,17 +73,13 @@ async function measureBelow(reader: Reader, fileId: FileId, sought: FileId) {
 
 /** Puts a file into the trash with all that is in it. What lies there already stays by itself. */
 export async function trashTree(tx: Writer, fileId: FileId, now: number): Promise<void> {
-  await treeOf(tx, [fileId])
+  await treeOf(tx, fileId)
     .updateTable('files')
-    .set({
-      status: 'D',
-      deleted_at: now,
-      original_parent_id: sql`case when file_id = ${fileId} then parent_id else original_parent_id end`,
-      parent_id: sql`case when file_id = ${fileId} then null else parent_id end`,
-    })
+    .set({ status: 'D', deleted_at: now })
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', 'in', sql<string>`(select file_id from tree)`)
     .execute()
+  await place(tx, fileId, { original_parent_id: sql`parent_id`, parent_id: null })
 }
 
 /** Takes a file out of the trash, with all that went there in it. A picture whose variants were not made yet is `M`. */
@@ -96,18 +92,18 @@ export async function restoreTree(
     and content_type in (${sql.join([...processedTypes])})
     and not exists (select 1 from file_variants as made
       where made.tenant_id = files.tenant_id and made.file_id = files.file_id)`
-  const rows = await treeOf(tx, [fileId])
+  const rows = await treeOf(tx, fileId)
     .updateTable('files')
     .set({
       status: sql`case when blob_hash is null and file_tp = 'BLOB' then 'P' when ${isUnmade} then 'M' else 'A' end`,
       deleted_at: null,
       original_parent_id: null,
-      parent_id: sql`case when file_id = ${fileId} then ${parentId} else parent_id end`,
     })
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', 'in', sql<string>`(select file_id from tree)`)
     .returning(['file_id', 'status'])
     .execute()
+  await place(tx, fileId, { parent_id: parentId })
   return rows.map((row) => ({ fileId: row.file_id as FileId, status: row.status as FileStatus }))
 }
 
@@ -122,86 +118,31 @@ export async function releaseChildren(tx: Writer, folderId: FileId): Promise<voi
     .execute()
 }
 
-/** Files with all that is in them. */
-export async function listTrees(tx: Writer, roots: readonly FileId[]): Promise<FileId[]> {
-  const rows = await treeOf(tx, roots).selectFrom('tree').select('file_id').execute()
-  return rows.map((row) => row.file_id as FileId)
-}
-
-/** Removes files with all that is in them, and what their bytes were counted for. Answers how many are gone. */
-export async function removeTrees(tx: Writer, roots: readonly FileId[], now: number): Promise<number> {
-  await releaseBlobs(tx, roots, now)
-  const { numDeletedRows } = await treeOf(tx, roots)
-    .deleteFrom('files')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('file_id', 'in', sql<string>`(select file_id from tree)`)
-    .executeTakeFirst()
-  await countFiles(tx, -Number(numDeletedRows))
-  return Number(numDeletedRows)
-}
-
-/** Every row that goes and names bytes takes one use off them. */
-async function releaseBlobs(tx: Writer, roots: readonly FileId[], now: number): Promise<void> {
-  await treeOf(tx, roots)
-    .with('gone', (query) =>
-      query
-        .selectFrom(
-          query
-            .selectFrom('files')
-            .select('blob_hash')
-            .where('tenant_id', '=', tx.tenantId)
-            .where('file_id', 'in', sql<string>`(select file_id from tree)`)
-            .unionAll(
-              query
-                .selectFrom('file_variants')
-                .select('blob_hash')
-                .where('tenant_id', '=', tx.tenantId)
-                .where('file_id', 'in', sql<string>`(select file_id from tree)`),
-            )
-            .as('named'),
-        )
-        .select((row) => ['blob_hash', row.fn.countAll<number>().as('uses')])
-        .groupBy('blob_hash'),
-    )
-    .updateTable('blobs')
-    .set({ uses: sql`uses - (select gone.uses from gone where gone.blob_hash = blobs.blob_hash)` })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('blob_hash', 'in', sql<string>`(select blob_hash from gone)`)
-    .execute()
-  await freeUnused(tx, now)
-}
-
-/** What somebody, or anybody, has deleted by itself. */
-export async function listTrashRoots(
-  reader: Reader,
-  { owner, limit }: { readonly owner: IdTag | 'anybody'; readonly limit: number },
-): Promise<FileId[]> {
-  const rows = await reader
+/** Apart from the rest of the tree: naming a column costs every row its place in the indexes with it. */
+async function place(tx: Writer, fileId: FileId, change: UpdateObject<FileTables, 'files'>): Promise<void> {
+  await tx
     .tables<FileTables>()
-    .selectFrom('files')
-    .select('file_id')
-    .where('tenant_id', '=', reader.tenantId)
-    .where('status', '=', 'D')
-    .where('parent_id', 'is', null)
-    .$if(owner !== 'anybody', (query) => query.where('owner_tag', '=', owner).where('is_copy', '=', 0))
-    .limit(limit)
+    .updateTable('files')
+    .set(change)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('file_id', '=', fileId)
     .execute()
-  return rows.map((row) => row.file_id as FileId)
 }
 
-function treeOf(tx: Writer, roots: readonly FileId[]) {
-  return tx.tables<TreeTables>().withRecursive('tree(file_id)', (query) =>
+function treeOf(tx: Writer, root: FileId) {
+  return tx.tables<FileTables>().withRecursive('tree(file_id)', (query) =>
     query
       .selectFrom('files')
       .select('file_id')
       .where('tenant_id', '=', tx.tenantId)
-      .where('file_id', 'in', roots)
+      .where('file_id', '=', root)
       .union(
         query
           .selectFrom('tree')
-          .innerJoin('files as child', 'child.parent_id', 'tree.file_id')
+          .crossJoin('files as child')
           .select('child.file_id')
-          .where('child.tenant_id', '=', tx.tenantId),
+          .where('child.tenant_id', '=', tx.tenantId)
+          .whereRef('child.parent_id', '=', 'tree.file_id'),
       ),
   )
 }

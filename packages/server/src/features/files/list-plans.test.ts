@@ -12,8 +12,10 @@ import { sharesMigrations } from '#features/shares/index.ts'
 import { viewerOf } from '#features/visibility/index.ts'
 import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
-import { type Database, openDatabase, type Reader } from '#infra/db/index.ts'
+import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
 import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.ts'
+import { listLeaves, removeFiles } from './file-removal-store.ts'
+import { findPlace, restoreTree, trashTree } from './file-tree-store.ts'
 import { filesMigrations } from './files-migrations.ts'
 
 const owner = identity(aliceTag, alice)
@@ -59,7 +61,7 @@ afterAll(async () => {
 test.each(cases)('a list of files is read through an index, in its order: %s', async (...given) => {
   const [, caller, filter, sort, index] = given
   const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
-  const steps = await stepsOf((reader) =>
+  const steps = await stepsOf((reader: Reader) =>
     listFilePage(reader, who, { filter, sort, direction: 'desc', limit: 20, now: 1, cursor: undefined }),
   )
   expect(steps[0]).toMatch(new RegExp(`^SEARCH files USING INDEX ${index} \\(tenant_id=\\?`))
@@ -68,13 +70,42 @@ test.each(cases)('a list of files is read through an index, in its order: %s', a
 
 test('the tags of files are counted in their order', async () => {
   const ownerTag: IdTag = aliceTag
-  const steps = await stepsOf((reader) => listTagCounts(reader, { ownerTag, prefix: 'a', limit: 20 }))
+  const steps = await stepsOf((reader: Reader) => listTagCounts(reader, { ownerTag, prefix: 'a', limit: 20 }))
   expect(steps[0]).toMatch(/^SEARCH file_tags USING (PRIMARY KEY|.*INDEX \w+) \(tenant_id=\?\)/)
   expect(steps.filter((step) => /^SCAN|TEMP B-TREE/.test(step))).toEqual([])
 })
 
-/** What SQLite does for the statements of a reading, step by step. */
-async function stepsOf(read: (reader: Reader) => Promise<unknown>): Promise<string[]> {
+const root = 'f' as FileId
+const works: [string, (tx: Writer) => Promise<unknown>][] = [
+  ['measuring', (tx) => findPlace(tx, { fileId: root, parentId: root })],
+  ['trashing', (tx) => trashTree(tx, root, 1)],
+  ['restoring', (tx) => restoreTree(tx, root, null)],
+]
+
+test.each(works)('the files in a folder are found by their folder: %s', async (_, work) => {
+  const steps = await db.transact(alice.tenantId, (tx) => stepsOf(work, tx))
+  const below = steps.filter((step) => / child /.test(step))
+  expect(below.length).toBeGreaterThan(0)
+  for (const step of below) expect(step).toContain('INDEX files_by_parent (tenant_id=? AND parent_id=?)')
+})
+
+test('files that go are found one by one, and so are their bytes', async () => {
+  const steps = await db.transact(alice.tenantId, (tx) =>
+    stepsOf(async (own) => {
+      await listLeaves(own, [root], 1)
+      await removeFiles(own, [root], 1)
+    }, tx),
+  )
+  expect(steps.filter((step) => /^SEARCH blobs .*blob_hash=\?/.test(step))).toHaveLength(1)
+  const hasOneKey = /^SEARCH (?!gone)\w+ .*\(tenant_id=\?\)/
+  expect(steps.filter((step) => hasOneKey.test(step) || /^SCAN (?!named$|gone$)/.test(step))).toEqual([])
+})
+
+/** What SQLite does for the statements of a work, step by step. */
+async function stepsOf<Handle extends Reader>(
+  work: (handle: Handle) => Promise<unknown>,
+  handle = db.reader(alice.tenantId) as Handle,
+): Promise<string[]> {
   const statements: string[] = []
   const compiler = new SqliteQueryCompiler()
   const plugin: KyselyPlugin = {
@@ -84,15 +115,16 @@ async function stepsOf(read: (reader: Reader) => Promise<unknown>): Promise<stri
     },
     transformResult: async ({ result }) => result,
   }
-  const reader = db.reader(alice.tenantId)
-  await read({
-    ...reader,
-    tenantId: reader.tenantId,
-    dialect: reader.dialect,
-    run: (prepared, values) => reader.run(prepared, values),
-    first: (prepared, values) => reader.first(prepared, values),
-    tables: <Tables>() => (reader.tables<Tables>() as Kysely<Tables>).withPlugin(plugin),
-  })
+  const tables = <Tables>() => (handle.tables<Tables>() as Kysely<Tables>).withPlugin(plugin)
+  await work(
+    new Proxy(handle, {
+      get(target, name) {
+        if (name === 'tables') return tables
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    }),
+  )
   return statements.flatMap((statement) =>
     explainer
       .prepare(`explain query plan ${statement}`)

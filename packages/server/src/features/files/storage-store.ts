@@ -81,20 +81,9 @@ export async function useBlobs(tx: Writer, blobs: readonly SizedBlob[]): Promise
   }
 }
 
-/** Takes bytes that nothing uses any more off the usage; they are removed after a while. */
-export async function freeUnused(tx: Writer, now: number): Promise<void> {
-  const { tenantId } = tx
-  const rows = await tx
-    .tables<StorageTables>()
-    .updateTable('blobs')
-    .set({ unused_since: now })
-    .where('tenant_id', '=', tenantId)
-    .where('uses', '=', 0)
-    .where('unused_since', 'is', null)
-    .returning('size')
-    .execute()
-  const bytes = rows.reduce((sum, { size }) => sum + size, 0)
-  if (bytes > 0) await tx.change(addUsage, { tenantId, bytes: -bytes, files: 0 })
+/** Takes bytes that nothing uses any more off the usage. */
+export async function countUnused(tx: Writer, bytes: number): Promise<void> {
+  if (bytes > 0) await tx.change(addUsage, { tenantId: tx.tenantId, bytes: -bytes, files: 0 })
 }
 
 export async function countFiles(tx: Writer, change: number): Promise<void> {

@@ -7,7 +7,8 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredFile } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
-import { listTrashRoots, listTrees, removeTrees, restoreTree, trashTree } from './file-tree-store.ts'
+import { listLeaves, listTrashRoots, removeFiles } from './file-removal-store.ts'
+import { restoreTree, trashTree } from './file-tree-store.ts'
 import { writeLevel } from './file-viewer.ts'
 import { assertFolder, assertMovable, inItself } from './place-file.ts'
 import { type FileQuestion, getFileWithin } from './read-file.ts'
@@ -72,17 +73,23 @@ async function findTarget(
   return parentId
 }
 
-/** Removes a file that is in the trash for ever, with all that is in it. */
+// So few that others get their turn soon; what is left of a removal that breaks off is still in the trash.
+const filesPerPortion = 200
+
+/** Removes a file that is in the trash for ever, with all that is in it: the innermost first. */
 export async function removeFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
-  await deps.db.transact(question.tenant.tenantId, async (tx) => {
-    const { file } = await getFileWithin(tx, deps, question, writeLevel)
-    if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
-    await remove(deps, tx, [file.fileId])
-  })
+  const { tenantId } = question.tenant
+  while (!(await deps.db.transact(tenantId, (tx) => removePortion(deps, tx, question))));
 }
 
-// Others get their turn between batches.
-const rootsPerBatch = 200
+/** Answers whether the file itself is gone. */
+async function removePortion(deps: TrashDeps, tx: Writer, question: FileQuestion): Promise<boolean> {
+  const { file } = await getFileWithin(tx, deps, question, writeLevel)
+  if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
+  const leaves = await listLeaves(tx, [file.fileId], filesPerPortion)
+  await remove(deps, tx, leaves)
+  return leaves.includes(file.fileId)
+}
 
 /** Removes for ever what the caller has in the trash: who acts for the tenant everything, others what is theirs. */
 export async function emptyTrash(
@@ -93,11 +100,12 @@ export async function emptyTrash(
   const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.idTag
   let removed = 0
   while (true) {
-    const batch = await deps.db.transact(tenant.tenantId, async (tx) =>
-      remove(deps, tx, await listTrashRoots(tx, { owner, limit: rootsPerBatch })),
-    )
-    removed += batch
-    if (batch === 0) return removed
+    const portion = await deps.db.transact(tenant.tenantId, async (tx) => {
+      const roots = await listTrashRoots(tx, { owner, limit: filesPerPortion })
+      return await remove(deps, tx, await listLeaves(tx, roots, filesPerPortion))
+    })
+    removed += portion
+    if (portion === 0) return removed
   }
 }
 
@@ -107,15 +115,15 @@ export async function dropFiles(
   tx: Writer,
   fileIds: readonly FileId[],
 ): Promise<void> {
-  await remove(deps, tx, fileIds)
+  while ((await remove(deps, tx, await listLeaves(tx, fileIds, filesPerPortion))) > 0);
 }
 
 async function remove(
   { clock, beforeRemoval }: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
   tx: Writer,
-  roots: readonly FileId[],
+  fileIds: readonly FileId[],
 ): Promise<number> {
-  if (roots.length === 0) return 0
-  await beforeRemoval(tx, await listTrees(tx, roots))
-  return await removeTrees(tx, roots, nowSecs(clock))
+  if (fileIds.length === 0) return 0
+  await beforeRemoval(tx, fileIds)
+  return await removeFiles(tx, fileIds, nowSecs(clock))
 }
