@@ -1,9 +1,9 @@
-import { createReference } from '@kith/protocol'
+import { createReference, getMe, type IdTag, inviteCommunity } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPage, withChromium } from '#harness/browser.ts'
 import { linkIn, readMails } from '#harness/mail-files.ts'
-import { TestServer } from '#harness/test-server.ts'
+import { TestServer, testPassword } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
 const status = (page: Page) => page.getByRole('status').first()
@@ -98,5 +98,23 @@ withChromium('the page for registering', (launch) => {
     const mails = await readMails(server.running.services.config.mail.directory)
     const subjects = mails.filter(({ to }) => to.includes('gast@')).map(({ subject }) => subject)
     expect(subjects).toEqual(['Willkommen: wählen Sie Ihr Passwort'])
+  })
+
+  test('lets who was invited found a community, also when they have to sign in first', async () => {
+    const admin = await server.as(home)
+    const body = { targetIdTag: 'taken.home.localhost' as IdTag }
+    const { data } = await admin.call(inviteCommunity, { body })
+    const { page, faults } = await openPage(browser)
+    await page.goto(data.inviteUrl)
+    await page.getByLabel('Password').fill(testPassword)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('What it is called').fill('Garden club')
+    await page.getByLabel('Its name on the web').fill('garden.home.localhost')
+    await page.keyboard.press('Enter')
+    await status(page).getByText('The community garden.home.localhost is made').waitFor()
+    expect(page.url()).toBe(`${server.urlOf('taken.home.localhost')}/communities/new`)
+    const club = await server.client('garden.home.localhost').call(getMe)
+    expect(club.data).toMatchObject({ name: 'Garden club', type: 'community' })
+    expect(faults).toEqual([])
   })
 })

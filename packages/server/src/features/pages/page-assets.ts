@@ -6,9 +6,18 @@ const script = 'text/javascript; charset=utf-8'
 
 /** Every file that the pages load, by the name under which it is asked for. */
 const assets: ReadonlyMap<string, { readonly type: string; readonly file: () => URL }> = new Map([
-  ...['activate', 'api', 'browser', 'home', 'login', 'passkeys', 'qr-image', 'register', 'set-password'].map(
-    (name) => [`${name}.js`, { type: script, file: () => own(`${name}.js`) }] as const,
-  ),
+  ...[
+    'activate',
+    'api',
+    'browser',
+    'found-community',
+    'home',
+    'login',
+    'passkeys',
+    'qr-image',
+    'register',
+    'set-password',
+  ].map((name) => [`${name}.js`, { type: script, file: () => own(`${name}.js`) }] as const),
   ['kith.css', { type: 'text/css; charset=utf-8', file: () => own('kith.css') }],
   ['qr.js', { type: script, file: () => new URL(import.meta.resolve('qr')) }],
 ])

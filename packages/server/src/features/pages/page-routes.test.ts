@@ -23,29 +23,26 @@ const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-test.each(['/', '/login', '/set-password', '/register', '/activate'])(
-  '%s is a page without anything inline',
-  async (path) => {
-    const site = await startSite()
-    const { status, headers, text } = await site.send(path)
-    expect(status).toBe(200)
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentPolicy,
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      vary: 'Accept-Language',
-    })
-    expect(text).toContain('data-id-tag="alice.example"')
-    expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
-  },
-)
+const paths = ['/', '/login', '/set-password', '/register', '/activate', '/communities/new']
+
+test.each(paths)('%s is a page without anything inline', async (path) => {
+  const site = await startSite()
+  const { status, headers, text } = await site.send(path)
+  expect(status).toBe(200)
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': contentPolicy,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    vary: 'Accept-Language',
+  })
+  expect(text).toContain('data-id-tag="alice.example"')
+  expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
+})
 
 test('everything that the pages and their scripts name is served', async () => {
   const site = await startSite()
-  const pages = await Promise.all(
-    ['/', '/login', '/set-password', '/register', '/activate'].map((path) => site.send(path)),
-  )
+  const pages = await Promise.all(paths.map((path) => site.send(path)))
   const waiting = pages.flatMap(({ text }) =>
     Array.from(text.matchAll(/"(\/assets\/[^"]+)"/g), ([, path = '']) => path),
   )

@@ -14,8 +14,8 @@ export interface PagesDeps {
   isProvider(tenant: Tenant): Promise<boolean>
 }
 
-/** The pages on which a person registers, signs in, sets a password, and sees to sessions and passkeys, on every tenant's
- * host; and on those of identity providers the one on which a name is activated. */
+/** The pages on which a person registers, signs in, sets a password, sees to sessions and passkeys, and founds a community,
+ * on every tenant's host; and on those of identity providers the one on which a name is activated. */
 export function pageRoutes(deps: PagesDeps): RawRoute[] {
   const page = (path: string, name: PageName): RawRoute => ({
     method: 'GET',
@@ -28,6 +28,7 @@ export function pageRoutes(deps: PagesDeps): RawRoute[] {
     page('/set-password', 'set-password'),
     page('/register', 'register'),
     page('/activate', 'activate'),
+    page('/communities/new', 'found-community'),
     { method: 'GET', path: '/assets/{asset}', handle: answerAsset },
   ]
 }

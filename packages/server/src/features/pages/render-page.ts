@@ -2,7 +2,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { PageLanguage } from './page-language.ts'
 import { type PageTexts, pageTexts, scriptTexts } from './page-texts.ts'
 
-export type PageName = 'home' | 'login' | 'set-password' | 'register' | 'activate'
+export type PageName = 'home' | 'login' | 'set-password' | 'register' | 'activate' | 'found-community'
 
 /** Whose page it is. */
 export interface PageOwner extends Pick<Tenant, 'idTag'> {
@@ -53,6 +53,7 @@ const contents: Record<PageName, Render> = {
   register: (texts, idTag) => ({ title: texts.register, main: registerMain(texts, idTag) }),
   'set-password': (texts, idTag) => ({ title: texts.setPassword, main: setPasswordMain(texts, idTag) }),
   activate: (texts) => ({ title: texts.activate, main: activateMain(texts) }),
+  'found-community': (texts) => ({ title: texts.found, main: foundMain(texts) }),
   home: (texts, idTag) => ({ title: 'Kith', main: homeMain(texts, idTag) }),
 }
 
@@ -128,6 +129,18 @@ function activateMain(texts: PageTexts): string {
 <form id="activate-form" method="post">
 <p class="hint">${texts.activateHint}</p>
 <button type="submit">${texts.activateName}</button>
+</form>`
+}
+
+function foundMain(texts: PageTexts): string {
+  return `<h1>${texts.found}</h1>
+<form id="found-form" method="post">
+<p class="hint">${texts.foundHint}</p>
+<label for="called">${texts.communityName}</label>
+<input id="called" name="called" autocomplete="off" maxlength="100" required>
+<label for="wanted">${texts.communityTag}</label>
+<input id="wanted" name="wanted" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="253" required>
+<button type="submit">${texts.found}</button>
 </form>`
 }
 

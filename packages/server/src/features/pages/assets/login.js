@@ -6,13 +6,20 @@ import { qrImage } from './qr-image.js'
 const waitSecs = 25
 const retryMs = 3000
 
-function enter({ token }) {
-  keepToken(token)
-  // Who came with the code of another device goes on with it; nothing else of the address counts.
-  location.replace(location.hash.startsWith('#qr=') ? `/${location.hash}` : '/')
+/** Who came with the code of another device, or with an invitation, goes on with it; nothing else of the address counts. */
+function goOn() {
+  const given = new URLSearchParams(location.hash.slice(1))
+  const invitation = given.get('invitation')
+  if (invitation !== null) location.replace(`/communities/new#token=${encodeURIComponent(invitation)}`)
+  else location.replace(given.has('qr') ? `/${location.hash}` : '/')
 }
 
-if (hasToken()) location.replace(`/${location.hash}`)
+function enter({ token }) {
+  keepToken(token)
+  goOn()
+}
+
+if (hasToken()) goOn()
 
 onSubmit('password-form', async () => {
   say(text('working'))
