@@ -1,9 +1,20 @@
 import Type, { type Static } from 'typebox'
 import { type ActionId, type IdTag, parseActionId, parseIdTag } from './ids.ts'
 import { parseSignedToken, type SignedToken, type SignedTokenProblem } from './signed-token.ts'
+import { maxTimestamp } from './timestamps.ts'
 
 /** Largest token that is taken, in characters. */
 export const maxActionTokenLength = 262_144
+
+/** How long a token is good that says nothing of an end, in seconds, unless its type has a lifetime of its own: ten
+ * years of 365 days. */
+export const actionLifetimeSecs = 10 * 365 * 86_400
+
+const Seconds = Type.Integer({
+  minimum: 0,
+  maximum: maxTimestamp,
+  description: 'Unix seconds (milliseconds are refused)',
+})
 
 /** The payload of a published action (SPEC "Action", DECISIONS part 11): a compact JWS, ES384. All times are Unix seconds. */
 export const ActionTokenPayload = Type.Object({
@@ -22,16 +33,15 @@ export const ActionTokenPayload = Type.Object({
     Type.Unsafe<'P' | 'V' | 'F' | 'C'>({ type: 'string', enum: ['P', 'V', 'F', 'C'] }),
   ),
   flags: Type.Optional(Type.String({ maxLength: 32 })),
-  expiresAt: Type.Optional(Type.Integer()),
+  expiresAt: Type.Optional(Seconds),
   x: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
   nonce: Type.String({
-    minLength: 22,
-    maxLength: 22,
+    pattern: '^[A-Za-z0-9_-]{21}[AQgw]$',
     description: '16 bytes, base64url; hashed as text into actionId',
   }),
-  createdAt: Type.Integer({ minimum: 0, maximum: 99_999_999_999 }),
-  iat: Type.Integer({ minimum: 0, maximum: 99_999_999_999 }),
-  exp: Type.Integer({ minimum: 0, maximum: 99_999_999_999 }),
+  createdAt: Seconds,
+  iat: Seconds,
+  exp: Seconds,
 })
 export type ActionTokenPayload = Static<typeof ActionTokenPayload>
 

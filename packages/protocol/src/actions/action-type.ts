@@ -34,6 +34,8 @@ export interface ActionType {
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
   readonly receivers: Receivers
+  /** How long a token of it is good at most; as `actionLifetimeSecs` when left out. */
+  readonly lifetimeSecs?: number
   /** When neither the request nor the parent nor a setting says otherwise; `direct` types take no other. */
   readonly defaultVisibility: 'P' | null | 'direct' | 'inherited'
 }

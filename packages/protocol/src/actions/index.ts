@@ -37,8 +37,16 @@ export const actionTypeNames = Object.keys(actionTypes) as ActionTypeName[]
 
 /** What servers alone tell each other. */
 export const serverActionTypes = { STAT: stat, ANNC: annc } as const satisfies Record<string, ActionType>
+type ServerActionTypeName = keyof typeof serverActionTypes
 
 /** The type with this code, if there is one that a caller may make. */
 export function findActionType(name: string): ActionType | undefined {
   return Object.hasOwn(actionTypes, name) ? actionTypes[name as ActionTypeName] : undefined
+}
+
+/** The type with this code, if there is one that servers alone make. */
+export function findServerActionType(
+  name: string,
+): (typeof serverActionTypes)[ServerActionTypeName] | undefined {
+  return Object.hasOwn(serverActionTypes, name) ? serverActionTypes[name as ServerActionTypeName] : undefined
 }

@@ -14,5 +14,6 @@ export const stat = actionType({
   uniqueBy: ['subject'],
   arrivesAs: 'A',
   receivers: 'nobody',
+  lifetimeSecs: 7 * 86_400,
   defaultVisibility: null,
 })

@@ -1,7 +1,5 @@
-import type { ActionTokenPayload } from '@kith/protocol'
+import { type ActionTokenPayload, actionLifetimeSecs } from '@kith/protocol'
 import type { StoredAction } from './action.ts'
-
-const tenYearsSecs = 10 * 365 * 24 * 60 * 60
 
 type TokenAction = Omit<
   StoredAction,
@@ -35,7 +33,7 @@ export function tokenPayload(action: TokenAction): ActionTokenPayload {
     nonce: action.nonce,
     createdAt: action.createdAt,
     iat: action.issuedAt,
-    exp: action.expiresAt ?? action.issuedAt + tenYearsSecs,
+    exp: action.expiresAt ?? action.issuedAt + actionLifetimeSecs,
   }
 }
 

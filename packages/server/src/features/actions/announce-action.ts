@@ -9,9 +9,6 @@ import { isForCommunity, listMembers } from './community-members.ts'
 import { announceLaterJob } from './job-kinds.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
 
-// Whoever becomes a member is shown what was passed on within the last 30 days.
-const lifetimeSecs = 60 * 24 * 3600
-
 /** Queues what a member gave to the community of `tx` for the others: that has to be signed, so it comes later. */
 export async function announceLater(
   ports: Pick<ActionPorts, 'jobs'>,
@@ -29,7 +26,7 @@ export async function announceAction(ports: ActionPorts, tenant: Tenant, actionI
   const action = await findStoredAction(reader, actionId)
   if (action?.status !== 'A' || action.token === undefined || !isForCommunity(tenant, action)) return
   if ((await findRelation(reader, action.issuerTag))?.isMuted) return
-  const word = { type: 'ANNC', subject: actionId, content: { token: action.token }, lifetimeSecs } as const
+  const word = { type: 'ANNC', subject: actionId, content: { token: action.token } } as const
   const signed = await signServerAction(ports, tenant, word)
   // What is too long to be wrapped once more is read at the community alone.
   if (signed.token.length > maxActionTokenLength) return

@@ -46,7 +46,7 @@ async function openClub(openLab: ReturnType<typeof actionLab>) {
     return made.actionId as ActionId
   }
   const announce = async (by: Actor, word: object) => {
-    const made = { type: 'ANNC', lifetimeSecs: 60, ...word } as Parameters<typeof signServerAction>[2]
+    const made = { type: 'ANNC', ...word } as Parameters<typeof signServerAction>[2]
     return (await signServerAction(lab.ports, by.tenant, made)).token
   }
   const tokenOf = (of: Actor, actionId: ActionId) => lab.tokenOf(of.tenant.tenantId, actionId)

@@ -1,5 +1,6 @@
 export type { StoredAction } from './action.ts'
 export { actionEndpoints } from './action-endpoints.ts'
+export { ownActionId } from './action-id.ts'
 export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
 export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'

@@ -11,7 +11,6 @@ import { countAction } from './count-actions.ts'
 import type { ActionRequest } from './get-action.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
 
-const lifetimeSecs = 60 * 24 * 3600
 const removable: ReadonlySet<string> = new Set(['POST', 'SHRE', 'CMNT'])
 
 /** May the caller take away what somebody else gave to the community, or said under what is there? Moderators may. */
@@ -34,7 +33,7 @@ export async function removeFromCommunity(
   action: StoredAction,
 ): Promise<void> {
   const { actionId, type, issuerTag } = action
-  const word = { type: 'ANNC', subType: endingSubType, subject: actionId, lifetimeSecs } as const
+  const word = { type: 'ANNC', subType: endingSubType, subject: actionId } as const
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     const current = await findStoredAction(tx, actionId)

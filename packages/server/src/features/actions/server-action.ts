@@ -1,4 +1,4 @@
-import type { ActionId, ActionTokenPayload } from '@kith/protocol'
+import { type ActionId, type ActionTokenPayload, serverActionTypes } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -12,7 +12,6 @@ export interface ServerAction {
   readonly subType?: 'DEL'
   readonly subject: ActionId
   readonly content?: Readonly<Record<string, unknown>>
-  readonly lifetimeSecs: number
 }
 
 export type SignedServerAction = ServerAction & {
@@ -27,7 +26,7 @@ export async function signServerAction(
   tenant: Tenant,
   action: ServerAction,
 ): Promise<SignedServerAction> {
-  const { type, subType, subject, content, lifetimeSecs } = action
+  const { type, subType, subject, content } = action
   const issuedAt = nowSecs(ports.clock)
   const nonce = newNonce()
   const actionId = ownActionId(tenant.idTag, nonce)
@@ -41,7 +40,7 @@ export async function signServerAction(
     nonce,
     createdAt: issuedAt,
     iat: issuedAt,
-    exp: issuedAt + lifetimeSecs,
+    exp: issuedAt + serverActionTypes[type].lifetimeSecs,
   }
   return { ...action, actionId, issuedAt, token: await ports.keys.sign(tenant.tenantId, payload) }
 }

@@ -13,7 +13,6 @@ import { sendServerAction, signServerAction } from './server-action.ts'
 
 const statType = serverActionTypes.STAT
 const contentCheck = Compile(statType.content)
-const lifetimeSecs = 7 * 24 * 60 * 60
 
 /** Does the work of `tellCountsJob`: the issuer's server has the last word on the counts of its actions. */
 export async function tellCounts(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
@@ -23,7 +22,7 @@ export async function tellCounts(ports: ActionPorts, tenant: Tenant, actionId: A
   if (!action || !counts || action.issuerTag !== tenant.idTag) return
   const recipients = await listRecipients(reader, tenant, action)
   if (recipients.length === 0) return
-  const word = { type: statType.type, subject: actionId, content: { ...counts }, lifetimeSecs } as const
+  const word = { type: statType.type, subject: actionId, content: { ...counts } } as const
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await deleteToldCounts(tx, actionId)
@@ -47,8 +46,8 @@ export async function receiveCounts(
   if (!actionId || !contentCheck.Check(payload.content)) throw invalid('/content', 'is not a set of counts')
   const action = await findStoredAction(tx, actionId)
   if (action?.issuerTag !== payload.issuerTag) return 'known'
-  ports.onCounted(tx, actionId)
   await setCounts(tx, actionId, { ...countsIn(payload.content), toldAt: payload.iat })
+  ports.onCounted(tx, actionId)
   const members = isForCommunity(tenant, action) ? await listMembers(tx, action.visibility) : []
   if (members.length === 0) return 'stored'
   await deleteToldCounts(tx, actionId)

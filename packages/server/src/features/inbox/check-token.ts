@@ -1,14 +1,15 @@
-import { createHash } from 'node:crypto'
 import {
   type ActionId,
   ActionTokenPayload,
-  actionIdOf,
+  actionLifetimeSecs,
+  findServerActionType,
   type IdTag,
   type ParsedActionToken,
   parseActionToken,
   type TokenProblem,
 } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
+import { ownActionId } from '#features/actions/index.ts'
 import { Failure } from '#lib/failure.ts'
 
 /** A token whose form, times and id are right; its signature is not checked yet. */
@@ -24,6 +25,9 @@ export interface CheckedToken {
 
 // How far another server's clock may be ahead of ours (DECISIONS part 11).
 const clockSkewSecs = 300
+
+// Others may count the leap days of ten years.
+const leapDaysSecs = 3 * 86_400
 
 const payloadSchema = Compile(ActionTokenPayload)
 
@@ -44,13 +48,28 @@ export function checkToken(text: string, nowSecs: number): CheckedToken {
   if ('problem' in parsed) throw bad(problems[parsed.problem])
   const { payload, actionId, issuerTag } = parsed
   if (!payloadSchema.Check(payload)) throw bad(firstIssue(payload))
-  if (payload.iat > nowSecs + clockSkewSecs) throw bad('iat is in the future')
-  if (payload.exp <= nowSecs) throw bad('the token has expired')
+  const wrongTimes = timeIssue(payload, nowSecs)
+  if (wrongTimes) throw bad(wrongTimes)
   if (ownActionId(issuerTag, payload.nonce) !== actionId)
     throw bad('actionId does not follow from issuerTag and nonce')
   const token = { text, parsed, payload, actionId, issuerTag }
   const announced = payload.type === 'ANNC' ? readAnnounced(token, nowSecs) : undefined
   return announced ? { ...token, announced } : token
+}
+
+/** What is wrong with the times of a token, if anything is (DECISIONS part 11). */
+function timeIssue({ type, iat, exp, expiresAt }: ActionTokenPayload, nowSecs: number): string | undefined {
+  if (iat > nowSecs + clockSkewSecs) return 'iat is in the future'
+  if (exp <= nowSecs) return 'the token has expired'
+  if (exp <= iat) return 'exp is not after iat'
+  if (expiresAt !== undefined && expiresAt !== exp) return 'exp is not expiresAt'
+  const endsAt = iat + longestLifeSecs(type)
+  if (endsAt <= nowSecs) return 'the token is too old'
+  return expiresAt === undefined && exp > endsAt ? 'exp is too long after iat' : undefined
+}
+
+function longestLifeSecs(type: string): number {
+  return findServerActionType(type)?.lifetimeSecs ?? actionLifetimeSecs + leapDaysSecs
 }
 
 /** An announcement is about what it holds, and that was given to who announces it. */
@@ -67,11 +86,6 @@ function readAnnounced(
   const isGiven = [given.audienceTag, ...(given.audience ?? [])].includes(payload.issuerTag)
   if (!isGiven) throw bad('content.token was not given to the issuer')
   return announced
-}
-
-/** DECISIONS part 4: an action's id commits to its issuer, so nobody can occupy another issuer's id. */
-function ownActionId(issuerTag: IdTag, nonce: string): ActionId {
-  return actionIdOf(createHash('sha256').update(`${issuerTag}\n${nonce}`).digest('base64url'))
 }
 
 function firstIssue(payload: unknown): string {

@@ -5,30 +5,44 @@ import { Failure } from '#lib/failure.ts'
 import { checkToken } from './check-token.ts'
 import { type IssuerKeys, openTokenVerifier } from './verify-token.ts'
 
+interface Told {
+  readonly name: string
+  readonly token?: string
+  /** Instead of `token`, where it repeats itself. */
+  readonly parts?: readonly (string | { repeat: string; times: number })[]
+}
+
 interface Vectors {
   readonly now: number
-  readonly issuerTag: string
-  readonly keys: readonly { kid: string; publicKey: string }[]
-  readonly valid: readonly { name: string; token: string; payload: Record<string, unknown> }[]
-  readonly invalid: readonly { name: string; token: string; error: string }[]
+  readonly issuers: readonly {
+    idTag: string
+    keys: readonly { kid: string; publicKey: string; expiresAt?: number }[]
+  }[]
+  readonly valid: readonly (Told & { payload: Record<string, unknown> })[]
+  readonly invalid: readonly (Told & { error: string })[]
 }
 
 const path = new URL('../../../../../vectors/tokens/action-tokens.json', import.meta.url)
 const vectors: Vectors = JSON.parse(readFileSync(path, 'utf8'))
 
-function verifierOf(keys: IssuerKeys['kind'] | readonly { expiresAt?: number }[] = [{}], mostTokens = 100) {
+function textOf({ token, parts = [] }: Told): string {
+  return token ?? parts.map((it) => (typeof it === 'string' ? it : it.repeat.repeat(it.times))).join('')
+}
+
+function keysOf(idTag: string): IssuerKeys {
+  const issuer = vectors.issuers.find((it) => it.idTag === idTag)
+  if (!issuer) return { kind: 'unknown' }
+  const keys = issuer.keys.map(({ publicKey, ...key }) => ({ ...key, key: createPublicKey(publicKey) }))
+  return { kind: 'found', keys }
+}
+
+function verifierOf(findKeys: (idTag: string) => IssuerKeys = keysOf, mostTokens = 1000) {
   const asked: boolean[] = []
   const admitted: string[] = []
   const verifier = openTokenVerifier({
-    findKeys: async (_, { refresh }) => {
+    findKeys: async (idTag, { refresh }) => {
       asked.push(refresh)
-      if (typeof keys === 'string') return { kind: keys, keys: [] } as IssuerKeys
-      const found = vectors.keys.map(({ kid, publicKey }, at) => ({
-        kid,
-        key: createPublicKey(publicKey),
-        ...keys[at],
-      }))
-      return { kind: 'found', keys: found }
+      return findKeys(idTag)
     },
     admitIssuer: async (issuerTag) => {
       if (admitted.push(issuerTag) > mostTokens) throw new Failure('E-RATELIMIT')
@@ -39,25 +53,31 @@ function verifierOf(keys: IssuerKeys['kind'] | readonly { expiresAt?: number }[]
   return { verifier, asked, admitted }
 }
 
-async function judge(token: string) {
-  const checked = checkToken(token, vectors.now)
+async function judge(text: string) {
+  const checked = checkToken(text, vectors.now)
   await verifierOf().verifier.verify(checked)
   return checked
 }
 
 describe('action token vectors', () => {
-  test.each(vectors.valid)('takes $name', async ({ token, payload }) => {
-    const checked = await judge(token)
-    expect(checked.issuerTag).toBe(vectors.issuerTag)
-    expect(checked.payload).toMatchObject(payload)
+  test.each(vectors.valid)('takes $name', async (vector) => {
+    const { payload, issuerTag } = await judge(textOf(vector))
+    expect(payload).toMatchObject(vector.payload)
+    expect(issuerTag).toBe(vector.payload.issuerTag)
   })
 
-  test.each(vectors.invalid)('refuses $name', async ({ token, error }) => {
-    await expect(judge(token)).rejects.toMatchObject({ code: error })
+  test.each(vectors.invalid)('refuses $name', async ({ error, ...vector }) => {
+    await expect(judge(textOf(vector))).rejects.toMatchObject({ code: error })
+  })
+
+  test('have each an action of their own', () => {
+    const ids = vectors.valid.map(({ payload }) => payload.actionId)
+    expect(new Set(ids).size).toBe(ids.length)
   })
 })
 
-const [{ token }] = vectors.valid as [Vectors['valid'][number]]
+const [first] = vectors.valid as [Vectors['valid'][number]]
+const token = textOf(first)
 const checked = checkToken(token, vectors.now)
 
 describe('the issuer’s keys', () => {
@@ -71,26 +91,19 @@ describe('the issuer’s keys', () => {
   test('are asked for again when the kid is not among them', async () => {
     const unknown = vectors.invalid.find(({ name }) => name === 'unknown kid')
     const { verifier, asked } = verifierOf()
-    await expect(verifier.verify(checkToken(unknown?.token ?? '', vectors.now))).rejects.toMatchObject({
+    await expect(
+      verifier.verify(checkToken(textOf(unknown ?? { name: '' }), vectors.now)),
+    ).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
     expect(asked).toEqual([false, true])
   })
 
-  test('verify what was signed before they were retired, and nothing after', async () => {
-    expect(await verifierOf([{ expiresAt: vectors.now }]).verifier.verify(checked)).toBe(true)
-    await expect(verifierOf([{ expiresAt: vectors.now - 1 }]).verifier.verify(checked)).rejects.toMatchObject(
-      {
-        code: 'E-AUTH-UNAUTH',
-      },
-    )
-  })
-
   test('of an unknown issuer are a refusal, those of an unreachable one are not', async () => {
-    await expect(verifierOf('unknown').verifier.verify(checked)).rejects.toMatchObject({
+    await expect(verifierOf(() => ({ kind: 'unknown' })).verifier.verify(checked)).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
-    expect(await verifierOf('unreachable').verifier.verify(checked)).toBe('unreachable')
+    expect(await verifierOf(() => ({ kind: 'unreachable' })).verifier.verify(checked)).toBe('unreachable')
   })
 })
 
@@ -99,7 +112,7 @@ describe('an issuer', () => {
     const { verifier, admitted } = verifierOf()
     await verifier.verify(checked)
     await verifier.verify(checked)
-    expect(admitted).toEqual([vectors.issuerTag])
+    expect(admitted).toEqual([checked.issuerTag])
   })
 
   test('is not counted for what others sign in its name', async () => {
@@ -113,7 +126,7 @@ describe('an issuer', () => {
   })
 
   test('with too many is refused again when the same token comes again', async () => {
-    const { verifier } = verifierOf([{}], 0)
+    const { verifier } = verifierOf(keysOf, 0)
     for (let n = 0; n < 2; n += 1)
       await expect(verifier.verify(checked)).rejects.toMatchObject({ code: 'E-RATELIMIT' })
   })

@@ -1,0 +1,98 @@
+import { type Cast, castOf, now } from './cast.ts'
+import { encode, publishedKey, type Signer, vectorKey } from './signing.ts'
+
+const description = [
+  'Proxy tokens (compact JWS, ES384) shown at the time `now` on the host of `audience`, whose server knows the issuers with',
+  'exactly these keys. A valid token proves who `iss` is, any number of times until `exp`; an invalid one is 401.',
+].join(' ')
+
+const audience = 'bob.example.org'
+
+/** `vectors/tokens/proxy-tokens.json`. */
+export function proxyTokenVectors(signer: Signer) {
+  const cast = castOf(signer)
+  const issuers = [cast.alice].map(({ idTag, keys }) => ({ idTag, keys: keys.map(publishedKey) }))
+  const key = cast.keyOf(cast.alice)
+  const valid = Object.entries(soundClaims).map(([name, members]) => {
+    const claims = claimsOf(cast, name, members)
+    return { name, token: signer.token(key, claims), claims }
+  })
+  const invalid = [
+    ...Object.entries(brokenClaims).map(([name, { kid, ...members }]) => {
+      const used = kid === undefined ? key : cast.keyOf(cast.alice, kid)
+      return { name, token: signer.token(used, claimsOf(cast, name, members)) }
+    }),
+    ...brokenTokens(cast, signer),
+  ]
+  return { description, now, audience, issuers, valid, invalid }
+}
+
+type Claims = Readonly<Record<string, unknown>> & { readonly kid?: string }
+
+function claimsOf({ alice }: Cast, name: string, members: object) {
+  const jti = Buffer.from(name).toString('base64url').slice(0, 64).padEnd(8, '-')
+  const claims = { iss: alice.idTag, aud: audience, use: 'proxy', jti, iat: now, exp: now + 300, ...members }
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined))
+}
+
+const soundClaims: Record<string, Claims> = {
+  'good for five minutes': {},
+  'good for an hour, the longest': { exp: now + 3600 },
+  'issued 300 s ahead of the receiver’s clock': { iat: now + 300, exp: now + 600 },
+  'good for one more second': { iat: now - 299, exp: now + 1 },
+  'unknown claims are ignored': { scope: 'read', nothing: null },
+  'a jti of 8 characters': { jti: 'A-z_0.9~' },
+  'a jti of 128 characters': { jti: 'j'.repeat(128) },
+}
+
+const brokenClaims: Record<string, Claims> = {
+  'for another': { aud: 'carol.example.org' },
+  'for several': { aud: [audience, 'carol.example.org'] },
+  'for an audience in capitals': { aud: 'Bob.example.org' },
+  'for nobody': { aud: undefined },
+  'for another use': { use: 'login' },
+  'for no use': { use: undefined },
+  'of nobody': { iss: undefined },
+  'of an issuer in capitals': { iss: 'Alice.example.com' },
+  'of an issuer that cannot be found': { iss: 'nobody.example.net' },
+  'without jti': { jti: undefined },
+  'a jti of 7 characters': { jti: 'seven77' },
+  'a jti of 129 characters': { jti: 'j'.repeat(129) },
+  'a jti with a slash': { jti: 'abcdefgh/' },
+  'without iat': { iat: undefined },
+  'without exp': { exp: undefined },
+  'issued 301 s ahead': { iat: now + 301, exp: now + 600 },
+  'expired in this second': { exp: now },
+  'good for more than an hour': { exp: now + 3601 },
+  'an end before its issue': { iat: now + 300, exp: now + 299 },
+  'an end with a fraction': { exp: now + 0.5 },
+  'an issue with a fraction': { iat: now - 0.5 },
+  'times in milliseconds': { iat: now * 1000, exp: now * 1000 + 300_000 },
+  'times as text': { iat: String(now), exp: String(now + 300) },
+  'signed with a retired key after its end': { kid: '20250101WxYz' },
+}
+
+function brokenTokens(cast: Cast, signer: Signer) {
+  const key = cast.keyOf(cast.alice)
+  const claims = claimsOf(cast, 'good for five minutes', {})
+  const header = { alg: 'ES384', typ: 'JWT', kid: key.kid }
+  const token = signer.token(key, claims)
+  const [head, , signature] = token.split('.')
+  const action = cast.by(cast.alice, 'a public post', { audienceTag: audience })
+  return [
+    { name: 'an action token', token: action.token },
+    { name: 'another key’s signature', token: signer.token(vectorKey('of somebody else'), claims, header) },
+    { name: 'an unknown kid', token: signer.token(vectorKey('20260131none'), claims) },
+    {
+      name: 'claims changed after signing',
+      token: `${head}.${encode({ ...claims, iss: 'bob.example.org' })}.${signature}`,
+    },
+    { name: 'typ missing', token: signer.token(key, claims, { alg: 'ES384', kid: key.kid }) },
+    { name: 'jwk in the header', token: signer.token(key, claims, { ...header, jwk: {} }) },
+    { name: 'no signature', token: token.slice(0, token.lastIndexOf('.') + 1) },
+    {
+      name: 'longer than 4096 characters',
+      token: signer.token(key, { ...claims, filler: 'x'.repeat(4000) }),
+    },
+  ]
+}
