@@ -86,7 +86,7 @@ export const deleteIdentityKey = contract({
     status: 200,
     schema: Type.Object({ deleted: Type.Literal(true), id: Type.Integer() }),
   },
-  errors: ['E-STATE'],
+  errors: [],
 })
 
 export const identityKeyContracts = [createIdentityKey, listIdentityKeys, getIdentityKey, deleteIdentityKey]

@@ -30,7 +30,7 @@ withChromium('the page for activating a name', (launch) => {
     expect(await statusOf()).toBe('pending')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByRole('status').getByText('The name first.names.localhost is active').waitFor()
+    await page.getByRole('status').getByText('The name first.names.localhost is active.').waitFor()
     expect(await statusOf()).toBe('active')
     expect(page.url()).toBe(`${names.server.urlOf(names.idTag)}/activate`)
     expect(await page.getByRole('button').count()).toBe(0)

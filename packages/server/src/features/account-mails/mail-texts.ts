@@ -68,7 +68,7 @@ const english: Record<MailTemplate, MailText> = {
     subject: 'Activate your name',
     paragraphs: [
       'Somebody, hopefully you, chose the name <%= it.idTag %> and gave this address.',
-      'Activate it to make it yours. The link works once, until <%= it.until %>.',
+      "Activate it, and it belongs to <%= it.owner ?? 'you' %>. The link works once, until <%= it.until %>.",
       'If it was not you, do nothing: a name that nobody activates is given up after a week.',
     ],
     action: 'Activate the name',
@@ -126,7 +126,7 @@ const german: Record<MailTemplate, MailText> = {
     subject: 'Aktivieren Sie Ihren Namen',
     paragraphs: [
       'Jemand, hoffentlich Sie, hat den Namen <%= it.idTag %> gewählt und diese Adresse angegeben.',
-      'Aktivieren Sie ihn, damit er Ihnen gehört. Der Link gilt einmal, bis <%= it.until %>.',
+      "Aktivieren Sie ihn, dann gehört er <%= it.owner ?? 'Ihnen' %>. Der Link gilt einmal, bis <%= it.until %>.",
       'Waren Sie es nicht, tun Sie nichts: Ein Name, den niemand aktiviert, wird nach einer Woche aufgegeben.',
     ],
     action: 'Namen aktivieren',

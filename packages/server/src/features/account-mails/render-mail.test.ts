@@ -28,6 +28,14 @@ test('what is filled in cannot become markup', () => {
   expect(html).toContain('&lt;b&gt;x')
 })
 
+test('a name that is to be somebody else’s says whose', () => {
+  const facts = { idTag: 'alice.example.com', link, untilSecs: 1_769_860_800 }
+  expect(renderMail('idp-activate', 'en', facts).text).toContain('it belongs to you.')
+  const owned = { ...facts, owner: 'club.example.com' }
+  for (const language of ['en', 'de'] as const)
+    expect(renderMail('idp-activate', language, owned).text).toContain('club.example.com.')
+})
+
 test('without a link there is no button', () => {
   expect(renderMail('passkey-added', 'en', { idTag: 'alice.example.com' }).html).not.toContain('<a ')
 })

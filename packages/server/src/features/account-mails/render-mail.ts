@@ -3,6 +3,8 @@ import { type MailLanguage, type MailTemplate, mailLanguages } from './mail-text
 
 export interface MailFacts {
   readonly idTag: string
+  /** Whose something becomes, when that is not the reader. */
+  readonly owner?: string
   /** Of mails that carry a reference. */
   readonly link?: string
   /** When the reference ends, Unix seconds. */
@@ -32,8 +34,8 @@ const plain = new Eta({ autoEscape: false })
 /** A mail in the words of a language. What is filled in is escaped in the HTML part. */
 export function renderMail(template: MailTemplate, language: MailLanguage, facts: MailFacts): RenderedMail {
   const { subject, paragraphs, action } = mailLanguages[language][template]
-  const { idTag, link, untilSecs } = facts
-  const values = { idTag, until: untilSecs === undefined ? '' : readableTime(untilSecs, language) }
+  const { idTag, owner, link, untilSecs } = facts
+  const values = { idTag, owner, until: untilSecs === undefined ? '' : readableTime(untilSecs, language) }
   const filled = paragraphs.map((paragraph) => plain.renderString(paragraph, values))
   const page = { language, subject, paragraphs: filled, link, action }
   return {

@@ -89,6 +89,7 @@ export async function sendActivationMail(
   if (!reference || reference.count === 0) return
   const mail = renderMail('idp-activate', mailLanguage(lang ?? (await deps.findLanguage(tenantId))), {
     idTag,
+    ...(identity.ownerTag === undefined ? {} : { owner: identity.ownerTag }),
     link: activationLink(deps.serverUrlOf(tenant), reference.refId),
     ...(reference.expiresAt === undefined ? {} : { untilSecs: reference.expiresAt }),
   })
@@ -102,6 +103,6 @@ export async function sendActivationMail(
 
 /** The page of the provider on which an identity is activated. The token is a fragment: it reaches neither logs nor
  * `Referer`. */
-export function activationLink(serverUrl: string, refId: string): string {
+function activationLink(serverUrl: string, refId: string): string {
   return `${serverUrl}/activate#token=${refId}`
 }

@@ -3,6 +3,7 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type Ask, getManaged, type Managed, seen } from './find-managed.ts'
+import { countMove } from './idp-buckets.ts'
 import { acceptAddress, activeSecs, assertMayChange, type ManagedIdentity } from './managed-identity.ts'
 import { updateIdentity } from './managed-identity-store.ts'
 
@@ -25,6 +26,8 @@ export async function setAddress(
   const { tenant, caller, ip, isAutomatic } = request
   const wanted = request.address ?? (isAutomatic ? ip : undefined)
   if (wanted === undefined) throw invalid('/address', 'Say where, or that it is where this comes from.')
+  const { identity: found } = await getManaged(deps.db.reader(tenant.tenantId), request)
+  await countMove(deps, { tenantId: tenant.tenantId, idTag: found.idTag })
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const { identity, standing } = await getManaged(tx, request)
     assertMayChange(standing, identity)

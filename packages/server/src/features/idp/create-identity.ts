@@ -20,7 +20,7 @@ export interface CreateIdentityDeps extends ProviderNamesDeps, MakeReferenceDeps
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
-export interface CreateIdentity {
+interface CreateIdentity {
   readonly tenant: Tenant
   /** Becomes the registrar. */
   readonly caller: Identified
@@ -42,11 +42,12 @@ interface Created {
 /** Registers a name below the provider's, which is pending until its owner activates it. */
 export async function createIdentity(deps: CreateIdentityDeps, request: CreateIdentity): Promise<Created> {
   const { db } = deps
-  const { tenant } = request
+  const { tenant, caller, ip } = request
   const identity = await draft(deps, request)
   await assertFree(deps, request)
-  if (!isProvider(request.caller, tenant))
-    await countName(deps, { tenantId: tenant.tenantId, ip: request.ip })
+  // Administrators decide for themselves how many are too many.
+  if (!caller.isAdmin)
+    await countName(deps, { tenantId: tenant.tenantId, ip, isProvider: isProvider(caller, tenant) })
   const isMailed = identity.email !== undefined && (await countActivationMail(deps, identity.email))
   return db.transact(tenant.tenantId, (tx) => store(deps, tx, { request, identity, isMailed }))
 }

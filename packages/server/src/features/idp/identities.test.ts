@@ -2,10 +2,11 @@ import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { createTenant } from '#features/tenants/index.ts'
-import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import type { Identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
+import { setAddress } from './change-identity.ts'
 import { createIdentity } from './create-identity.ts'
 import { addKey, authenticateKey, listKeys } from './identity-keys.ts'
 import { listIdentities } from './list-identities.ts'
@@ -177,5 +178,36 @@ eachDialect('a name', (open) => {
     expect(await kept()).toEqual([true, false, false])
     lab.clock.advance(700 * daySecs * 1000)
     expect(await kept()).toEqual([true, false, false])
+  })
+})
+
+onSqlite('a provider', (open) => {
+  test('makes two hundred names at once, then one a minute, unless it is the server’s', async () => {
+    const lab = await openLab(open)
+    const make = (label: number, wish = {}) => lab.create(`n${label}`, { ownerTag: carol, ...wish })
+    for (let turn = 0; turn < 200; turn += 1) await make(turn)
+    await expect(make(200)).rejects.toMatchObject({ code: 'E-RATELIMIT' })
+    await make(201, { caller: { ...lab.owner, isAdmin: true } })
+    lab.clock.advance(60_000)
+    await make(200)
+  })
+
+  test('takes thirty addresses of a machine at once, then one a minute', async () => {
+    const lab = await openLab(open)
+    const { tenant, owner: caller } = lab
+    await lab.create('moving')
+    const move = (host: number) =>
+      setAddress(lab.deps, {
+        tenant,
+        caller,
+        id: 'moving',
+        address: `198.51.100.${host}`,
+        isAutomatic: false,
+        ip: '203.0.113.7',
+      })
+    for (let turn = 0; turn < 30; turn += 1) await move(turn)
+    await expect(move(30)).rejects.toMatchObject({ code: 'E-RATELIMIT' })
+    lab.clock.advance(60_000)
+    await move(30)
   })
 })

@@ -95,13 +95,13 @@ interface NamedKey extends Asker {
 }
 
 export async function getKey({ db }: Pick<Deps, 'db'>, named: NamedKey): Promise<IdentityKey> {
-  return (await getChangeable(db.reader(named.tenant.tenantId), named)).key
+  return getChangeable(db.reader(named.tenant.tenantId), named)
 }
 
 export async function removeKey(deps: Deps, named: NamedKey & { readonly ip: string }): Promise<number> {
   const { tenant, caller, ip } = named
   return deps.db.transact(tenant.tenantId, async (tx) => {
-    const { keyId, idTag } = (await getChangeable(tx, named)).key
+    const { keyId, idTag } = await getChangeable(tx, named)
     await deleteKey(tx, keyId)
     const details = { idTag, keyId }
     await audit(deps, tx, { event: 'identity-key.deleted', actorTag: caller.idTag, ip, details })
@@ -110,12 +110,12 @@ export async function removeKey(deps: Deps, named: NamedKey & { readonly ip: str
 }
 
 /** Keys that the caller cannot end are like keys that do not exist. */
-async function getChangeable(reader: Reader, { tenant, caller, id, idTag }: NamedKey) {
+async function getChangeable(reader: Reader, { tenant, caller, id, idTag }: NamedKey): Promise<IdentityKey> {
   const key = /^\d{1,15}$/.test(id) ? await findKey(reader, Number(id)) : undefined
   if (!key || (idTag !== undefined && idTag !== key.idTag)) throw new Failure('E-NOTFOUND')
   const { identity, standing } = await getManaged(reader, { tenant, caller, id: key.idTag })
   if (standing === 'registrar' && identity.status !== 'pending') throw new Failure('E-NOTFOUND')
-  return { key, identity }
+  return key
 }
 
 /** Whoever shows a key. `E-AUTH-UNAUTH` when it is none of this provider. */

@@ -1,3 +1,4 @@
+import type { IdTag } from '@kith/protocol'
 import { type AttemptBucket, countAttempt } from '#features/sign-in/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
@@ -18,16 +19,29 @@ const registrars = { burst: 60, refillMs: 2 * minuteMs }
 // References to one mailbox, whose owner may have asked for none of them.
 const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
 
+// Anybody who lives here may be a provider, and each name may mean a mail.
+const owner = { burst: 200, refillMs: minuteMs }
+// A machine whose address changes all the time; each time is a line in the audit trail.
+const moves = { burst: 30, refillMs: minuteMs }
+
 /** Counts a name before it is given. `E-RATELIMIT` when there were too many. */
 export async function countName(
   deps: Deps,
-  { tenantId, ip }: { readonly tenantId: TenantId; readonly ip: string },
+  { tenantId, ip, isProvider }: { readonly tenantId: TenantId; readonly ip: string; isProvider: boolean },
 ): Promise<void> {
-  const buckets: AttemptBucket[] = [
+  const ofOthers: AttemptBucket[] = [
     { tenantId: serverTenant, key: `names address ${rateKeyOf(ip)}`, ...address },
     { tenantId, key: 'names registrars', ...registrars },
   ]
-  await countAttempt(deps, buckets)
+  await countAttempt(deps, isProvider ? [{ tenantId, key: 'names owner', ...owner }] : ofOthers)
+}
+
+/** Counts a change of an identity's address before it is made. `E-RATELIMIT` when there were too many. */
+export async function countMove(
+  deps: Deps,
+  { tenantId, idTag }: { readonly tenantId: TenantId; readonly idTag: IdTag },
+): Promise<void> {
+  await countAttempt(deps, [{ tenantId, key: `names move ${idTag}`, ...moves }])
 }
 
 /** Counts a mail to a mailbox; false when it had too many. The registrar is not told: it would say what others sent. */

@@ -1,6 +1,6 @@
-export { type ActivationMailDeps, activationMailJob, sendActivationMail } from './activation-mail.ts'
+export { activationMailJob, sendActivationMail } from './activation-mail.ts'
 export { authenticateKey, keyPrefix } from './identity-keys.ts'
-export { type IdpDeps, idpEndpoints } from './idp-endpoints.ts'
+export { idpEndpoints } from './idp-endpoints.ts'
 export { idpMigrations } from './idp-migrations.ts'
 export { isManaged } from './managed-identity-store.ts'
 export { isProvided } from './provider-names.ts'
