@@ -56,7 +56,7 @@ test('nothing set makes a local server', () => {
       from: { name: undefined, address: 'noreply@home.localhost' },
       directory: '/srv/kith/data/mail',
     },
-    corsOrigins: [],
+    corsOrigins: '*',
     trustedProxies: [],
     tls: { kind: 'off' },
     dnsListen: undefined,
@@ -70,6 +70,7 @@ test('a name of the world is served strictly', () => {
   const config = read({ BASE_ID_TAG: 'Example.COM' })
   expect(config.baseIdTag).toBe('example.com')
   expect(config.defaultTenant).toBeUndefined()
+  expect(config.corsOrigins).toEqual([])
   expect(config.federation.allowPrivateNetwork).toBe(false)
   expect(config.mail.from.address).toBe('noreply@example.com')
 })
@@ -101,7 +102,7 @@ test('white space and empty values count as nothing', () => {
   expect(read({ LISTEN: ' 127.0.0.1:0 ', SMTP_URL: '', CORS_ORIGINS: '  ' })).toMatchObject({
     listen: { port: 0 },
     mail: { smtpUrl: undefined },
-    corsOrigins: [],
+    corsOrigins: '*',
   })
 })
 

@@ -148,6 +148,8 @@ export const variables = {
     group: 'HTTP',
     meaning:
       'Exact origins of web applications on other hosts that may use the API. `*` allows all, only when `BASE_ID_TAG` ends in `.localhost`.',
+    default: (surroundings) => (isLocal(surroundings) ? '*' : undefined),
+    shownDefault: '`*` when `BASE_ID_TAG` ends in `.localhost`, else none',
     parse: (text) => (text === '*' ? text : read.listOf(read.origin)(text)),
   },
   TRUSTED_PROXIES: {
