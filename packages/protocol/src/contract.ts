@@ -14,6 +14,7 @@ export const rateBuckets = [
   'recovery',
   'registration',
   'inbox',
+  'inbox-sync',
   'qr',
   'reference',
   'idp',

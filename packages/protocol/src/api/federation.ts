@@ -34,7 +34,7 @@ export const receiveActionSync = contract({
     'Work that takes longer than five seconds, because very many here receive the action, goes on after the answer, whose status is then `received`.',
   auth: 'none',
   anyHost: true,
-  bucket: 'inbox',
+  bucket: 'inbox-sync',
   body: { kind: 'jwt' },
   reply: { kind: 'data', status: 200, schema: Receipt(['processed', 'received']) },
   errors: [

@@ -1,4 +1,4 @@
-import type { Contract } from '@kith/protocol'
+import { type Contract, receiveActionSync } from '@kith/protocol'
 import Type from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
@@ -253,6 +253,19 @@ describe('rates', () => {
     expect([await statusOf('owner'), await statusOf('owner')]).toEqual([200, 429])
     expect([await statusOf('visitor'), await statusOf('visitor')]).toEqual([200, 429])
     for (let time = 0; time < 5; time += 1) expect(await statusOf('admin')).toBe(200)
+  })
+
+  test('of an inbox that makes senders wait are lower, and those of the inbox on top', async () => {
+    const endpoints = [
+      who({ bucket: 'inbox-sync' }),
+      who({ name: 'other', path: '/api/other', bucket: 'inbox' }),
+    ]
+    const { send } = await serving(endpoints, withLimits({ inbox: 3, 'inbox-sync': 2, anonymous: 0 }))
+    const statuses = []
+    for (const path of ['who', 'who', 'who', 'other']) statuses.push((await send(`/api/${path}`)).status)
+    expect(statuses).toEqual([200, 200, 429, 429])
+    expect(receiveActionSync.bucket).toBe('inbox-sync')
+    expect(defaultRateLimits['inbox-sync']).toBeLessThan(defaultRateLimits.inbox)
   })
 
   test('of a tight bucket come on top', async () => {

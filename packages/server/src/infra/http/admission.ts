@@ -69,7 +69,7 @@ async function offers({ hooks }: AdmissionDeps, tenant: Tenant | undefined, feat
 
 /** Servers show no bearer to an inbox, and send more than a person does: its bucket takes the place of the general one. */
 function generalBucketOf({ bucket }: Contract): RateLimitName {
-  return bucket === 'inbox' ? bucket : 'anonymous'
+  return bucket === 'inbox' || bucket === 'inbox-sync' ? 'inbox' : 'anonymous'
 }
 
 /** The caller of a bearer. An identity has a bucket of its own; everybody else shares that of the address. */

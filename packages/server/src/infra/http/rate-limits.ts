@@ -24,6 +24,8 @@ export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   // sends is bounded by `inbox-issuer`.
   inbox: 6000,
   'inbox-issuer': 600,
+  // Who waits for the work holds a connection for up to five seconds; it also takes from `inbox`.
+  'inbox-sync': 600,
   // WebSockets that are opened: a household that comes back after a restart, not a client that loops.
   upgrade: 600,
   qr: 120,
