@@ -102,6 +102,9 @@ const changedMembers = {
   status: Words(actionStatuses),
 }
 
+/** How far into a list an offset reaches; `total` stops there too. */
+export const maxActionOffset = 10_000
+
 export const listActions = contract({
   name: 'listActions',
   method: 'GET',
@@ -112,6 +115,13 @@ export const listActions = contract({
   scope: 'read:actions',
   query: Type.Object({
     ...pageQuery,
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxActionOffset,
+        description: `Deprecated: use \`cursor\`. \`pagination.total\` counts as far as it reaches, ${maxActionOffset + 200} actions`,
+      }),
+    ),
     type: Type.Optional(CommaList()),
     status: Type.Optional(CommaList(actionStatuses)),
     issuer: Type.Optional(IdTagInput),

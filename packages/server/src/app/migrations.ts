@@ -2,6 +2,7 @@ import { accountsMigrations } from '#features/accounts/index.ts'
 import {
   actionsMigrations,
   awaitedAttachmentsMigrations,
+  listIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   ...homeSessionsMigrations,
   ...pushMigrations,
   ...busMigrations,
+  ...listIndexMigrations,
 ]

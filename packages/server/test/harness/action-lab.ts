@@ -35,6 +35,7 @@ import {
   findConcerned,
   findStoredAction,
   handleActionJobs,
+  listIndexMigrations,
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
@@ -74,6 +75,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...tagTimesMigrations,
   ...uniqueTimesMigrations,
   ...awaitedAttachmentsMigrations,
+  ...listIndexMigrations,
 ]
 
 interface Sent {

@@ -49,6 +49,45 @@ export const uniqueTimesMigrations: readonly Migration[] = [
   },
 ]
 
+/** For lists of what several are addressed by, of what awaits an answer, of authors' drafts, and of what is public: whoever
+ * finds nothing has looked through nothing. */
+export const listIndexMigrations: readonly Migration[] = [
+  {
+    id: '1210_action_list_indexes',
+    async up(schema) {
+      await schema.addColumn('action_recipients', 'created_at', 'integer default 0')
+      const copy = `update action_recipients set created_at = coalesce((select a.created_at from actions as a
+        where a.tenant_id = action_recipients.tenant_id and a.action_id = action_recipients.action_id), 0)`
+      await schema.run({ sqlite: copy, postgres: copy })
+      const deletion = `delete from action_recipients where exists (select 1 from actions as a
+        where a.tenant_id = action_recipients.tenant_id and a.action_id = action_recipients.action_id
+        and a.audience_tag = action_recipients.id_tag)`
+      await schema.run({ sqlite: deletion, postgres: deletion })
+      await schema.createIndex('action_recipients_times', 'action_recipients', [
+        'tenant_id',
+        'id_tag',
+        'created_at',
+        'action_id',
+      ])
+      const index = (name: string, columns: string[], where: string) =>
+        schema.createIndex(`actions_${name}`, 'actions', ['tenant_id', ...columns, 'created_at', 'seq'], {
+          where,
+        })
+      const isPublic = "status = 'A' and visibility = 'P'"
+      await index('public_by_type', ['type'], isPublic)
+      await index('public_by_issuer', ['issuer_tag'], isPublic)
+      await index('public_by_audience', ['audience_tag'], `audience_tag is not null and ${isPublic}`)
+      await index('public_to_several', [], `audience is not null and ${isPublic}`)
+      await index('waiting', [], "status = 'C'")
+      await index(
+        'by_author',
+        ['author_tag', 'status'],
+        "author_tag is not null and status in ('R', 'S', 'D', 'P')",
+      )
+    },
+  },
+]
+
 /** Which attachments an action from elsewhere waits for. */
 export const awaitedAttachmentsMigrations: readonly Migration[] = [
   {

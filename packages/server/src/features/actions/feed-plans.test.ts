@@ -1,34 +1,68 @@
+import { join } from 'node:path'
 import type { IdTag } from '@kith/protocol'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { type Viewer, viewerOf } from '#features/visibility/index.ts'
+import { viewerOf } from '#features/visibility/index.ts'
 import { actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
-import type { Reader } from '#infra/db/index.ts'
+import type { Database, Reader } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder } from './action-filter.ts'
 import { listValues } from './feed-query-store.ts'
 import { buildList, listFeed } from './feed-store.ts'
 
 const friend = 'bob.example.com' as IdTag
 const newest: ActionOrder = { direction: 'desc', limit: 20 }
-const place = { createdAt: 5, seq: 5 }
+const oldest: ActionOrder = { ...newest, direction: 'asc' }
+const next: ActionOrder = { ...newest, after: { createdAt: 5, seq: 5 } }
 const owner = identity('alice.example.com', { isOwner: true })
+const visitor = identity(friend)
 
-const cases: [string, Caller, ActionFilter, ActionOrder, string][] = [
-  ['the owner’s feed', owner, {}, newest, 'actions_feed'],
-  ['its next page', owner, {}, { ...newest, after: place }, 'actions_feed'],
-  ['it from the oldest', owner, {}, { ...newest, direction: 'asc' }, 'actions_feed'],
-  ['a visitor’s feed', identity(friend), {}, newest, 'actions_feed'],
-  ['what is public', guest, {}, newest, 'actions_public'],
-  ['the next page of it', guest, {}, { ...newest, after: place }, 'actions_public'],
-  ['one type', owner, { types: ['MSG'] }, newest, 'actions_by_type'],
-  ['one issuer', owner, { issuer: friend }, newest, 'actions_by_issuer'],
-  ['the comments on an action', owner, { parentId: 'a' }, newest, 'actions_by_parent'],
-  ['a thread', owner, { rootId: 'a' }, newest, 'actions_by_root'],
-  ['what is about something', owner, { subject: 'a' }, newest, 'actions_by_subject'],
-  ['drafts', owner, { statuses: ['R'] }, newest, 'actions_unlisted'],
-  ['what is new', owner, { statuses: ['N'] }, newest, 'actions_marked'],
+const cases: [string, Caller, ActionFilter, ActionOrder][] = [
+  ['the owner’s feed', owner, {}, newest],
+  ['its next page', owner, {}, next],
+  ['it from the oldest', owner, {}, oldest],
+  ['a page of it by offset', owner, {}, { ...newest, offset: 40 }],
+  ['what is not the owner’s own', owner, { excludeOwn: true }, newest],
+  ['a visitor’s feed', visitor, {}, newest],
+  ['what is public', guest, {}, newest],
+  ['the next page of it', guest, {}, next],
+  ['one type', owner, { types: ['MSG'] }, newest],
+  ['one type of what is public', guest, { types: ['MSG'] }, newest],
+  ['several types', owner, { types: ['POST', 'MSG', 'ACK'] }, newest],
+  ['their next page', owner, { types: ['POST', 'MSG', 'ACK'] }, next],
+  ['several types of what is public', guest, { types: ['POST', 'MSG', 'ACK'] }, newest],
+  ['several types for a visitor', visitor, { types: ['POST', 'MSG'] }, oldest],
+  ['one issuer', owner, { issuer: friend }, newest],
+  ['one issuer of what is public', guest, { issuer: friend }, newest],
+  ['one audience', owner, { audience: friend }, newest],
+  ['its next page of one audience', owner, { audience: friend }, next],
+  ['one audience of what is public', guest, { audience: friend }, newest],
+  ['one audience for a visitor', visitor, { audience: friend }, newest],
+  ['one involved', owner, { involved: friend }, newest],
+  ['the next page of one involved', owner, { involved: friend }, next],
+  ['one involved in what is public', guest, { involved: friend }, newest],
+  ['one involved for a visitor', visitor, { involved: friend }, newest],
+  ['one involved, in several types', owner, { involved: friend, types: ['MSG', 'ACK'] }, newest],
+  ['the comments on an action', owner, { parentId: 'a1' }, newest],
+  ['a thread', owner, { rootId: 'a1' }, newest],
+  ['what is about something', owner, { subject: 'a1' }, newest],
+  ['by ids', owner, { actionIds: ['a1', 'a2'] }, newest],
+  ['after a time', owner, { createdAfter: 5 }, newest],
+  ['before a time', owner, { createdBefore: 5 }, newest],
+  ['public before a time', guest, { createdBefore: 5 }, newest],
+  ['of an audience after a time', owner, { audience: friend, createdAfter: 5 }, newest],
+  ['drafts', owner, { statuses: ['R'] }, newest],
+  ['drafts, scheduled and deleted ones', owner, { statuses: ['R', 'S', 'D'] }, newest],
+  ['a visitor’s drafts', visitor, { statuses: ['R', 'D'] }, newest],
+  ['what is verified still', owner, { statuses: ['P'] }, newest],
+  ['what is new', owner, { statuses: ['N'] }, newest],
+  ['what awaits an answer', owner, { statuses: ['C'] }, newest],
+  ['what is new or awaits an answer', owner, { statuses: ['C', 'N'] }, newest],
+  ['a tag', owner, { tag: 'garden' }, newest],
+  ['the next page of a tag', owner, { tag: 'garden' }, next],
+  ['a tag from the oldest', owner, { tag: 'garden' }, oldest],
+  ['words', owner, { search: 'garden' }, newest],
 ]
 
 eachDialect('a list of actions', (open) => {
@@ -43,68 +77,100 @@ eachDialect('a list of actions', (open) => {
     }
   })
 
-  // PostgreSQL plans by what the tables hold, which in a test is nothing.
-  if (open.dialect !== 'sqlite') return
+  // Another version of PostgreSQL may put a plan in other words.
+  describe.skipIf(open.dialect === 'postgres' && process.env.TEST_POSTGRES_URL !== undefined)(
+    'is read',
+    () => {
+      test('by the plans that are written down', async () => {
+        const { db, makeTenant } = await openLab()
+        const { tenant, reader } = await makeTenant('alice.example.com')
+        if (db.dialect === 'postgres') await fill(db, tenant.tenantId)
+        const plans: string[] = []
+        for (const [name, caller, filter, order] of cases) {
+          const steps = await stepsOf(reader, { caller, filter, order, tenant })
+          plans.push(`${name}\n${steps.map((step) => `  ${step}\n`).join('')}`)
+        }
+        const file = join(import.meta.dirname, 'feed-plans', `${db.dialect}.txt`)
+        await expect(plans.join('\n')).toMatchFileSnapshot(file)
+      }, 60_000)
 
-  describe('is read through an index, in its order:', () => {
-    test.each(cases)('%s', async (_, caller, filter, order, index) => {
-      const { db, makeTenant } = await openLab()
-      const { tenant, reader } = await makeTenant('alice.example.com')
-      const viewer = viewerOf(tenant, caller, { hushes: true })
-      const steps = await stepsOf(reader, { viewer, filter, order })
-      expect(steps[0]).toMatch(new RegExp(`^SEARCH a USING (COVERING )?INDEX ${index} \\(`))
-      if (order.after) expect(steps[0]).toMatch(/created_at|\(created_at,seq\)/)
-      expect(steps.filter((step) => /^SCAN|TEMP B-TREE/.test(step))).toEqual([])
-      await db.ping()
-    })
-  })
-
-  test.each([newest, { ...newest, after: place }, { ...newest, direction: 'asc' as const }])(
-    'with a tag is read through the index of tags, and sorted only within a second: %o',
-    async (order) => {
-      const { makeTenant } = await openLab()
-      const { tenant, reader } = await makeTenant('alice.example.com')
-      const viewer = viewerOf(tenant, owner, { hushes: true })
-      const steps = await stepsOf(reader, { viewer, filter: { tag: 'garden' }, order })
-      expect(steps[0]).toMatch(/^SEARCH t USING COVERING INDEX action_tags_times \(tenant_id=\? AND tag=\?/)
-      if (order.after) expect(steps[0]).toContain('created_at<?')
-      expect(steps[1]).toMatch(/^SEARCH a USING INDEX .*\(tenant_id=\? AND action_id=\?\)/)
-      const others = steps.filter((step) => /^SCAN|TEMP B-TREE/.test(step))
-      expect(others).toEqual(['USE TEMP B-TREE FOR LAST TERM OF ORDER BY'])
+      test.each(cases)('without looking through what it does not show: %s', async (...given) => {
+        const [, caller, filter, order] = given
+        if (open.dialect === 'postgres') return
+        const { makeTenant } = await openLab()
+        const { tenant, reader } = await makeTenant('alice.example.com')
+        const steps = await stepsOf(reader, { caller, filter, order, tenant })
+        // Ids and words are looked up, and their few rows sorted.
+        if (filter.actionIds || filter.search) return
+        expect(steps.filter((step) => /^SCAN (?!k$)|TEMP B-TREE (?!FOR LAST TERM)/.test(step))).toEqual([])
+        if (order.after) expect(steps.join()).toMatch(/created_at[,<>)]/)
+      })
     },
   )
-
-  test('with words is looked up in the index of words first', async () => {
-    const { makeTenant } = await openLab()
-    const { tenant, reader } = await makeTenant('alice.example.com')
-    const viewer = viewerOf(tenant, owner, { hushes: true })
-    const steps = await stepsOf(reader, { viewer, filter: { search: 'garden' }, order: newest })
-    expect(steps.filter((step) => /^SCAN/.test(step))).toEqual([
-      expect.stringMatching(/^SCAN action_texts VIRTUAL TABLE INDEX/),
-    ])
-  })
-
-  test('by their ids looks up just those', async () => {
-    const { makeTenant } = await openLab()
-    const { tenant, reader } = await makeTenant('alice.example.com')
-    const viewer = viewerOf(tenant, owner, {})
-    const steps = await stepsOf(reader, { viewer, filter: { actionIds: ['a', 'b'] }, order: newest })
-    expect(steps[0]).toMatch(/\(tenant_id=\? AND action_id=\?\)/)
-  })
 })
 
-/** What SQLite does for a list, step by step. */
+/** So many rows that PostgreSQL does not take a table for small. */
+async function fill(db: Database, tenantId: number): Promise<void> {
+  const rows = sql`generate_series(1, 20000) as g`
+  await db.transact(tenantId as never, async (tx) => {
+    const tables = tx.tables() as Kysely<unknown>
+    await sql`insert into actions (tenant_id, action_id, type, issuer_tag, author_tag, audience_tag, audience, parent_id,
+        root_id, within_id, subject, visibility, status, created_at, issued_at, marked, content)
+      select ${tenantId} + g % 4, 'a' || g, (array['POST', 'POST', 'MSG', 'ACK', 'REACT', 'CMNT', 'SHRE'])[1 + g % 7],
+        'peer' || g % 101, case when g % 50 = 0 then 'bob.example.com' end,
+        case when g % 3 = 0 then 'peer' || g % 97 end, case when g % 11 = 0 then '[]' end,
+        case when g % 7 = 5 then 'a' || g % 500 end, case when g % 7 = 5 then 'a' || g % 500 end,
+        case when g % 7 = 5 then 'a' || g % 500 end, case when g % 7 in (3, 4) then 'a' || g % 700 end,
+        (array['P', 'F', null])[1 + g % 3], (array['A', 'C', 'D', 'R', 'P'])[1 + case when g % 20 < 16 then 0
+          else g % 5 end], g, g, case when g % 200 = 0 then 1 else 0 end, '{}' from ${rows}`.execute(tables)
+    await sql`insert into action_recipients (tenant_id, action_id, id_tag, created_at)
+      select ${tenantId} + g % 4, 'a' || g, 'peer' || g % 89, g from ${rows} where g % 11 = 0`.execute(tables)
+    await sql`insert into action_tags (tenant_id, action_id, tag, created_at)
+      select ${tenantId} + g % 4, 'a' || g, 'tag' || g % 40, g from ${rows}`.execute(tables)
+    await sql`insert into action_texts (tenant_id, seq, body)
+      select ${tenantId} + g % 4, g, to_tsvector('simple', 'word' || g % 300) from ${rows}`.execute(tables)
+  })
+  await db.transact(tenantId as never, async (tx) => {
+    for (const table of ['actions', 'action_recipients', 'action_tags', 'action_texts'])
+      await sql`analyze ${sql.ref(table)}`.execute(tx.tables() as Kysely<unknown>)
+  })
+}
+
+/** What the database does to find the rows of a list, step by step, apart from what it looks up for each of them. */
 async function stepsOf(
   reader: Reader,
-  query: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly order: ActionOrder },
+  list: {
+    readonly tenant: Parameters<typeof viewerOf>[0]
+    readonly caller: Caller
+    readonly filter: ActionFilter
+    readonly order: ActionOrder
+  },
 ): Promise<string[]> {
-  const { viewer, filter } = query
+  const { tenant, caller, filter, order } = list
+  const viewer = viewerOf(tenant, caller, { hushes: true })
   const values: Record<string, string | number> = {
     ...listValues(reader, { viewer, filter, now: 1 }),
-    ...{ limit: 21, placeAt: 5, placeSeq: 5 },
+    ...{ limit: 21, offset: order.offset ?? 0, reach: 61, placeAt: 5, placeSeq: 5 },
   }
   const value = (name: string) => sql<string | number>`${values[name]}`
-  const built = buildList(reader.tables(), { value, dialect: reader.dialect }, { ...query, now: 1 })
-  const plan = (await built?.explain(undefined, sql`query plan`)) as { detail: string }[]
-  return plan.map(({ detail }) => detail)
+  const how = { value, dialect: reader.dialect }
+  const built = buildList(reader.tables(), how, { viewer, filter, order, now: 1 })
+  if (reader.dialect === 'sqlite') {
+    const plan = (await built?.explain(undefined, sql`query plan`)) as { detail: string }[]
+    const isStep = /^(SEARCH|SCAN) (a|t|r|k|action_texts)\b|TEMP B-TREE|MERGE/
+    return plan.map(({ detail }) => detail).filter((step) => isStep.test(step))
+  }
+  const plan = (await built?.explain(undefined, sql`costs off`)) as { 'QUERY PLAN': string }[]
+  const isStep = /(Scan|Sort|Append|Join|Loop|Index Cond:|Sort Key:)/
+  return withoutSubPlans(plan.map((row) => row['QUERY PLAN'])).filter((line) => isStep.test(line))
+}
+
+/** What PostgreSQL does for each row that it has found is indented below the word. */
+function withoutSubPlans(lines: readonly string[]): string[] {
+  let hidden = Number.POSITIVE_INFINITY
+  return lines.filter((line) => {
+    const indent = line.search(/\S/)
+    if (indent <= hidden) hidden = /^\s*SubPlan/.test(line) ? indent : Number.POSITIVE_INFINITY
+    return hidden === Number.POSITIVE_INFINITY
+  })
 }

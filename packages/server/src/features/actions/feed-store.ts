@@ -4,14 +4,21 @@ import { isReadableBy, type Viewer, viewerShape } from '#features/visibility/ind
 import { type Dialect, type Prepared, type Reader, statement } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder } from './action-filter.ts'
 import {
+  type FeedBranch,
+  isBeyond,
+  listBranches,
+  pageOf,
+  rowsOf,
+  timeOf,
+  type Value,
+} from './feed-branches-store.ts'
+import {
   type FeedRow,
   type FeedTables,
   type FeedValues,
-  isBeyond,
-  listConditions,
   listValues,
   shownActions,
-  timeOf,
+  shownAmong,
 } from './feed-query-store.ts'
 
 type FeedStatement = Prepared<FeedValues, FeedRow>
@@ -40,6 +47,7 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
     ...given,
     limit: order.limit + 1,
     offset: order.offset ?? 0,
+    reach: order.limit + 1 + (order.offset ?? 0),
     placeAt: order.after?.createdAt ?? 0,
     placeSeq: order.after?.seq ?? 0,
   }
@@ -73,51 +81,63 @@ function preparedShape({ viewer, filter, order }: ListQuery): string | undefined
 }
 
 type SelectFrom = Parameters<typeof shownActions>[0]
-type Value = Parameters<typeof shownActions>[2]
+type SortedFeed = ReturnType<typeof shownActions>
 
 /** The query of a list, without values; undefined where the viewer is shown nothing of the statuses asked for. */
 export function buildList(
   tables: SelectFrom,
   how: { readonly value: Value; readonly dialect: Dialect },
   { viewer, filter, order }: ListQuery,
-) {
+): SortedFeed | undefined {
   const { value } = how
-  const conditions = listConditions(viewer, filter, how)
-  if (!conditions) return undefined
+  const branches = listBranches(viewer, filter, how).map(({ from, conditions }) => ({
+    from,
+    conditions: order.after ? [...conditions, isBeyond(from, order, value)] : conditions,
+  }))
+  const [only, another] = branches
+  if (!only) return undefined
+  if (!another) return buildBranch(tables, only, { viewer, value, order })
+  return shownAmong(tables, pageOf(branches, order, how), { viewer, value })
+    .orderBy(sql.ref('k.created_at'), order.direction)
+    .orderBy(sql.ref('k.seq'), order.direction)
+}
+
+function buildBranch(
+  tables: SelectFrom,
+  { from, conditions }: FeedBranch,
+  { viewer, value, order }: { readonly viewer: Viewer; readonly value: Value; readonly order: ActionOrder },
+): SortedFeed {
   let query = shownActions(tables, viewer, value)
-  if (filter.tag !== undefined) query = withTags(query)
-  for (const condition of order.after ? [...conditions, isBeyond(filter, order, value)] : conditions)
-    query = query.where(condition)
+  if (from === 'tags') query = withTags(query)
+  for (const condition of conditions) query = query.where(condition)
   const sorted = query
-    .orderBy(timeOf(filter), order.direction)
+    .orderBy(timeOf(from), order.direction)
     .orderBy('a.seq', order.direction)
     .limit(value('limit') as never)
   return order.offset === undefined ? sorted : sorted.offset(value('offset') as never)
 }
 
-function withTags<Query extends ReturnType<typeof shownActions>>(query: Query): Query {
+function withTags(query: SortedFeed): SortedFeed {
   const joined = query.innerJoin('action_tags as t', (join) =>
     join.onRef('t.tenant_id', '=', 'a.tenant_id').onRef('t.action_id', '=', 'a.action_id'),
   )
-  return joined as unknown as Query
+  return joined as unknown as SortedFeed
 }
 
-/** How many actions a list has on all its pages. */
-export async function countFeed(reader: Reader, query: ListQuery): Promise<number> {
+/** How many actions a list has on all its pages, as far as `atMost`. */
+export async function countFeed(reader: Reader, query: ListQuery, atMost: number): Promise<number> {
   const { viewer, filter } = query
   const values = listValues(reader, query)
   if (!values) return 0
   const value = (name: string) => sql<string | number>`${values[name]}`
-  const conditions = listConditions(viewer, filter, { value, dialect: reader.dialect })
-  if (!conditions) return 0
-  let counting = reader
-    .tables<FeedTables>()
-    .selectFrom('actions as a')
+  const branches = listBranches(viewer, filter, { value, dialect: reader.dialect })
+  if (branches.length === 0) return 0
+  const rows = sql`(${rowsOf(branches, value)} limit ${atMost})`.as('counted')
+  const counting = reader.tables<FeedTables>().selectFrom(rows)
+  const { total } = await counting
     .select((row) => row.fn.countAll<number>().as('total'))
-    .where('a.tenant_id', '=', reader.tenantId)
-  if (filter.tag !== undefined) counting = withTags(counting as never) as never
-  for (const condition of conditions) counting = counting.where(condition)
-  return Number((await counting.executeTakeFirstOrThrow()).total)
+    .executeTakeFirstOrThrow()
+  return Number(total)
 }
 
 /** One action that the viewer may see: published and not expired, or the issuer's own draft. */

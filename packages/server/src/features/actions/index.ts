@@ -7,6 +7,7 @@ export { findStoredAction } from './action-store.ts'
 export {
   actionsMigrations,
   awaitedAttachmentsMigrations,
+  listIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,
 } from './actions-migrations.ts'

@@ -1,4 +1,4 @@
-import { type Action, decodeCursor, encodeCursor, type Page } from '@kith/protocol'
+import { type Action, decodeCursor, encodeCursor, maxActionOffset, type Page } from '@kith/protocol'
 import { findViewer, type Viewer } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
@@ -27,10 +27,13 @@ export interface ListRequest {
 
 const sortName = 'created'
 const defaultLimit = 20
+// As far as an offset reaches: counting what lies beyond would cost more than all pages before it.
+const maxCounted = maxActionOffset + 200
 
 /** A page of what the tenant holds and the caller may read. */
 export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
-  const { tenant, caller, filter, direction = 'desc', limit = defaultLimit, offset } = request
+  const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
+  const filter = { ...request.filter, types: distinct(request.filter.types) }
   const reader = deps.db.reader(tenant.tenantId)
   const viewer = await findViewer(reader, tenant, caller)
   const after = request.cursor === undefined ? undefined : placeOf(request.cursor)
@@ -40,10 +43,14 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   await noteRead(deps, reader, viewer, filter)
   const showsMarks = visibleStatuses(viewer, filter.statuses).any.includes('N')
   const items = rows.slice(0, limit).map((row) => actionView(row, showsMarks))
-  if (offset !== undefined) return { items, total: await countFeed(reader, query), offset, limit }
+  if (offset !== undefined) return { items, total: await countFeed(reader, query, maxCounted), offset, limit }
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.seq }) : null
   return { items, nextCursor }
+}
+
+function distinct(types: readonly string[] | undefined): readonly string[] | undefined {
+  return types && [...new Set(types)]
 }
 
 /** Whoever lists the comments on an action has read those there are. */

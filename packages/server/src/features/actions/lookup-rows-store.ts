@@ -10,24 +10,29 @@ interface LookupValues {
   readonly name: string
 }
 
-const insertRecipient = statement<ActionTables, LookupValues, unknown>((tables, value) =>
-  tables
-    .insertInto('action_recipients')
-    .values({ tenant_id: value('tenantId'), action_id: value('actionId'), id_tag: value('name') }),
+interface DatedValues extends LookupValues {
+  readonly createdAt: number
+}
+
+const insertRecipient = statement<ActionTables, DatedValues, unknown>((tables, value) =>
+  tables.insertInto('action_recipients').values({
+    tenant_id: value('tenantId'),
+    action_id: value('actionId'),
+    id_tag: value('name'),
+    created_at: value('createdAt'),
+  }),
 )
 
 const insertAttachment = statement<ActionTables, LookupValues, unknown>((tables, value) =>
-  tables
-    .insertInto('action_attachments')
-    .values({
-      tenant_id: value('tenantId'),
-      action_id: value('actionId'),
-      file_id: value('name'),
-      awaited: sql.lit(0),
-    }),
+  tables.insertInto('action_attachments').values({
+    tenant_id: value('tenantId'),
+    action_id: value('actionId'),
+    file_id: value('name'),
+    awaited: sql.lit(0),
+  }),
 )
 
-const insertTag = statement<ActionTables, LookupValues & { createdAt: number }, unknown>((tables, value) =>
+const insertTag = statement<ActionTables, DatedValues, unknown>((tables, value) =>
   tables.insertInto('action_tags').values({
     tenant_id: value('tenantId'),
     action_id: value('actionId'),
@@ -36,13 +41,15 @@ const insertTag = statement<ActionTables, LookupValues & { createdAt: number }, 
   }),
 )
 
-/** Writes what an action is looked up by beside its own columns: its audience, attachments and tags. */
+/** Writes what an action is looked up by beside its own columns: the rest of its audience, attachments and tags. */
 export async function insertLookups(
   tx: Writer,
-  { actionId, audience, attachments, content, createdAt }: StoredAction,
+  { actionId, audienceTag, audience, attachments, content, createdAt }: StoredAction,
 ): Promise<void> {
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
-  for (const idTag of audience) await tx.change(insertRecipient, of(idTag))
+  // No action is found twice by its audience.
+  for (const idTag of audience.filter((one) => one !== audienceTag))
+    await tx.change(insertRecipient, { ...of(idTag), createdAt })
   for (const fileId of attachments) await tx.change(insertAttachment, of(fileId))
   for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), createdAt })
 }

@@ -1,0 +1,268 @@
+import { type Expression, type SqlBool, sql } from 'kysely'
+import { isReadableBy, type Viewer } from '#features/visibility/index.ts'
+import { type Dialect, serverTenant } from '#infra/db/index.ts'
+import { type ActionFilter, type ActionOrder, visibleStatuses } from './action-filter.ts'
+import { hasWords } from './search-store.ts'
+
+export type Value = (name: string) => Expression<string | number>
+export type Condition = Expression<SqlBool>
+
+/** A part of a list that is read through one index, in the order of the list. No action is in two of them. */
+export interface FeedBranch {
+  readonly from: Source
+  readonly conditions: readonly Condition[]
+}
+
+/** The actions; those with a tag, as `t`; those addressed to somebody besides their `audience_tag`, as `r`. */
+type Source = 'actions' | 'tags' | 'recipients'
+
+interface Start {
+  readonly from: Source
+  readonly conditions: readonly Condition[]
+}
+
+// Word for word as in the indexes: SQLite recognizes a partial index by its text.
+const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
+const isUnlisted = sql<SqlBool>`a.status in ('R', 'S', 'D', 'P')`
+const hasSeveral = sql<SqlBool>`a.audience is not null`
+
+/** The branches of a list; none when the viewer is shown nothing of the statuses asked for. A condition that no single index
+ * serves is split, so that finding nothing costs nothing. */
+export function listBranches(
+  viewer: Viewer,
+  filter: ActionFilter,
+  { value, dialect }: { readonly value: Value; readonly dialect: Dialect },
+): FeedBranch[] {
+  const shared = [
+    ...(filter.search === undefined ? [] : [hasWords(dialect, value)]),
+    isReadableBy(viewer, 'a', {
+      viewerTag: value('viewerTag') as Expression<string>,
+      tenantTag: value('tenantTag') as Expression<string>,
+    }),
+    ...plainConditions(viewer, filter, value),
+  ]
+  const live = liveGroups(viewer, filter, value).flatMap((group) =>
+    liveStarts(viewer, filter, value).map((start) => ({ group, start })),
+  )
+  const unlisted = unlistedGroups(viewer, filter, value).map((group) => ({
+    group,
+    start: unsplit(filter, value),
+  }))
+  return [...live, ...unlisted].map(({ group, start: { from, conditions } }) => ({
+    from,
+    conditions: [...conditions, ...group, ...shared, ...timeConditions(from, filter, value)],
+  }))
+}
+
+/** Published actions that have not expired, `C` and marked ones (`N`) apart where `A` is not asked for. */
+function liveGroups(viewer: Viewer, filter: ActionFilter, value: Value): Condition[][] {
+  const isUnexpired = sql<SqlBool>`(a.expires_at is null or a.expires_at > ${value('now')})`
+  const asked = new Set(visibleStatuses(viewer, filter.statuses).any)
+  const isActive = sql<SqlBool>`a.status = 'A'`
+  // The indexes of what is public are of status A alone.
+  if (viewer.idTag === undefined) return asked.has('A') ? [[isActive, isUnexpired]] : []
+  const group = (...conditions: Condition[]) => [...conditions, isLiveStatus, isUnexpired]
+  if (asked.has('A')) return [asked.has('C') ? group() : group(isActive)]
+  const isNew = sql<SqlBool>`a.marked = 1`
+  return [
+    ...(asked.has('C') ? [group(sql<SqlBool>`a.status = 'C'`)] : []),
+    ...(asked.has('N') ? [asked.has('C') ? group(isNew, isActive) : group(isNew)] : []),
+  ]
+}
+
+/** What is still verified, for the tenant; drafts, scheduled and deleted actions, for their issuer. */
+function unlistedGroups(viewer: Viewer, filter: ActionFilter, value: Value): Condition[][] {
+  const { any, own } = visibleStatuses(viewer, filter.statuses)
+  const isOwn = viewer.facts.has('acts-as-tenant')
+    ? sql<SqlBool>`a.issuer_tag = ${value('tenantTag')}`
+    : sql<SqlBool>`a.author_tag = ${value('viewerTag')}`
+  return [
+    ...(any.includes('P') ? [[sql<SqlBool>`a.status = 'P'`, isUnlisted]] : []),
+    ...own.map((status) => [sql<SqlBool>`a.status = ${sql.lit(status)}`, isUnlisted, isOwn]),
+  ]
+}
+
+/** Where the branches of published actions start. Of filters that go together the rarest, as a rule, comes first; what it
+ * leaves is looked through for the others. */
+function liveStarts(viewer: Viewer, filter: ActionFilter, value: Value): Start[] {
+  const { types = [], audience, involved } = filter
+  if (isNarrow(filter)) return [unsplit(filter, value)]
+  if (audience !== undefined) {
+    const others = unsplit({ ...filter, audience: undefined }, value).conditions
+    return addressed(viewer, value, 'audience').map((start) => withOthers(start, others))
+  }
+  if (involved !== undefined) {
+    const others = unsplit({ ...filter, involved: undefined }, value).conditions
+    return involving(viewer, value).map((start) => withOthers(start, others))
+  }
+  if (types.length < 2) return [unsplit(filter, value)]
+  return types.map((_, at) => ({ from: 'actions', conditions: [sql`a.type = ${value(`type${at}`)}`] }))
+}
+
+function isNarrow({ issuer, parentId, rootId, subject, actionIds, tag, search }: ActionFilter): boolean {
+  return [issuer, parentId, rootId, subject, actionIds, tag, search].some((given) => given !== undefined)
+}
+
+function withOthers({ from, conditions }: Start, others: readonly Condition[]): Start {
+  return { from, conditions: [...conditions, ...others] }
+}
+
+function addressed(viewer: Viewer, value: Value, name: 'audience' | 'involved'): Start[] {
+  const tag = value(name)
+  const besides: Start =
+    viewer.idTag === undefined
+      ? // Few of these are public: they have an index of their own.
+        { from: 'actions', conditions: [hasSeveral, isRecipient(tag)] }
+      : {
+          from: 'recipients',
+          conditions: [sql<SqlBool>`(r.tenant_id = ${value('tenantId')} and r.id_tag = ${tag})`],
+        }
+  return [{ from: 'actions', conditions: [sql<SqlBool>`a.audience_tag = ${tag}`] }, besides]
+}
+
+function involving(viewer: Viewer, value: Value): Start[] {
+  const tag = value('involved')
+  const isOthers = sql<SqlBool>`a.issuer_tag <> ${tag}`
+  const isAbout = sql<SqlBool>`a.subject = ${tag}`
+  const isAboutOthers = sql<SqlBool>`coalesce(a.subject, '') <> ${tag}`
+  return [
+    { from: 'actions', conditions: [sql<SqlBool>`a.issuer_tag = ${tag}`] },
+    { from: 'actions', conditions: [isAbout, isOthers] },
+    ...addressed(viewer, value, 'involved').map((start) => withOthers(start, [isOthers, isAboutOthers])),
+  ]
+}
+
+/** All in one branch: through the index of tags where a tag is asked for. */
+function unsplit({ types, audience, involved, tag }: ActionFilter, value: Value): Start {
+  const conditions: (Condition | false)[] = [
+    tag !== undefined && sql<SqlBool>`(t.tenant_id = ${value('tenantId')} and t.tag = ${value('tag')})`,
+    types !== undefined && isAmong('type', types.length, value),
+    audience !== undefined && isAddressedTo(value('audience')),
+    involved !== undefined &&
+      sql<SqlBool>`(a.issuer_tag = ${value('involved')} or coalesce(a.subject, '') = ${value('involved')}
+        or ${isAddressedTo(value('involved'))})`,
+  ]
+  const given = conditions.filter((condition) => condition !== false)
+  return { from: tag === undefined ? 'actions' : 'tags', conditions: given }
+}
+
+/** Conditions that are the same in every branch. */
+function plainConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] {
+  const { issuer, parentId, rootId, subject, actionIds } = filter
+  const conditions: (Condition | false)[] = [
+    issuer !== undefined && sql<SqlBool>`a.issuer_tag = ${value('issuer')}`,
+    parentId !== undefined && sql<SqlBool>`a.parent_id = ${value('parentId')}`,
+    rootId !== undefined && sql<SqlBool>`a.root_id = ${value('rootId')}`,
+    subject !== undefined && sql<SqlBool>`a.subject = ${value('subject')}`,
+    actionIds !== undefined && isAmong('action_id', actionIds.length, value),
+    ...(filter.excludeOwn ? exceptOwn(viewer, value) : []),
+    hidesMuted(viewer, filter) && isNotMuted(value),
+  ]
+  return conditions.filter((condition) => condition !== false)
+}
+
+function timeConditions(
+  from: Source,
+  { createdAfter, createdBefore }: ActionFilter,
+  value: Value,
+): Condition[] {
+  const time = timeOf(from)
+  return [
+    ...(createdAfter === undefined ? [] : [sql<SqlBool>`${time} > ${value('createdAfter')}`]),
+    ...(createdBefore === undefined ? [] : [sql<SqlBool>`${time} < ${value('createdBefore')}`]),
+  ]
+}
+
+function isAmong(column: 'type' | 'action_id', count: number, value: Value): Condition {
+  if (count === 0) return sql<SqlBool>`false`
+  const values = Array.from({ length: count }, (_, at) => value(`${column}${at}`))
+  const it = sql.ref(`a.${column}`)
+  return count === 1 ? sql<SqlBool>`${it} = ${values[0]}` : sql<SqlBool>`${it} in (${sql.join(values)})`
+}
+
+function isAddressedTo(tag: Expression<unknown>): Condition {
+  return sql<SqlBool>`(coalesce(a.audience_tag, '') = ${tag} or (${hasSeveral} and ${isRecipient(tag)}))`
+}
+
+function isRecipient(tag: Expression<unknown>): Condition {
+  return sql<SqlBool>`exists (select 1 from action_recipients as r where r.tenant_id = a.tenant_id
+    and r.action_id = a.action_id and r.id_tag = ${tag})`
+}
+
+function exceptOwn(viewer: Viewer, value: Value): Condition[] {
+  if (viewer.idTag === undefined) return []
+  const byTenant = viewer.facts.has('acts-as-tenant')
+    ? [sql<SqlBool>`a.issuer_tag <> ${value('tenantTag')}`]
+    : []
+  return [sql<SqlBool>`a.issuer_tag <> ${value('viewerTag')}`, ...byTenant]
+}
+
+/** Muting is the tenant's own affair: others do not learn of it from what is missing. In a community it is for all but the
+ * muted themselves. */
+function hidesMuted(viewer: Viewer, filter: ActionFilter): boolean {
+  return viewer.facts.has('hushes') && filter.issuer === undefined
+}
+
+function isNotMuted(value: Value): Condition {
+  return sql<SqlBool>`(a.issuer_tag in (${value('tenantTag')}, ${value('viewerTag')}) or not exists (
+    select 1 from relations as m where m.tenant_id in (a.tenant_id, ${sql.lit(serverTenant)})
+    and m.id_tag = a.issuer_tag and m.is_hushed = 1 and m.muted = 1))`
+}
+
+const times: Record<Source, string> = {
+  actions: 'a.created_at',
+  tags: 't.created_at',
+  recipients: 'r.created_at',
+}
+
+/** What a branch is ordered by: the time in the table through whose index it is read. */
+export function timeOf(from: Source): Expression<number> {
+  return sql.ref<number>(times[from])
+}
+
+/** Condition: stands behind the end of the page before, in the order of the list. */
+export function isBeyond(from: Source, { direction }: ActionOrder, value: Value): Condition {
+  const compare = sql.raw(direction === 'desc' ? '<' : '>')
+  const isAfter = sql<SqlBool>`(${timeOf(from)}, a.seq) ${compare} (${value('placeAt')}, ${value('placeSeq')})`
+  if (from === 'actions') return isAfter
+  // Columns of two tables are not compared through an index.
+  return sql<SqlBool>`(${timeOf(from)} ${compare}= ${value('placeAt')} and ${isAfter})`
+}
+
+// SQLite keeps to the order of a `cross join`.
+const sources: Record<Source, string> = {
+  actions: 'actions as a where',
+  tags: `action_tags as t cross join actions as a
+    where a.tenant_id = t.tenant_id and a.action_id = t.action_id and`,
+  recipients: `action_recipients as r cross join actions as a
+    where a.tenant_id = r.tenant_id and a.action_id = r.action_id and`,
+}
+
+/** The times and numbers of a list's actions, a page of them. The branches have the order of the list already: SQLite merges
+ * them as far as it has to; PostgreSQL would read all of them and sort, so there each gives no more than the page can take. */
+export function pageOf(
+  branches: readonly FeedBranch[],
+  order: ActionOrder,
+  { value, dialect }: { readonly value: Value; readonly dialect: Dialect },
+): Expression<unknown> {
+  const direction = sql.raw(order.direction)
+  const inOrder = sql`order by created_at ${direction}, seq ${direction}`
+  const selects = branches.map((branch) => {
+    const select = selectFrom(branch, value, sql`${timeOf(branch.from)} as created_at, a.seq as seq`)
+    const own = sql`${timeOf(branch.from)} ${direction}, a.seq ${direction}`
+    return dialect === 'postgres' ? sql`(${select} order by ${own} limit ${value('reach')})` : select
+  })
+  const offset = order.offset === undefined ? sql`` : sql` offset ${value('offset')}`
+  return sql`${sql.join(selects, sql` union all `)} ${inOrder} limit ${value('limit')}${offset}`
+}
+
+/** A row for each action of a list. */
+export function rowsOf(branches: readonly FeedBranch[], value: Value): Expression<unknown> {
+  const selects = branches.map((branch) => selectFrom(branch, value, sql`1 as one`))
+  return sql.join(selects, sql` union all `)
+}
+
+function selectFrom({ from, conditions }: FeedBranch, value: Value, columns: Expression<unknown>) {
+  const all = [sql<SqlBool>`a.tenant_id = ${value('tenantId')}`, ...conditions]
+  return sql`select ${columns} from ${sql.raw(sources[from])} ${sql.join(all, sql` and `)}`
+}
