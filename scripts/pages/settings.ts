@@ -1,4 +1,8 @@
-import { definitions, type SettingDefinition } from '../../packages/server/src/features/settings/index.ts'
+import {
+  definitions,
+  describeType,
+  type SettingDefinition,
+} from '../../packages/server/src/features/settings/index.ts'
 import type { Page } from './page.ts'
 
 const introduction = `# Settings
@@ -38,29 +42,13 @@ function section(scope: SettingDefinition['scope']): string {
   const rows = Object.entries<SettingDefinition>(definitions).filter(([, row]) => row.scope === scope)
   const lines = rows.map(
     ([name, row]) =>
-      `| \`${name}\` | ${typeOf(row)} | \`${JSON.stringify(row.default)}\` | ${meaningOf(row)} |`,
+      `| \`${name}\` | ${describeType(row, quote)} | \`${JSON.stringify(row.default)}\` | ${meaningOf(row)} |`,
   )
   const head = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|']
   return [`## ${headings[scope]}`, '', ...head, ...lines, ''].join('\n')
 }
 
-interface TypeSchema {
-  readonly type?: string
-  readonly enum?: readonly string[]
-  readonly anyOf?: readonly TypeSchema[]
-  readonly minimum?: number
-  readonly maximum?: number
-}
-
-function typeOf({ type }: SettingDefinition): string {
-  return describe(type as TypeSchema)
-}
-
-function describe({ type = '', enum: words, anyOf, minimum, maximum }: TypeSchema): string {
-  if (anyOf) return anyOf.map(describe).join(' or ')
-  if (words) return words.map((word) => `\`${word}\``).join(', ')
-  return minimum === undefined || maximum === undefined ? type : `${type}, ${minimum} to ${maximum}`
-}
+const quote = (choice: string) => `\`${choice}\``
 
 function meaningOf({ sentence, isSecret, isAdminOnly }: SettingDefinition): string {
   const marks = [isSecret ? '*Secret.*' : '', isAdminOnly && !isSecret ? '*Seen by administrators.*' : '']

@@ -66,7 +66,7 @@ export const registerAccount = contract({
   summary: 'Make an account on this server, with an invitation or, where registration is open, without',
   description: [
     '`idp`: a name below the base tenant’s, or below that of an identity provider elsewhere, which mails a link that activates it. `domain`: a name of one’s own, whose DNS leads to this server.',
-    'The account has no password yet: a link to set one is mailed. The answer’s `token` is a login token for the new tenant’s host; where addresses must be verified it is good for the profile alone. An account that is never given a way to sign in is removed after 30 days.',
+    'The account has no password yet: a link to set one is mailed. The answer’s `token` is a login token for the new tenant’s host; where addresses must be verified it is good for the profile alone. An account that is never given a way to sign in is removed after 31 days.',
   ].join('\n\n'),
   auth: 'none',
   bucket: 'registration',

@@ -3,6 +3,6 @@ export { definitions, type SettingName, type SettingValue } from './definitions.
 export { openSettings, type Settings, type SettingsDeps } from './open-settings.ts'
 export { getSetting } from './read-settings.ts'
 export { settingsSealed } from './sealed-value.ts'
-export type { SettingDefinition } from './setting-definition.ts'
+export { describeType, type SettingDefinition } from './setting-definition.ts'
 export { settingEndpoints } from './setting-endpoints.ts'
 export { settingsMigrations } from './settings-migrations.ts'

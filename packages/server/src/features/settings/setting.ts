@@ -1,7 +1,7 @@
 import { Compile, type Validator } from 'typebox/compile'
 import { Failure, invalid } from '#lib/failure.ts'
 import { definitions, findDefinition, type SettingName } from './definitions.ts'
-import type { SettingDefinition } from './setting-definition.ts'
+import { describeType, type SettingDefinition } from './setting-definition.ts'
 
 const freeForm = /^(?:ui|app)(?:\.[A-Za-z0-9_-]+)+$/
 const longestName = 128
@@ -32,7 +32,7 @@ export function textOf(known: KnownName, value: unknown): string {
   if (Buffer.byteLength(text) > maxValueKb * 1024)
     throw new Failure('E-TOOLARGE', { message: `The value of a setting has at most ${maxValueKb} KiB.` })
   if (known.kind === 'defined' && !fits(known.name, value))
-    throw invalid('/value', 'does not fit the definition of the setting')
+    throw invalid('/value', `must be: ${describeType(known.definition)}`)
   return text
 }
 

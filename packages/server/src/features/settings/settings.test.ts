@@ -227,6 +227,17 @@ eachDialect('settings', (open) => {
     })
   })
 
+  test.each([
+    ['theme', 1, 'string'],
+    ['limits.max_file_mb', 0, 'number, above 0 and up to 1000000'],
+    ['profile.default_visibility', 'X', 'P, V, F, C'],
+  ])('says what %s takes', async (name, body, words) => {
+    const { ask } = await openSite(open)
+    const { json } = await ask('PUT', name, { as: 'admin', body })
+    const [issue] = json.error.details.issues
+    expect(issue).toEqual({ path: '/value', message: `must be: ${words}` })
+  })
+
   test('what an administrator changes stands in the trail, without its value', async () => {
     const { ask, db } = await openSite(open)
     await ask('PUT', 'theme', { body: 'dark' })
