@@ -33,6 +33,19 @@ export const filesMigrations: readonly Migration[] = [
   },
 ]
 
+/** What lies in a folder, by its name and by its last change. */
+export const folderListMigrations: readonly Migration[] = [
+  {
+    id: '0620_folder_lists',
+    async up(schema) {
+      const index = (name: string, column: string) =>
+        schema.createIndex(name, 'files', ['tenant_id', 'parent_id', column, 'file_id'])
+      await index('files_by_parent_name', 'file_name')
+      await index('files_by_parent_modified', 'modified_at')
+    },
+  },
+]
+
 const ofFile = {
   columns: ['tenant_id', 'file_id'],
   references: 'files',
