@@ -8,9 +8,12 @@ import { ForeignServer } from './foreign-server.ts'
 import { TestClock } from './test-clock.ts'
 import { TestServer, type TestServerOptions } from './test-server.ts'
 
+type MemberOptions = Pick<TestServerOptions, 'env' | 'clock'>
+
 interface Member {
   readonly name: string
   readonly env: Readonly<Record<string, string>>
+  readonly clock: TestClock
   readonly dataDir: string
   server: TestServer
   isDown: boolean
@@ -24,7 +27,7 @@ export interface Person {
   readonly client: Client
 }
 
-/** Several servers in one process that find each other and share one clock. */
+/** Several servers in one process that find each other, and share one clock unless they are given others. */
 export class TestNetwork implements AsyncDisposable {
   readonly clock = new TestClock()
   readonly #members: Member[] = []
@@ -40,10 +43,11 @@ export class TestNetwork implements AsyncDisposable {
     return network
   }
 
-  async add(name: string, { env = {} }: Pick<TestServerOptions, 'env'> = {}): Promise<TestServer> {
+  /** One more; with a clock of its own it does not keep time with the others. */
+  async add(name: string, { env = {}, clock = this.clock }: MemberOptions = {}): Promise<TestServer> {
     const dataDir = await mkdtemp(join(tmpdir(), 'kith-network-'))
-    const server = await this.#start({ name, env, dataDir })
-    this.#members.push({ name, env, dataDir, server, isDown: false })
+    const server = await this.#start({ name, env, clock, dataDir })
+    this.#members.push({ name, env, clock, dataDir, server, isDown: false })
     return server
   }
 
@@ -124,14 +128,16 @@ export class TestNetwork implements AsyncDisposable {
     await Promise.all(this.#members.map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })))
   }
 
-  #start(options: Pick<Member, 'name' | 'env' | 'dataDir'> & { port?: number }): Promise<TestServer> {
+  #start(
+    options: Pick<Member, 'name' | 'env' | 'clock' | 'dataDir'> & { port?: number },
+  ): Promise<TestServer> {
     const { name, ...rest } = options
     return TestServer.start({
       env: rest.env,
       dataDir: rest.dataDir,
       ...(rest.port === undefined ? {} : { port: rest.port }),
       baseIdTag: `${name}.localhost`,
-      clock: this.clock,
+      clock: rest.clock,
       identityHosts: this.#identityHosts,
     })
   }
