@@ -6,7 +6,7 @@ import type { Commitment, StoredFile, StoredVariant } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import { changeStatus, findFile, insertVariants } from './file-store.ts'
 import { discardAll, makePictures, type PictureDeps, type Pictures } from './make-pictures.ts'
-import { cancelReservation, keepBlobs, type ReserveDeps, reserveBytes } from './reserve-storage.ts'
+import { keepBlobs, type ReserveDeps } from './reserve-storage.ts'
 import { useBlobs } from './storage-store.ts'
 
 export interface VariantDeps extends PictureDeps, ReserveDeps {
@@ -71,21 +71,14 @@ async function storeVariants(
   { pictures, original }: Made,
 ): Promise<void> {
   try {
-    const blobs = pictures.map(({ blob }) => blob)
-    const bytes = blobs.reduce((sum, { size }) => sum + size, 0)
-    const reservation = await reserveBytes(deps, tenantId, bytes)
-    try {
-      await keepBlobs(deps, tenantId, { reservation, blobs }, async (tx) => {
-        // A file that was deleted meanwhile takes no variants; their bytes are swept.
-        if (!(await changeStatus(tx, file.fileId, { from: ['P'], to: 'A' }))) return
-        const variants = [...pictures.map(({ variant }) => variant), originalVariant(file, original)]
-        await useBlobs(tx, variants.map(blobOf))
-        await insertVariants(tx, file.fileId, variants)
-      })
-    } catch (error) {
-      await cancelReservation(deps, tenantId, reservation)
-      throw error
-    }
+    const kept = { reservation: undefined, blobs: pictures.map(({ blob }) => blob) }
+    await keepBlobs(deps, tenantId, kept, async (tx) => {
+      // A file that was deleted meanwhile takes no variants; their bytes are swept.
+      if (!(await changeStatus(tx, file.fileId, { from: ['P'], to: 'A' }))) return
+      const variants = [...pictures.map(({ variant }) => variant), originalVariant(file, original)]
+      await useBlobs(tx, variants.map(blobOf))
+      await insertVariants(tx, file.fileId, variants)
+    })
   } finally {
     await discardAll(pictures)
   }

@@ -61,21 +61,6 @@ export async function reserveUpload(
   })
 }
 
-/** Sets aside exactly this much, whatever one file may have: for what is made of a file. */
-export async function reserveBytes(
-  deps: ReserveDeps,
-  tenantId: TenantId,
-  bytes: number,
-): Promise<Reservation> {
-  const { maxStorageBytes } = await deps.limitsOf(tenantId)
-  return await deps.db.transact(tenantId, async (tx) => {
-    if (bytes > (await findFree(tx, deps, maxStorageBytes))) throw new Failure('E-QUOTA')
-    const reservation = { id: randomUUID(), bytes }
-    await insertReservation(tx, { ...reservation, expiresAt: nowSecs(deps.clock) + longestUploadSecs })
-    return reservation
-  })
-}
-
 /** Goes on setting this much aside; anew, if there is room, where it has ended meanwhile. */
 export async function renewReservation(
   deps: ReserveDeps,
@@ -96,9 +81,15 @@ export async function renewReservation(
 export async function cancelReservation(
   deps: Pick<ReserveDeps, 'db'>,
   tenantId: TenantId,
-  { id }: Reservation,
+  { id }: Pick<Reservation, 'id'>,
 ): Promise<void> {
   await deps.db.transact(tenantId, (tx) => deleteReservation(tx, id)).catch(() => undefined)
+}
+
+/** Bytes that are to be kept, and what is set aside for them: nothing yet for what is made of a file. */
+interface Keeping {
+  readonly reservation: Reservation | undefined
+  readonly blobs: readonly StagedBlob[]
 }
 
 /** Gives staged bytes their names and uses them in one transaction with what `write` does. The claims come first:
@@ -106,35 +97,40 @@ export async function cancelReservation(
 export async function keepBlobs(
   deps: ReserveDeps,
   tenantId: TenantId,
-  { reservation, blobs }: { readonly reservation: Reservation; readonly blobs: readonly StagedBlob[] },
+  keeping: Keeping,
   write: (tx: Writer) => Promise<void>,
 ): Promise<void> {
-  await claim(deps, tenantId, reservation, blobs)
-  for (const blob of blobs) await blob.keep()
-  await deps.db.transact(tenantId, async (tx) => {
-    if (!(await deleteReservation(tx, reservation.id))) throw lostReservation()
-    await write(tx)
-  })
+  const id = await claim(deps, tenantId, keeping)
+  try {
+    for (const blob of keeping.blobs) await blob.keep()
+    await deps.db.transact(tenantId, async (tx) => {
+      if (!(await deleteReservation(tx, id))) throw lostReservation()
+      await write(tx)
+    })
+  } catch (error) {
+    if (!keeping.reservation) await cancelReservation(deps, tenantId, { id })
+    throw error
+  }
 }
 
-async function claim(
-  deps: ReserveDeps,
-  tenantId: TenantId,
-  reservation: Reservation,
-  blobs: readonly StagedBlob[],
-): Promise<void> {
+/** Answers the reservation that the claims belong to. */
+async function claim(deps: ReserveDeps, tenantId: TenantId, keeping: Keeping): Promise<string> {
+  const { reservation, blobs } = keeping
   const { maxStorageBytes } = await deps.limitsOf(tenantId)
   const sizes = new Map(blobs.map(({ hash, size }) => [hash, size]))
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
-  const expiresAt = nowSecs(deps.clock) + longestClaimSecs
+  const { id, bytes: reserved } = reservation ?? { id: randomUUID(), bytes: 0 }
+  const claimed = { id, bytes, expiresAt: nowSecs(deps.clock) + longestClaimSecs }
   await deps.db.transact(tenantId, async (tx) => {
     // What a preset makes of an upload may be larger than the upload was.
-    const more = bytes - reservation.bytes
+    const more = bytes - reserved
     if (more > 0 && more > (await findFree(tx, deps, maxStorageBytes))) throw new Failure('E-QUOTA')
-    if (!(await updateReservation(tx, { id: reservation.id, bytes, expiresAt }))) throw lostReservation()
-    if (!(await insertClaims(tx, reservation.id, [...sizes.keys()])))
+    if (!reservation) await insertReservation(tx, claimed)
+    else if (!(await updateReservation(tx, claimed))) throw lostReservation()
+    if (!(await insertClaims(tx, id, [...sizes.keys()])))
       throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 1 })
   })
+  return id
 }
 
 function lostReservation(): Failure {
