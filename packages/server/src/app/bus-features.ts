@@ -1,6 +1,7 @@
 import type { ActionPorts } from '#features/actions/index.ts'
 import { actionNotice, type Bus, busRoute, openBus, sweepBus, sweepBusJob } from '#features/bus/index.ts'
-import { listBarred } from '#features/relations/index.ts'
+import type { ProfileObserver } from '#features/profiles/index.ts'
+import { listBarred, listReceivers } from '#features/relations/index.ts'
 import { type HeldCredential, listEnded } from '#features/sessions/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { HttpHooks, RateLimits } from '#infra/http/index.ts'
@@ -33,6 +34,17 @@ export function tellingActions(ports: ActionPorts, bus: Bus): ActionPorts {
       ports.onCounted(tx, actionId)
       const { tenantId } = tx
       tx.afterCommit(() => bus.pass(tenantId, { kind: 'STAT', actionId }))
+    },
+  }
+}
+
+/** Told of changed profiles: those who follow them here, and their own clients. */
+export function tellingProfiles(bus: Bus): Required<ProfileObserver> {
+  return {
+    async onProfileChanged(tx, { idTag, members }) {
+      const followers = await listReceivers(tx, idTag)
+      const own = tx.tenantId === serverTenant ? [] : [tx.tenantId]
+      await bus.tellAll(tx, [...own, ...followers], { kind: 'PROFILE', idTag, changed: members })
     },
   }
 }

@@ -55,9 +55,9 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   return {
     identity,
     endpoints: [
-      ...wireSignIn(services, identity, { addresses, files }),
+      ...wireSignIn(services, identity, { addresses, files, bus }),
       ...wireRegistration(services, identity, { names, providers }),
-      ...wireProfiles(services, identity, { addresses, ports, files, names }),
+      ...wireProfiles(services, identity, { addresses, ports, files, names, bus }),
       ...files.endpoints,
       ...files.wireActions(ports),
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
@@ -100,7 +100,11 @@ function hooksOf(
 function wireSignIn(
   services: Services,
   identity: IdentityFeatures,
-  { addresses, files }: { readonly addresses: Addresses; readonly files: FileFeatures },
+  {
+    addresses,
+    files,
+    bus,
+  }: { readonly addresses: Addresses; readonly files: FileFeatures; readonly bus: Bus },
 ): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
   const { identities, tenants, settings } = identity
@@ -145,7 +149,13 @@ function wireSignIn(
     }),
     ...pushEndpoints({ db, vault, clock }),
     ...auditEndpoints({ db, clock }),
-    ...settingEndpoints({ db, clock, vault, settings }),
+    ...settingEndpoints({
+      db,
+      clock,
+      vault,
+      settings,
+      onChanged: (tx, { name, byTag }) => bus.tell(tx, { kind: 'SETTING', name, to: [byTag] }),
+    }),
   ]
 }
 

@@ -1,6 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { type ActionPorts, createAction, makeAction, storeMade } from '#features/actions/index.ts'
 import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts'
+import type { Bus } from '#features/bus/index.ts'
 import { communityEndpoints } from '#features/communities/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
 import type { NameCheck } from '#features/registration/index.ts'
@@ -10,6 +11,7 @@ import { resumeNamed } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
+import { tellingProfiles } from './bus-features.ts'
 import { type FileFeatures, ownerOf } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
@@ -20,6 +22,7 @@ interface ProfileParts {
   readonly ports: ActionPorts
   readonly files: FileFeatures
   readonly names: NameCheck
+  readonly bus: Bus
 }
 
 /** Profiles, communities, and what administrators decide about both. */
@@ -29,8 +32,9 @@ export function wireProfiles(
   parts: ProfileParts,
 ): Endpoint[] {
   const { db, clock, jobs, egress, signingKeys } = services
-  const { addresses, ports, files } = parts
-  const deps = { db, clock, jobs, egress, tenants: identity.tenants, identities: identity.identities }
+  const { addresses, ports, files, bus } = parts
+  const known = { tenants: identity.tenants, identities: identity.identities }
+  const deps = { db, clock, jobs, egress, ...known, ...tellingProfiles(bus) }
   jobs.handle(refreshProfileJob, ({ idTag }) => refreshProfile(deps, idTag as IdTag))
   return [
     ...profileEndpoints({

@@ -1,4 +1,5 @@
 import type { ActionId, ActionStatus, BusEventName, FileId, FileStatus, IdTag } from '@kith/protocol'
+import type { ProfileMember } from '#features/profiles/index.ts'
 
 /** What happened to a tenant, as little as tells where to look: what a client is shown is read when it is shown, by
  * what its account may read then. */
@@ -28,8 +29,6 @@ export type Notice =
       readonly sid: string
       readonly to: readonly IdTag[]
     }
-
-export type ProfileMember = 'name' | 'profilePic' | 'coverPic' | 'x'
 
 // Of no use to whoever comes back: counts are read anew, and sessions are listed.
 const passing: ReadonlySet<BusEventName> = new Set(['STAT', 'SESSION'])

@@ -46,7 +46,7 @@ export class Presence {
   /** Has the account a client on any process that is not idle for more than five minutes? */
   async isConnected(tenantId: TenantId, idTag: IdTag): Promise<boolean> {
     const key = keyOf(tenantId, idTag)
-    return this.#isPresent(key) || (await this.#bus.isMarked(key))
+    return this.#presentUntilMs(key) > this.#clock.now() || (await this.#bus.isMarked(key))
   }
 
   close(): void {
@@ -54,14 +54,18 @@ export class Presence {
     this.#callOff = undefined
   }
 
-  #isPresent(key: string): boolean {
-    const since = this.#clock.now() - idleForMs
-    const idle = [...(this.#accounts.get(key)?.values() ?? [])]
-    return idle.some((idleSinceMs) => idleSinceMs === undefined || idleSinceMs >= since)
+  /** Until when the account counts as present if nothing more is heard of its clients. */
+  #presentUntilMs(key: string): number {
+    const nowMs = this.#clock.now()
+    const ends = [...(this.#accounts.get(key)?.values() ?? [])].map((idleSinceMs) =>
+      idleSinceMs === undefined ? Number.POSITIVE_INFINITY : idleSinceMs + idleForMs,
+    )
+    return Math.min(Math.max(0, ...ends), nowMs + markMs)
   }
 
   #mark(key: string): void {
-    if (this.#isPresent(key)) this.#bus.mark(key, this.#clock.now() + markMs)
+    const untilMs = this.#presentUntilMs(key)
+    if (untilMs > this.#clock.now()) this.#bus.mark(key, untilMs)
     else this.#bus.unmark(key)
   }
 

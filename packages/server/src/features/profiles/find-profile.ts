@@ -6,11 +6,12 @@ import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Egress, EgressError } from '#infra/egress/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import type { StoredProfile } from './profile.ts'
+import type { ProfileObserver } from './own-profile.ts'
+import { changedMembers, type StoredProfile } from './profile.ts'
 import { findStoredProfile, putRemoteProfile } from './profile-store.ts'
 import { parseRemoteProfile, type RemoteProfile } from './remote-profile.ts'
 
-export interface FindProfileDeps {
+export interface FindProfileDeps extends ProfileObserver {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -81,7 +82,11 @@ async function fetchProfile(
   // What was known is better than the little that the identity's document says; it is asked for again.
   if (stored && answer === 'none') return { kind: 'unreachable' }
   const profile = merge({ identity: resolved.identity, stored, answer, now: nowSecs(deps.clock) })
-  await deps.db.transact(serverTenant, (tx) => putRemoteProfile(tx, profile))
+  await deps.db.transact(serverTenant, async (tx) => {
+    await putRemoteProfile(tx, profile)
+    const members = stored ? changedMembers(stored, profile) : []
+    if (members.length > 0) await deps.onProfileChanged?.(tx, { idTag, members })
+  })
   return { kind: 'found', profile }
 }
 

@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { acceptName, assertExtra, type StoredProfile } from './profile.ts'
+import { acceptName, assertExtra, type ProfileMember, type StoredProfile } from './profile.ts'
 import { findStoredProfile, insertOwnProfile, updateOwnProfile } from './profile-store.ts'
 
 /** Writes a new tenant's own profile; `tx` is bound to it. */
@@ -34,6 +34,14 @@ export async function getOwnProfile(reader: Reader, idTag: IdTag): Promise<Store
   return profile
 }
 
+/** Who is told of changed profiles, in the transaction. */
+export interface ProfileObserver {
+  readonly onProfileChanged?: (
+    tx: Writer,
+    changed: { readonly idTag: IdTag; readonly members: readonly ProfileMember[] },
+  ) => Promise<void>
+}
+
 /** What a tenant may say of itself. */
 export interface OwnProfileChange {
   readonly name?: string
@@ -42,12 +50,14 @@ export interface OwnProfileChange {
 
 /** Changes what is given, and answers the profile as it is then. */
 export async function updateProfile(
-  deps: { readonly db: Database; readonly clock: Clock },
+  deps: ProfileObserver & { readonly db: Database; readonly clock: Clock },
   tenant: Tenant,
   change: OwnProfileChange,
 ): Promise<StoredProfile> {
   return deps.db.transact(tenant.tenantId, async (tx) => {
     await changeOwnProfile(deps, tx, change)
+    const members = (['name', 'x'] as const).filter((member) => change[member] !== undefined)
+    if (members.length > 0) await deps.onProfileChanged?.(tx, { idTag: tenant.idTag, members })
     return getOwnProfile(tx, tenant.idTag)
   })
 }

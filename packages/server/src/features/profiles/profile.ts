@@ -17,6 +17,16 @@ export interface StoredProfile {
   readonly etag: string | undefined
 }
 
+/** What followers see of a profile. */
+export type ProfileMember = 'name' | 'profilePic' | 'coverPic' | 'x'
+
+const profileMembers: readonly ProfileMember[] = ['name', 'profilePic', 'coverPic', 'x']
+
+/** Which of these are another's than before. */
+export function changedMembers(before: StoredProfile, now: StoredProfile): ProfileMember[] {
+  return profileMembers.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(now[member]))
+}
+
 /** Largest `x`, as JSON in UTF-8 (DECISIONS part 7). */
 export const maxProfileExtraBytes = 16_384
 const maxNameLength = 100

@@ -3,7 +3,7 @@ import { type FileId, parseFileId } from '@kith/protocol'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { getOwnProfile } from './own-profile.ts'
+import { getOwnProfile, type ProfileObserver } from './own-profile.ts'
 import { updateOwnProfile } from './profile-store.ts'
 
 /** The bytes of a picture, as they arrive. */
@@ -14,7 +14,7 @@ export interface PictureBytes {
   readonly atMostLength: number | undefined
 }
 
-export interface SetPictureDeps {
+export interface SetPictureDeps extends ProfileObserver {
   readonly clock: Clock
   /** Cuts and stores a picture that everybody may read; `onStored` runs in the transaction that makes its row. */
   storePicture(picture: {
@@ -53,6 +53,7 @@ export async function setPicture(deps: SetPictureDeps, request: SetPicture): Pro
       await updateOwnProfile(tx, { [place]: fileId, updatedAt: nowSecs(deps.clock) })
       const formerId = former === undefined ? undefined : parseFileId(former)
       if (formerId) await deps.dropPicture(tx, formerId)
+      await deps.onProfileChanged?.(tx, { idTag: tenant.idTag, members: [place] })
     },
   })
 }

@@ -1,4 +1,4 @@
-import { type SettingLevel, type SettingView, scopeAllows } from '@kith/protocol'
+import { type IdTag, type SettingLevel, type SettingView, scopeAllows } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
@@ -12,6 +12,11 @@ import { deleteStoredSetting, putStoredSetting, sumFreeSettings } from './settin
 
 export interface ChangeSettingsDeps extends SettingsDeps {
   readonly settings: Settings
+  /** Told in the transaction what somebody has set, or taken back. */
+  readonly onChanged?: (
+    tx: Writer,
+    changed: { readonly name: string; readonly byTag: IdTag },
+  ) => Promise<void>
 }
 
 interface Change {
@@ -113,6 +118,7 @@ async function record(
 ): Promise<void> {
   const { change, known, level, event } = happened
   tx.afterCommit(() => deps.settings.forget())
+  await deps.onChanged?.(tx, { name: known.name, byTag: change.caller.idTag })
   if (level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')) return
   const details = { name: known.name, scope: level }
   await audit(deps, tx, { event, actorTag: change.caller.idTag, ip: change.ip, details })
