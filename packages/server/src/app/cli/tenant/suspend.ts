@@ -1,17 +1,18 @@
 import { audit } from '#features/audit/index.ts'
+import { findRelation } from '#features/relations/index.ts'
 import { revokeSessions } from '#features/sessions/index.ts'
-import { suspendTenant } from '#features/tenants/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import { type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Command, idTagArgument } from '../command.ts'
-import { getHosted, withProgram } from '../open-program.ts'
+import { getHosted, type Program, withProgram } from '../open-program.ts'
 import { tenantView } from './tenant-view.ts'
 
 export const suspend: Command = {
   name: 'tenant suspend',
   summary: 'Let nobody sign in to a tenant from now on, and end its sessions.',
   description:
-    'Its tokens are refused, other servers find it no more, and nothing is taken from it. A running server notices within five seconds. Nothing is removed.',
+    'Its tokens are refused, other servers find it no more, and nothing is taken from it, until it is resumed: a ban that would have ended by itself does not any more. A running server notices within five seconds. Nothing is removed. Where nobody else leads a community, another leader has to be appointed first: `kith tenant leader`.',
   positionals: ['IDTAG'],
   options: {},
   async run(input) {
@@ -21,7 +22,7 @@ export const suspend: Command = {
       const tenant = await getHosted(program, idTag)
       if (tenant.isBase)
         throw new Failure('E-STATE', { message: 'The base tenant administers the server and stays.' })
-      if (tenant.suspendedAt === undefined) {
+      if (await isUnsettled(program, tenant)) {
         const { clock } = services
         const end = async (tx: Writer) => void (await revokeSessions({ ...identity, clock }, tx))
         await services.db.transact(tenant.tenantId, async (tx) => {
@@ -32,4 +33,11 @@ export const suspend: Command = {
       return { text: `${idTag} is suspended.`, data: { tenant: tenantView(await getHosted(program, idTag)) } }
     })
   },
+}
+
+/** Is the tenant active, or would it be again without anybody resuming it? */
+async function isUnsettled({ services }: Program, { idTag, suspendedAt }: HostedTenant): Promise<boolean> {
+  if (suspendedAt === undefined) return true
+  const relation = await findRelation(services.db.reader(serverTenant), idTag)
+  return relation?.standingUntil !== undefined
 }
