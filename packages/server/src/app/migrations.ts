@@ -17,7 +17,7 @@ import { profilesMigrations } from '#features/profiles/index.ts'
 import { pushMigrations } from '#features/push/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
-import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { leadersMigrations, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
@@ -59,4 +59,5 @@ export const migrations: readonly Migration[] = [
   ...busMigrations,
   ...listIndexMigrations,
   ...folderListMigrations,
+  ...leadersMigrations,
 ]

@@ -111,6 +111,51 @@ describe('PATCH /api/admin/profiles/{idTag} on the base tenant’s host', () => 
     expect(data).toEqual([])
   })
 
+  test('is not an appointed administrator’s by a key of theirs', async () => {
+    await decide(alice, { roles: ['SADM'] })
+    const { data: made } = await (await server.as(alice)).call(createApiKey, { body: { name: 'script' } })
+    const { data: proxy } = await server
+      .client(alice, made.key)
+      .call(getProxyToken, { query: { target: home } })
+    const { data: visiting } = await server
+      .client(home)
+      .call(getAccessToken, { query: { token: proxy.token } })
+    for (const token of [proxy.token, visiting.token]) {
+      const client = server.client(home, token)
+      await expect(client.call(listDomainBlocks, { query: {} })).rejects.toEqual(forbidden)
+      await expect(decide(bob, { status: 'Banned' }, client)).rejects.toEqual(forbidden)
+    }
+    await decide(alice, { roles: [] })
+  })
+
+  test('leaves each community a leader who may act', async () => {
+    const club = 'led.localhost'
+    await server.createTenant(club, { type: 'community' })
+    const leads = (idTag: string) => server.relate(club, idTag, { role: 'leader', connection: 'connected' })
+    await leads(alice)
+    for (const status of ['Suspended', 'Banned', 'Blocked'])
+      await expect(decide(alice, { status })).rejects.toMatchObject({
+        code: 'E-STATE',
+        status: 409,
+        details: { communities: [club] },
+      })
+    await leads(bob)
+    await decide(alice, { status: 'Banned' })
+    await expect(decide(bob, { status: 'Suspended' })).rejects.toEqual(fails(409, 'E-STATE'))
+    // Nor can the one leader go who is left.
+    const leader = await visit(bob, club)
+    await expect(decide(bob, { roles: [] }, leader)).rejects.toEqual(fails(409, 'E-STATE'))
+    await decide(alice, { status: 'Active' })
+    await decide(bob, { roles: [] }, leader)
+    await server.relate(club, alice, { role: undefined, connection: 'disconnected' })
+  })
+
+  test('makes no community an administrator', async () => {
+    await server.createTenant('rulers.localhost', { type: 'community' })
+    await expect(decide('rulers.localhost', { roles: ['SADM'] })).rejects.toEqual(fails(400, 'E-VALIDATION'))
+    expect(await decide('rulers.localhost', { roles: ['user'] })).toMatchObject({ roles: ['user'] })
+  })
+
   test('lists the base tenant’s own blocks and the server’s, each identity once', async () => {
     const owner = await server.as(home)
     await server.block(home, alice)

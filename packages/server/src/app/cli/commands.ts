@@ -11,6 +11,7 @@ import { openapi } from './openapi.ts'
 import { createRef } from './ref/create.ts'
 import { serve } from './serve.ts'
 import { createTenant } from './tenant/create.ts'
+import { leader } from './tenant/leader.ts'
 import { listTenants } from './tenant/list.ts'
 import { changeTenantPassword } from './tenant/password.ts'
 import { purge } from './tenant/purge.ts'
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   resume,
   purge,
   changeTenantPassword,
+  leader,
   createRef,
   rotateKeys,
   migrate,

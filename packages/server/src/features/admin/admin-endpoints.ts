@@ -71,8 +71,10 @@ async function renameCommunity(deps: AdminEndpointDeps, request: Request): Promi
 }
 
 async function changeOnServer(deps: AdminEndpointDeps, request: Request): Promise<AdminProfile> {
-  const { tenant, idTag } = request
-  await findName(deps, idTag)
+  const { tenant, idTag, change } = request
+  const known = await find(deps, idTag)
+  if (known?.type === 'community' && change.roles?.includes('SADM'))
+    throw invalid('/roles', 'A community does not administer the server.')
   await changeIdentity(deps, request)
   const relation = (await findRelation(deps.db.reader(serverTenant), idTag)) ?? noRelation(idTag)
   const isAdmin = idTag === tenant.idTag || (await isAppointedAdmin(deps.db.reader(tenant.tenantId), idTag))
@@ -83,9 +85,13 @@ async function changeOnServer(deps: AdminEndpointDeps, request: Request): Promis
 
 /** The name of an identity; its tag, where its server does not answer now. */
 async function findName(deps: AdminEndpointDeps, idTag: IdTag): Promise<string> {
+  return (await find(deps, idTag))?.name ?? idTag
+}
+
+async function find(deps: AdminEndpointDeps, idTag: IdTag) {
   const found = await findProfile(deps, idTag)
   if (found.kind === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
-  return found.kind === 'found' ? found.profile.name : idTag
+  return found.kind === 'found' ? found.profile : undefined
 }
 
 function viewOf(relation: Relation, name: string) {

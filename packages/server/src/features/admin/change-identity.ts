@@ -5,6 +5,7 @@ import { changeOwnProfile } from '#features/profiles/index.ts'
 import { changeStatus } from '#features/relations/index.ts'
 import {
   appointAdmin,
+  assertOthersLead,
   dismissAdmin,
   type HostedTenant,
   isAppointedAdmin,
@@ -89,6 +90,7 @@ async function setStatus(
   if (!changesStatus(change)) return
   const { status, banExpiresAt: until, banReason: reason } = change
   const bars = status === 'Suspended' || status === 'Banned'
+  if (bars || status === 'Blocked') await assertOthersLead(tx, idTag)
   const own = hosted && tx.as(hosted.tenantId)
   if (own && status !== undefined && !bars && hosted.suspendedAt !== undefined) await resumeTenant(deps, own)
   if (own && bars) await suspendTenant(deps, own)

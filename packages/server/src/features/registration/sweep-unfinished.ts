@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { listLedAlone } from '#features/relations/index.ts'
 import { listSessions, personalMethods } from '#features/sessions/index.ts'
 import { hasWayIn } from '#features/sign-in/index.ts'
 import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
@@ -51,9 +52,11 @@ async function judge(deps: SweepUnfinishedDeps, tx: Writer, tenant: HostedTenant
     return false
   }
   if (suspendedAt !== undefined) return suspendedAt + noticedSecs <= now
-  // A session, or a program with a key, may be all that somebody needs.
+  // A session, or a program with a key, may be all that somebody needs; and a community needs who leads it.
   const methods = [...personalMethods, 'apikey'] as const
-  const isInUse = (await listSessions(tx, { callerTag: idTag, methods, liveAt: now })).length > 0
+  const isInUse =
+    (await listSessions(tx, { callerTag: idTag, methods, liveAt: now })).length > 0 ||
+    (await listLedAlone(tx, idTag)).length > 0
   if (isInUse) await putUnfinished(tx, { personId, expiresAt: now + daySecs })
   else await suspendTenant(deps, tx)
   return false

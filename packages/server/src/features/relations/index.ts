@@ -5,7 +5,7 @@ export {
   endStandingJob,
   type StatusChange,
 } from './change-status.ts'
-export { isLastLeader, lastLeader } from './last-leader.ts'
+export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
 export {
   type Connection,
   connectionState,
@@ -33,4 +33,4 @@ export {
   listReceivers,
   removeRelation,
 } from './relation-store.ts'
-export { relationsMigrations, standingMigrations } from './relations-migrations.ts'
+export { leadersMigrations, relationsMigrations, standingMigrations } from './relations-migrations.ts'

@@ -1,12 +1,22 @@
 import type { IdTag } from '@kith/protocol'
-import type { Reader } from '#infra/db/index.ts'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { listLeaders } from './relation-store.ts'
+import { listLeaders, listLed } from './relation-store.ts'
 
 /** Does nobody else lead the community of the reader? */
 export async function isLastLeader(reader: Reader, idTag: IdTag): Promise<boolean> {
   const leaders = await listLeaders(reader)
   return leaders.includes(idTag) && leaders.length === 1
+}
+
+/** The communities of this server that have nobody else to lead them, whether or not this identity may do so now. */
+export async function listLedAlone(tx: Writer, idTag: IdTag): Promise<TenantId[]> {
+  const alone: TenantId[] = []
+  for (const tenantId of await listLed(tx, idTag)) {
+    const leaders = await listLeaders(tx.as(tenantId))
+    if (leaders.every((leader) => leader === idTag)) alone.push(tenantId)
+  }
+  return alone
 }
 
 /** At least one leader always remains (DECISIONS part 7). */

@@ -111,13 +111,28 @@ const selectReceivers = statement<
     .where(sql<boolean>`is_source = 1`),
 )
 
+// Whom the server keeps out can lead nobody.
 const selectLeaders = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
   tables
     .selectFrom('relations')
     .select('id_tag')
     .where('tenant_id', '=', value('tenantId'))
     .where(isInCircle)
-    .where('role', '=', sql.lit('leader')),
+    .where('role', '=', sql.lit('leader'))
+    .where(
+      sql<boolean>`not exists (select 1 from relations as decided
+        where decided.tenant_id = ${sql.lit(serverTenant)} and decided.id_tag = relations.id_tag and decided.blocked = 1)`,
+    ),
+)
+
+// NOTE: over all tenants as well.
+const selectLed = statement<RelationTables, { idTag: string }, { tenant_id: number }>((tables, value) =>
+  tables
+    .selectFrom('relations')
+    .select('tenant_id')
+    .where('id_tag', '=', value('idTag'))
+    .where('role', '=', sql.lit('leader'))
+    .where(isInCircle),
 )
 
 const selectHushed = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
@@ -172,10 +187,16 @@ export async function findEffectiveRelation(reader: Reader, idTag: IdTag): Promi
   return own || server ? overruled(own ?? noRelation(idTag), server) : undefined
 }
 
-/** Who leads the community of the reader, and is not blocked there. */
+/** Who leads the community of the reader, and is kept out neither there nor by the server. */
 export async function listLeaders(reader: Reader): Promise<IdTag[]> {
   const rows = await reader.run(selectLeaders, { tenantId: reader.tenantId })
   return rows.map((row) => row.id_tag as IdTag)
+}
+
+/** The communities of this server that an identity leads. */
+export async function listLed(reader: Reader, idTag: IdTag): Promise<TenantId[]> {
+  const rows = await reader.run(selectLed, { idTag })
+  return rows.map((row) => row.tenant_id as TenantId)
 }
 
 /** Changes what holds, keeping the rest, and answers what holds now. `at`: Unix seconds. */

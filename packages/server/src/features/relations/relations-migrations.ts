@@ -52,3 +52,15 @@ export const standingMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Whom nobody can do without. */
+export const leadersMigrations: readonly Migration[] = [
+  {
+    id: '1240_leaders',
+    async up(schema) {
+      await schema.createIndex('relations_leaders', 'relations', ['id_tag', 'tenant_id'], {
+        where: "role = 'leader'",
+      })
+    },
+  },
+]

@@ -2,6 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { changeRelation, withStatus } from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { assertOthersLead } from './assert-others-lead.ts'
 import type { Tenants } from './open-tenants.ts'
 import { findTenantById, findTenantByIdTag, updateSuspension } from './tenant-store.ts'
 
@@ -12,8 +13,11 @@ interface Deps {
   revokeSessions(tx: Writer): Promise<void>
 }
 
-/** From now on the tenant of `tx` answers nobody, its tokens are refused, and the server takes nothing from it. */
+/** From now on the tenant of `tx` answers nobody, its tokens are refused, and the server takes nothing from it, until
+ * somebody resumes it. `E-STATE` when nobody else leads a community that it leads. */
 export async function suspendTenant(deps: Deps, tx: Writer): Promise<void> {
+  const tenant = await findTenantById(tx, tx.tenantId)
+  if (tenant) await assertOthersLead(tx, tenant.idTag)
   await updateSuspension(tx, nowSecs(deps.clock))
   await setServerStatus(deps, tx, 'Suspended')
   await deps.revokeSessions(tx)

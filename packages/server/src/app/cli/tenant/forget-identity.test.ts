@@ -139,7 +139,10 @@ test('every column that can name somebody is decided about', async () => {
     'audit_log.actor_tag',
     'domain_blocks.created_by',
     'shares.created_by',
+    'action_reads.reader_tag',
+    'comment_reads.reader_tag',
     'idempotency_keys.caller_tag',
+    'storage_reservations.creator_tag',
   ]
   const ownOrServers = [
     'profiles.id_tag',

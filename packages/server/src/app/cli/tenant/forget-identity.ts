@@ -32,7 +32,6 @@ export const namingColumns: readonly NamingColumn[] = [
   { table: 'refs', column: 'created_by', fate: 'row' },
   { table: 'refs', column: 'resource_id', form: invitationOf, fate: 'row' },
   { table: 'collection_items', column: 'id_tag', fate: 'row' },
-  { table: 'action_reads', column: 'reader_tag', fate: 'row' },
   { table: 'files', column: 'owner_tag', only: { is_copy: 0 }, fate: 'to tenant' },
   { table: 'uploads', column: 'creator_tag', fate: 'to tenant' },
   { table: 'managed_identities', column: 'registrar_tag', fate: 'to tenant' },

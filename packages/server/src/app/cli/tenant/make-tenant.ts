@@ -9,6 +9,7 @@ import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Program } from '../open-program.ts'
+import { findLeader } from './appoint-leader.ts'
 import { tenantView } from './tenant-view.ts'
 
 export interface TenantRequest {
@@ -30,7 +31,7 @@ export async function makeTenant(program: Program, request: TenantRequest) {
   const ownerTag = type === 'community' ? (request.ownerTag ?? services.config.baseIdTag) : undefined
   const name = request.name === undefined ? idTag : acceptName(request.name)
   const hash = password === undefined ? undefined : await identity.passwords.hash(password)
-  const leader = ownerTag && (await identity.tenants.find(ownerTag))
+  const leader = ownerTag && (await findLeader(program, ownerTag))
   const made = await services.db.transact(serverTenant, async (tx) => {
     const tenant = ownerTag
       ? await createTenant(identity.createTenant, tx, { idTag, type, name, ownerTag })

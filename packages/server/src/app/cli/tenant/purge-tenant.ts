@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unindexActions } from '#features/actions/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { restNames } from '#features/registration/index.ts'
-import { findBaseTenant, type HostedTenant, removeTenant, type Tenants } from '#features/tenants/index.ts'
+import {
+  assertOthersLead,
+  findBaseTenant,
+  type HostedTenant,
+  removeTenant,
+  type Tenants,
+} from '#features/tenants/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import {
   type Database,
@@ -37,7 +43,10 @@ export async function purgeTenant(
   tenant: HostedTenant & { readonly suspendedAt: number },
 ): Promise<{ rows: number; blobs: number }> {
   await untilNoticed(deps.clock, tenant.suspendedAt)
-  await deps.db.transact(serverTenant, (tx) => restNames(deps, tx, tenant))
+  await deps.db.transact(serverTenant, async (tx) => {
+    await assertOthersLead(tx, tenant.idTag)
+    await restNames(deps, tx, tenant)
+  })
   await forgetIdentity(deps, tenant.idTag)
   const removed = await removeTraces(deps, tenant)
   await deps.db.transact(serverTenant, async (tx) => {

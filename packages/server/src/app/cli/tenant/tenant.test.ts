@@ -1,8 +1,20 @@
 import { readdir } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { createAction, createApiKey, getMe, login, putSetting, setPassword, uploadFile } from '@kith/protocol'
+import {
+  createAction,
+  createApiKey,
+  getMe,
+  getProxyToken,
+  listProfiles,
+  login,
+  putSetting,
+  setPassword,
+  updateAdminProfile,
+  uploadFile,
+} from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findAccount } from '#features/accounts/index.ts'
+import { findRelation } from '#features/relations/index.ts'
 import { isAppointedAdmin } from '#features/tenants/index.ts'
 import { CommandLine } from '#harness/command-line.ts'
 import { freePort } from '#harness/server-process.ts'
@@ -135,15 +147,24 @@ describe('tenant create', () => {
       '--type',
       'community',
       '--owner',
-      'eve.example',
+      'dave.localhost',
     )
-    expect(made.tenant).toMatchObject({ type: 'community', ownerTag: 'eve.example' })
+    expect(made.tenant).toMatchObject({ type: 'community', ownerTag: 'dave.localhost' })
     expect(made.link).toBeUndefined()
     const ours = await line.json('tenant', 'create', 'our-club.localhost', '--type', 'community')
     expect(ours.tenant.ownerTag).toBe(baseTag)
     clock.advance(noticedMs)
     const { data } = await server.client('club.localhost').call(getMe, {})
     expect(data).toMatchObject({ idTag: 'club.localhost', type: 'community' })
+  })
+
+  test.each([
+    ['nobody.localhost', 'E-PROFILE-NOTFOUND', 'There is no nobody.localhost, here or elsewhere.'],
+    ['our-club.localhost', 'E-STATE', 'our-club.localhost is a community: it leads no other.'],
+  ])('makes no community that %s would lead', async (owner, code, message) => {
+    const words = ['tenant', 'create', 'led-by-none.localhost', '--type', 'community', '--owner', owner]
+    expect(await fails(...words)).toEqual({ exitCode: 1, code, message })
+    expect(await tenantOf('led-by-none.localhost')).toBeUndefined()
   })
 
   test('appoints an administrator', async () => {
@@ -212,6 +233,21 @@ describe('tenant suspend and resume', () => {
     expect((await signIn('gina.localhost', testPassword)).data.token).toBeDefined()
   })
 
+  test('make a ban that would have ended one that does not', async () => {
+    const idTag = 'kurt.localhost'
+    await server.createTenant(idTag)
+    const admin = await server.as(baseTag)
+    const banExpiresAt = Math.floor(clock.now() / 1000) + 7_200
+    await admin.call(updateAdminProfile, { params: { idTag }, body: { status: 'Banned', banExpiresAt } })
+    await line.json('tenant', 'suspend', idTag)
+    clock.advance(7_201_000)
+    await server.settle()
+    expect((await line.json('tenant', 'list', idTag)).tenants).toMatchObject([{ status: 'suspended' }])
+    await expect(signIn(idTag, testPassword)).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN' })
+    const { data } = await (await server.as(baseTag)).call(listProfiles, { query: { status: ['Suspended'] } })
+    expect(data.find((profile) => profile.idTag === idTag)).not.toHaveProperty('banExpiresAt')
+  })
+
   test.each(['suspend', 'resume', 'purge', 'password'])('%s fails for nobody', async (verb) => {
     const words = ['tenant', verb, 'nobody.localhost', ...(verb === 'purge' ? ['--yes'] : [])]
     expect(await fails(...words)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-NOTFOUND' })
@@ -228,6 +264,64 @@ describe('tenant suspend and resume', () => {
       message: 'The base tenant administers the server and stays.',
     })
     expect((await tenantOf(baseTag))?.suspendedAt).toBeUndefined()
+  })
+})
+
+describe('tenant leader', () => {
+  const club = 'band.localhost'
+  const lena = 'lena.localhost'
+  const mike = 'mike.localhost'
+  const roleOf = async (idTag: string) => {
+    const reader = server.db.reader((await tenantOf(club))!.tenantId)
+    return (await findRelation(reader, idTag as never))?.role
+  }
+
+  test('gives a community another leader, without whom the only one can neither be suspended nor purged', async () => {
+    for (const idTag of [lena, mike]) await server.createTenant(idTag)
+    await line.json('tenant', 'create', club, '--type', 'community', '--owner', lena)
+    clock.advance(noticedMs)
+    const refused = {
+      exitCode: 1,
+      code: 'E-STATE',
+      message: `Nobody else leads ${club}. Appoint another leader first: kith tenant leader ${club} IDTAG`,
+    }
+    expect(await fails('tenant', 'suspend', lena)).toMatchObject(refused)
+    expect((await tenantOf(lena))?.suspendedAt).toBeUndefined()
+    // Whom the community keeps out, its server may let in again.
+    await server.relate(club, mike, { isBlocked: true, standing: 'Banned' })
+    expect(await line.json('tenant', 'leader', club, mike)).toEqual({ community: club, leader: mike })
+    expect(await line.json('tenant', 'suspend', lena)).toMatchObject({ tenant: { status: 'suspended' } })
+    clock.advance(noticedMs)
+    expect(await roleOf(mike)).toBe('leader')
+    expect(await fails('tenant', 'suspend', mike)).toMatchObject(refused)
+    const { data } = await (await server.as(mike)).call(getProxyToken, { query: { target: club } })
+    const visiting = server.client(club, data.token)
+    const { data: changed } = await visiting.call(updateAdminProfile, {
+      params: { idTag: club },
+      body: { name: 'The band' },
+    })
+    expect(changed.name).toBe('The band')
+
+    await server.relate(club, mike, { role: undefined })
+    expect(await fails('tenant', 'purge', lena, '--yes')).toMatchObject(refused)
+    expect(await fails('tenant', 'leader', club, lena)).toMatchObject({
+      exitCode: 1,
+      message: `This server keeps ${lena} out.`,
+    })
+    await line.json('tenant', 'leader', club, mike)
+    await line.json('tenant', 'purge', lena, '--yes')
+    expect(await roleOf(lena)).toBeUndefined()
+  })
+
+  test.each([
+    [[lena, baseTag], 1, 'There is no tenant lena.localhost on this server.'],
+    [[mike, baseTag], 1, 'mike.localhost is a person: nobody leads it.'],
+    [[club, 'nobody.localhost'], 1, 'There is no nobody.localhost, here or elsewhere.'],
+    [[club, club], 1, `${club} is a community: it leads no other.`],
+    [[club], 2, 'IDTAG is missing'],
+    [[], 2, 'COMMUNITY is missing'],
+  ])('fails for %j', async (words, exitCode, message) => {
+    expect(await fails('tenant', 'leader', ...words)).toMatchObject({ exitCode, message })
   })
 })
 

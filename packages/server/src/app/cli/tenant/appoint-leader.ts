@@ -1,0 +1,51 @@
+import type { IdTag } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import { foundCommunity } from '#features/communities/index.ts'
+import { changeRelation, findRelation, withStatus } from '#features/relations/index.ts'
+import type { HostedTenant } from '#features/tenants/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { getHosted, type Program } from '../open-program.ts'
+
+/** Makes somebody a leader of a community, whoever leads it now. */
+export async function appointLeader(
+  program: Program,
+  { communityTag, leaderTag }: { readonly communityTag: IdTag; readonly leaderTag: IdTag },
+): Promise<void> {
+  const { services } = program
+  const community = await getHosted(program, communityTag)
+  if (community.type !== 'community')
+    throw new Failure('E-STATE', { message: `${communityTag} is a person: nobody leads it.` })
+  const leader = await findLeader(program, leaderTag)
+  await services.db.transact(serverTenant, async (tx) => {
+    const own = tx.as(community.tenantId)
+    const at = nowSecs(services.clock)
+    await changeRelation(own, leaderTag, { ...withStatus('Active'), at })
+    await foundCommunity(services, tx, { community, leaderTag, leader })
+    const details = { idTag: leaderTag, to: 'leader', by: 'command line' }
+    await audit(services, own, { event: 'member.role-changed', details })
+  })
+}
+
+/** Who is to lead a community, if it lives here. Fails unless there is such a person, who may act on this server. */
+export async function findLeader(
+  { services, identity }: Program,
+  idTag: IdTag,
+): Promise<HostedTenant | undefined> {
+  const hosted = await identity.tenants.find(idTag)
+  if (hosted?.type === 'community')
+    throw new Failure('E-STATE', { message: `${idTag} is a community: it leads no other.` })
+  if (!hosted) await assertThere(identity, idTag)
+  const { isBlocked } = (await findRelation(services.db.reader(serverTenant), idTag)) ?? {}
+  if (isBlocked) throw new Failure('E-STATE', { message: `This server keeps ${idTag} out.` })
+  return hosted
+}
+
+async function assertThere({ identities }: Program['identity'], idTag: IdTag): Promise<void> {
+  const { kind } = await identities.resolve(idTag)
+  if (kind === 'unknown')
+    throw new Failure('E-PROFILE-NOTFOUND', { message: `There is no ${idTag}, here or elsewhere.` })
+  if (kind === 'unreachable')
+    throw new Failure('E-UNAVAILABLE', { message: `The server of ${idTag} does not answer now.` })
+}
