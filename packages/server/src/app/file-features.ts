@@ -19,6 +19,8 @@ import {
   makeVariantsJob,
   sweepBlobs,
   sweepBlobsJob,
+  sweepCopies,
+  sweepCopiesJob,
   type UploadDeps,
   uploadFile,
   writeLevel,
@@ -62,6 +64,8 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
   }
   const fileDeps = { ...storageDeps(services, identity), db, clock, jobs, findNames, beforeRemoval }
   const fetchDeps = handleFileJobs(services, identity)
+  jobs.handle(sweepCopiesJob, () => sweepCopies(fileDeps))
+  jobs.every(sweepCopiesJob, minuteMs)
   return {
     endpoints: [
       ...fileEndpoints({

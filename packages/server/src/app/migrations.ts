@@ -10,7 +10,7 @@ import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
-import { filesMigrations, folderListMigrations } from '#features/files/index.ts'
+import { filesMigrations, folderListMigrations, visitorFilesMigrations } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
@@ -60,4 +60,5 @@ export const migrations: readonly Migration[] = [
   ...listIndexMigrations,
   ...folderListMigrations,
   ...leadersMigrations,
+  ...visitorFilesMigrations,
 ]

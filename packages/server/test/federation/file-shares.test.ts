@@ -14,6 +14,7 @@ import {
   listActions,
   listFileShares,
   listFiles,
+  rejectAction,
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -76,6 +77,24 @@ describe('a file that is shared with somebody on another server', () => {
     await expect(visitor.call(getFileMetadata, { params: { fileId } })).rejects.toMatchObject({
       code: 'E-FILE-NOTFOUND',
     })
+  })
+
+  test('is taken back when it is refused, and its owner sees that', async () => {
+    const fileId = await upload('unwanted')
+    await share(fileId, 'W')
+    const visitor = await visiting()
+    const [offer] = await offers(fileId)
+    await bob.client.call(rejectAction, { params: { actionId: offer?.actionId as never } })
+    await network.settle()
+    expect((await alice.client.call(listFileShares, { params: { fileId } })).data).toEqual([])
+    await expect(visitor.call(getFileMetadata, { params: { fileId } })).rejects.toMatchObject({
+      code: 'E-FILE-NOTFOUND',
+    })
+    const { data } = await alice.client.call(listActions, { query: { type: ['FSHR'], subject: fileId } })
+    expect(data).toMatchObject([{ subType: 'DEL', issuer: { idTag: bob.idTag } }])
+    await share(fileId)
+    expect((await offers(fileId)).map(({ status }) => status)).toContain('C')
+    expect((await alice.client.call(listFileShares, { params: { fileId } })).data).toHaveLength(1)
   })
 
   test('by an action is a share like others, and ends with it', async () => {

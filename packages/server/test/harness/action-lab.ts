@@ -135,6 +135,7 @@ async function openActionLab(open: OpenTestDatabase) {
       decline: async (_, _tenant, { subject, issuerTag }) =>
         void files.told.push(`decline ${subject} ${issuerTag}`),
       accept: async (_, { subject, issuerTag }) => void files.told.push(`accept ${subject} ${issuerTag}`),
+      renew: async () => {},
       drop: async (_, { subject, issuerTag }) => void files.told.push(`drop ${subject} ${issuerTag}`),
     },
     takesOpenMessages: async () => settings.takesOpenMessages,

@@ -28,6 +28,7 @@ import {
   makeVariants,
   makeVariantsJob,
   type StorageLimits,
+  visitorFilesMigrations,
 } from '#features/files/index.ts'
 import { makeReference, referencesMigrations } from '#features/references/index.ts'
 import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
@@ -161,6 +162,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...referencesMigrations,
       ...collectionsMigrations,
       ...uploadsMigrations,
+      ...visitorFilesMigrations,
     ],
     clock,
   })

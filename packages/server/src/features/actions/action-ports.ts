@@ -40,8 +40,9 @@ export interface FileShares {
   withdraw(tx: Writer, tenant: Tenant, share: Pick<StoredAction, 'subject' | 'audienceTag'>): Promise<void>
   /** There too: the audience does not want it. */
   decline(tx: Writer, tenant: Tenant, refusal: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
-  /** At the audience's: the file is among its own, or no longer. */
+  /** At the audience's: the file is among its own, as long as the share says, or no longer. */
   accept(tx: Writer, share: StoredAction): Promise<void>
+  renew(tx: Writer, share: StoredAction): Promise<void>
   drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
 }
 

@@ -268,13 +268,35 @@ eachDialect('requests', (open) => {
       expect(files.told.at(-1)).toBe(`accept ${fileId} ${alice.idTag}`)
     })
 
-    test('is refused without telling anybody', async () => {
-      const { alice, bob, files, settle, sent } = await start()
+    test('is refused, and whoever offered it is told', async () => {
+      const { alice, bob, files, settle } = await start()
       const { actionId } = await alice.create({ ...share, audienceTag: bob.idTag })
       await settle()
       await bob.reject(actionId)
-      expect(files.told.at(-1)).toBe(`drop ${fileId} ${alice.idTag}`)
-      expect(sent).toEqual([])
+      await settle()
+      expect(files.told).toContain(`drop ${fileId} ${alice.idTag}`)
+      expect(files.told.at(-1)).toBe(`decline ${fileId} ${bob.idTag}`)
+      await expect(alice.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+
+    test('is not ended by the refusal of an older offer', async () => {
+      const { alice, bob, files, settle, clock } = await start()
+      await alice.create({ ...share, audienceTag: bob.idTag })
+      await settle()
+      const [offer] = await bob.list()
+      clock.advance(1000)
+      const newer = await alice.create({ ...share, audienceTag: bob.idTag })
+      await bob.create({
+        type: 'FSHR',
+        subType: 'DEL',
+        subject: fileId,
+        audienceTag: alice.idTag,
+        x: { offer: offer?.actionId },
+      })
+      files.told.length = 0
+      await settle()
+      expect(files.told).not.toContain(`decline ${fileId} ${bob.idTag}`)
+      expect((await alice.get(newer.actionId)).status).toBe('A')
     })
 
     test.each(['DEL', 'DELETE'])('is withdrawn on both sides by %s', async (how) => {
@@ -286,7 +308,10 @@ eachDialect('requests', (open) => {
       if (how === 'DELETE') await alice.remove(actionId)
       else await alice.create({ type: 'FSHR', subject: fileId, audienceTag: bob.idTag, subType: 'DEL' })
       await settle()
-      expect(files.told).toEqual([`withdraw ${fileId} ${bob.idTag}`, `drop ${fileId} ${alice.idTag}`])
+      expect(files.told.slice(0, 2)).toEqual([
+        `withdraw ${fileId} ${bob.idTag}`,
+        `drop ${fileId} ${alice.idTag}`,
+      ])
       await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 

@@ -16,7 +16,7 @@ import { jobsMigrations } from '#infra/jobs/index.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { listFilePage, listFilesFrom } from './file-list-store.ts'
 import { insertFile } from './file-store.ts'
-import { filesMigrations } from './files-migrations.ts'
+import { filesMigrations, visitorFilesMigrations } from './files-migrations.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
 const now = 1_000_000
@@ -240,6 +240,7 @@ eachDialect('Access to files', (open) => {
           standingMigrations,
           actionsMigrations,
           filesMigrations,
+          visitorFilesMigrations,
           sharesMigrations,
         ],
         ...[sessionsMigrations, referencesMigrations, collectionsMigrations],

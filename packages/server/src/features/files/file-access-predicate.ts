@@ -71,11 +71,13 @@ function atMost(limit: FileLevel, level: Level): Level {
 
 function levelOf(who: FileViewer, names: AccessNames): Level {
   const { viewer } = who
-  if (viewer.facts.has('acts-as-tenant')) return sql<number>`${sql.lit(adminLevel)}`
+  const isOver = sql<SqlBool>`files.expires_at <= ${names.now}`
+  if (viewer.facts.has('acts-as-tenant'))
+    return sql<number>`case when ${isOver} then 0 else ${sql.lit(adminLevel)} end`
   const owned = isOwnedBy('files', viewer, names)
   // Whoever no longer contributes to a community still reads what they made.
   const ownedLevel = viewer.facts.has('connected') ? adminLevel : readLevel
-  const level = sql<number>`case when ${owned} and ${sql.lit(ownedLevel)} > ${sql.lit(readLevel)} then ${sql.lit(ownedLevel)}
+  const level = sql<number>`case when ${isOver} then 0 when ${owned} and ${sql.lit(ownedLevel)} > ${sql.lit(readLevel)} then ${sql.lit(ownedLevel)}
     when ${mayBeGranted(who, names)} then ${grantedLevel(who, names)}
     when ${owned} or ${isReadInItself(viewer, 'files', names)} then ${sql.lit(readLevel)} else 0 end`
   // A file in the trash is there only for those who may take it out.

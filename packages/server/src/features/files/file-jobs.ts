@@ -45,6 +45,16 @@ export const sweepBlobsJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Takes copies away that were shared until a time that has passed. */
+export const sweepCopiesJob = jobKind({
+  name: 'files.sweep-copies',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 5_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
 /** Finds bytes of which no row knows. */
 export const findOrphansJob = jobKind({
   name: 'files.find-orphans',

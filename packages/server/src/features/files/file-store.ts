@@ -24,6 +24,7 @@ export interface FileTable {
   modified_at: number
   deleted_at: number | null
   original_parent_id: string | null
+  expires_at: number | null
 }
 export interface VariantTable {
   tenant_id: number
@@ -224,6 +225,7 @@ export function toFile(row: FileTable): StoredFile {
     modifiedAt: row.modified_at,
     deletedAt: row.deleted_at ?? undefined,
     originalParentId: (row.original_parent_id ?? undefined) as FileId | undefined,
+    expiresAt: row.expires_at ?? undefined,
   }
 }
 
@@ -252,5 +254,6 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     modified_at: file.modifiedAt,
     deleted_at: null,
     original_parent_id: null,
+    expires_at: file.expiresAt ?? null,
   }
 }

@@ -49,6 +49,8 @@ export interface NewFile {
   /** Unix seconds. */
   readonly createdAt: number
   readonly modifiedAt: number
+  /** Of a copy: when it is shared no longer, Unix seconds. */
+  readonly expiresAt?: number | undefined
 }
 
 /** One picture made from a file, or the original with its size in pixels. */

@@ -46,6 +46,21 @@ export const folderListMigrations: readonly Migration[] = [
   },
 ]
 
+/** What came later to files that others share and uploads that others make. */
+export const visitorFilesMigrations: readonly Migration[] = [
+  {
+    id: '0640_copy_ends',
+    async up(schema) {
+      await schema.addColumn('files', 'expires_at', 'integer null')
+      await schema.createIndex('files_expiry', 'files', ['expires_at'], { where: 'expires_at is not null' })
+    },
+  },
+  {
+    id: '0650_reservers',
+    up: (schema) => schema.addColumn('storage_reservations', 'creator_tag', 'text null'),
+  },
+]
+
 const ofFile = {
   columns: ['tenant_id', 'file_id'],
   references: 'files',

@@ -1,15 +1,22 @@
 export { assertAttachable } from './assert-attachable.ts'
+export { updateCopyEnd } from './copy-store.ts'
 export { type FetchDeps, type FetchOutcome, fetchAndTell } from './fetch-file.ts'
 export { assertFileName, normalTags, type StoredFile } from './file.ts'
 export { type AccessTables, accessLevel, asideMark, isReadableFile } from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
-export { fetchFileJob, findOrphansJob, makeVariantsJob, sweepBlobsJob } from './file-jobs.ts'
+export {
+  fetchFileJob,
+  findOrphansJob,
+  makeVariantsJob,
+  sweepBlobsJob,
+  sweepCopiesJob,
+} from './file-jobs.ts'
 export { findUserData, type UserData } from './file-list-store.ts'
 export { findFile } from './file-store.ts'
 export { userDataView } from './file-view.ts'
 export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } from './file-viewer.ts'
-export { filesMigrations, folderListMigrations } from './files-migrations.ts'
+export { filesMigrations, folderListMigrations, visitorFilesMigrations } from './files-migrations.ts'
 export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
 export { makeVariants, type VariantDeps } from './make-variants.ts'
 export { assertMayPlace } from './place-file.ts'
@@ -25,6 +32,7 @@ export {
 export { addSharedFile, removeSharedFile, type SharedFile, type SharedFileDeps } from './shared-file.ts'
 export { deleteReservation } from './storage-store.ts'
 export { findOrphans, type SweepDeps, sweepBlobs } from './sweep-blobs.ts'
+export { sweepCopies } from './sweep-copies.ts'
 export { dropFiles } from './trash-file.ts'
 export { storeUpload, type Upload, type UploadDeps, uploadFile } from './upload-file.ts'
 export { type BlobCensus, type BlobProblem, type VerifyBlobsDeps, verifyBlobs } from './verify-blobs.ts'

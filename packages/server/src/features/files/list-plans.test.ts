@@ -16,7 +16,7 @@ import { type Database, openDatabase, type Reader, type Writer } from '#infra/db
 import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.ts'
 import { listLeaves, removeFiles } from './file-removal-store.ts'
 import { findPlace, restoreTree, trashTree } from './file-tree-store.ts'
-import { filesMigrations, folderListMigrations } from './files-migrations.ts'
+import { filesMigrations, folderListMigrations, visitorFilesMigrations } from './files-migrations.ts'
 
 const owner = identity(aliceTag, alice)
 const visitor = identity(bobTag, alice)
@@ -49,7 +49,13 @@ beforeAll(async () => {
   const file = join(path, 'kith.db')
   const migrations = [
     ...[...relationsMigrations, ...standingMigrations, ...actionsMigrations, ...tagTimesMigrations],
-    ...[...filesMigrations, ...folderListMigrations, ...sharesMigrations, ...collectionsMigrations],
+    ...[
+      ...filesMigrations,
+      ...folderListMigrations,
+      ...sharesMigrations,
+      ...collectionsMigrations,
+      ...visitorFilesMigrations,
+    ],
   ]
   db = await openDatabase({ url: `sqlite:${file}`, migrations })
   explainer = new DatabaseSync(file)

@@ -3,6 +3,7 @@ import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { updateCopyEnd } from './copy-store.ts'
 import { isFileName, type NewFile } from './file.ts'
 import { fetchFileJob } from './file-jobs.ts'
 import { findFile, insertFile } from './file-store.ts'
@@ -22,13 +23,15 @@ export interface SharedFile {
   /** The owner's words, as they came. */
   readonly fileName: string | undefined
   readonly contentType: string | undefined
+  /** Unix seconds; undefined: never. */
+  readonly expiresAt: number | undefined
 }
 
 /** Lets a file that was shared with the tenant appear in its list; a BLOB is fetched. */
 export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: SharedFile): Promise<void> {
   const { fileId, ownerTag } = shared
   const file = describe(deps, shared)
-  if (!(await insertFile(tx, file))) return
+  if (!(await insertFile(tx, file))) return await updateCopyEnd(tx, shared)
   await countFiles(tx, 1)
   if (file.fileTp !== 'BLOB') return
   const payload = { fileId, ownerTag }
@@ -49,7 +52,7 @@ export async function removeSharedFile(
 }
 
 function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {
-  const { fileId, ownerTag, fileName } = shared
+  const { fileId, ownerTag, fileName, expiresAt } = shared
   const fileTp = fileTypeOf(fileId)
   const now = nowSecs(clock)
   const contentType = typeWithoutBytes(shared.contentType)
@@ -70,5 +73,6 @@ function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {
     processingError: undefined,
     createdAt: now,
     modifiedAt: now,
+    expiresAt,
   }
 }

@@ -15,6 +15,7 @@ import {
   type ReadDeps,
   removeSharedFile,
   type SharedFileDeps,
+  updateCopyEnd,
   writeLevel,
 } from '#features/files/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
@@ -43,7 +44,7 @@ export interface FileShareAction {
 }
 
 /** What FSHR actions do to files: on the side of who shares `describe`, `grant`, `withdraw` and `decline`, on that of who
- * is shared with `accept` and `drop`. */
+ * is shared with `accept`, `renew` and `drop`. */
 export function shareActions(deps: ShareActionDeps) {
   return {
     describe: (reader: Reader, asked: Asked) => describe(deps, reader, asked),
@@ -56,6 +57,7 @@ export function shareActions(deps: ShareActionDeps) {
       { subject, issuerTag }: Pick<FileShareAction, 'subject' | 'issuerTag'>,
     ) => withdraw(deps, tx, { tenant, action: { subject, audienceTag: issuerTag } }),
     accept: (tx: Writer, action: FileShareAction) => accept(deps, tx, action),
+    renew: (tx: Writer, action: FileShareAction) => renew(tx, action),
     drop: (tx: Writer, action: Pick<FileShareAction, 'subject' | 'issuerTag'>) => drop(deps, tx, action),
   }
 }
@@ -127,7 +129,7 @@ async function grant(
   const made = {
     ...subject,
     permission: asked === 'W' && known?.permission === 'A' ? 'A' : asked,
-    expiresAt: content.expiresAt === undefined ? undefined : parseTimestamp(content.expiresAt),
+    expiresAt: endOf(content),
     createdBy: authorTag,
     createdAt: nowSecs(deps.clock),
     isDerived: authorTag !== issuerTag && authorTag !== file.ownerTag,
@@ -168,7 +170,18 @@ async function accept(deps: ShareActionDeps, tx: Writer, action: FileShareAction
     ownerTag: issuerTag,
     fileName: typeof fileName === 'string' ? fileName : undefined,
     contentType: typeof contentType === 'string' ? contentType : undefined,
+    expiresAt: endOf(content),
   })
+}
+
+/** Its owner's newest word on how long a file is shared counts at once, also before it is accepted. */
+async function renew(tx: Writer, { subject, issuerTag, content = {} }: FileShareAction): Promise<void> {
+  const fileId = parseFileId(subject ?? '')
+  if (fileId) await updateCopyEnd(tx, { fileId, ownerTag: issuerTag, expiresAt: endOf(content) })
+}
+
+function endOf({ expiresAt }: Readonly<Record<string, unknown>>): number | undefined {
+  return expiresAt === undefined ? undefined : parseTimestamp(expiresAt)
 }
 
 async function drop(

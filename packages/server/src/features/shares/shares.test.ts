@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
+import { sweepCopies } from '#features/files/index.ts'
 import { findReference } from '#features/references/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import {
@@ -134,6 +135,8 @@ onSqlite('Sharing with an identity', (open) => {
     expect(await canRead(lab, fileId, { as: asBob })).toBe(false)
     expect((await list(lab, fileId)).json.data).toEqual([])
     await sweepShares(lab.shareDeps)
+    await lab.settle()
+    expect(lab.notices.at(-1)).toMatchObject({ audienceTag: bobTag, fileId, grant: 'withdrawn' })
     const again = await share(lab, fileId, toBob())
     expect(again.status).toBe(201)
   })
@@ -597,6 +600,43 @@ eachDialect('File share actions', (open) => {
     await drop(bobTag, own)
     expect((await lab.send('GET', `/api/files/${own}/metadata`, at)).status).toBe(200)
     expect(await lab.usage(bob)).toMatchObject({ files: 2 })
+  })
+
+  test('show it no longer than it is shared', async () => {
+    const lab = await openLab()
+    const at = { at: bob, as: identity(bobTag, bob) }
+    const subject = `f1~${'A'.repeat(43)}`
+    const until = (seconds: number | undefined) => ({
+      issuerTag: aliceTag,
+      subject,
+      content: seconds === undefined ? {} : { expiresAt: lab.clock.now() / 1000 + seconds },
+    })
+    const accept = (seconds?: number) =>
+      lab.db.transact(bob.tenantId, (tx) => actionsOf(lab).accept(tx, until(seconds)))
+    const renew = (seconds: number | undefined, issuerTag = aliceTag) =>
+      lab.db.transact(bob.tenantId, (tx) => actionsOf(lab).renew(tx, { ...until(seconds), issuerTag }))
+    const seen = async () => [
+      await canRead(lab, subject, at),
+      (await lab.send('GET', '/api/files', at)).json.data.length,
+      (await lab.usage(bob))?.files,
+    ]
+    await accept(60)
+    await renew(30, caraTag)
+    lab.clock.advance(59_000)
+    await sweepCopies(lab.deps)
+    expect(await seen()).toEqual([true, 1, 1])
+    lab.clock.advance(1_000)
+    expect(await seen()).toEqual([false, 0, 1])
+    await sweepCopies(lab.deps)
+    expect(await seen()).toEqual([false, 0, 0])
+    await accept(60)
+    await renew(undefined)
+    lab.clock.advance(60_000)
+    expect(await seen()).toEqual([true, 1, 1])
+    await accept(60)
+    await renew(30)
+    lab.clock.advance(30_000)
+    expect(await seen()).toEqual([false, 0, 1])
   })
 
   test('put a folder there in which nothing else has its place', async () => {

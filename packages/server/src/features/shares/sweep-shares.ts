@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { type EndDeps, endUnfounded, removeShares } from './end-shares.ts'
+import { type EndDeps, endShares, endUnfounded } from './end-shares.ts'
 import { listExpired, listTenantsToSweep } from './share-store.ts'
 
 export interface SweepSharesDeps extends EndDeps {
@@ -13,7 +13,7 @@ export interface SweepSharesDeps extends EndDeps {
 
 const sharesPerBatch = 200
 
-/** Does the work of `sweepSharesJob`. Expired shares gave nothing any more; whoever had them knew when they end. */
+/** Does the work of `sweepSharesJob`. Expired shares gave nothing any more. */
 export async function sweepShares(deps: SweepSharesDeps): Promise<void> {
   const { db, clock } = deps
   const now = nowSecs(clock)
@@ -30,7 +30,7 @@ export async function sweepShares(deps: SweepSharesDeps): Promise<void> {
 async function sweepBatch(deps: SweepSharesDeps, { tenantId }: Tenant, now: number): Promise<number> {
   return await deps.db.transact(tenantId, async (tx) => {
     const expired = await listExpired(tx, now, sharesPerBatch)
-    await removeShares(deps, tx, expired)
+    await endShares(deps, tx, expired)
     return expired.length
   })
 }

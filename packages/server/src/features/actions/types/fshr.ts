@@ -1,7 +1,8 @@
 import { type FileId, parseFileId, parseTimestamp } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { TypeHooks } from './type-hooks.ts'
+import { findRival, setStatus } from '../action-store.ts'
+import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
 
@@ -34,8 +35,11 @@ export const fshr: TypeHooks = {
     isEnd(action)
       ? ports.fileShares.withdraw(tx, tenant, action)
       : ports.fileShares.grant(tx, tenant, action),
-  async onReceive({ ports, tx, action }) {
-    if (isEnd(action)) await ports.fileShares.drop(tx, action)
+  async onReceive(scene) {
+    const { ports, tx, action } = scene
+    if (!isEnd(action)) return ports.fileShares.renew(tx, action)
+    await ports.fileShares.drop(tx, action)
+    await takeRefusal(scene)
   },
   async onEnd({ ports, tx, tenant, action }) {
     if (isEnd(action)) return
@@ -44,6 +48,21 @@ export const fshr: TypeHooks = {
   },
   onAccept: ({ ports, tx, action }) => ports.fileShares.accept(tx, action),
   onReject: ({ ports, tx, action }) => ports.fileShares.drop(tx, action),
+  answer: ({ issuerTag, actionId, subject }, verdict) =>
+    verdict === 'accept'
+      ? undefined
+      : { type: 'FSHR', subType: endingSubType, audienceTag: issuerTag, subject, x: { offer: actionId } },
+}
+
+/** Whoever a file was offered to does not want it. What was offered anew meanwhile stays. */
+async function takeRefusal({ ports, tx, tenant, action }: HookScene): Promise<void> {
+  const { type, subject, issuerTag: audienceTag } = action
+  const offer = await findRival(tx, { type, issuerTag: tenant.idTag, audienceTag, subject })
+  const isLive = offer !== undefined && !isEnd(offer)
+  const named = action.x?.offer
+  if (isLive && named !== undefined && named !== offer.actionId) return
+  await ports.fileShares.decline(tx, tenant, action)
+  if (isLive) await setStatus(tx, offer.actionId, 'D')
 }
 
 function fileIdOf(subject: string | undefined): FileId {
