@@ -10,6 +10,14 @@ interface Pace {
 export interface AttemptBucket extends Pace {
   readonly tenantId: TenantId
   readonly key: string
+  /** Filled by people who have nothing to do with each other: whoever finds it full gets a turn. */
+  readonly isShared?: true
+}
+
+/** An attempt that somebody may make later, counted already, so that others cannot keep them out for ever. */
+export interface AttemptTurn {
+  readonly tenantId: TenantId
+  readonly key: string
 }
 
 // From where the account has been used before: a person who mistypes, or somebody in the same house.
@@ -29,20 +37,27 @@ export function signInBuckets(
 ): AttemptBucket[] {
   if (isKnown) return [{ tenantId, key: `device ${place} ${idTag}`, ...knownDevice }]
   return [
-    { tenantId, key: `account ${idTag}`, ...account },
+    { tenantId, key: `account ${idTag}`, ...account, isShared: true },
     { tenantId: serverTenant, key: `address ${place}`, ...address },
-    { tenantId: serverTenant, key: 'everybody', ...everybody },
+    { tenantId: serverTenant, key: 'everybody', ...everybody, isShared: true },
   ]
 }
 
-/** Takes one attempt from a bucket that is full until `fullUntilMs` (undefined = untouched): when it is full again
- * afterwards, or when there will be room. */
+/** The turn of an address to sign in to one account. */
+export function signInTurn(
+  tenantId: TenantId,
+  { idTag, place }: { readonly idTag: string; readonly place: string },
+): AttemptTurn {
+  return { tenantId, key: `turn ${place} ${idTag}` }
+}
+
+/** Takes one attempt from a bucket that is full until `fullUntilMs` (undefined = untouched): until when it is full
+ * afterwards, and when there is room for the attempt. */
 export function takeAttempt(
   { burst, refillMs }: Pace,
   fullUntilMs: number | undefined,
   nowMs: number,
-): { readonly fullUntilMs: number } | { readonly retryAtMs: number } {
+): { readonly fullUntilMs: number; readonly roomAtMs: number } {
   const next = Math.max(fullUntilMs ?? 0, nowMs) + refillMs
-  const roomAtMs = next - burst * refillMs
-  return roomAtMs <= nowMs ? { fullUntilMs: next } : { retryAtMs: roomAtMs }
+  return { fullUntilMs: next, roomAtMs: next - burst * refillMs }
 }

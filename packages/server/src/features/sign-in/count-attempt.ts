@@ -1,33 +1,71 @@
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type AttemptBucket, takeAttempt } from './attempt-buckets.ts'
+import { type AttemptBucket, type AttemptTurn, takeAttempt } from './attempt-buckets.ts'
 import { deleteIdleBuckets, findFullUntil, putFullUntil } from './attempt-store.ts'
 
+// A person who was told when to come again, and was called away meanwhile.
+const turnKeptMs = 10 * 60_000
+// 5 760 addresses that attack one account at once; its owner then comes by mail or with another device.
+const longestWaitMs = 24 * 3_600_000
+
 /** Counts an attempt before it is made, so that parallel ones cannot slip by. `E-RATELIMIT` when a bucket is used up;
- * then nothing is counted. */
+ * then nothing is counted, unless the bucket is shared and there is a `turn`: the attempt is counted now, and may be made
+ * when its turn has come, whatever others do until then. */
 export async function countAttempt(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   buckets: readonly AttemptBucket[],
+  turn?: AttemptTurn,
 ): Promise<void> {
   const retryAtMs = await db.transact(serverTenant, async (tx) => {
     const nowMs = clock.now()
-    const taken: { bucket: AttemptBucket; fullUntilMs: number }[] = []
-    for (const bucket of buckets) {
-      const own = tx.as(bucket.tenantId)
-      const taking = takeAttempt(bucket, await findFullUntil(own, bucket.key), nowMs)
-      if ('retryAtMs' in taking) return taking.retryAtMs
-      taken.push({ bucket, fullUntilMs: taking.fullUntilMs })
-    }
-    for (const { bucket, fullUntilMs } of taken) {
-      const own = tx.as(bucket.tenantId)
-      await deleteIdleBuckets(own, nowMs)
-      await putFullUntil(own, bucket.key, fullUntilMs)
-    }
-    return undefined
+    const turnAtMs = turn && (await findTurn(tx, turn))
+    if (turn && turnAtMs !== undefined && turnAtMs + turnKeptMs > nowMs)
+      return turnAtMs > nowMs ? turnAtMs : await endTurn(tx, turn)
+    return await take(tx, { buckets, turn, nowMs })
   })
   if (retryAtMs !== undefined)
     throw new Failure('E-RATELIMIT', { retryAfterSecs: Math.ceil((retryAtMs - clock.now()) / 1000) })
+}
+
+interface Taking {
+  readonly buckets: readonly AttemptBucket[]
+  readonly turn: AttemptTurn | undefined
+  readonly nowMs: number
+}
+
+/** When to come again; undefined when the attempt may be made now. */
+async function take(tx: Writer, { buckets, turn, nowMs }: Taking): Promise<number | undefined> {
+  const taken: { bucket: AttemptBucket; fullUntilMs: number; roomAtMs: number }[] = []
+  for (const bucket of buckets) {
+    const taking = takeAttempt(bucket, await findFullUntil(tx.as(bucket.tenantId), bucket.key), nowMs)
+    const mayWait = bucket.isShared && turn && taking.roomAtMs <= nowMs + longestWaitMs
+    if (taking.roomAtMs > nowMs && !mayWait) return taking.roomAtMs
+    taken.push({ bucket, ...taking })
+  }
+  for (const { bucket, fullUntilMs } of taken) {
+    const own = tx.as(bucket.tenantId)
+    await deleteIdleBuckets(own, nowMs)
+    await putFullUntil(own, bucket.key, fullUntilMs)
+  }
+  const atMs = Math.max(nowMs, ...taken.map(({ roomAtMs }) => roomAtMs))
+  if (!turn || atMs <= nowMs) return undefined
+  await giveTurn(tx, turn, atMs)
+  return atMs
+}
+
+/** Lets somebody make an attempt at that time, whatever others do until then. */
+export async function giveTurn(tx: Writer, { tenantId, key }: AttemptTurn, atMs: number): Promise<void> {
+  await putFullUntil(tx.as(tenantId), key, atMs + turnKeptMs)
+}
+
+async function findTurn(tx: Writer, { tenantId, key }: AttemptTurn): Promise<number | undefined> {
+  const keptUntilMs = await findFullUntil(tx.as(tenantId), key)
+  return keptUntilMs === undefined ? undefined : keptUntilMs - turnKeptMs
+}
+
+async function endTurn(tx: Writer, { tenantId, key }: AttemptTurn): Promise<undefined> {
+  await putFullUntil(tx.as(tenantId), key, 0)
 }
 
 /** Takes a counted attempt back, because it was right. */

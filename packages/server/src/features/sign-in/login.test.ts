@@ -66,6 +66,35 @@ eachDialect('signing in with a password', (open) => {
     expect((await tryLogin(site, { from: '203.0.113.99' })).status).toBe(200)
   })
 
+  test('gives the owner a turn at a new address, however many strangers go on guessing', async () => {
+    const site = await openSignInSite(open)
+    const guess = async (count: number) => {
+      const answers = await Promise.all(
+        Array.from({ length: count }, (_, at) =>
+          tryLogin(site, { password: 'wrong password', from: `203.0.${at % 3}.${at}` }),
+        ),
+      )
+      return answers.filter(({ status }) => status === 401).length
+    }
+    expect(await guess(40)).toBe(20)
+    const owner = { from: '192.0.2.77' }
+    const stopped = await tryLogin(site, owner)
+    refused(stopped, 429, 'E-RATELIMIT')
+    const waitSecs = Number(stopped.headers['retry-after'])
+    expect(waitSecs).toBe(21 * 15)
+    let guesses = 0
+    for (let passed = 0; passed < waitSecs; passed += 15) {
+      guesses += await guess(40)
+      // Who asks again before the turn has come neither loses it nor gets another.
+      refused(await tryLogin(site, owner), 429, 'E-RATELIMIT')
+      site.clock.advance(15_000)
+    }
+    // As many as the account takes from all strangers together, and no more.
+    expect(guesses).toBe(20)
+    expect((await tryLogin(site, { ...owner, password: 'wrong password' })).status).toBe(401)
+    refused(await tryLogin(site, owner), 429, 'E-RATELIMIT')
+  })
+
   test('slows one address down over all accounts of the server', async () => {
     const site = await openSignInSite(open)
     const from = '203.0.113.5'
@@ -203,15 +232,15 @@ describe('an attempt', () => {
     let fullUntilMs: number | undefined
     for (let turn = 0; turn < 3; turn += 1) {
       const taking = takeAttempt(pace, fullUntilMs, 10_000)
-      if (!('fullUntilMs' in taking)) throw new Error('no room')
+      expect(taking.roomAtMs).toBeLessThanOrEqual(10_000)
       fullUntilMs = taking.fullUntilMs
     }
-    expect(takeAttempt(pace, fullUntilMs, 10_000)).toEqual({ retryAtMs: 11_000 })
-    expect(takeAttempt(pace, fullUntilMs, 11_000)).toEqual({ fullUntilMs: 14_000 })
+    expect(takeAttempt(pace, fullUntilMs, 10_000)).toEqual({ fullUntilMs: 14_000, roomAtMs: 11_000 })
+    expect(takeAttempt(pace, fullUntilMs, 11_000)).toEqual({ fullUntilMs: 14_000, roomAtMs: 11_000 })
   })
 
   test('finds a bucket that has rested long enough as good as new', () => {
-    expect(takeAttempt(pace, 13_000, 13_000)).toEqual({ fullUntilMs: 14_000 })
-    expect(takeAttempt(pace, 13_000, 99_000)).toEqual({ fullUntilMs: 100_000 })
+    expect(takeAttempt(pace, 13_000, 13_000)).toEqual({ fullUntilMs: 14_000, roomAtMs: 11_000 })
+    expect(takeAttempt(pace, 13_000, 99_000)).toEqual({ fullUntilMs: 100_000, roomAtMs: 97_000 })
   })
 })

@@ -6,7 +6,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { type AttemptBucket, signInBuckets } from './attempt-buckets.ts'
+import { type AttemptBucket, signInBuckets, signInTurn } from './attempt-buckets.ts'
 import {
   answerLogin,
   type CompleteLoginDeps,
@@ -38,12 +38,10 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
   const { isBase } = await getActiveTenant(deps, tenant)
   const reader = db.reader(tenant.tenantId)
   const isKnown = await hasSignedInFrom(reader, tenant.idTag, device.ip)
-  const buckets = signInBuckets(tenant.tenantId, serverTenant, {
-    idTag,
-    place: rateKeyOf(device.ip),
-    isKnown,
-  })
-  await countAttempt(deps, buckets)
+  const place = rateKeyOf(device.ip)
+  const buckets = signInBuckets(tenant.tenantId, serverTenant, { idTag, place, isKnown })
+  const turn = isKnown ? undefined : signInTurn(tenant.tenantId, { idTag, place })
+  await countAttempt(deps, buckets, turn)
   const account = await findAccount(reader)
   const ownHash = idTag === tenant.idTag ? account?.passwordHash : undefined
   const { isRight, isOutdated } = await deps.passwords.check(password, ownHash)

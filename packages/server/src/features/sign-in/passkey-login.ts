@@ -7,7 +7,7 @@ import { type Reader, serverTenant } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { signInBuckets } from './attempt-buckets.ts'
+import { signInBuckets, signInTurn } from './attempt-buckets.ts'
 import {
   answerLogin,
   type CompleteLoginDeps,
@@ -73,8 +73,8 @@ export async function loginWithPasskey(
 ): Promise<LoginSession> {
   await getActiveTenant(deps, tenant)
   const reader = deps.db.reader(tenant.tenantId)
-  const buckets = await bucketsOf(reader, tenant, device)
-  await countAttempt(deps, buckets)
+  const { buckets, turn } = await roomFor(reader, tenant, device)
+  await countAttempt(deps, buckets, turn)
   const passkeys = await listPasskeys(reader)
   const passkey = passkeys.find(({ keyId }) => keyId === answer.id)
   const counter = passkey && (await verify(deps, { tenant, answer, passkey }))
@@ -91,10 +91,12 @@ export async function loginWithPasskey(
 }
 
 /** Nobody guesses a signature, but each wrong one costs a check and a line in the trail. */
-async function bucketsOf(reader: Reader, tenant: Tenant, { ip }: Device) {
+async function roomFor(reader: Reader, tenant: Tenant, { ip }: Device) {
   const isKnown = await hasSignedInFrom(reader, tenant.idTag, ip)
   const idTag = `passkey ${tenant.idTag}`
-  return signInBuckets(tenant.tenantId, serverTenant, { idTag, place: rateKeyOf(ip), isKnown })
+  const place = rateKeyOf(ip)
+  const buckets = signInBuckets(tenant.tenantId, serverTenant, { idTag, place, isKnown })
+  return { buckets, turn: isKnown ? undefined : signInTurn(tenant.tenantId, { idTag, place }) }
 }
 
 /** The new counter of a good answer. */

@@ -147,6 +147,25 @@ onSqlite('a forgotten password', (open) => {
     expect((await findAccount(site.db.reader(site.alice.tenantId)))?.emailVerifiedAt).toBeUndefined()
   })
 
+  test('with a link opens the account at a new address, though strangers keep it busy', async () => {
+    const site = await openSignInSite(open)
+    const attempt = (from: string, typed: string) =>
+      site.ask('POST', '/api/auth/login', {
+        body: { idTag: aliceTag, password: typed },
+        headers: { 'x-forwarded-for': from },
+      })
+    const from = '192.0.2.77'
+    for (let turn = 0; turn < 60; turn += 1) await attempt(`203.0.113.${turn}`, 'wrong password')
+    refused(await attempt(from, password), 429, 'E-RATELIMIT')
+    const { status } = await site.ask('POST', '/api/auth/set-password', {
+      body: { token: await makeRef(site, 'password-reset'), password: newPassword },
+      headers: { 'x-forwarded-for': from },
+    })
+    expect(status).toBe(200)
+    refused(await attempt('192.0.2.99', newPassword), 429, 'E-RATELIMIT')
+    expect((await attempt(from, newPassword)).status).toBe(200)
+  })
+
   test('is set once by many who use one link at once', async () => {
     const site = await openSignInSite(open)
     const refId = await makeRef(site, 'welcome')

@@ -13,8 +13,11 @@ import { personalMethods, type RevokeDeps, revokeSessions } from '#features/sess
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { signInTurn } from './attempt-buckets.ts'
 import { getActiveTenant } from './complete-login.ts'
+import { giveTurn } from './count-attempt.ts'
 
 export interface SetPasswordDeps extends RevokeDeps {
   readonly db: Database
@@ -49,6 +52,9 @@ export async function setPasswordByReference(
       await markEmailVerified(deps, tx)
     await exhaustReferences(tx, passwordReferences)
     await endSessions(deps, tx, tenant)
+    // Whoever reads the owner's mail is not kept from the account by those who guess at it.
+    const turn = signInTurn(tenant.tenantId, { idTag: tenant.idTag, place: rateKeyOf(ip) })
+    await giveTurn(tx, turn, deps.clock.now())
     await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })
     tx.afterCommit(() => deps.onPasswordSet(tenant))
   })
