@@ -2,6 +2,7 @@ import { accountsMigrations } from '#features/accounts/index.ts'
 import {
   actionsMigrations,
   awaitedAttachmentsMigrations,
+  callerMemoryMigrations,
   listIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   ...folderListMigrations,
   ...leadersMigrations,
   ...visitorFilesMigrations,
+  ...callerMemoryMigrations,
 ]

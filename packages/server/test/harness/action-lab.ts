@@ -32,6 +32,7 @@ import {
   actionEndpoints,
   actionsMigrations,
   awaitedAttachmentsMigrations,
+  callerMemoryMigrations,
   findConcerned,
   findStoredAction,
   handleActionJobs,
@@ -76,6 +77,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...uniqueTimesMigrations,
   ...awaitedAttachmentsMigrations,
   ...listIndexMigrations,
+  ...callerMemoryMigrations,
 ]
 
 interface Sent {

@@ -27,6 +27,7 @@ export function actionView(row: FeedRow, showsMarks: boolean): Outgoing<Action> 
   if (row.subject !== null) view.subject = row.subject
   if (row.expires_at !== null) view.expiresAt = row.expires_at
   if (row.published_at !== null) view.published = row.published_at
+  if (row.publish_at !== null) view.publishAt = row.publish_at
   if (row.flags !== null) view.flags = row.flags
   if (row.x !== null) view.x = new RawJson(row.x)
   return view as Outgoing<Action>
@@ -44,7 +45,8 @@ export function statView({ reactions, comments, views, shares, own_reaction, com
   const counts = { reactions, comments, views, shares }
   return comments_read === null
     ? { ...counts, ownReaction: own_reaction }
-    : { ...counts, ownReaction: own_reaction, commentsRead: comments_read }
+    : // The issuer’s server has the last word on how many there are.
+      { ...counts, ownReaction: own_reaction, commentsRead: Math.min(comments_read, comments) }
 }
 
 /** An action as its creation answers it. */
@@ -69,6 +71,7 @@ export function createdView(action: StoredAction): CreatedAction {
       subject: action.subject,
       expiresAt: action.expiresAt,
       published: action.publishedAt,
+      publishAt: action.publishAt,
       flags: action.flags,
       x: action.x,
     }),

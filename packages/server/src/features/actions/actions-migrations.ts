@@ -96,6 +96,27 @@ export const awaitedAttachmentsMigrations: readonly Migration[] = [
   },
 ]
 
+/** What is remembered for callers: the first answer to an idempotency key, and which comments somebody has read. */
+export const callerMemoryMigrations: readonly Migration[] = [
+  {
+    id: '1230_kept_answers',
+    up: (schema) => schema.addColumn('idempotency_keys', 'answer', 'text null'),
+  },
+  {
+    id: '1231_comment_reads',
+    async up(schema) {
+      await schema.createTable(
+        'comment_reads',
+        { tenant_id: 'integer', comment_id: 'text', reader_tag: 'text' },
+        { primaryKey: ['tenant_id', 'comment_id', 'reader_tag'], clustered: true },
+      )
+      // They counted what there was, not what was shown.
+      const deletion = 'delete from action_reads'
+      await schema.run({ sqlite: deletion, postgres: deletion })
+    },
+  },
+]
+
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'actions',

@@ -186,6 +186,24 @@ eachDialect('actions', (open) => {
       )
     })
 
+    test('answers what it answered first, whatever became of the action', async () => {
+      const { alice } = await start()
+      const first = await alice.create(keyed)
+      await alice.remove(first.actionId)
+      expect(await alice.create(keyed)).toEqual(first)
+      const draft = { ...text('later'), idempotencyKey: 'key-2', draft: true }
+      const made = await alice.create(draft)
+      await alice.update(made.actionId, { content: { text: 'otherwise' } })
+      await alice.publish(made.actionId)
+      expect(await alice.create(draft)).toEqual(made)
+    })
+
+    test('takes what says nothing for what is not said', async () => {
+      const { alice } = await start()
+      const first = await alice.create(keyed)
+      expect(await alice.create({ ...keyed, draft: false, attachments: [], audience: [] })).toEqual(first)
+    })
+
     test('is the caller’s and the tenant’s own', async () => {
       const { lab, alice, bob } = await start()
       const club = await lab.makeTenant('club.example.com', 'community')

@@ -7,6 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction, replaceAction, setExtra, setStatus } from './action-store.ts'
+import { assertTimes } from './action-times.ts'
 import { scheduleAction } from './create-action.ts'
 import { getOwnAction } from './delete-action.ts'
 import type { ActionRequest } from './get-action.ts'
@@ -15,6 +16,7 @@ import { type ActionInput, parseAction } from './parse-action.ts'
 import { prepareBody } from './prepare-action.ts'
 import { type Draft, extraMembers, signAction } from './sign-action.ts'
 import { publishInto } from './store-action.ts'
+import { assertFitsToken } from './token-size.ts'
 import type { Issuing } from './types/type-hooks.ts'
 
 /** What a draft may be changed to. */
@@ -49,6 +51,7 @@ export async function publishDraft(
   assertMayIssue(request.tenant, request.caller)
   const issuing = await issuingOf(ports, request)
   if (publishAt !== undefined && publishAt > nowSecs(ports.clock)) {
+    assertTimes({ expiresAt: draft.expiresAt, publishAt }, nowSecs(ports.clock))
     const checked = await prepareAgain(ports, issuing, draft)
     return moveDraft(ports, request.tenant, { ...checked, status: 'S', publishAt }, ['R', 'S'])
   }
@@ -139,7 +142,10 @@ async function prepareAgain(
   const reader = ports.db.reader(issuing.tenant.tenantId)
   const body = parseAction({ ...draft, ...change })
   const prepared = await prepareBody(ports, reader, { issuing, body })
-  return { ...draft, ...prepared, x: extraMembers(prepared.x, draft.authorTag) }
+  assertTimes(prepared, nowSecs(ports.clock))
+  const changed = { ...draft, ...prepared, x: extraMembers(prepared.x, draft.authorTag) }
+  assertFitsToken(changed)
+  return changed
 }
 
 /** Writes a draft back where it still is what it was. */

@@ -5,14 +5,16 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { findStoredAction, insertAction } from './action-store.ts'
-import { claimKey, findClaim, hashBody, type IdempotencyKey } from './idempotency-store.ts'
+import { insertAction } from './action-store.ts'
+import { assertTimes } from './action-times.ts'
+import { claimKey, findClaim, hashBody, type IdempotencyKey, putAnswer } from './idempotency-store.ts'
 import { assertMayIssue } from './issuer.ts'
 import { publishLaterJob } from './job-kinds.ts'
 import { type ActionInput, parseAction } from './parse-action.ts'
 import { prepareBody } from './prepare-action.ts'
 import { draftAction, signAction } from './sign-action.ts'
 import { storeAction } from './store-action.ts'
+import { assertFitsToken } from './token-size.ts'
 
 /** What a caller asks for. Times are Unix seconds. */
 export interface CreateAction {
@@ -46,7 +48,9 @@ export async function createAction(ports: ActionPorts, request: CreateAction): P
   return ports.db.transact(tenant.tenantId, async (tx) => {
     if (key && !(await claimKey(tx, key, { actionId: made.action.actionId, now })))
       return getEarlier(tx, key, now)
-    return storeMade(ports, tx, made)
+    const stored = await storeMade(ports, tx, made)
+    if (key) await putAnswer(tx, key, stored)
+    return stored
   })
 }
 
@@ -56,9 +60,12 @@ export async function makeAction(ports: ActionPorts, request: CreateAction): Pro
   assertMayIssue(tenant, caller)
   const reader = ports.db.reader(tenant.tenantId)
   const issuing = { tenant, caller, viewer: await findViewer(reader, tenant, caller, 'one') }
+  const now = nowSecs(ports.clock)
   const body = await prepareBody(ports, reader, { issuing, body: parseAction(input) })
+  assertTimes({ expiresAt: body.expiresAt, publishAt }, now)
   const draft = { ...draftAction(ports, issuing, body), publishedAt: request.published }
-  if (publishAt !== undefined && publishAt > nowSecs(ports.clock))
+  assertFitsToken(draft)
+  if (publishAt !== undefined && publishAt > now)
     return { tenant, action: { ...draft, status: 'S', publishAt } }
   if (request.draft) return { tenant, action: draft }
   return { tenant, action: await signAction(ports, reader, { tenant, draft }) }
@@ -89,7 +96,10 @@ export async function scheduleAction(
 function keyOf(request: CreateAction, caller: Identified): IdempotencyKey | undefined {
   const { idempotencyKey: key, input, draft, publishAt, published } = request
   if (key === undefined) return undefined
-  return { callerTag: caller.idTag, key, bodyHash: hashBody({ input, draft, publishAt, published }) }
+  // What says nothing is the same as saying nothing.
+  const said = Object.entries(input).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+  const body = { input: Object.fromEntries(said), draft: draft || undefined, publishAt, published }
+  return { callerTag: caller.idTag, key, bodyHash: hashBody(body) }
 }
 
 async function findEarlier(
@@ -101,7 +111,7 @@ async function findEarlier(
   if (!claim) return undefined
   if (claim.bodyHash !== key.bodyHash)
     throw new Failure('E-DUPLICATE', { message: 'This idempotency key was used for another request.' })
-  return findStoredAction(reader, claim.actionId)
+  return claim.answer
 }
 
 async function getEarlier(reader: Reader, key: IdempotencyKey, now: number): Promise<StoredAction> {

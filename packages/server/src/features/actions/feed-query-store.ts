@@ -28,6 +28,7 @@ export interface FeedRow {
   subject: string | null
   expires_at: number | null
   published_at: number | null
+  publish_at: number | null
   visibility: string | null
   flags: string | null
   x: string | null
@@ -63,6 +64,7 @@ const columns = [
   'a.subject',
   'a.expires_at',
   'a.published_at',
+  'a.publish_at',
   'a.visibility',
   'a.flags',
   'a.x',

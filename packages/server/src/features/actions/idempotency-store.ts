@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ActionId, IdTag } from '@kith/protocol'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import type { StoredAction } from './action.ts'
+import { fromRow, toRow } from './action-row.ts'
+import type { ActionRow } from './action-tables.ts'
 
 interface IdempotencyRow {
   tenant_id: number
@@ -9,6 +12,8 @@ interface IdempotencyRow {
   body_hash: string
   action_id: string
   created_at: number
+  /** The action as it was then, without its token. */
+  answer: string | null
 }
 interface IdempotencyTables {
   idempotency_keys: IdempotencyRow
@@ -24,28 +29,30 @@ export interface IdempotencyKey {
 
 const lifetimeSecs = 24 * 60 * 60
 
-const claimRow = statement<IdempotencyTables, IdempotencyRow & { expired: number }, unknown>(
-  (tables, value) =>
-    tables
-      .insertInto('idempotency_keys')
-      .values({
-        tenant_id: value('tenant_id'),
-        caller_tag: value('caller_tag'),
-        idempotency_key: value('idempotency_key'),
-        body_hash: value('body_hash'),
-        action_id: value('action_id'),
-        created_at: value('created_at'),
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['tenant_id', 'caller_tag', 'idempotency_key'])
-          .doUpdateSet((row) => ({
-            body_hash: row.ref('excluded.body_hash'),
-            action_id: row.ref('excluded.action_id'),
-            created_at: row.ref('excluded.created_at'),
-          }))
-          .where('idempotency_keys.created_at', '<=', value('expired')),
-      ),
+type Claim = Omit<IdempotencyRow, 'answer'> & { readonly expired: number }
+
+const claimRow = statement<IdempotencyTables, Claim, unknown>((tables, value) =>
+  tables
+    .insertInto('idempotency_keys')
+    .values({
+      tenant_id: value('tenant_id'),
+      caller_tag: value('caller_tag'),
+      idempotency_key: value('idempotency_key'),
+      body_hash: value('body_hash'),
+      action_id: value('action_id'),
+      created_at: value('created_at'),
+      answer: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant_id', 'caller_tag', 'idempotency_key'])
+        .doUpdateSet((row) => ({
+          body_hash: row.ref('excluded.body_hash'),
+          action_id: row.ref('excluded.action_id'),
+          created_at: row.ref('excluded.created_at'),
+        }))
+        .where('idempotency_keys.created_at', '<=', value('expired')),
+    ),
 )
 
 const selectRow = statement<
@@ -95,15 +102,34 @@ export async function claimKey(
   return changed > 0
 }
 
+/** Keeps what the first request is answered: whatever becomes of the action, the same request gets that answer again. */
+export async function putAnswer(
+  tx: Writer,
+  { callerTag, key }: IdempotencyKey,
+  action: StoredAction,
+): Promise<void> {
+  const answer = JSON.stringify({ ...toRow(tx.tenantId, action), token: null })
+  await tx
+    .tables<IdempotencyTables>()
+    .updateTable('idempotency_keys')
+    .set({ answer })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('caller_tag', '=', callerTag)
+    .where('idempotency_key', '=', key)
+    .execute()
+}
+
 /** What an earlier request made with the key. */
 export async function findClaim(
   reader: Reader,
   { callerTag, key }: IdempotencyKey,
   now: number,
-): Promise<{ actionId: ActionId; bodyHash: string } | undefined> {
+): Promise<{ readonly answer: StoredAction | undefined; readonly bodyHash: string } | undefined> {
   const expired = now - lifetimeSecs
   const row = await reader.first(selectRow, { tenantId: reader.tenantId, callerTag, key, expired })
-  return row && { actionId: row.action_id as ActionId, bodyHash: row.body_hash }
+  if (!row) return undefined
+  const answer = row.answer === null ? undefined : fromRow(JSON.parse(row.answer) as ActionRow)
+  return { answer, bodyHash: row.body_hash }
 }
 
 /** Forgets keys of all tenants that have had their day. */

@@ -7,6 +7,7 @@ export { findStoredAction } from './action-store.ts'
 export {
   actionsMigrations,
   awaitedAttachmentsMigrations,
+  callerMemoryMigrations,
   listIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,

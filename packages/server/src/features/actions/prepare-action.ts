@@ -22,7 +22,9 @@ export async function prepareBody(
   hooks.check?.(body)
   const getShown = (actionId: string) => getShownAction(ports, reader, { issuing, actionId })
   const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
-  if (completed.subType !== endingSubType) await assertAudienceExists(ports, completed.audienceTag)
+  // Those whom an answer goes to besides are the parent's affair: one who has gone does not silence the others.
+  if (completed.subType !== endingSubType)
+    await assertAudienceExists(ports, [completed.audienceTag ?? [], body.audience].flat())
   const { attachments } = completed
   if (attachments.length > 0 && issuing.caller)
     await ports.assertAttachable(reader, attachments, issuing.caller)
@@ -43,10 +45,17 @@ async function getShownAction(
   return action
 }
 
-async function assertAudienceExists(ports: ActionPorts, audienceTag: IdTag | undefined): Promise<void> {
-  if (audienceTag === undefined) return
-  // One that cannot be asked now is delivered to when it can.
-  if ((await ports.findIdentity(audienceTag)) === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
+// So many identities are looked for at the same time; each may live on another server.
+const atOnce = 10
+
+async function assertAudienceExists(ports: ActionPorts, idTags: readonly IdTag[]): Promise<void> {
+  const named = [...new Set(idTags)]
+  for (let from = 0; from < named.length; from += atOnce) {
+    const portion = named.slice(from, from + atOnce)
+    const found = await Promise.all(portion.map((idTag) => ports.findIdentity(idTag)))
+    // One that cannot be asked now is delivered to when it can.
+    if (found.includes('unknown')) throw new Failure('E-PROFILE-NOTFOUND')
+  }
 }
 
 /** What nothing was said about, and nothing inherited: the tenant's own choice, or the type's. */
