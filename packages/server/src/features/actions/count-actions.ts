@@ -1,10 +1,11 @@
-import { type ActionId, parseActionId } from '@kith/protocol'
+import { type ActionId, parseActionId, type Visibility } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { addToCount, type Counter } from './count-store.ts'
+import { addToCount, type Counter, findVisibility } from './count-store.ts'
 import { tellCountsJob } from './job-kinds.ts'
+import { deleteReads } from './reader-store.ts'
 
 // One word for all that happens meanwhile: a popular action is not told about each time it is liked.
 const tellAfterMs = 10_000
@@ -20,6 +21,15 @@ function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId
   return undefined
 }
 
+// From the narrowest to the widest.
+const widths: readonly Visibility[] = [null, 'C', 'F', 'V', 'P']
+
+/** What fewer may read than the action it is about is not counted: the number would tell the others of it. */
+async function isAsWideAsRoot(tx: Writer, { withinId, visibility }: StoredAction): Promise<boolean> {
+  const root = withinId && (await findVisibility(tx, withinId))
+  return !root || widths.indexOf(visibility) >= widths.indexOf(root.visibility)
+}
+
 /** Counts an action with the row it adds, or takes it back. */
 export async function countAction(
   ports: Pick<ActionPorts, 'jobs' | 'clock' | 'onCounted'>,
@@ -28,6 +38,10 @@ export async function countAction(
 ): Promise<void> {
   const counted = countedAt(action)
   if (!counted) return
+  if (counted.counter === 'comments') {
+    if (by === -1) await deleteReads(tx, { commentId: action.actionId, parentId: counted.targetId })
+    if (!(await isAsWideAsRoot(tx, action))) return
+  }
   const issuerTag = await addToCount(tx, counted.counter, {
     actionId: counted.targetId,
     by,

@@ -1,4 +1,4 @@
-import type { ActionId, IdTag } from '@kith/protocol'
+import type { ActionId, IdTag, Visibility } from '@kith/protocol'
 import { sql } from 'kysely'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { ActionTables } from './action-tables.ts'
@@ -53,6 +53,27 @@ export async function addToCount(
 ): Promise<IdTag | undefined> {
   const [row] = await tx.run(add[counter], { ...values, tenantId: tx.tenantId })
   return row && (row.issuer_tag as IdTag)
+}
+
+const selectVisibility = statement<
+  ActionTables,
+  { tenantId: number; actionId: string },
+  { visibility: string | null }
+>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select('visibility')
+    .where('tenant_id', '=', value('tenantId'))
+    .where('action_id', '=', value('actionId')),
+)
+
+/** Who may read an action, if it is held here. */
+export async function findVisibility(
+  reader: Reader,
+  actionId: ActionId,
+): Promise<{ readonly visibility: Visibility } | undefined> {
+  const row = await reader.first(selectVisibility, { tenantId: reader.tenantId, actionId })
+  return row && { visibility: row.visibility as Visibility }
 }
 
 /** The counters of an action. */

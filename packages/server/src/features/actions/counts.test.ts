@@ -149,4 +149,52 @@ eachDialect('counts', (open) => {
     await alice.as(guest).list({ rootId: actionId })
     expect(await statOf(alice.as(guest))).not.toHaveProperty('commentsRead')
   })
+
+  test('of read comments are of those that were shown, each once, and not of what is deleted', async () => {
+    const { alice, bob, actionId, statOf, settle, tick } = await start()
+    const made: string[] = []
+    for (const text of ['1', '2', '3', '4']) {
+      made.push((await bob.create({ type: 'CMNT', parentId: actionId, content: { text } })).actionId)
+      tick()
+    }
+    await settle()
+    const first = await alice.page({ parentId: actionId, limit: 1 })
+    expect(await statOf(alice)).toMatchObject({ comments: 4, commentsRead: 1 })
+    await alice.page({ parentId: actionId, limit: 1 })
+    expect(await statOf(alice)).toMatchObject({ commentsRead: 1 })
+    await alice.page({ rootId: actionId, limit: 2, cursor: first.nextCursor ?? '' })
+    expect(await statOf(alice)).toMatchObject({ comments: 4, commentsRead: 3 })
+    await bob.remove(made[3] ?? '')
+    await settle()
+    expect(await statOf(alice)).toMatchObject({ comments: 3, commentsRead: 2 })
+  })
+
+  test('of read comments are not kept for what the caller may not read', async () => {
+    const { alice, bob, db } = await start()
+    const { actionId } = await alice.create({ ...post, visibility: null })
+    await alice.create({ type: 'CMNT', parentId: actionId, content: { text: 'to myself' } })
+    expect(await alice.as(identity(bob.idTag)).list({ parentId: actionId })).toEqual([])
+    const reads = db.reader(alice.tenant.tenantId).tables<{ action_reads: { tenant_id: number } }>()
+    expect(await reads.selectFrom('action_reads').selectAll().execute()).toEqual([])
+  })
+
+  test('of comments leave out those that not all readers of the root may read', async () => {
+    const { alice, bob, carol, actionId, statOf, settle, tick } = await start()
+    const comment = (who: Actor, visibility: 'C' | 'V' | 'P') =>
+      who.create({ type: 'CMNT', parentId: actionId, content: { text: visibility }, visibility })
+    const narrow = await comment(alice, 'C')
+    const byBob = await comment(bob, 'V')
+    await settle()
+    expect(await statOf(alice)).toMatchObject({ comments: 0 })
+    const wide = await comment(carol, 'P')
+    await settle()
+    tick(10)
+    await settle()
+    for (const who of [alice, alice.as(guest), bob]) expect(await statOf(who)).toMatchObject({ comments: 1 })
+    await alice.remove(narrow.actionId)
+    await bob.remove(byBob.actionId)
+    await carol.remove(wide.actionId)
+    await settle()
+    expect(await statOf(alice)).toMatchObject({ comments: 0 })
+  })
 })

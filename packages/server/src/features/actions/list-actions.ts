@@ -7,8 +7,9 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
 import { type ActionFilter, type ActionPlace, visibleStatuses } from './action-filter.ts'
 import { actionView } from './action-view.ts'
+import type { FeedRow } from './feed-query-store.ts'
 import { countFeed, listFeed } from './feed-store.ts'
-import { findUnread, putRead } from './reader-store.ts'
+import { listUnread, putReads } from './reader-store.ts'
 
 export interface ReadDeps {
   readonly db: Database
@@ -34,33 +35,50 @@ const maxCounted = maxActionOffset + 200
 export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
   const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
   const filter = { ...request.filter, types: distinct(request.filter.types) }
+  assertNamesSome(filter)
   const reader = deps.db.reader(tenant.tenantId)
   const viewer = await findViewer(reader, tenant, caller)
   const after = request.cursor === undefined ? undefined : placeOf(request.cursor)
   const now = nowSecs(deps.clock)
   const query = { viewer, filter, now, order: { direction, limit, after, offset } }
   const rows = await listFeed(reader, query)
-  await noteRead(deps, reader, viewer, filter)
   const showsMarks = visibleStatuses(viewer, filter.statuses).any.includes('N')
-  const items = rows.slice(0, limit).map((row) => actionView(row, showsMarks))
+  const shown = rows.slice(0, limit)
+  await noteRead(deps, reader, { viewer, filter, shown })
+  const items = shown.map((row) => actionView(row, showsMarks))
   if (offset !== undefined) return { items, total: await countFeed(reader, query, maxCounted), offset, limit }
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.seq }) : null
   return { items, nextCursor }
 }
 
+/** A list of nothing is a mistake of the caller, not the list of everything. */
+function assertNamesSome({ types, statuses }: ActionFilter): void {
+  if (types?.length === 0) throw invalid('/query/type', 'names no type')
+  if (statuses?.length === 0) throw invalid('/query/status', 'names no status')
+}
+
 function distinct(types: readonly string[] | undefined): readonly string[] | undefined {
   return types && [...new Set(types)]
 }
 
-/** Whoever lists the comments on an action has read those there are. */
-async function noteRead(deps: ReadDeps, reader: Reader, viewer: Viewer, filter: ActionFilter): Promise<void> {
-  const actionId = filter.parentId ?? filter.rootId
-  const { idTag: readerTag } = viewer
-  if (actionId === undefined || readerTag === undefined) return
-  const comments = await findUnread(reader, { actionId, readerTag })
-  if (comments === undefined) return
-  await deps.db.transact(reader.tenantId, (tx) => putRead(tx, { actionId, readerTag, comments }))
+/** Whoever lists the comments on an action has read those that are shown. */
+async function noteRead(
+  deps: ReadDeps,
+  reader: Reader,
+  {
+    viewer: { idTag: readerTag },
+    filter,
+    shown,
+  }: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly shown: readonly FeedRow[] },
+): Promise<void> {
+  const isThread = filter.parentId !== undefined || filter.rootId !== undefined
+  if (!isThread || readerTag === undefined) return
+  const comments = shown.flatMap(({ type, action_id: commentId, parent_id: parentId }) =>
+    type === 'CMNT' && parentId !== null ? [{ commentId, parentId }] : [],
+  )
+  const unread = await listUnread(reader, readerTag, comments)
+  if (unread.length > 0) await deps.db.transact(reader.tenantId, (tx) => putReads(tx, readerTag, unread))
 }
 
 function placeOf(text: string): ActionPlace {

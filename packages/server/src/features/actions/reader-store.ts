@@ -5,6 +5,7 @@ interface ReaderTables {
   actions: { tenant_id: number; action_id: string; comments: number; views: number }
   action_views: { tenant_id: number; action_id: string; reader: string; day: number }
   action_reads: { tenant_id: number; action_id: string; reader_tag: string; comments: number }
+  comment_reads: { tenant_id: number; comment_id: string; reader_tag: string }
 }
 
 interface ViewValues {
@@ -54,45 +55,100 @@ export async function sweepViews(tx: Writer, beforeDay: number): Promise<void> {
   await tx.tables<ReaderTables>().deleteFrom('action_views').where('day', '<', beforeDay).execute()
 }
 
-const selectUnread = statement<
-  ReaderTables,
-  { tenantId: number; actionId: string; readerTag: string },
-  { comments: number; seen: number | null }
->((tables, value) =>
-  tables
-    .selectFrom('actions as a')
-    .leftJoin('action_reads as r', (join) =>
-      join
-        .onRef('r.tenant_id', '=', 'a.tenant_id')
-        .onRef('r.action_id', '=', 'a.action_id')
-        .on('r.reader_tag', '=', value('readerTag')),
-    )
-    .select(['a.comments', 'r.comments as seen'])
-    .where('a.tenant_id', '=', value('tenantId'))
-    .where('a.action_id', '=', value('actionId')),
-)
-
-/** How many comments there are that the reader has not seen; undefined where all are known as read. */
-export async function findUnread(
-  reader: Reader,
-  { actionId, readerTag }: { readonly actionId: string; readonly readerTag: IdTag },
-): Promise<number | undefined> {
-  const row = await reader.first(selectUnread, { tenantId: reader.tenantId, actionId, readerTag })
-  return row && row.comments !== row.seen ? row.comments : undefined
+/** A comment that was shown, and the action it is on. */
+export interface ShownComment {
+  readonly commentId: string
+  readonly parentId: string
 }
 
-/** Notes how many comments on an action the reader has seen. */
-export async function putRead(
-  tx: Writer,
-  read: { readonly actionId: string; readonly readerTag: IdTag; readonly comments: number },
-): Promise<void> {
-  const { comments } = read
-  await tx
+/** Those of some comments that the reader has not been shown before. */
+export async function listUnread(
+  reader: Reader,
+  readerTag: IdTag,
+  comments: readonly ShownComment[],
+): Promise<ShownComment[]> {
+  if (comments.length === 0) return []
+  const rows = await reader
     .tables<ReaderTables>()
-    .insertInto('action_reads')
-    .values({ tenant_id: tx.tenantId, action_id: read.actionId, reader_tag: read.readerTag, comments })
-    .onConflict((conflict) =>
-      conflict.columns(['tenant_id', 'action_id', 'reader_tag']).doUpdateSet({ comments }),
+    .selectFrom('comment_reads')
+    .select('comment_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('reader_tag', '=', readerTag)
+    .where(
+      'comment_id',
+      'in',
+      comments.map(({ commentId }) => commentId),
     )
+    .execute()
+  const known = new Set(rows.map((row) => row.comment_id))
+  return comments.filter(({ commentId }) => !known.has(commentId))
+}
+
+const insertRead = statement<
+  ReaderTables,
+  { tenantId: number; commentId: string; readerTag: string },
+  unknown
+>((tables, value) =>
+  tables
+    .insertInto('comment_reads')
+    .values({
+      tenant_id: value('tenantId'),
+      comment_id: value('commentId'),
+      reader_tag: value('readerTag'),
+    })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const addRead = statement<ReaderTables, { tenantId: number; actionId: string; readerTag: string }, unknown>(
+  (tables, value) =>
+    tables
+      .insertInto('action_reads')
+      .values({
+        tenant_id: value('tenantId'),
+        action_id: value('actionId'),
+        reader_tag: value('readerTag'),
+        comments: 1,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['tenant_id', 'action_id', 'reader_tag'])
+          .doUpdateSet((row) => ({ comments: row('action_reads.comments', '+', 1) })),
+      ),
+)
+
+/** Notes that the reader has read some comments, each once. */
+export async function putReads(
+  tx: Writer,
+  readerTag: IdTag,
+  comments: readonly ShownComment[],
+): Promise<void> {
+  const { tenantId } = tx
+  for (const { commentId, parentId } of comments) {
+    const isNew = (await tx.change(insertRead, { tenantId, commentId, readerTag })) > 0
+    if (isNew) await tx.change(addRead, { tenantId, actionId: parentId, readerTag })
+  }
+}
+
+/** Forgets who has read a comment, with the comment. */
+export async function deleteReads(tx: Writer, { commentId, parentId }: ShownComment): Promise<void> {
+  const tables = tx.tables<ReaderTables>()
+  const { numUpdatedRows } = await tables
+    .updateTable('action_reads')
+    .set((row) => ({ comments: row('comments', '-', 1) }))
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', parentId)
+    .where('reader_tag', 'in', (query) =>
+      query
+        .selectFrom('comment_reads')
+        .select('reader_tag')
+        .where('tenant_id', '=', tx.tenantId)
+        .where('comment_id', '=', commentId),
+    )
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  await tables
+    .deleteFrom('comment_reads')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('comment_id', '=', commentId)
     .execute()
 }
