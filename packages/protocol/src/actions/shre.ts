@@ -5,7 +5,7 @@ export const shre = actionType({
   type: 'SHRE',
   meaning: 'Shares a resource: an action or file of this network as `subject`, or a link as `content.url`.',
   content: Type.Object({
-    url: Type.Optional(Type.String({ maxLength: 2_048, pattern: '^https?://' })),
+    url: Type.Optional(Type.String({ maxLength: 2_048, description: 'An http or https address' })),
     title: Type.Optional(Type.String({ maxLength: 300 })),
     text: Type.Optional(Type.String({ maxLength: 50_000 })),
     summary: Type.Optional(Type.String({ maxLength: 1_000 })),

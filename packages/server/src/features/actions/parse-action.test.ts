@@ -34,6 +34,18 @@ describe('an action is refused', () => {
       ['/subType'],
     ],
     ['with an end that its type has not', { type: 'POST', subType: 'DEL', ...text }, ['/subType']],
+    ...[
+      'https://',
+      'ftp://e.org',
+      'https:e.org',
+      'https://e.org/a b',
+      'javascript://e.org',
+      'https:\\\\e.org',
+    ].map((url): [string, ActionInput, string[]] => [
+      `with ${url} for an address`,
+      { type: 'SHRE', content: { url } },
+      ['/content/url'],
+    ]),
     [
       'with text of 50 001 code points',
       { type: 'POST', content: { text: '😀'.repeat(50_001) } },

@@ -36,6 +36,8 @@ export interface ActionInput {
 const everybody = 'public'
 // Free members travel with every copy of the action.
 const maxExtraBytes = 16_384
+// What a URL parser would mend, such as blanks and missing slashes, is no address here.
+const webAddress = /^https?:\/\/[^\s\\]+$/i
 const plainText = /^[^\p{Cc}\p{Cs}]*$/u
 
 // One validator per type, made at the first use.
@@ -67,6 +69,7 @@ export function parseAction(input: ActionInput): ActionBody {
     ...memberIssues(type, body),
     ...contentIssues(type, body),
     ...textIssues(body),
+    ...addressIssues(type, body),
     ...timeIssues(body),
   ]
   if (issues.length > 0) throw refusal(issues)
@@ -160,6 +163,15 @@ function contentIssues(type: ActionType, { content, subType }: ActionBody): Vali
   return check
     .Errors(content)
     .map((issue) => ({ path: `/content${issue.instancePath}`, message: issue.message }))
+}
+
+/** A `content.url` that the type knows is an address of the web, whole as it stands: clients make a link of it. */
+function addressIssues(type: ActionType, { content, subType }: ActionBody): ValidationIssue[] {
+  const url = content?.url
+  const isKnown = type.content !== undefined && 'url' in type.content.properties
+  if (!isKnown || typeof url !== 'string' || subType === endingSubType) return []
+  const isAddress = webAddress.test(url) && URL.canParse(url)
+  return isAddress ? [] : [{ path: '/content/url', message: 'must be an address with http or https' }]
 }
 
 /** Texts that become columns or are compared must be what they look like. */
