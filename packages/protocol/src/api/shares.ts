@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { FileIdParam, IsoTime, Nullable, TimestampInput, Words } from '../schemas.ts'
+import { FileIdParam, IsoTime, Nullable, pageQuery, TimestampInput, Words } from '../schemas.ts'
 
 const tag = 'Shares'
 
@@ -95,8 +95,9 @@ export const listShares = contract({
   query: Type.Object({
     subjectId: Type.String({ minLength: 1, maxLength: 253 }),
     subjectType: Type.Optional(Words(shareSubjects)),
+    ...pageQuery,
   }),
-  reply: { kind: 'data', status: 200, schema: Type.Array(ShareView) },
+  reply: { kind: 'list', status: 200, schema: ShareView },
   errors: [],
 })
 

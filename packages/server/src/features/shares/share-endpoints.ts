@@ -3,6 +3,7 @@ import {
   deleteShare as deleteShareContract,
   listFileShares,
   listShares,
+  parseIdTag,
   type ShareView,
 } from '@kith/protocol'
 import { findFileViewer, getFile, writeLevel } from '#features/files/index.ts'
@@ -14,16 +15,15 @@ import { Failure } from '#lib/failure.ts'
 import { type GrantDeps, grantShare } from './grant-share.ts'
 import { type RevokeShareDeps, revokeShare } from './revoke-share.ts'
 import type { Share } from './share.ts'
-import { listSharesOf, listSharesTo } from './share-store.ts'
+import { listSharesOf } from './share-store.ts'
 import { type Link, shareView } from './share-view.ts'
+import { listSharesTo, listSharesToFrom } from './subject-shares-store.ts'
 
 export interface ShareEndpointDeps extends GrantDeps, RevokeShareDeps {
   readonly clock: GrantDeps['clock'] & RevokeShareDeps['clock']
   /** Where the pages of a tenant are, without a final slash. */
   readonly serverUrlOf: (tenant: Tenant) => string
 }
-
-const maxListed = 200
 
 export function shareEndpoints(deps: ShareEndpointDeps): Endpoint[] {
   return [
@@ -45,12 +45,17 @@ export function shareEndpoints(deps: ShareEndpointDeps): Endpoint[] {
       await revokeShare(deps, { tenant, caller, fileId, shareId: Number(shareId) })
       return null
     }),
-    bind(listShares, async ({ tenant, caller, query: { subjectId, subjectType } }) => {
+    bind(listShares, async ({ tenant, caller, query }) => {
+      const { subjectId, subjectType, limit = 20, cursor, offset } = query
       const reader = deps.db.reader(tenant.tenantId)
       const now = nowSecs(deps.clock)
       const who = await findFileViewer(reader, { tenant, caller, now })
-      const shares = await listSharesTo(reader, who, { subjectId, subjectType, now, limit: maxListed })
-      return await viewsOf(deps, tenant, shares)
+      const listing = { who, subjectId, idTag: parseIdTag(subjectId), subjectType, now, limit }
+      const { items, ...page } =
+        offset === undefined
+          ? await listSharesTo(reader, { ...listing, cursor })
+          : await listSharesToFrom(reader, { ...listing, offset })
+      return { ...page, items: await viewsOf(deps, tenant, items) }
     }),
   ]
 }

@@ -1,17 +1,10 @@
 import type { FileId, IdTag, SharePermission, ShareSubject } from '@kith/protocol'
-import { type Selectable, type SqlBool, sql } from 'kysely'
-import {
-  type AccessTables,
-  accessLevel,
-  accessNames,
-  asideMark,
-  type FileViewer,
-  writeLevel,
-} from '#features/files/index.ts'
+import type { Selectable } from 'kysely'
+import { asideMark } from '#features/files/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { Share } from './share.ts'
 
-interface ShareTable {
+export interface ShareTable {
   share_id: number
   tenant_id: number
   resource_id: string
@@ -105,37 +98,6 @@ function ofFile(reader: Reader, fileId: FileId) {
     .selectAll()
     .where('tenant_id', '=', reader.tenantId)
     .where('resource_id', '=', fileId)
-}
-
-/** The shares of a subject that the viewer may know of: those given to itself, and those of files it may write. */
-export async function listSharesTo(
-  reader: Reader,
-  who: FileViewer,
-  asked: {
-    readonly subjectId: string
-    readonly subjectType: ShareSubject | undefined
-    readonly now: number
-    readonly limit: number
-  },
-): Promise<Share[]> {
-  const { subjectId, subjectType, now, limit } = asked
-  const names = accessNames(reader, who, now)
-  const isOwn = sql<SqlBool>`(given.subject_type = 'U' and given.subject_id = ${who.viewer.idTag ?? ''})`
-  let query = reader
-    .tables<AccessTables & { given: ShareTable }>()
-    .selectFrom('shares as given')
-    .innerJoin('files', (join) =>
-      join.onRef('files.tenant_id', '=', 'given.tenant_id').onRef('files.file_id', '=', 'given.resource_id'),
-    )
-    .selectAll('given')
-    .where('given.tenant_id', '=', reader.tenantId)
-    .where('given.subject_id', '=', subjectId)
-    .where(sql<SqlBool>`(given.expires_at is null or given.expires_at > ${now})`)
-    .where(sql<SqlBool>`files.status <> 'D'`)
-    .where(sql<SqlBool>`(${isOwn} or ${accessLevel(who, names)} >= ${sql.lit(writeLevel)})`)
-  if (subjectType !== undefined) query = query.where('given.subject_type', '=', subjectType)
-  const rows = await query.orderBy(sql`given.share_id`).limit(limit).execute()
-  return rows.map((row) => toShare(row as unknown as Selectable<ShareTable>))
 }
 
 export async function deleteShares(tx: Writer, shareIds: readonly number[]): Promise<void> {
@@ -237,7 +199,7 @@ export async function listTenantsToSweep(reader: Reader, now: number): Promise<T
   return rows.map((row) => row.tenant_id as TenantId)
 }
 
-function toShare(row: Selectable<ShareTable>): Share {
+export function toShare(row: Selectable<ShareTable>): Share {
   return {
     shareId: row.share_id,
     fileId: row.resource_id as FileId,

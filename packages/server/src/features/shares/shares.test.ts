@@ -500,12 +500,36 @@ eachDialect('The shares of a subject', (open) => {
     await share(lab, two, toCara('W'))
     expect(await ids(`subjectId=${bobTag}`, { as: asCara })).toEqual([second.id])
     expect(await ids(`subjectId=${bobTag}`, { at: bob, as: identity(bobTag, bob) })).toEqual([])
+    expect(await ids(`subjectId=BOB.Example&subjectType=U`)).toEqual([first.id, second.id])
     expect(failureOf(await sharesOf(lab, ''))).toBe('400 E-VALIDATION')
     expect(failureOf(await sharesOf(lab, `subjectId=${bobTag}`, { as: { kind: 'guest' } }))).toBe(
       '401 E-AUTH-UNAUTH',
     )
     const narrow = identity(aliceTag, alice, { scope: 'read:actions' })
     expect(failureOf(await sharesOf(lab, `subjectId=${bobTag}`, { as: narrow }))).toBe('403 E-AUTH-FORBIDDEN')
+  })
+})
+
+onSqlite('The shares of a subject', (open) => {
+  const openLab = filesLab(open)
+
+  test('come by page, none lost and none twice', async () => {
+    const lab = await openLab()
+    const made: number[] = []
+    for (let count = 0; count < 5; count += 1)
+      made.push((await share(lab, await make(lab), toBob())).json.data.id)
+    const page = async (query: string) =>
+      (await lab.send('GET', `/api/shares?subjectId=${bobTag}&${query}`, { as: owner })).json
+    const found: number[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { data, cursorPagination } = await page(`limit=2${cursor && `&cursor=${cursor}`}`)
+      found.push(...data.map(({ id }: { id: number }) => id))
+      cursor = cursorPagination.nextCursor
+    }
+    expect(found).toEqual(made)
+    const from = await page('limit=2&offset=3')
+    expect(from.data.map(({ id }: { id: number }) => id)).toEqual(made.slice(3))
+    expect(from.pagination).toMatchObject({ total: 5, offset: 3, limit: 2 })
   })
 })
 
