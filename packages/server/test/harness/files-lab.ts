@@ -264,6 +264,7 @@ async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
   const known = new Map<string, Caller>()
   const tenants = new Map([alice, bob, club].map((tenant) => [tenant.idTag as string, tenant]))
   const errors: unknown[] = []
+  const warnings: unknown[] = []
   const http = createHttpServer({
     endpoints,
     rawRoutes: [],
@@ -277,7 +278,7 @@ async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
     },
     rateLimits: createMemoryRateLimits(clock, everything),
     clock,
-    logger: { warn: () => {}, error: (fields) => errors.push(fields) },
+    logger: { warn: (fields) => warnings.push(fields), error: (fields) => errors.push(fields) },
     cors: [],
     trustedProxies: [],
   })
@@ -327,6 +328,7 @@ async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
     bearerOf,
     /** What the server logged as bugs. */
     errors,
+    warnings,
     async stop() {
       http.server.closeAllConnections()
       await http.stop()

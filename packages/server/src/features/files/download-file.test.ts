@@ -300,13 +300,15 @@ onSqlite('Reading a file', (open) => {
     }
   })
 
-  test('ends the connection when the bytes are gone, and says nothing of the disk', async () => {
+  test('whose bytes are gone is not there now, and says nothing of the disk but in the log', async () => {
     const lab = await openLab()
     const fileId = await uploaded(lab, 'hello')
     await lab.deps.blobs.remove(alice.tenantId, sha256('hello') as never)
     const answer = await lab.send('GET', `/api/files/${fileId}`, { as: owner })
-    expect(answer.status).toBe(500)
+    expect(failureOf(answer)).toBe('503 E-UNAVAILABLE')
     expect(answer.body.toString()).not.toMatch(/blob|tenant|sha|\/tmp/)
-    expect(lab.errors).toHaveLength(1)
+    expect((await lab.send('HEAD', `/api/files/${fileId}`, { as: owner })).status).toBe(503)
+    expect(lab.warnings).toHaveLength(2)
+    expect(lab.errors).toEqual([])
   })
 })

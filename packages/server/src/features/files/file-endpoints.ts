@@ -106,6 +106,7 @@ async function download(
     ifNoneMatch: headers['if-none-match'],
     ifRange: headers['if-range'],
     mayRedirect: canFollow(call),
+    isHead: call.isHead,
   })
   // A list of pictures shows their thumbnails: that is not reading them.
   if (variant !== 'tn' && variant !== 'ic') deps.noteRead(question)

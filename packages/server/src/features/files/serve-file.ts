@@ -19,6 +19,8 @@ export interface ServeRequest {
   readonly ifRange: string | undefined
   /** The reader can go to another place for the bytes, and holds nothing that would be lost on the way. */
   readonly mayRedirect: boolean
+  /** Nothing but the headers is asked for. */
+  readonly isHead: boolean
 }
 
 /** Bytes to send: all, a part, or none because the reader has them or finds them elsewhere. */
@@ -66,6 +68,8 @@ export async function serveFile(
     if (redirect) return { kind: 'elsewhere', headers: redirect }
   }
   const isCurrent = request.ifRange === undefined || request.ifRange === etag
+  if (request.isHead && (await deps.blobs.size(tenantId, chosen.hash)) === undefined)
+    throw missing(tenantId, chosen.hash)
   const range = isCurrent ? parseRange(request.range, chosen.size) : 'whole'
   if (range === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size: chosen.size } })
   const open = () => openBlob(deps.blobs, tenantId, chosen.hash, range === 'whole' ? undefined : range)
@@ -126,6 +130,11 @@ async function openBlob(
   range: ByteRange | undefined,
 ): Promise<Readable> {
   const stream = await blobs.open(tenantId, hash, range)
-  if (!stream) throw new Error(`blob ${hash} of tenant ${tenantId} is missing`)
+  if (!stream) throw missing(tenantId, hash)
   return stream
+}
+
+// Nothing that a reader could have done differently; whoever runs the server finds it in the log.
+function missing(tenantId: TenantId, hash: BlobHash): Failure {
+  return new Failure('E-UNAVAILABLE', { cause: new Error(`blob ${hash} of tenant ${tenantId} is missing`) })
 }

@@ -43,6 +43,10 @@ describe('The headers of served bytes', () => {
   test.each([
     'text/html',
     'image/svg+xml',
+    'image/x+xml',
+    'image/X+XML; charset=utf-8',
+    'video/x+xml',
+    'audio/x.y+xml',
     'image/svg',
     'image/svg+xml-compressed',
     'text/xml',

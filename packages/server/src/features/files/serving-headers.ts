@@ -1,6 +1,6 @@
 // What a browser may show by itself: it runs no scripts and takes no styles of the file's own choosing.
 const inlineTypes =
-  /^(image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|application\/pdf|text\/plain)(;|$)/
+  /^((image\/(?!svg)|audio\/|video\/)(?![\w.+-]*\+xml)[\w.+-]+|application\/pdf|text\/plain)(;|$)/i
 
 /** `immutable`: everybody may read these bytes, and there will be no others at this address. `public`: there may be. */
 export type Caching = 'immutable' | 'public' | 'private'
