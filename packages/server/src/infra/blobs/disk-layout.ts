@@ -47,7 +47,8 @@ export class DiskLayout {
   /** Makes the directory and everything above it durable, so that a rename into it survives a power loss. */
   async #ensure(folder: string): Promise<void> {
     if (this.#durable.has(folder)) return
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    // Not the store's own directory: where that is missing, its disk may not be mounted.
+    for (const path of [dirname(folder), folder]) await makeFolder(path)
     await syncFolder(dirname(folder))
     await syncFolder(this.#dir)
     this.#durable.set(folder, true)
@@ -63,6 +64,12 @@ export class DiskLayout {
       }
     }
   }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error
+  })
 }
 
 export async function syncFolder(path: string): Promise<void> {
