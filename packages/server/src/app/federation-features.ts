@@ -6,7 +6,7 @@ import {
   type FileShares,
   findConcerned,
   findStoredAction,
-  getOwnAction,
+  getSentId,
   handleActionJobs,
   receiveAction,
   type StoredAction,
@@ -66,7 +66,7 @@ export function wireActions(
       listGroups,
       listJobs,
       ownServer: () => new URL(addresses.serverUrl(services.config.baseIdTag)).host,
-      assertIssuer: async (request) => void (await getOwnAction(ports, request)),
+      getSentId: (request) => getSentId(ports, request),
     }),
   ]
 }
@@ -105,7 +105,7 @@ export function actionPorts(
     findDefaultVisibility: (reader) => settings.findWith(reader, 'profile.default_visibility'),
     async assertAttachable(reader, attachments, caller) {
       const tenant = await getTenant(tenants, reader.tenantId)
-      await assertAttachable(reader, { tenant, caller, attachments })
+      await assertAttachable(reader, { tenant, caller, attachments, now: nowSecs(clock) })
     },
   }
 }

@@ -1,6 +1,7 @@
 import {
   createAction,
   type DeliveryView,
+  deleteAction,
   type IdTag,
   listDeliveries,
   listDeliveryHosts,
@@ -74,6 +75,22 @@ describe('deliveries', () => {
     await network.pass(3 * minuteMs)
     expect(await stateOf(alice, actionId)).toMatchObject({ state: 'delivered', attempts: 4 })
     expect(new Set(home.deliveries.map((payload) => payload.actionId))).toEqual(new Set([actionId]))
+  })
+
+  test('of a deletion are shown to its issuer, and to nobody else', async () => {
+    const { alice, bob } = await network.cast('alice', 'bob')
+    await follow(network, bob, alice)
+    const { actionId } = await post(network, alice, 'Said too much')
+    expect(await stateOf(alice, actionId)).toMatchObject({ state: 'delivered' })
+    await network.takeDown(bob.at)
+    await alice.client.call(deleteAction, { params: { actionId } })
+    await network.settle()
+    expect(await stateOf(alice, actionId)).toMatchObject({ state: 'retrying', recipients: [bob.idTag] })
+    await network.bringBack(bob.at)
+    await network.pass(10 * minuteMs)
+    expect(await stateOf(alice, actionId)).toMatchObject({ state: 'delivered' })
+    const client = await network.server(bob.at).as(bob.idTag)
+    await expect(stateOf({ ...bob, client }, actionId)).rejects.toMatchObject({ status: 404 })
   })
 
   test('wait as long as the receiver asks', async () => {

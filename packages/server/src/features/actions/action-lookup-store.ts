@@ -37,10 +37,18 @@ export async function settleChildren(tx: Writer, root: StoredAction): Promise<vo
 /** Has the issuer withdrawn this action before it arrived? */
 export async function hasTombstone(
   reader: Reader,
-  { actionId, issuerTag, type }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
+  action: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
 ): Promise<boolean> {
+  return (await findTombstone(reader, action)) !== undefined
+}
+
+/** The record by which its issuer withdrew an action. */
+export async function findTombstone(
+  reader: Reader,
+  { actionId, issuerTag, type }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
+): Promise<ActionId | undefined> {
   const row = await reader.first(selectTombstone, { tenantId: reader.tenantId, actionId, issuerTag, type })
-  return row !== undefined
+  return row && (row.action_id as ActionId)
 }
 
 /** Has the community taken this action away? */

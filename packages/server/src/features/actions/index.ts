@@ -19,10 +19,10 @@ export {
   makeAction,
   storeMade,
 } from './create-action.ts'
-export { getOwnAction } from './delete-action.ts'
 export { findConcerned } from './find-concerned.ts'
 export { type AttachmentVerdict, settleAttachment } from './pending-action.ts'
 export { findUnasked } from './find-unasked.ts'
 export { receiveAction } from './receive-action.ts'
 export type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 export { indexActions, unindexActions } from './reindex-actions.ts'
+export { getSentId } from './sent-action.ts'

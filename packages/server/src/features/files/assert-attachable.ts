@@ -3,18 +3,33 @@ import { actsAsTenant } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { listAttachable } from './file-access-store.ts'
+import { findAccessibleFile, listAttachable } from './file-access-store.ts'
+import { findFileViewer } from './find-file-viewer.ts'
 
-/** Fails with `E-FILE-NOTFOUND` unless each of these is a file of the tenant that the caller may give to an audience:
- * whoever acts for the tenant any of its own, a member of a community theirs; copies of others' files nobody. */
+/** Fails unless each of these is a file of the tenant that the caller may give to an audience: whoever acts for the tenant
+ * any of its own, a member of a community theirs; copies of others' files nobody. `E-AUTH-FORBIDDEN` where the caller may
+ * read them, `E-FILE-NOTFOUND` otherwise. `now`: Unix seconds. */
 export async function assertAttachable(
   reader: Reader,
-  input: { readonly tenant: Tenant; readonly caller: Caller; readonly attachments: readonly string[] },
+  input: {
+    readonly tenant: Tenant
+    readonly caller: Caller
+    readonly attachments: readonly string[]
+    readonly now: number
+  },
 ): Promise<void> {
-  const { tenant, caller, attachments } = input
+  const { tenant, caller, attachments, now } = input
   if (attachments.length === 0) return
   const fileIds = attachments.map(parseFileId).filter((fileId): fileId is FileId => fileId !== undefined)
   const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.kind === 'identity' && caller.idTag
   const attachable = owner ? await listAttachable(reader, fileIds, owner) : new Set<string>()
-  if (attachments.some((text) => !attachable.has(text))) throw new Failure('E-FILE-NOTFOUND')
+  const refused = attachments.filter((text) => !attachable.has(text))
+  if (refused.length === 0) return
+  const viewer = await findFileViewer(reader, { tenant, caller, now })
+  for (const text of refused) {
+    const fileId = parseFileId(text)
+    const seen = fileId && (await findAccessibleFile(reader, viewer, { fileId, now }))
+    if (!seen) throw new Failure('E-FILE-NOTFOUND')
+  }
+  throw new Failure('E-AUTH-FORBIDDEN')
 }

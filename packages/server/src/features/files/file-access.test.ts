@@ -130,7 +130,7 @@ eachDialect('What may be attached to an action', (open) => {
     const reader = lab.db.reader(alice.tenantId)
     const { fileId } = (await lab.upload('a', 'hello')).json.data
     const attach = (attachments: string[], caller = callers.owner) =>
-      assertAttachable(reader, { tenant: alice, caller, attachments })
+      assertAttachable(reader, { tenant: alice, caller, attachments, now: 1 })
     await attach([])
     await attach([fileId, fileId])
     const refused = { code: 'E-FILE-NOTFOUND' }
@@ -138,8 +138,24 @@ eachDialect('What may be attached to an action', (open) => {
     await expect(attach(['x'])).rejects.toMatchObject(refused)
     await expect(attach([fileId], callers.bob)).rejects.toMatchObject(refused)
     await expect(attach([fileId], { kind: 'guest' })).rejects.toMatchObject(refused)
-    const atBob = { tenant: bob, caller: identity(bobTag, bob), attachments: [fileId] }
+    const atBob = { tenant: bob, caller: identity(bobTag, bob), attachments: [fileId], now: 1 }
     await expect(assertAttachable(lab.db.reader(bob.tenantId), atBob)).rejects.toMatchObject(refused)
+  })
+
+  test('is refused as what it is where the caller may read it, and as unknown where not', async () => {
+    const lab = await openLab()
+    const { fileId } = (await lab.upload('a', 'hello')).json.data
+    await lab.putAction(alice, { visibility: 'P', attachments: [fileId] })
+    const { fileId: hidden } = (await lab.upload('b', 'hello')).json.data
+    const attach = (attachments: string[]) =>
+      assertAttachable(lab.db.reader(alice.tenantId), {
+        tenant: alice,
+        caller: callers.bob,
+        attachments,
+        now: 1,
+      })
+    await expect(attach([fileId])).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN' })
+    await expect(attach([fileId, hidden])).rejects.toMatchObject({ code: 'E-FILE-NOTFOUND' })
   })
 
   test('in a community is a member’s own, for its moderators anything', async () => {
@@ -147,7 +163,7 @@ eachDialect('What may be attached to an action', (open) => {
     const contributor = (name: typeof bobTag) => identity(name, club, { role: 'contributor' })
     const { fileId } = (await lab.upload('a', 'hello', { at: club, as: contributor(bobTag) })).json.data
     const attach = (caller: ReturnType<typeof identity>) =>
-      assertAttachable(lab.db.reader(club.tenantId), { tenant: club, caller, attachments: [fileId] })
+      assertAttachable(lab.db.reader(club.tenantId), { tenant: club, caller, attachments: [fileId], now: 1 })
     await attach(contributor(bobTag))
     await attach(identity(caraTag, club, { role: 'moderator' }))
     await expect(attach(contributor(caraTag))).rejects.toMatchObject({ code: 'E-FILE-NOTFOUND' })
