@@ -1,8 +1,11 @@
+import type { IdTag } from '@kith/protocol'
 import type { ActionPorts } from '#features/actions/index.ts'
 import { actionNotice, type Bus, busRoute, openBus, sweepBus, sweepBusJob } from '#features/bus/index.ts'
+import type { FileObserver } from '#features/files/index.ts'
 import type { ProfileObserver } from '#features/profiles/index.ts'
 import { listBarred, listReceivers } from '#features/relations/index.ts'
 import { type HeldCredential, listEnded } from '#features/sessions/index.ts'
+import { listSharesOfFiles } from '#features/shares/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { openSockets, type Sockets } from '#infra/ws/index.ts'
@@ -34,6 +37,21 @@ export function tellingActions(ports: ActionPorts, bus: Bus): ActionPorts {
       ports.onCounted(tx, actionId)
       const { tenantId } = tx
       tx.afterCommit(() => bus.pass(tenantId, { kind: 'STAT', actionId }))
+    },
+  }
+}
+
+/** Told of files: the tenant whose they are, and those it shares them with. */
+export function tellingFiles(bus: Bus): Required<FileObserver> {
+  return {
+    async onFile(tx, { fileId, event, to }) {
+      if (!(await bus.isWanted(tx))) return
+      // Of a share only those hear whom it is for.
+      const isOfShare = event === 'shared' || event === 'unshared'
+      const shares = isOfShare ? [] : await listSharesOfFiles(tx, [fileId])
+      const people = shares.filter(({ subjectType }) => subjectType === 'U')
+      const grantees = people.map(({ subjectId }) => subjectId as IdTag)
+      await bus.tell(tx, { kind: 'FILE', fileId, event, to: [...new Set([...to, ...grantees])] })
     },
   }
 }

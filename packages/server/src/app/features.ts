@@ -47,7 +47,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
     bus.pass(tenantId, { kind: 'SESSION', event, sid, to: [callerTag] })
   const identity = openIdentityFeatures(services, { addresses, domainBlocks, onSession })
   const bus = openBusFeature(services, identity)
-  const files = openFileFeatures(services, identity, addresses)
+  const files = openFileFeatures(services, identity, { addresses, bus })
   const ports = tellingActions(actionPorts(services, identity, files.fileShares), bus)
   const providers = openProviders(services, identity, addresses)
   const names = openNames(services, identity, { addresses, domainBlocks, providers })

@@ -1,10 +1,12 @@
 import type { FileId, IdTag } from '@kith/protocol'
 import { type ActionPorts, makeAction, settleAttachment, storeMade } from '#features/actions/index.ts'
+import type { Bus } from '#features/bus/index.ts'
 import { collectionEndpoints, RecentReads, removeItems } from '#features/collections/index.ts'
 import {
   dropFiles,
   type FetchDeps,
   type FetchOutcome,
+  type FileObserver,
   type FileViewer,
   fetchAndTell,
   fetchFileJob,
@@ -45,6 +47,7 @@ import type { Endpoint } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
+import { tellingFiles } from './bus-features.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { storageLimitsOf } from './settings-ports.ts'
@@ -53,17 +56,30 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 
 /** Files with all that is about them: who may read them, to whom they are shared, what is kept of them for oneself. */
-export function openFileFeatures(services: Services, identity: IdentityFeatures, addresses: Addresses) {
+export function openFileFeatures(
+  services: Services,
+  identity: IdentityFeatures,
+  { addresses, bus }: { readonly addresses: Addresses; readonly bus: Bus },
+) {
   const { db, clock, vault, jobs } = services
   const { authenticator } = identity
   const reads = new RecentReads(db, clock)
-  const shareDeps = { db, clock, vault, jobs, authenticator }
+  const observer = tellingFiles(bus)
+  const shareDeps = { db, clock, vault, jobs, authenticator, ...observer }
   const beforeRemoval = async (tx: Writer, fileIds: readonly FileId[]) => {
     await endSharesOfFiles(shareDeps, tx, fileIds)
     await removeItems(tx, fileIds)
   }
-  const fileDeps = { ...storageDeps(services, identity), db, clock, jobs, findNames, beforeRemoval }
-  const fetchDeps = handleFileJobs(services, identity)
+  const fileDeps = {
+    ...storageDeps(services, identity),
+    db,
+    clock,
+    jobs,
+    findNames,
+    beforeRemoval,
+    ...observer,
+  }
+  const fetchDeps = handleFileJobs(services, identity, observer)
   jobs.handle(sweepCopiesJob, () => sweepCopies(fileDeps))
   jobs.every(sweepCopiesJob, minuteMs)
   return {
@@ -138,10 +154,10 @@ function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<Id
   }
 }
 
-function handleFileJobs(services: Services, identity: IdentityFeatures): FetchDeps {
+function handleFileJobs(services: Services, identity: IdentityFeatures, observer: FileObserver): FetchDeps {
   const { db, clock, jobs, egress, signingKeys, partials } = services
   const { tenants, identities, findLifetimes } = identity
-  const deps = { ...storageDeps(services, identity), db, clock, jobs, egress }
+  const deps = { ...storageDeps(services, identity), ...observer, db, clock, jobs, egress }
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
   jobs.handle(sweepBlobsJob, () => sweepBlobs(deps))
   jobs.every(sweepBlobsJob, 10 * minuteMs)

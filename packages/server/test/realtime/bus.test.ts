@@ -1,14 +1,19 @@
 import {
   type ActionId,
   acceptAction,
+  changeFile,
   changePassword,
   createAction,
   createApiKey,
   createFile,
   createReference,
+  createShare,
   deleteAction,
   deleteApiKey,
+  deleteFile,
+  deleteShare,
   dismissAction,
+  type FileId,
   getAccessToken,
   getAction,
   getProxyToken,
@@ -279,6 +284,60 @@ describe('the bus', () => {
           data: { idTag: known.idTag, name: 'Renamed' },
         })
       expect(Object.keys((await theirs.told())[0]?.data)).toEqual(['idTag', 'name'])
+      expect(await others.told()).toEqual([])
+    })
+
+    test('files their owner and those they are shared with', async () => {
+      const [owner, grantee, stranger] = [await person(), await person(), await person()]
+      await using own = await owner.connect()
+      await using theirs = await grantee.connect()
+      await using others = await stranger.connect()
+      const { data: file } = await owner.client.call(createFile, { body: { fileTp: 'CRDT' } })
+      const params = { fileId: file.fileId as FileId }
+      await owner.client.call(changeFile, { params, body: { fileName: 'Plan' } })
+      const { data: share } = await owner.client.call(createShare, {
+        params,
+        body: { subjectType: 'U', subjectId: grantee.idTag, permission: 'R' },
+      })
+      await server.settle()
+      const [asked] = await theirs.told('ACTION')
+      await grantee.client.call(acceptAction, { params: { actionId: asked?.data.actionId } })
+      expect((await theirs.told('FILE'))[0]?.data).toEqual({ ...params, status: 'A', event: 'shared' })
+      await owner.client.call(deleteShare, { params: { ...params, shareId: String(share.id) } })
+      await server.settle()
+      expect((await theirs.told('FILE')).at(-1)?.data).toEqual({ ...params, status: 'D', event: 'unshared' })
+      // Each is shown as it is found when it is told.
+      await own.told()
+      await owner.client.call(deleteFile, { params })
+      expect((await own.told('FILE')).map(({ data }) => [data.event, data.status])).toEqual([
+        ['created', 'A'],
+        ['updated', 'A'],
+        ['shared', 'A'],
+        ['unshared', 'D'],
+        ['deleted', 'D'],
+      ])
+      expect(await others.told()).toEqual([])
+    })
+
+    test('a file that is shared its visitors, and nobody else there', async () => {
+      const [owner, grantee, stranger] = [await person(), await person(), await person()]
+      const visit = async ({ client }: typeof owner) => {
+        const { data } = await client.call(getProxyToken, { query: { target: owner.idTag } })
+        return BusDevice.connect(server, owner.idTag, data.token)
+      }
+      await using theirs = await visit(grantee)
+      await using others = await visit(stranger)
+      const { data: file } = await owner.client.call(createFile, { body: { fileTp: 'RTDB' } })
+      const params = { fileId: file.fileId as FileId }
+      await owner.client.call(createShare, {
+        params,
+        body: { subjectType: 'U', subjectId: grantee.idTag, permission: 'R' },
+      })
+      await owner.client.call(changeFile, { params, body: { fileName: 'Ours' } })
+      await theirs.told()
+      await owner.client.call(deleteFile, { params })
+      const told = await theirs.told('FILE')
+      expect(told.map(({ data }) => data.event)).toEqual(['shared', 'updated', 'deleted'])
       expect(await others.told()).toEqual([])
     })
 

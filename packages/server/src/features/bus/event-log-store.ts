@@ -137,6 +137,20 @@ export interface LogState {
   readonly wantedUntil: number
 }
 
+/** Are events of the tenant written down now? */
+export async function isWanted(reader: Reader, now: number): Promise<boolean> {
+  return (await reader.first(selectWanted, { tenantId: reader.tenantId, now })) !== undefined
+}
+
+const selectWanted = statement<BusTables, { tenantId: number; now: number }, { tenant_id: number }>(
+  (tables, value) =>
+    tables
+      .selectFrom('bus_logs')
+      .select('tenant_id')
+      .where('tenant_id', '=', value('tenantId'))
+      .where('wanted_until', '>', value('now')),
+)
+
 export async function findLog(reader: Reader): Promise<LogState | undefined> {
   const row = await reader
     .tables<BusTables>()

@@ -1,4 +1,5 @@
-import type { ActionId, ActionStatus, BusEventName, FileId, FileStatus, IdTag } from '@kith/protocol'
+import type { ActionId, ActionStatus, BusEventName, FileId, IdTag } from '@kith/protocol'
+import type { FileEvent } from '#features/files/index.ts'
 import type { ProfileMember } from '#features/profiles/index.ts'
 
 /** What happened to a tenant, as little as tells where to look: what a client is shown is read when it is shown, by
@@ -16,9 +17,8 @@ export type Notice =
   | {
       readonly kind: 'FILE'
       readonly fileId: FileId
-      readonly status: FileStatus
-      readonly event: 'created' | 'updated' | 'deleted' | 'shared' | 'unshared'
-      /** Its owner, and those it is shared with. */
+      readonly event: FileEvent['event']
+      /** Its owner, and those it is shared with, besides the tenant. */
       readonly to: readonly IdTag[]
     }
   | { readonly kind: 'PROFILE'; readonly idTag: IdTag; readonly changed: readonly ProfileMember[] }

@@ -46,11 +46,13 @@ const renderers: { readonly [Kind in BusEventName]: Renderer<Kind> } = {
     const action = await findUnasked(deps, { ...account, actionId })
     return action && { actionId, stat: action.stat }
   },
-  async FILE(deps, account, { fileId, status, event, to }) {
-    if (!(await isFor(deps, account, to))) return undefined
-    // Whoever has lost a file is told of it; whoever has lost it since it changed is not told what it was.
-    const isGone = event === 'deleted' || event === 'unshared'
-    return isGone || (await canReadFile(deps, account, fileId)) ? { fileId, status, event } : undefined
+  async FILE(deps, account, { fileId, event, to }) {
+    const isTenants = actsAsTenant(account.caller, account.tenant)
+    if (!isTenants && !(await isFor(deps, account, to))) return undefined
+    // Whoever has lost a file is told of that; whoever has lost it since it changed is not told what it was.
+    if (event === 'deleted' || event === 'unshared') return { fileId, status: 'D', event }
+    const file = await findReadableFile(deps, account, fileId)
+    return file && { fileId, status: file.status, event }
   },
   async PROFILE({ db }, { tenant, caller }, { idTag, changed }) {
     const reader = db.reader(tenant.tenantId)
@@ -90,16 +92,16 @@ async function isFor(
   return (await findViewer(db.reader(tenant.tenantId), tenant, caller, 'one')).idTag !== undefined
 }
 
-async function canReadFile(
+async function findReadableFile(
   { db, clock }: RenderDeps,
   { tenant, caller }: Account,
   fileId: NoticeOf<'FILE'>['fileId'],
-): Promise<boolean> {
+) {
   const reader = db.reader(tenant.tenantId)
   const now = nowSecs(clock)
   // What the account may do; what its token leaves of that has been asked before.
   const who = await findFileViewer(reader, { tenant, caller: { ...caller, scope: undefined }, now })
-  return (await findAccessibleFile(reader, who, { fileId, now })) !== undefined
+  return (await findAccessibleFile(reader, who, { fileId, now }))?.file
 }
 
 // What a token must be good for to be told this; `admin` of everything where there is no area.

@@ -4,11 +4,12 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { assertFileName, normalTags, type StoredFile } from './file.ts'
+import type { FileObserver } from './file-observer.ts'
 import { type FileChange, putTags, updateFile } from './file-store.ts'
 import { assertFolder, assertMovable } from './place-file.ts'
 import { type FileQuestion, getOwnFile } from './read-file.ts'
 
-export interface ChangeDeps {
+export interface ChangeDeps extends FileObserver {
   readonly db: Database
   readonly clock: Clock
 }
@@ -77,7 +78,7 @@ async function moveOf(
 
 async function store(
   tx: Writer,
-  { clock }: ChangeDeps,
+  { clock, onFile }: ChangeDeps,
   file: StoredFile,
   change: FileChange,
 ): Promise<StoredFile> {
@@ -85,6 +86,8 @@ async function store(
   const modifiedAt = nowSecs(clock)
   await updateFile(tx, file.fileId, { ...change, modifiedAt })
   if (change.tags) await putTags(tx, file.fileId, change.tags)
+  const { fileId, ownerTag } = file
+  await onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
   const { parentId = file.parentId, ...rest } = change
   return { ...file, ...rest, parentId: parentId ?? undefined, modifiedAt }
 }

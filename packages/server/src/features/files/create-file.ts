@@ -5,11 +5,12 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertFileName, type NewFile, normalTags } from './file.ts'
+import type { FileObserver } from './file-observer.ts'
 import { insertFile } from './file-store.ts'
 import { assertMayPlace } from './place-file.ts'
 import { countFiles } from './storage-store.ts'
 
-export interface CreateDeps {
+export interface CreateDeps extends FileObserver {
   readonly db: Database
   readonly clock: Clock
 }
@@ -70,6 +71,7 @@ export async function createFile(
     await insertFile(tx, file)
     await countFiles(tx, 1)
     await fill?.(tx, file)
+    await deps.onFile?.(tx, { fileId, event: 'created', to: [ownerTag] })
     return file
   })
 }

@@ -13,6 +13,7 @@ export {
   sweepCopiesJob,
 } from './file-jobs.ts'
 export { findUserData, type UserData } from './file-list-store.ts'
+export type { FileEvent, FileObserver } from './file-observer.ts'
 export { findFile } from './file-store.ts'
 export { userDataView } from './file-view.ts'
 export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } from './file-viewer.ts'

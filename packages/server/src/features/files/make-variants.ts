@@ -1,15 +1,16 @@
 import type { FileId } from '@kith/protocol'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { JobContext } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Commitment, StoredFile, StoredVariant } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
+import type { FileObserver } from './file-observer.ts'
 import { changeStatus, findFile, insertVariants } from './file-store.ts'
 import { discardAll, makePictures, type PictureDeps, type Pictures } from './make-pictures.ts'
 import { keepBlobs, type ReserveDeps } from './reserve-storage.ts'
 import { useBlobs } from './storage-store.ts'
 
-export interface VariantDeps extends PictureDeps, ReserveDeps {
+export interface VariantDeps extends PictureDeps, ReserveDeps, FileObserver {
   readonly db: Database
 }
 
@@ -78,20 +79,22 @@ async function storeVariants(
       const variants = [...pictures.map(({ variant }) => variant), originalVariant(file, original)]
       await useBlobs(tx, variants.map(blobOf))
       await insertVariants(tx, file.fileId, variants)
+      await tellDone(deps, tx, file)
     })
   } finally {
     await discardAll(pictures)
   }
 }
 
-async function giveUp(
-  deps: VariantDeps,
-  tenantId: TenantId,
-  { fileId }: Original,
-  reason: string,
-): Promise<void> {
+async function giveUp(deps: VariantDeps, tenantId: TenantId, file: Original, reason: string): Promise<void> {
   const change = { from: ['P'], to: 'A', processingError: reason } as const
-  await deps.db.transact(tenantId, (tx) => changeStatus(tx, fileId, change))
+  await deps.db.transact(tenantId, async (tx) => {
+    if (await changeStatus(tx, file.fileId, change)) await tellDone(deps, tx, file)
+  })
+}
+
+async function tellDone({ onFile }: FileObserver, tx: Writer, { fileId, ownerTag }: Original): Promise<void> {
+  await onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
 }
 
 function originalVariant(

@@ -6,12 +6,13 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { updateCopyEnd } from './copy-store.ts'
 import { isFileName, type NewFile } from './file.ts'
 import { fetchFileJob } from './file-jobs.ts'
+import type { FileObserver } from './file-observer.ts'
 import { findFile, insertFile } from './file-store.ts'
 import { releaseChildren } from './file-tree-store.ts'
 import { countFiles } from './storage-store.ts'
 import { dropFiles, type TrashDeps } from './trash-file.ts'
 
-export interface SharedFileDeps {
+export interface SharedFileDeps extends FileObserver {
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
@@ -33,6 +34,7 @@ export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: Sh
   const file = describe(deps, shared)
   if (!(await insertFile(tx, file))) return await updateCopyEnd(tx, shared)
   await countFiles(tx, 1)
+  await deps.onFile?.(tx, { fileId, event: 'shared', to: [] })
   if (file.fileTp !== 'BLOB') return
   const payload = { fileId, ownerTag }
   await deps.jobs.enqueue(tx, fetchFileJob, payload, { dedupKey: fileId, groupKey: ownerTag })
@@ -40,7 +42,7 @@ export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: Sh
 
 /** Takes a file off the tenant's list again when its owner withdraws it; files of the tenant's own stay. */
 export async function removeSharedFile(
-  deps: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
+  deps: FileObserver & Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
   tx: Writer,
   { fileId, ownerTag }: Pick<SharedFile, 'fileId' | 'ownerTag'>,
 ): Promise<void> {
@@ -48,6 +50,7 @@ export async function removeSharedFile(
   if (!file?.isCopy || file.ownerTag !== ownerTag) return
   // What lies in a copy of a folder did not come with it.
   await releaseChildren(tx, fileId)
+  await deps.onFile?.(tx, { fileId, event: 'unshared', to: [] })
   await dropFiles(deps, tx, [fileId])
 }
 

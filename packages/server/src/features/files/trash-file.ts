@@ -7,13 +7,14 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredFile } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
+import type { FileObserver } from './file-observer.ts'
 import { listLeaves, listTrashRoots, removeFiles } from './file-removal-store.ts'
 import { restoreTree, trashTree } from './file-tree-store.ts'
 import { writeLevel } from './file-viewer.ts'
 import { assertFolder, assertMovable, inItself } from './place-file.ts'
 import { type FileQuestion, getFileWithin } from './read-file.ts'
 
-export interface TrashDeps {
+export interface TrashDeps extends FileObserver {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueueAll'>
@@ -27,6 +28,7 @@ export async function trashFile(deps: TrashDeps, question: FileQuestion): Promis
     const { file } = await getFileWithin(tx, deps, question, writeLevel)
     if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash already.' })
     await trashTree(tx, file.fileId, nowSecs(deps.clock))
+    await deps.onFile?.(tx, { fileId: file.fileId, event: 'deleted', to: [file.ownerTag] })
   })
 }
 
@@ -50,6 +52,8 @@ export async function restoreFile(
       makeVariantsJob,
       unmade.map(({ fileId }) => ({ payload: { fileId }, options: { subject: fileId } })),
     )
+    const { fileId, ownerTag } = file
+    await deps.onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
     return { parentId, restoredAt: nowSecs(deps.clock) }
   })
 }

@@ -9,6 +9,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { assertFileName, commitTo, hasVariants, type NewFile, normalTags } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
+import type { FileObserver } from './file-observer.ts'
 import { insertFile, insertVariants } from './file-store.ts'
 import { discardAll, type MadePicture, makePictures, type PictureDeps } from './make-pictures.ts'
 import { blobOf } from './make-variants.ts'
@@ -23,7 +24,7 @@ import {
 } from './reserve-storage.ts'
 import { countFiles, useBlobs } from './storage-store.ts'
 
-export interface UploadDeps extends ReserveDeps, PictureDeps {
+export interface UploadDeps extends ReserveDeps, PictureDeps, FileObserver {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
@@ -201,6 +202,7 @@ async function commit(
     await useBlobs(tx, [...(content ? [{ hash: content.hash, size }] : []), ...variants.map(blobOf)])
     await countFiles(tx, 1)
     await upload.onStored?.(tx, fileId)
+    await deps.onFile?.(tx, { fileId, event: 'created', to: [file.ownerTag] })
     if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
   })
 }

@@ -1,5 +1,10 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import { type FileViewer, findAccessibleFile, findViewerNamed } from '#features/files/index.ts'
+import {
+  type FileObserver,
+  type FileViewer,
+  findAccessibleFile,
+  findViewerNamed,
+} from '#features/files/index.ts'
 import { dropReference, findReferenceByHash } from '#features/references/index.ts'
 import type { RevokeDeps } from '#features/sessions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -11,17 +16,28 @@ import { neededFor, type Share } from './share.ts'
 import { withdrawShareJob } from './share-jobs.ts'
 import { deleteShares, listSharesOfFiles, reinstate, setDerivedAside } from './share-store.ts'
 
-export interface EndDeps extends RevokeDeps {
+export interface EndDeps extends RevokeDeps, FileObserver {
   readonly vault: Vault
   readonly jobs: Pick<Jobs, 'enqueueAll'>
 }
 
-/** Takes shares away, with the links that they are; nobody is told. */
+/** Tells the identity that a share is for, where it has clients here. */
+export async function tellOfShare(
+  { onFile }: FileObserver,
+  tx: Writer,
+  { fileId, subjectType, subjectId }: Share,
+  event: 'shared' | 'unshared',
+): Promise<void> {
+  if (subjectType === 'U') await onFile?.(tx, { fileId, event, to: [subjectId as IdTag] })
+}
+
+/** Takes shares away, with the links that they are; no other server is told. */
 export async function removeShares(deps: EndDeps, tx: Writer, shares: readonly Share[]): Promise<void> {
   for (const { refHash } of shares) {
     const reference = refHash === undefined ? undefined : await findReferenceByHash(deps.vault, tx, refHash)
     if (reference) await dropReference(deps, tx, reference.refId)
   }
+  for (const share of shares) await tellOfShare(deps, tx, share, 'unshared')
   await deleteShares(
     tx,
     shares.map(({ shareId }) => shareId),

@@ -23,7 +23,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
-import { type EndDeps, endUnfounded, removeShares } from './end-shares.ts'
+import { type EndDeps, endUnfounded, removeShares, tellOfShare } from './end-shares.ts'
 import { earlier, isWithin, withMaker } from './share.ts'
 import { findShareOf, putShare } from './share-store.ts'
 
@@ -136,6 +136,7 @@ async function grant(
     refHash: undefined,
   } as const
   const share = await putShare(tx, known ? withMaker(made, known) : made)
+  await tellOfShare(deps, tx, share, 'shared')
   if (known && !isWithin(known, share)) await endUnfounded(deps, tx, tenant)
 }
 
