@@ -11,6 +11,7 @@ describe('JSON from outside', () => {
       'with brackets, quotes and escapes in its texts',
       JSON.stringify({ a: '['.repeat(99), b: '\\"\\u0000' }),
     ],
+    ['with characters of two halves', '"\\ud83d\\ude00 \\uD83D\\uDE00"'],
     ['of one number', '1'],
   ])('%s is read', (_, text) => {
     expect(readJson(bytes(text))).toEqual({ value: JSON.parse(text) })
@@ -21,6 +22,9 @@ describe('JSON from outside', () => {
     ['deep enough to overflow a stack', bytes(nested(90_000)), 'depth'],
     ['with U+0000 in a text', bytes('{"a":["\\u0000"]}'), 'nul'],
     ['with U+0000 in a name', bytes('{"a\\u0000":1}'), 'nul'],
+    ['with half a character in a text', bytes('["\\ud800"]'), 'surrogate'],
+    ['with halves in the wrong order', bytes('["\\uDC00\\uD800"]'), 'surrogate'],
+    ['with half a character in a name', bytes('{"\\uDfff":1}'), 'surrogate'],
     ['of bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'encoding'],
     ['after a byte order mark', bytes('\ufeff{}'), 'syntax'],
     ['that is cut short', bytes('{"a":'), 'syntax'],

@@ -2,12 +2,15 @@
 export const maxJsonDepth = 64
 
 /** Why bytes are no JSON that is taken from outside. */
-export type JsonProblem = 'encoding' | 'depth' | 'syntax' | 'nul'
+export type JsonProblem = 'encoding' | 'depth' | 'syntax' | TextProblem
+
+type TextProblem = 'nul' | 'surrogate'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Reads JSON from outside: UTF-8, nested at most `maxJsonDepth` levels, without the character U+0000, which nothing a
- * person writes contains and not every database can store. */
+ * person writes contains and not every database can store, and without halves of characters, which all become the same
+ * one where bytes are made of them. */
 export function readJson(
   bytes: Uint8Array,
   parse: (text: string) => unknown = JSON.parse,
@@ -17,7 +20,8 @@ export function readJson(
   if (isDeeperThan(bytes, maxJsonDepth)) return { problem: 'depth' }
   try {
     const value = parse(text)
-    return text.includes('\\u0000') && hasNul(value) ? { problem: 'nul' } : { value }
+    const problem = mayHoldProblems.test(text) ? problemIn(value) : undefined
+    return problem ? { problem } : { value }
   } catch {
     return { problem: 'syntax' }
   }
@@ -59,8 +63,20 @@ function isEscaped(bytes: Uint8Array, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-function hasNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0')
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([name, member]) => name.includes('\0') || hasNul(member))
+// Both come by escapes alone: the bytes are good UTF-8, and JSON takes no bare control characters.
+const mayHoldProblems = /\\u(?:0000|d[89a-f])/i
+
+function problemIn(value: unknown): TextProblem | undefined {
+  if (typeof value === 'string') return problemOf(value)
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const problem = problemOf(name) ?? problemIn(member)
+    if (problem) return problem
+  }
+  return undefined
+}
+
+function problemOf(text: string): TextProblem | undefined {
+  if (text.includes('\0')) return 'nul'
+  return text.isWellFormed() ? undefined : 'surrogate'
 }

@@ -148,6 +148,7 @@ onSqlite('signing in', (open) => {
     const site = await openSignInSite(open)
     refused(await tryLogin(site, { idTag: 'a/b' }), 400, 'E-VALIDATION')
     refused(await tryLogin(site, { password: 'x'.repeat(5000) }), 400, 'E-VALIDATION')
+    refused(await tryLogin(site, { password: '\ud800'.repeat(8) }), 400, 'E-VALIDATION')
     refused(
       await site.ask('POST', '/api/auth/login', { body: { idTag: 'alice.example.com' } }),
       400,

@@ -99,6 +99,7 @@ describe('a JSON body', () => {
     ['too deep', `{"a":${'['.repeat(70)}${']'.repeat(70)}}`],
     ['with U+0000 in a value', '{"a":{"b":["x\\u0000"]}}'],
     ['with U+0000 in a name', '{"a\\u0000":1}'],
+    ['with half a character', '{"a":"\\ud800"}'],
     ['missing', ''],
   ])('that is %s is 400', async (_, body) => {
     const { send } = await serving(echoJson)

@@ -69,6 +69,7 @@ const problems: Record<JsonProblem, string> = {
   depth: `is nested deeper than ${maxJsonDepth} levels`,
   syntax: 'is not valid JSON',
   nul: 'must not contain the character U+0000',
+  surrogate: 'must not contain halves of characters (lone surrogates)',
 }
 
 function parseJson(bytes: Buffer): unknown {

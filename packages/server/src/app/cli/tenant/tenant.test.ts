@@ -182,6 +182,7 @@ describe('tenant create', () => {
     [['x.localhost', '--type', 'community', '--email', 'x@example.org'], '--email is not for a community'],
     [['x.localhost', '--type', 'community', '--owner', 'nobody'], '"nobody" is no identity'],
     [['x.localhost', '--password', 'short'], 'A password has 8 to 1024 characters'],
+    [['x.localhost', '--password', '\ud800'.repeat(8)], 'A password has 8 to 1024 characters'],
     [['x.localhost', '--email', 'nowhere'], '"nowhere" is no e-mail address'],
     [['x.localhost', '--role', 'KING'], '--role is SADM'],
     [[], 'IDTAG is missing'],
