@@ -126,6 +126,16 @@ describe('a key of an identity', () => {
     await expect(elsewhere.call(getManagedIdentity, read)).rejects.toMatchObject(unauthenticated)
   })
 
+  test('has a name that can be seen', async () => {
+    const { idTag } = await keyed()
+    const ofCarol = await names.visit(carol)
+    for (const name of [' ', '\u200b', 'router\u202e'])
+      await expect(ofCarol.call(createIdentityKey, { body: { idTag, name } })).rejects.toMatchObject({
+        status: 400,
+        code: 'E-VALIDATION',
+      })
+  })
+
   test('that was invented is refused', async () => {
     const { key } = await keyed()
     for (const invented of [

@@ -1,6 +1,6 @@
 import { type communityCreationTypes, type FileId, type IdTag, parseFileId, parseRefId } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { acceptName, changeOwnProfile, getOwnProfile, type StoredProfile } from '#features/profiles/index.ts'
+import { changeOwnProfile, getOwnProfile, type StoredProfile } from '#features/profiles/index.ts'
 import {
   assertRoom,
   type CreateTenantDeps,
@@ -11,6 +11,7 @@ import {
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { acceptName } from '#lib/visible-name.ts'
 import { useInvitation } from './community-invitation.ts'
 import { foundCommunity } from './found-community.ts'
 

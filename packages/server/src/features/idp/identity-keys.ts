@@ -5,6 +5,7 @@ import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { acceptName } from '#lib/visible-name.ts'
 import { getManaged } from './find-managed.ts'
 import {
   countKeys,
@@ -65,7 +66,8 @@ export async function createKey(
     ip: string
   },
 ): Promise<{ readonly key: IdentityKey; readonly plaintext: string }> {
-  const { tenant, caller, idTag: id = caller.idTag, name, expiresAt, ip } = input
+  const { tenant, caller, idTag: id = caller.idTag, expiresAt, ip } = input
+  const name = input.name === undefined ? undefined : acceptName(input.name)
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
   return deps.db.transact(tenant.tenantId, async (tx) => {

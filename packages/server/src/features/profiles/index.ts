@@ -8,7 +8,7 @@ export {
 } from './find-profile.ts'
 export { describeIdentity, type IdentityDocumentDeps } from './identity-document.ts'
 export { changeOwnProfile, createOwnProfile, getOwnProfile, type ProfileObserver } from './own-profile.ts'
-export { acceptName, type ProfileMember, type StoredProfile } from './profile.ts'
+export type { ProfileMember, StoredProfile } from './profile.ts'
 export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
 export { findNames, findStoredProfile, forgetRemoteProfile } from './profile-store.ts'
 export { banView, type ServerInfo } from './profile-view.ts'

@@ -3,7 +3,8 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { acceptName, assertExtra, type ProfileMember, type StoredProfile } from './profile.ts'
+import { acceptName } from '#lib/visible-name.ts'
+import { assertExtra, type ProfileMember, type StoredProfile } from './profile.ts'
 import { findStoredProfile, insertOwnProfile, updateOwnProfile } from './profile-store.ts'
 
 /** Writes a new tenant's own profile; `tx` is bound to it. */

@@ -29,20 +29,6 @@ export function changedMembers(before: StoredProfile, now: StoredProfile): Profi
 
 /** Largest `x`, as JSON in UTF-8 (DECISIONS part 7). */
 export const maxProfileExtraBytes = 16_384
-const maxNameLength = 100
-
-/** The name as it is kept, without spaces around it. */
-export function acceptName(name: string): string {
-  const trimmed = name.trim()
-  if (!isName(trimmed)) throw invalid('/name', 'must be visible text of at most 100 characters')
-  return trimmed
-}
-
-/** Visible text of one line. */
-export function isName(name: string): boolean {
-  const { length } = [...name]
-  return length > 0 && length <= maxNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name)
-}
 
 /** Fails with `E-VALIDATION` when the free members are too large. */
 export function assertExtra(x: Readonly<Record<string, unknown>>): void {

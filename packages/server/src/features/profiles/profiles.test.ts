@@ -186,13 +186,16 @@ eachDialect('profiles', (open) => {
       expect(await call(getMe)).not.toHaveProperty('x')
     })
 
-    test.each([[{ name: '  ' }], [{ name: 'a\u0007b' }], [{ x: { bio: 'x'.repeat(16_384) } }]])(
-      'refuses %j',
-      async (body) => {
-        const { call, owner } = await start()
-        await expect(call(updateMe, { caller: owner, body })).rejects.toMatchObject({ code: 'E-VALIDATION' })
-      },
-    )
+    test.each([
+      [{ name: '  ' }],
+      [{ name: 'a\u0007b' }],
+      [{ name: '\u200b' }],
+      [{ name: '\u202ea' }],
+      [{ x: { bio: 'x'.repeat(16_384) } }],
+    ])('refuses %j', async (body) => {
+      const { call, owner } = await start()
+      await expect(call(updateMe, { caller: owner, body })).rejects.toMatchObject({ code: 'E-VALIDATION' })
+    })
   })
 
   describe('GET /api/profiles/{idTag}', () => {

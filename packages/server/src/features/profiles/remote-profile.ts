@@ -1,5 +1,6 @@
 import { type IdTag, parseFileId, parseTimestamp } from '@kith/protocol'
-import { isExtra, isName, type StoredProfile } from './profile.ts'
+import { isVisibleName } from '#lib/visible-name.ts'
+import { isExtra, type StoredProfile } from './profile.ts'
 
 /** What another server says of one of its identities; members that are missing or malformed are left out. */
 export type RemoteProfile = Partial<
@@ -16,7 +17,7 @@ export function parseRemoteProfile(text: string, idTag: IdTag): RemoteProfile | 
   const createdAt = parseTimestamp(data.createdAt)
   const x = asObject(data.x)
   return {
-    ...(isName(name) ? { name } : {}),
+    ...(isVisibleName(name) ? { name } : {}),
     ...(data.type === 'person' || data.type === 'community' ? { type: data.type } : {}),
     ...(profilePic === undefined ? {} : { profilePic }),
     ...(coverPic === undefined ? {} : { coverPic }),

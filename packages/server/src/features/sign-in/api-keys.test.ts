@@ -107,11 +107,18 @@ onSqlite('an API key', (open) => {
     const bad = [
       { name: '' },
       { name: 'x'.repeat(101) },
+      { name: ' ' },
+      { name: 'a\u0007b' },
+      { name: '\u200b' },
       { scope: 'everything' },
       { scope: '' },
       { expiresAt: 1 },
     ]
     for (const body of bad) refused(await create(site, token, body), 400, 'E-VALIDATION')
+    const { keyId } = (await create(site, token, { name: ' CI ' })).json.data
+    const renamed = (name: string) => site.ask('PATCH', `${path}/${keyId}`, { token, body: { name } })
+    refused(await renamed('\u202eCI'), 400, 'E-VALIDATION')
+    expect((await renamed(' Night CI')).json.data.name).toBe('Night CI')
     refused(await create(site, undefined), 401, 'E-AUTH-UNAUTH')
     const narrow = (await site.ask('GET', '/api/auth/access-token?scope=write', { token })).json.data.token
     refused(await create(site, narrow), 403, 'E-AUTH-FORBIDDEN')

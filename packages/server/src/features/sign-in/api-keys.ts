@@ -24,6 +24,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { acceptName } from '#lib/visible-name.ts'
 
 export interface ApiKeyDeps extends RevokeDeps {
   readonly db: Database
@@ -55,8 +56,9 @@ export async function createApiKey(
   deps: ApiKeyDeps,
   input: Owner & { name: string; scope?: string; expiresAt?: number; device: Device },
 ): Promise<NewApiKeyView> {
-  const { tenant, caller, name, expiresAt, device } = input
+  const { tenant, caller, expiresAt, device } = input
   assertPersonal(caller)
+  const name = acceptName(input.name)
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
   const scope = narrowed(caller, input.scope)
@@ -86,8 +88,9 @@ export async function updateApiKey(
   deps: ApiKeyDeps,
   input: Owner & { keyId: string; name?: string; scope?: string; ip: string },
 ): Promise<ApiKeyView> {
-  const { tenant, caller, keyId, name, ip } = input
+  const { tenant, caller, keyId, ip } = input
   assertPersonal(caller)
+  const name = input.name === undefined ? undefined : acceptName(input.name)
   const scope = input.scope === undefined ? undefined : narrowed(caller, input.scope)
   return deps.db.transact(tenant.tenantId, async (tx) => {
     await getKey(tx, input, keyId)

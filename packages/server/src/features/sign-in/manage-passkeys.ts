@@ -7,6 +7,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { acceptName } from '#lib/visible-name.ts'
 import { getActiveTenant } from './complete-login.ts'
 import { hasWayIn } from './has-way-in.ts'
 import { loadWebAuthn } from './load-webauthn.ts'
@@ -86,7 +87,8 @@ export async function addPasskey(
   deps: PasskeyDeps,
   input: Owner & { name: string; answer: NewPasskeyAnswer; ip: string },
 ): Promise<PasskeyView> {
-  const { tenant, caller, name, ip } = input
+  const { tenant, caller, ip } = input
+  const name = acceptName(input.name)
   assertRecentlySignedIn(deps, caller)
   const made = await verify(deps, input)
   if (!made) throw new Failure('E-AUTH-BADCRED', { message: 'This passkey cannot be added.' })

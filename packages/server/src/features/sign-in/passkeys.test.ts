@@ -240,7 +240,8 @@ onSqlite('adding a passkey', (open) => {
     const good = device.register(await newChallenge(site, token))
     for (const bad of [{ ...good, type: 'password' }, { ...good, id: '' }, { ...good, response: {} }, {}])
       refused(await add(site, token, bad), 400, 'E-VALIDATION')
-    refused(await add(site, token, good, ''), 400, 'E-VALIDATION')
+    for (const name of ['', ' ', 'Key\u202e', '\u200b'])
+      refused(await add(site, token, good, name), 400, 'E-VALIDATION')
   })
 
   test('needs the owner, who signed in within the last 15 minutes, and tells them by mail', async () => {
