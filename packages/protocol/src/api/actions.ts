@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { maxActionTokenLength } from '../action-token.ts'
 import { actionTypeNames, reactionKinds } from '../actions/index.ts'
 import { contract } from '../contract.ts'
 import {
@@ -86,7 +87,12 @@ export const NewAction = Type.Object({
   attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
   expiresAt: Type.Optional(TimestampInput),
-  visibility: Type.Optional(Visibility),
+  visibility: Type.Optional(
+    Type.Union([Words(visibilityCodes), Type.Null()], {
+      description:
+        'Null is direct. A comment or reaction that leaves it out has its root’s readers; null is for those whose root is direct itself',
+    }),
+  ),
   flags: Type.Optional(Type.String({ maxLength: 32 })),
   x: Type.Optional(JsonObject),
   draft: Type.Optional(Type.Boolean({ description: 'Keep it as a draft (status R)' })),
@@ -95,6 +101,9 @@ export const NewAction = Type.Object({
   idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 })
 export type NewAction = Static<typeof NewAction>
+
+// Base64url takes four characters for three bytes.
+const aboutKilobytes = Math.floor((maxActionTokenLength * 3) / 4 / 1000)
 
 const params = Type.Object({ actionId: ActionIdParam })
 const changedMembers = {
@@ -134,7 +143,11 @@ export const listActions = contract({
     actionId: Type.Optional(CommaList()),
     tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
     search: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Words of title, text and summary' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Words of title, text and summary, or beginnings of words',
+      }),
     ),
     createdAfter: Type.Optional(TimestampInput),
     createdBefore: Type.Optional(TimestampInput),
@@ -153,6 +166,7 @@ export const createAction = contract({
   path: '/api/actions',
   tag,
   summary: 'Make an action: it is signed, stored and on its way to its receivers',
+  description: `The token of an action has at most ${maxActionTokenLength} characters, which is about ${aboutKilobytes} kB of JSON in UTF-8 for all members together. A text of 50 000 characters beyond the Basic Multilingual Plane, such as emoji, is more: 413, and \`details.issues\` name the largest member. \`expiresAt\` lies in the future, \`publishAt\` before it and within ten years.`,
   auth: 'required',
   scope: 'write:actions',
   body: { kind: 'json', schema: NewAction },
@@ -211,7 +225,7 @@ export const listDeliveries = contract({
   method: 'GET',
   path: '/api/actions/{actionId}/deliveries',
   tag,
-  summary: 'How far an action’s delivery to other servers has come',
+  summary: 'How far an action’s delivery to other servers has come, or that of its deletion',
   auth: 'required',
   scope: 'read:actions',
   params,
@@ -347,6 +361,8 @@ export const setStat = contract({
   path: '/api/actions/{actionId}/stat',
   tag,
   summary: 'Set counters of an action; counting goes on from there',
+  description:
+    'Administrators of the server are so on the base tenant’s host: these are actions that the base tenant holds.',
   auth: 'required',
   scope: 'admin:actions',
   role: 'SADM',

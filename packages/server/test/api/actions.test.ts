@@ -151,6 +151,13 @@ describe('GET /api/actions', () => {
     'sortDir=up',
     'status=Active',
     'createdAfter=soon',
+    'type=COMMENT',
+    'type=post',
+    'type=POST,STAT',
+    'type=',
+    'status=',
+    'type=,',
+    '_offset=10001',
   ])('is 400 for %s', async (query) => {
     expect(outcome(await send('GET', `/api/actions?${query}`))).toEqual([400, 'E-VALIDATION'])
   })
@@ -227,6 +234,13 @@ test('an action goes through its life: draft, schedule, publication, reaction, d
   expect((await send('DELETE', path, { token })).body).toMatchObject({ data: 'ok' })
   expect(outcome(await send('DELETE', path, { token }))).toEqual([404, 'E-ACTION-NOTFOUND'])
   expect(outcome(await send('GET', path, { token }))).toEqual([404, 'E-ACTION-NOTFOUND'])
+})
+
+test('a text that no token can carry is 413, and the answer names it', async () => {
+  const body = post('😀'.repeat(50_000))
+  const answer = await send('POST', '/api/actions', { token: alice, body })
+  expect(outcome(answer)).toEqual([413, 'E-TOOLARGE'])
+  expect(answer.body.error?.details?.issues).toMatchObject([{ path: '/content' }])
 })
 
 test('an administrator sets counts on the base tenant’s host', async () => {
