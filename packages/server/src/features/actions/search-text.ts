@@ -7,15 +7,34 @@ const maxWords = 10
 export function searchTextOf(content: Readonly<Record<string, unknown>> | undefined): string {
   if (!content) return ''
   const texts = readMembers.map((name) => content[name]).filter((text) => typeof text === 'string')
-  return wordsOf(texts.join(' ')).join(' ')
+  return wordsOf(texts.join(' '))
+    .flatMap((word) => (isUnspaced(word) ? [...new Set([...pairsOf(word), [...word].at(-1)])] : word))
+    .join(' ')
 }
 
-/** The words that somebody looks for. */
+/** The words that somebody looks for; each is found where a word begins with it. */
 export function searchWords(search: string): string[] {
-  return [...new Set(wordsOf(search))].slice(0, maxWords)
+  const words = wordsOf(search).flatMap((word) => (isUnspaced(word) ? pairsOf(word) : word))
+  return [...new Set(words)].slice(0, maxWords)
 }
+
+// Written without spaces: what looks like one word is a sentence, and is cut into pairs of characters that overlap.
+const unspaced = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}'
+const aWord = new RegExp(`(?:(?=[${unspaced}])[\\p{L}\\p{N}])+|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, 'gu')
+const beginsUnspaced = new RegExp(`^[${unspaced}]`, 'u')
 
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  return plain.match(/[\p{L}\p{N}]+/gu) ?? []
+  return plain.match(aWord) ?? []
+}
+
+function isUnspaced(word: string): boolean {
+  return beginsUnspaced.test(word)
+}
+
+/** A single character is its own pair. */
+function pairsOf(word: string): string[] {
+  const characters = [...word]
+  const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
+  return pairs.length > 0 ? pairs : characters
 }

@@ -13,6 +13,12 @@ test('words are compared without case, accents and punctuation', () => {
   expect(searchWords(Array.from({ length: 30 }, (_, at) => `w${at}`).join(' '))).toHaveLength(10)
 })
 
+test('what is written without spaces is cut into pairs', () => {
+  expect(searchTextOf({ text: '東京都庁2026 and 東' })).toBe('東京 京都 都庁 庁 2026 and 東')
+  expect(searchWords('京都庁')).toEqual(['京都', '都庁'])
+  expect(searchWords('庁')).toEqual(['庁'])
+})
+
 eachDialect('a search', (open) => {
   const openLab = actionLab(open)
   const post = (text: string, more: object = {}) => ({ type: 'POST' as const, content: { text }, ...more })
@@ -51,6 +57,18 @@ eachDialect('a search', (open) => {
     const { alice, found } = await start()
     await alice.create(post('brown'))
     expect(await found(search)).toEqual(search === 'brown"' ? ['brown'] : [])
+  })
+
+  test.each([
+    ['東京都庁へ行きました', ['東京', '京都', '都庁へ', '庁', '行きました', 'ま'], ['都京', '行く']],
+    ['新しいスーパーマーケット', ['スーパー', 'マーケット', 'ケット'], ['マート']],
+    ['สวัสดีครับ', ['สวัสดี', 'ครับ'], ['ลาก่อน']],
+    ['한국어로 쓰기', ['한국', '쓰기'], ['어로']],
+  ])('finds in %s what stands in the middle of it', async (text, within, elsewhere) => {
+    const { alice, found } = await start()
+    await alice.create(post(text))
+    for (const search of within) expect([search, await found(search)]).toEqual([search, [text]])
+    for (const search of elsewhere) expect([search, await found(search)]).toEqual([search, []])
   })
 
   test('shows only what the caller may read, of this tenant', async () => {
