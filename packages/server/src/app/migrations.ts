@@ -11,7 +11,12 @@ import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
-import { filesMigrations, folderListMigrations, visitorFilesMigrations } from '#features/files/index.ts'
+import {
+  filesMigrations,
+  folderListMigrations,
+  sharedFolderMigrations,
+  visitorFilesMigrations,
+} from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
@@ -63,4 +68,5 @@ export const migrations: readonly Migration[] = [
   ...leadersMigrations,
   ...visitorFilesMigrations,
   ...callerMemoryMigrations,
+  ...sharedFolderMigrations,
 ]

@@ -85,7 +85,7 @@ function levelOf(who: FileViewer, names: AccessNames): Level {
 }
 
 /** By what the file itself says, or an action that shows it; not by a grant. */
-function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
+export function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
   const codes = sql.join(circlesOf(viewer).map((code) => sql.lit(code)))
   return sql<SqlBool>`(coalesce(${of('visibility')} in (${codes}), false)
@@ -104,7 +104,8 @@ function circlesOf({ facts }: Viewer): string[] {
   ]
 }
 
-function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNames): Condition {
+/** Whose it is; nobody's, where it is a copy. */
+export function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNames): Condition {
   if (viewer.idTag === undefined) return sql<SqlBool>`false`
   const of = (column: string) => sql.ref(`${file}.${column}`)
   return sql<SqlBool>`(${of('is_copy')} = 0 and ${of('owner_tag')} = ${viewerTag})`
@@ -158,13 +159,15 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
   )`
 }
 
-function isCurrent(share: string, { now }: AccessNames): Condition {
+/** A share that counts now. */
+export function isCurrent(share: string, { now }: AccessNames): Condition {
   const expiresAt = sql.ref(`${share}.expires_at`)
   const isAside = sql<SqlBool>`${sql.ref(`${share}.is_derived`)} = ${sql.lit(asideMark)}`
   return sql<SqlBool>`((${expiresAt} is null or ${expiresAt} > ${now}) and not ${isAside})`
 }
 
-function permissionLevel(share: string): Level {
+/** The level that a share gives. */
+export function permissionLevel(share: string): Level {
   return sql<number>`case ${sql.ref(`${share}.permission`)} when 'A' then 3 when 'W' then 2 else 1 end`
 }
 

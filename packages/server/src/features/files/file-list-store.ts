@@ -1,11 +1,12 @@
 import type { CursorPage, FileId, FileSort, FileStatus, FileType, IdTag, OffsetPage } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
-import { type KeysetOrder, keysetPage, type Reader } from '#infra/db/index.ts'
+import { type KeysetOrder, keysetPage, type Reader, type ReadTables } from '#infra/db/index.ts'
 import type { StoredFile } from './file.ts'
-import { type AccessTables, isReadableFile } from './file-access-predicate.ts'
+import type { AccessTables } from './file-access-predicate.ts'
 import { accessNames } from './file-access-store.ts'
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
 import type { FileViewer } from './file-viewer.ts'
+import { type ListTable, readableInLists } from './listed-files-predicate.ts'
 
 /** What a caller has noted about a file for itself. */
 export interface UserData {
@@ -106,15 +107,17 @@ function orderOf({ viewer }: FileViewer, sort: FileSort): KeysetOrder<Expression
 }
 
 function readable(reader: Reader, who: FileViewer, { filter, now }: FileListing) {
-  const conditions = [
-    sql<SqlBool>`files.tenant_id = ${reader.tenantId}`,
-    ...conditionsOf(filter),
-    isReadableFile(who, accessNames(reader, who, now)),
-  ]
-  return reader
-    .tables<ListTables>()
+  const { tables, isReadable } = readableInLists(who, accessNames(reader, who, now))
+  const conditions = [sql<SqlBool>`files.tenant_id = ${reader.tenantId}`, ...conditionsOf(filter), isReadable]
+  return withTables(reader, tables)
     .selectFrom('files')
     .where(sql.join(conditions, sql` and `) as Condition)
+}
+
+function withTables(reader: Reader, tables: readonly ListTable[]) {
+  let creator: Pick<ReadTables<ListTables>, 'selectFrom' | 'withRecursive'> = reader.tables<ListTables>()
+  for (const { name, query } of tables) creator = creator.withRecursive(name, () => sql`(${query})`)
+  return creator
 }
 
 function selectListed(reader: Reader, who: FileViewer, listing: FileListing) {

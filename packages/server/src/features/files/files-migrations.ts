@@ -61,6 +61,21 @@ export const visitorFilesMigrations: readonly Migration[] = [
   },
 ]
 
+/** The folders in a folder, which lists follow down from what is shared. */
+export const sharedFolderMigrations: readonly Migration[] = [
+  {
+    id: '0660_folders_in_folders',
+    async up(schema) {
+      const index = (name: string, column: string) =>
+        schema.createIndex(name, 'files', ['tenant_id', column], {
+          where: `file_tp = 'FLDR' and ${column} is not null`,
+        })
+      await index('files_folders', 'parent_id')
+      await index('files_folders_trashed', 'original_parent_id')
+    },
+  },
+]
+
 const ofFile = {
   columns: ['tenant_id', 'file_id'],
   references: 'files',

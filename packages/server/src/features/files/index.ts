@@ -17,7 +17,12 @@ export type { FileEvent, FileObserver } from './file-observer.ts'
 export { findFile } from './file-store.ts'
 export { userDataView } from './file-view.ts'
 export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } from './file-viewer.ts'
-export { filesMigrations, folderListMigrations, visitorFilesMigrations } from './files-migrations.ts'
+export {
+  filesMigrations,
+  folderListMigrations,
+  sharedFolderMigrations,
+  visitorFilesMigrations,
+} from './files-migrations.ts'
 export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
 export { makeVariants, type VariantDeps } from './make-variants.ts'
 export { assertMayPlace } from './place-file.ts'
