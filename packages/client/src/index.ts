@@ -1,3 +1,4 @@
+export { type Bus, type BusOptions, type BusState, connectBus, type SocketLike } from './connect-bus.ts'
 export {
   type Answered,
   type CallOptions,

@@ -1,0 +1,28 @@
+/** How long to wait before the next attempt. */
+export interface Backoff {
+  next(): number
+  /** The attempts have come to something. */
+  reset(): void
+}
+
+/** Waits that double up to the longest, each anywhere in its upper half: those who lost a server at the same moment do
+ * not all come back at the same moment. */
+export function createBackoff({
+  firstMs,
+  longestMs,
+}: {
+  readonly firstMs: number
+  readonly longestMs: number
+}): Backoff {
+  let attempts = 0
+  return {
+    next() {
+      const widest = Math.min(longestMs, firstMs * 2 ** attempts)
+      attempts = Math.min(attempts + 1, 30)
+      return widest / 2 + (Math.random() * widest) / 2
+    },
+    reset() {
+      attempts = 0
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Bus, type BusOptions, type BusState, connectBus } from '@kith/client'
+import { type BusEvent, createAction, getAccessToken, logout } from '@kith/protocol'
+import { afterEach, expect, test } from 'vitest'
+import { freePort } from '#harness/server-process.ts'
+import { TestServer } from '#harness/test-server.ts'
+
+const home = 'home.localhost'
+const hello = { type: 'POST', content: { text: 'Hello' } } as const
+const retry = { firstMs: 5, longestMs: 50 }
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+function listen(server: TestServer, token: string, options: Partial<BusOptions> = {}) {
+  const events: BusEvent[] = []
+  const states: BusState[] = []
+  let gaps = 0
+  const bus: Bus = connectBus({
+    // Not every resolver knows names below `localhost`; the base tenant answers for all.
+    baseUrl: `http://127.0.0.1:${server.running.port}`,
+    token: () => token,
+    onEvent: (event) => events.push(event),
+    onState: (state) => states.push(state),
+    onGap: () => {
+      gaps += 1
+    },
+    retry,
+    ...options,
+  })
+  cleanUps.push(() => bus.close())
+  const isOpen = () => states.at(-1)?.kind === 'open'
+  return { bus, events, states, isOpen, gaps: () => gaps }
+}
+
+test('events arrive typed, commands are answered', async () => {
+  await using server = await TestServer.start()
+  const token = await server.signIn(home)
+  const { bus, events, isOpen } = listen(server, token)
+  await expect.poll(isOpen).toBe(true)
+  expect(await bus.ask('ping', {})).toEqual({ status: 'pong' })
+  await server.client(home, token).call(createAction, { body: hello })
+  await expect.poll(() => events.length).toBe(1)
+  const [event] = events
+  expect(event?.cmd === 'ACTION' && event.data.content?.text).toBe('Hello')
+  expect(bus.since).toBe(1)
+})
+
+test('it comes back after the server was away, and gets what it missed', async () => {
+  const port = await freePort()
+  const dataDir = await mkdtemp(join(tmpdir(), 'kith-bus-'))
+  cleanUps.push(() => rm(dataDir, { recursive: true, force: true }))
+  const first = await TestServer.start({ port, dataDir })
+  const token = await first.signIn(home)
+  const { bus, events, states, isOpen, gaps } = listen(first, token)
+  await expect.poll(isOpen).toBe(true)
+  await first.client(home, token).call(createAction, { body: hello })
+  await expect.poll(() => events.length).toBe(1)
+  await first.stop()
+  // Nobody is there to tell of this one.
+  const second = await TestServer.start({ port, dataDir })
+  cleanUps.push(() => second.stop())
+  await second.client(home, token).call(createAction, { body: { ...hello, content: { text: 'two' } } })
+  await expect.poll(isOpen, { timeout: 5000 }).toBe(true)
+  await expect.poll(() => events.map(({ seq }) => seq), { timeout: 5000 }).toEqual([1, 2])
+  expect([gaps(), bus.since]).toEqual([0, 2])
+  expect(states.filter(({ kind }) => kind === 'ended')).toEqual([])
+})
+
+test('it says when something was missed that nobody keeps', async () => {
+  await using server = await TestServer.start()
+  const token = await server.signIn(home)
+  const { gaps, isOpen } = listen(server, token, { since: 77 })
+  await expect.poll(isOpen).toBe(true)
+  expect(gaps()).toBe(1)
+})
+
+test('it ends for good when its session does, and is told why', async () => {
+  await using server = await TestServer.start()
+  const token = await server.signIn(home)
+  const { bus, states, isOpen } = listen(server, token)
+  await expect.poll(isOpen).toBe(true)
+  server.clock.advance(1000)
+  await server.client(home, token).call(logout, {})
+  await expect.poll(() => states.at(-1)).toMatchObject({ kind: 'ended', code: 1008 })
+  await expect(bus.ask('ping', {})).rejects.toThrow('not connected')
+})
+
+test('it tries again while there is no server, and stops when it is told to', async () => {
+  const port = await freePort()
+  const states: BusState[] = []
+  let attempts = 0
+  const bus = connectBus({
+    baseUrl: `http://127.0.0.1:${port}`,
+    token: () => {
+      attempts += 1
+      return 'x'
+    },
+    onEvent: () => undefined,
+    onState: (state) => states.push(state),
+    retry,
+  })
+  await expect.poll(() => attempts).toBeGreaterThan(3)
+  bus.close()
+  expect(states.at(-1)).toEqual({ kind: 'ended', code: 1000, reason: 'closed by the client' })
+})
+
+test('a token is asked for with each connection', async () => {
+  await using server = await TestServer.start()
+  const token = await server.signIn(home)
+  const { data } = await server.client(home, token).call(getAccessToken, {})
+  let asked = 0
+  const { isOpen } = listen(server, token, {
+    token: async () => {
+      asked += 1
+      return data.token
+    },
+  })
+  await expect.poll(isOpen).toBe(true)
+  expect(asked).toBe(1)
+})
