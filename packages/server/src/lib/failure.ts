@@ -7,6 +7,8 @@ interface FailureOptions {
   readonly cause?: unknown
   /** Becomes `Retry-After`, in seconds. */
   readonly retryAfterSecs?: number
+  /** Of `E-RATELIMIT`: how many the bucket takes that refused. */
+  readonly limit?: number
 }
 
 /** An expected failure, by its code in the protocol's table. Anything else that is thrown is a bug. */
@@ -14,6 +16,7 @@ export class Failure extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>> | undefined
   readonly retryAfterSecs: number | undefined
+  readonly limit: number | undefined
 
   constructor(code: ErrorCode, options: FailureOptions = {}) {
     super(
@@ -24,6 +27,7 @@ export class Failure extends Error {
     this.code = code
     this.details = options.details
     this.retryAfterSecs = options.retryAfterSecs
+    this.limit = options.limit
   }
 }
 

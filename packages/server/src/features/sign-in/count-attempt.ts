@@ -17,15 +17,21 @@ export async function countAttempt(
   buckets: readonly AttemptBucket[],
   turn?: AttemptTurn,
 ): Promise<void> {
-  const retryAtMs = await db.transact(serverTenant, async (tx) => {
+  const refusal = await db.transact(serverTenant, async (tx) => {
     const nowMs = clock.now()
     const turnAtMs = turn && (await findTurn(tx, turn))
     if (turn && turnAtMs !== undefined && turnAtMs + turnKeptMs > nowMs)
-      return turnAtMs > nowMs ? turnAtMs : await endTurn(tx, turn)
+      return turnAtMs > nowMs ? { retryAtMs: turnAtMs, limit: burstOf(buckets) } : await endTurn(tx, turn)
     return await take(tx, { buckets, turn, nowMs })
   })
-  if (retryAtMs !== undefined)
-    throw new Failure('E-RATELIMIT', { retryAfterSecs: Math.ceil((retryAtMs - clock.now()) / 1000) })
+  if (!refusal) return
+  const { retryAtMs, limit } = refusal
+  throw new Failure('E-RATELIMIT', { retryAfterSecs: Math.ceil((retryAtMs - clock.now()) / 1000), limit })
+}
+
+interface Refusal {
+  readonly retryAtMs: number
+  readonly limit: number
 }
 
 interface Taking {
@@ -34,13 +40,13 @@ interface Taking {
   readonly nowMs: number
 }
 
-/** When to come again; undefined when the attempt may be made now. */
-async function take(tx: Writer, { buckets, turn, nowMs }: Taking): Promise<number | undefined> {
+/** When to come again, and what was too full; undefined when the attempt may be made now. */
+async function take(tx: Writer, { buckets, turn, nowMs }: Taking): Promise<Refusal | undefined> {
   const taken: { bucket: AttemptBucket; fullUntilMs: number; roomAtMs: number }[] = []
   for (const bucket of buckets) {
     const taking = takeAttempt(bucket, await findFullUntil(tx.as(bucket.tenantId), bucket.key), nowMs)
     const mayWait = bucket.isShared && turn && taking.roomAtMs <= nowMs + longestWaitMs
-    if (taking.roomAtMs > nowMs && !mayWait) return taking.roomAtMs
+    if (taking.roomAtMs > nowMs && !mayWait) return { retryAtMs: taking.roomAtMs, limit: bucket.burst }
     taken.push({ bucket, ...taking })
   }
   for (const { bucket, fullUntilMs } of taken) {
@@ -51,7 +57,12 @@ async function take(tx: Writer, { buckets, turn, nowMs }: Taking): Promise<numbe
   const atMs = Math.max(nowMs, ...taken.map(({ roomAtMs }) => roomAtMs))
   if (!turn || atMs <= nowMs) return undefined
   await giveTurn(tx, turn, atMs)
-  return atMs
+  return { retryAtMs: atMs, limit: burstOf(buckets) }
+}
+
+/** Of the buckets for which somebody waits: the account's stands first. */
+function burstOf(buckets: readonly AttemptBucket[]): number {
+  return buckets.find(({ isShared }) => isShared)?.burst ?? 0
 }
 
 /** Lets somebody make an attempt at that time, whatever others do until then. */

@@ -60,7 +60,13 @@ eachDialect('signing in with a password', (open) => {
     for (let turn = 0; turn < 20; turn += 1) await fail(site, 1, { from: `203.0.113.${turn}` })
     const stopped = await tryLogin(site, { from: '203.0.113.99' })
     refused(stopped, 429, 'E-RATELIMIT')
-    expect(Number(stopped.headers['retry-after'])).toBeGreaterThan(0)
+    const waitSecs = Number(stopped.headers['retry-after'])
+    expect(waitSecs).toBe(15)
+    expect(stopped.headers).toMatchObject({
+      'x-ratelimit-limit': '20',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(site.clock.now() / 1000 + waitSecs),
+    })
     expect((await tryLogin(site, { from: '198.51.100.7' })).status).toBe(200)
     site.clock.advance(15_000)
     expect((await tryLogin(site, { from: '203.0.113.99' })).status).toBe(200)

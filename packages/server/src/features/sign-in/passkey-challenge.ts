@@ -28,7 +28,7 @@ export async function makeChallenge(
   await db.transact(tenant.tenantId, async (tx) => {
     const now = nowSecs(clock)
     if ((await sweepChallenges(tx, now)) >= maxOpenOfTenant)
-      throw new Failure('E-RATELIMIT', { retryAfterSecs: challengeLifeSecs })
+      throw new Failure('E-RATELIMIT', { retryAfterSecs: challengeLifeSecs, limit: maxOpenOfTenant })
     await insertChallenge(tx, hashOf(challenge, purpose), now + challengeLifeSecs)
   })
   return challenge

@@ -44,8 +44,9 @@ export async function initQrLogin(
     // Ended ones stay as long again, so that a late poll is told that they have expired.
     await deleteQrSessions(tx, now - qrLifeSecs)
     const { ofTenant, ofAddress } = await countWaiting(tx, { ip, now })
+    const limit = ofAddress >= maxWaitingOfAddress ? maxWaitingOfAddress : maxWaitingOfTenant
     if (ofTenant >= maxWaitingOfTenant || ofAddress >= maxWaitingOfAddress)
-      throw new Failure('E-RATELIMIT', { retryAfterSecs: 60 })
+      throw new Failure('E-RATELIMIT', { retryAfterSecs: 60, limit })
     await insertQrSession(tx, {
       sessionId: made.sessionId,
       secretHash: secretHash(made.secret),

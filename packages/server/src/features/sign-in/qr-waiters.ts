@@ -27,7 +27,10 @@ export class QrWaiters {
     if (found !== undefined || untilMs <= this.#clock.now()) return found
     const ofSession = this.#waiting.get(sessionId) ?? new Set()
     if (this.#total >= maxWaiters || ofSession.size >= maxPerSession)
-      throw new Failure('E-RATELIMIT', { retryAfterSecs: 5 })
+      throw new Failure('E-RATELIMIT', {
+        retryAfterSecs: 5,
+        limit: ofSession.size >= maxPerSession ? maxPerSession : maxWaiters,
+      })
     for (;;) {
       await this.#pause(sessionId, Math.min(untilMs, this.#clock.now() + lookAgainMs), signal)
       const later = await look()

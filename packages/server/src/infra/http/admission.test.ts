@@ -277,8 +277,15 @@ describe('rates', () => {
     expect((await send('/api/who')).status).toBe(200)
     const refused = await send('/api/who')
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
+    // Of the bucket that refused: it is for this one that the client has to wait.
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Date.UTC(2026, 0, 1) / 1000 + 60),
+    })
     expect((await send('/api/who', { headers: bearer('owner') })).status).toBe(429)
-    expect((await send('/api/other')).status).toBe(200)
+    const other = await send('/api/other')
+    expect([other.status, other.headers['x-ratelimit-limit']]).toEqual([200, '1000'])
   })
 
   test('of bad bearers end the checking of bearers', async () => {

@@ -8,6 +8,7 @@ import type { ByteReply } from './endpoint.ts'
 import { type Exchange, waitsWithBody } from './exchange.ts'
 import type { HttpLogger } from './http-logger.ts'
 import { hasBody } from './json-body.ts'
+import type { RateVerdict } from './rate-limits.ts'
 
 /** What all answers of a server have in common. */
 export interface AnswerSite {
@@ -104,6 +105,8 @@ export function answerFailure(
     return
   }
   const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
+  const refusing = verdictOf(failure, nowSecs(site.clock))
+  if (refusing) exchange.verdict = refusing
   try {
     answerJson(site, exchange, {
       status: errorStatus[failure.code],
@@ -114,6 +117,12 @@ export function answerFailure(
     site.logger.error({ err: unwritable, reqId: requestId }, 'a failure could not be answered')
     response.destroy()
   }
+}
+
+/** The bucket that refused is the one that a client has to heed, whichever it was. */
+function verdictOf({ limit, retryAfterSecs }: Failure, now: number): RateVerdict | undefined {
+  if (limit === undefined || retryAfterSecs === undefined) return undefined
+  return { isAllowed: false, limit, remaining: 0, resetAtSecs: now + retryAfterSecs }
 }
 
 /** What HTTP wants to stand in the headers of some failures. */

@@ -62,7 +62,8 @@ export async function assertRate(
 }
 
 export function rateFailure(verdict: RateVerdict, clock: Pick<Clock, 'now'>): Failure {
-  return new Failure('E-RATELIMIT', { retryAfterSecs: Math.max(1, verdict.resetAtSecs - nowSecs(clock)) })
+  const retryAfterSecs = Math.max(1, verdict.resetAtSecs - nowSecs(clock))
+  return new Failure('E-RATELIMIT', { retryAfterSecs, limit: verdict.limit })
 }
 
 /** Buckets that answer at once. */
