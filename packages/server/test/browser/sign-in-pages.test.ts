@@ -151,6 +151,25 @@ withChromium('the pages', (launch) => {
     expect(await answerWith(JSON.stringify({ credential }))).toEqual({ status: 401, code: 'E-AUTH-BADCRED' })
   })
 
+  test('take the passkey of one person on nobody else’s page', async () => {
+    const { page } = await openPage(browser)
+    await withPasskey(page, server)
+    await page.goto(`${server.urlOf('bob.localhost')}/login`)
+    const challenge = await server.request('bob.localhost', '/api/auth/wa/login/challenge')
+    const { data } = (await challenge.json()) as { data: { options: object } }
+    const answerFor = (rpId: string) =>
+      page.evaluate(
+        `import('/assets/passkeys.js').then(({ usePasskey }) => usePasskey(${JSON.stringify({ ...data.options, rpId, timeout: 2_000 })}))`,
+      )
+    // The browser gives a passkey to the pages of its own host alone …
+    await expect(answerFor(home)).rejects.toThrow('SecurityError')
+    // … and an answer made there for a challenge of this host is none here.
+    await page.goto(`${server.urlOf(home)}/login`)
+    const credential = await answerFor(home)
+    const answer = await answerWith(JSON.stringify({ credential }), 'bob.localhost')
+    expect(answer).toEqual({ status: 401, code: 'E-AUTH-BADCRED' })
+  })
+
   test('sign a second device in by a QR code that the first one was shown', async () => {
     const first = await openPage(browser)
     await comeBack(first.page, server)
@@ -196,9 +215,9 @@ withChromium('the pages', (launch) => {
     await problem(page).getByText('Die Identität oder das Passwort ist falsch.').waitFor()
   })
 
-  async function answerWith(body: string) {
+  async function answerWith(body: string, host = home) {
     const headers = { 'content-type': 'application/json' }
-    const answer = await server.request(home, '/api/auth/wa/login', { method: 'POST', headers, body })
+    const answer = await server.request(host, '/api/auth/wa/login', { method: 'POST', headers, body })
     const { error } = (await answer.json()) as { error?: { code: string } }
     return { status: answer.status, code: error?.code }
   }
