@@ -49,7 +49,7 @@ test('a folder of blobs that goes during an upload leaves no file, and takes all
   rest.resolve()
   await expect(upload).rejects.toMatchObject(broken)
   await expect(send(new Blob(['during']))).rejects.toMatchObject(broken)
-  expect(await read(fileId)).toBe(500)
+  expect(await read(fileId)).toBe(503)
   expect(await rows()).toEqual(before)
   expect((await client.call(listFiles)).data).toHaveLength(1)
   // Another in its place would take what belongs on a disk that is not mounted now.

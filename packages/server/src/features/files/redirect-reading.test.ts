@@ -29,8 +29,8 @@ test.each([
   ['application/pdf', undefined],
   ['text/plain', undefined],
   ['text/plain; charset=utf-8', undefined],
-  ['image/mine+xml', undefined],
-  ['video/x+xml', undefined],
+  ['image/mine+xml', 'attachment'],
+  ['video/x+xml', 'attachment'],
 ])('%s goes elsewhere as %s', async (contentType, disposition) => {
   const expected = disposition && { contentType, contentDisposition: `${disposition}; filename="a.bin"` }
   expect(await signed(contentType).then((answer) => answer && { ...answer })).toEqual(

@@ -24,8 +24,7 @@ const lifeSecs = 900
 // A player goes on asking at the signed address while it plays.
 const playingSecs = 10_800
 
-// The bucket sends none of our headers: what a browser runs, or would run but for them, is not shown from there. XML of
-// any name may hold scripts.
+// The bucket sends none of our headers: what is shown because they keep it from running is not shown from there.
 const harmlessTypes = /^(?:image|audio|video)\/(?!svg)[\w.-]+$/
 const playedTypes = /^(?:audio|video)\//
 
