@@ -46,7 +46,12 @@ describe('an attachment of a server that', () => {
     return fileId
   }
   const send = async (fileId: string) => {
-    const members = { audienceTag: bob.idTag, content: { text: fileId }, attachments: [fileId] }
+    const members = {
+      audienceTag: bob.idTag,
+      visibility: 'P',
+      content: { text: fileId },
+      attachments: [fileId],
+    }
     expect((await network.server(0).deliver(foreign.sign(dora, members))).status).toBe(200)
     await network.settle()
     return { params: { fileId: fileId as never } }

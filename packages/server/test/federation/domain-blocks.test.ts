@@ -32,7 +32,8 @@ describe('a blocked domain', () => {
   })
   afterAll(() => network[Symbol.asyncDispose]())
 
-  const letter = (issuer = dora) => foreign.sign(issuer, { audienceTag: bob.idTag, content: { text: 'Buy' } })
+  const letter = (issuer = dora) =>
+    foreign.sign(issuer, { audienceTag: bob.idTag, visibility: 'P', content: { text: 'Buy' } })
   const block = async (domain: string, reason?: string) =>
     (await admin.call(blockDomain, { body: { domain, ...(reason ? { reason } : {}) } })).data
   const unblock = (domain: string) => admin.call(unblockDomain, { params: { domain } })

@@ -1,3 +1,4 @@
+import { listActions, putSetting } from '@kith/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
@@ -39,6 +40,7 @@ describe('the inbox', () => {
   const now = () => Math.floor(network.clock.now() / 1000)
   const toBob = (members: Record<string, unknown> = {}) => ({
     audienceTag: bob.idTag,
+    visibility: 'P',
     content: { text: 'Hello' },
     ...members,
   })
@@ -100,6 +102,35 @@ describe('the inbox', () => {
         expect({ name, status: (await server.deliver(token, path)).status }).toEqual({ name, status })
     expect(await server.countRows(...written)).toEqual(before)
     expect(await feedOf(bob)).toEqual([])
+  })
+
+  describe('of who is no stranger only', () => {
+    const open = (isOpen: boolean) =>
+      bob.client.call(putSetting, { params: { name: 'privacy.open_messages' }, body: { value: isOpen } })
+    const direct = (members: Record<string, unknown> = {}) =>
+      foreign.sign(dora, toBob({ visibility: undefined, ...members }))
+    const share = { type: 'SHRE', content: { url: 'https://shop.example.com/', text: 'Buy' } }
+    const unknownThread = { type: 'CMNT', parentId: `a1~${'A'.repeat(43)}`, visibility: 'P' }
+
+    test.each<[string, Record<string, unknown>]>([
+      ['a message', { type: 'MSG' }],
+      ['a post to nobody else', { type: 'POST' }],
+      ['a link for nobody else', share],
+      ['a comment in a thread that is not held here', unknownThread],
+    ])('it takes %s', async (_, members) => {
+      const held = async () => (await bob.client.call(listActions, {})).data.length
+      expect(await server.deliver(direct(members), '/api/inbox/sync')).toMatchObject({ status: 403 })
+      expect(await server.deliver(direct(members))).toMatchObject({ status: 200 })
+      expect(await held()).toBe(0)
+      await open(true)
+      await server.deliver(direct(members))
+      await open(false)
+      await server.relate(bob.idTag, dora, { isFollowing: true })
+      await server.deliver(direct(members))
+      await server.relate(bob.idTag, dora, { isFollowing: false, connection: 'connected' })
+      await server.deliver(direct(members))
+      expect(await held()).toBe(3)
+    })
   })
 
   test('serves very many followers, in order, and leaves out who is suspended', async () => {

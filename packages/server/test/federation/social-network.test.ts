@@ -158,6 +158,7 @@ describe('people on three servers', () => {
   test('what names somebody whom its issuer blocks is not sent there, and what is deleted still is', async () => {
     const { alice, bob } = await network.cast('alice', 'bob')
     const to = { visibility: null, audienceTag: bob.idTag } as const
+    await network.server(bob.at).relate(bob.idTag, alice.idTag, { isFollowing: true })
     const before = await post(network, alice, 'Before', to)
     await network.server(alice.at).block(alice.idTag, bob.idTag)
     const { actionId } = await post(network, alice, 'After', to)
@@ -172,6 +173,7 @@ describe('people on three servers', () => {
     const { alice, bob } = await network.cast('alice', 'bob')
     const bert = await network.person(bob.at, `bert-near-${bob.idTag.split('.')[0]}`)
     await network.server(bob.at).block(bob.idTag, alice.idTag)
+    await network.server(bob.at).relate(bert.idTag, alice.idTag, { isFollowing: true })
     const audience = [bob.idTag, bert.idTag]
     const { actionId } = await post(network, alice, 'Hello', { visibility: null, audience })
     const { data } = await alice.client.call(listDeliveries, { params: { actionId } })

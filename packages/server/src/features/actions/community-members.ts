@@ -28,14 +28,9 @@ export function listMembers(reader: Reader, visibility: Visibility | 'ever'): Pr
   }
 }
 
-/** Only who contributes to a community posts there. */
-export async function assertContributes(
-  reader: Reader,
-  tenant: Tenant,
-  action: Pick<StoredAction, 'issuerTag' | 'audienceTag' | 'audience'>,
-): Promise<void> {
-  if (!isForCommunity(tenant, action)) return
-  const relation = await findEffectiveRelation(reader, action.issuerTag)
+/** Only who contributes to the community of `reader` posts there. */
+export async function assertContributes(reader: Reader, idTag: IdTag): Promise<void> {
+  const relation = await findEffectiveRelation(reader, idTag)
   const role = relation ? roleOf(relation) : 'public'
   if (roleLevel(role) < roleLevel('contributor')) throw new Failure('E-AUTH-FORBIDDEN')
 }

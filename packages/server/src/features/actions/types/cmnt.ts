@@ -1,9 +1,10 @@
 import { invalid } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
-import { isForCommunity, listMembers } from '../community-members.ts'
+import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
 import { listRecipients } from '../recipients.ts'
+import { assertNoStranger } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
-import type { TypeHooks } from './type-hooks.ts'
+import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 /** Comments: the root's issuer, or the community that was given the root, passes them on to the thread's readers, for nobody
  * else knows who they are. */
@@ -21,6 +22,7 @@ export const cmnt: TypeHooks = {
     const { action, tenant } = scene
     const { parentId = action.actionId, rootId: claimedRootId } = action
     const { parent, root, rootId } = await findThread(scene, { parentId, claimedRootId })
+    if (!parent && !root) await assertMayAddress(scene)
     return {
       rootId,
       withinId: rootId,
@@ -43,4 +45,11 @@ export const cmnt: TypeHooks = {
     )
     return [...named, ...readers]
   },
+}
+
+/** A comment in a thread of which nothing is held here is a word to the tenant. */
+async function assertMayAddress(scene: HookScene): Promise<void> {
+  const { tx, tenant, action } = scene
+  if (tenant.type === 'community') await assertContributes(tx, action.issuerTag)
+  else await assertNoStranger(scene)
 }

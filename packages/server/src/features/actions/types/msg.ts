@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
-import { findRelation } from '#features/relations/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
+import { assertNoStranger } from './strangers.ts'
 import { rootIdOf } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
@@ -22,12 +22,11 @@ export const msg: TypeHooks = {
       ...addressees(parent, tenant.idTag, body.audienceTag),
     }
   },
-  async admit({ ports, tx, tenant, action }) {
+  async admit(scene) {
+    const { tenant, action } = scene
     if (action.audienceTag !== tenant.idTag && !action.audience.includes(tenant.idTag))
       throw new Failure('E-AUTH-FORBIDDEN')
-    const relation = await findRelation(tx, action.issuerTag)
-    const isKnown = relation?.isFollowing === true || relation?.connection === 'connected'
-    if (!isKnown && !(await ports.takesOpenMessages(tx))) throw new Failure('E-AUTH-FORBIDDEN')
+    await assertNoStranger(scene)
     const withinId = action.rootId ?? action.parentId
     return { visibility: null, ...(withinId ? { withinId } : {}) }
   },

@@ -1,4 +1,5 @@
 import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
+import { assertNoStranger } from './strangers.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
 /** What is said to everybody who may read it, or to a community, which passes it on. */
@@ -11,8 +12,10 @@ export const post: TypeHooks = {
 export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'listRelays'> {
   return {
     isAnnounced: true,
-    async admit({ tx, tenant, action }) {
-      await assertContributes(tx, tenant, action)
+    async admit(scene) {
+      const { tx, tenant, action } = scene
+      if (isForCommunity(tenant, action)) await assertContributes(tx, action.issuerTag)
+      else if (action.visibility === null) await assertNoStranger(scene)
       return {}
     },
     listRelays: async (reader, tenant, action) =>
