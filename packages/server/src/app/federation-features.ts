@@ -13,7 +13,7 @@ import {
 } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { assertAttachable, queueFetches } from '#features/files/index.ts'
-import { findFreshInboxes } from '#features/identities/index.ts'
+import { findFreshInboxes, findStoredIdentity } from '#features/identities/index.ts'
 import {
   type HistoryDeps,
   handleInboxJobs,
@@ -27,7 +27,7 @@ import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from 
 import { findStoredProfile, requestProfile } from '#features/profiles/index.ts'
 import { findEffectiveRelation, findRelation, isLastLeader, roleOf } from '#features/relations/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
-import { type HostedTenant, listHosted } from '#features/tenants/index.ts'
+import { findTenantByIdTag, type HostedTenant, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
@@ -96,12 +96,27 @@ export function actionPorts(
     onCounted: () => {},
     onStored: (tx, event) => react(services, authenticator, tx, event),
     isSilenced: ({ idTag }) => isServerBlocked(services, idTag),
-    isCommunity: async (reader, idTag) => (await findStoredProfile(reader, idTag))?.type === 'community',
+    async findKnownType(tx, idTag) {
+      const profile = await findStoredProfile(tx, idTag)
+      return profile?.type ?? (await findStoredIdentity(tx.as(serverTenant), idTag))?.identity.type
+    },
+    async findRoleHere(tx, communityTag, idTag) {
+      const community = await findTenantByIdTag(tx, communityTag)
+      if (community?.type !== 'community') return undefined
+      const relation = await findEffectiveRelation(tx.as(community.tenantId), idTag)
+      return relation ? roleOf(relation) : 'public'
+    },
     async leadsAlone(leaderTag, communityTag) {
       const community = await tenants.find(communityTag)
       return community?.type === 'community' && (await isLastLeader(db.reader(community.tenantId), leaderTag))
     },
     findIdentity: async (idTag) => (await identities.resolve(idTag)).kind,
+    async askType(idTag) {
+      const local = await tenants.find(idTag)
+      if (local) return local.type
+      const resolved = await identities.resolve(idTag)
+      return resolved.kind === 'found' ? resolved.identity.type : undefined
+    },
     findDefaultVisibility: (reader) => settings.findWith(reader, 'profile.default_visibility'),
     async assertAttachable(reader, attachments, caller) {
       const tenant = await getTenant(tenants, reader.tenantId)

@@ -37,6 +37,7 @@ import {
   findStoredAction,
   handleActionJobs,
   listIndexMigrations,
+  ownActionId,
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
@@ -48,12 +49,20 @@ import { createOwnProfile, profilesMigrations } from '#features/profiles/index.t
 import {
   endStanding,
   endStandingJob,
+  findEffectiveRelation,
   findRelation,
   isLastLeader,
   relationsMigrations,
+  roleOf,
   standingMigrations,
 } from '#features/relations/index.ts'
-import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
+import {
+  createTenant,
+  findTenantByIdTag,
+  type HostedTenant,
+  openTenants,
+  tenantsMigrations,
+} from '#features/tenants/index.ts'
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type JobQueue, jobsMigrations, openJobs } from '#infra/jobs/index.ts'
@@ -146,13 +155,20 @@ async function openActionLab(open: OpenTestDatabase) {
     },
     fetchAttachments: async (_, { attachments }) => attachments.filter((fileId) => missingFiles.has(fileId)),
     onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
-    isSilenced: async ({ idTag }) => (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true,
-    isCommunity: async (_, idTag) => (await tenants.find(idTag))?.type === 'community',
     onCounted: () => {},
+    isSilenced: async ({ idTag }) => (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true,
+    findKnownType: async (tx, idTag) => (await findTenantByIdTag(tx, idTag))?.type,
+    async findRoleHere(tx, communityTag, idTag) {
+      const community = await findTenantByIdTag(tx, communityTag)
+      if (community?.type !== 'community') return undefined
+      const relation = await findEffectiveRelation(tx.as(community.tenantId), idTag)
+      return relation ? roleOf(relation) : 'public'
+    },
     async leadsAlone(leaderTag, communityTag) {
       const community = await tenants.find(communityTag)
       return community?.type === 'community' && (await isLastLeader(db.reader(community.tenantId), leaderTag))
     },
+    askType: async (idTag) => (await tenants.find(idTag))?.type,
     findIdentity: async (idTag) =>
       unknown.has(idTag) ? 'unknown' : unreachable.has(idTag) ? 'unreachable' : 'found',
     findDefaultVisibility: async () => settings.visibility,
@@ -237,6 +253,19 @@ async function openActionLab(open: OpenTestDatabase) {
     return action.token
   }
 
+  /** A well-signed token that no server would make. */
+  function forge(
+    { tenant }: { readonly tenant: HostedTenant },
+    members: Readonly<Record<string, unknown>>,
+  ): Promise<string> {
+    const nonce = randomBytes(16).toString('base64url')
+    const iat = Math.floor(clock.now() / 1000)
+    const { idTag: issuerTag } = tenant
+    const times = { createdAt: iat, iat, exp: iat + 1000 }
+    const payload = { actionId: ownActionId(issuerTag, nonce), issuerTag, nonce, ...times, ...members }
+    return keys.sign(tenant.tenantId, payload)
+  }
+
   /** Hands a token to a tenant as the inbox does once it is verified. */
   function receive(tenant: HostedTenant, token: string): Promise<ReceiveOutcome> {
     const received = readToken(token)
@@ -279,6 +308,7 @@ async function openActionLab(open: OpenTestDatabase) {
     makeTenant,
     actor,
     tokenOf,
+    forge,
     receive,
     settle,
     /** A second passes, so that what comes next is later. */

@@ -1,4 +1,4 @@
-import type { ActionId, FileId, FileType, IdTag, Visibility } from '@kith/protocol'
+import type { ActionId, CommunityRole, FileId, FileType, IdTag, Visibility } from '@kith/protocol'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -78,12 +78,16 @@ export interface ActionPorts {
   onCounted(tx: Writer, actionId: ActionId): void
   /** Has an administrator blocked, suspended or banned this tenant? */
   isSilenced(tenant: Tenant): Promise<boolean>
-  /** Is it a community, as far as is known here? */
-  isCommunity(reader: Reader, idTag: IdTag): Promise<boolean>
+  /** What kind of identity it is, as far as is known here. */
+  findKnownType(tx: Writer, idTag: IdTag): Promise<Tenant['type'] | undefined>
+  /** The role of somebody in a community of this server; undefined when the community is none of them. */
+  findRoleHere(tx: Writer, communityTag: IdTag, idTag: IdTag): Promise<CommunityRole | undefined>
   /** Would a community of this server be without a leader if this one left? */
   leadsAlone(leaderTag: IdTag, communityTag: IdTag): Promise<boolean>
   /** Is there such an identity, here or elsewhere? */
   findIdentity(idTag: IdTag): Promise<'found' | 'unknown' | 'unreachable'>
+  /** What its server says it is, here or elsewhere; not every server says it. */
+  askType(idTag: IdTag): Promise<Tenant['type'] | undefined>
   /** The tenant's own choice for what it publishes without a word on visibility. */
   findDefaultVisibility(reader: Reader): Promise<Visibility | undefined>
   /** Does the tenant take messages from strangers (`privacy.open_messages`)? */

@@ -46,6 +46,7 @@ async function decide(
   const { issuing, action, verdict } = how
   const { tenant } = issuing
   assertAwaits(tenant, action)
+  if (verdict === 'accept') await hooksOf(action.type).assertMayAccept?.(ports, action)
   const answer = await makeAnswer(ports, how)
   return ports.db.transact(tenant.tenantId, async (tx) => {
     const current = await findStoredAction(tx, action.actionId)

@@ -4,6 +4,7 @@ import {
   findActionType,
   type IdTag,
   parseActionId,
+  parseIdTag,
 } from '@kith/protocol'
 import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -19,6 +20,7 @@ import { parseAction } from './parse-action.ts'
 import { awaitAttachments } from './pending-action.ts'
 import { isAnnouncement, openAnnouncement } from './receive-announcement.ts'
 import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
+import { extraMembers } from './sign-action.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
 
@@ -44,7 +46,8 @@ export async function receiveAction(
     if (isAnnouncement(received)) return await receiveAnnounced(ports, tx, { tenant, received })
     const deletion = await readDeletion(tx, received)
     if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
-    return await receivePublished(ports, tx, { tenant, action: readAction(received), via })
+    const action = await withoutServerMembers(ports, tx, readAction(received))
+    return await receivePublished(ports, tx, { tenant, action, via })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const type = findActionType(payload.type)?.type as ActionTypeName | undefined
@@ -81,6 +84,18 @@ function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): St
     nonce: payload.nonce,
     token,
   }
+}
+
+/** Only a server says these of its own: what happened to an action here, and who made it in the name of a community. */
+async function withoutServerMembers(
+  ports: ActionPorts,
+  tx: Writer,
+  action: StoredAction,
+): Promise<StoredAction> {
+  const { author } = action.x ?? {}
+  const authorTag = typeof author === 'string' ? parseIdTag(author) : undefined
+  const isSaid = authorTag !== undefined && (await ports.findKnownType(tx, action.issuerTag)) === 'community'
+  return { ...action, x: extraMembers(action.x, isSaid ? authorTag : undefined) }
 }
 
 // What claims to come from the future would stay on top of every list.

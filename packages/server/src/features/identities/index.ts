@@ -1,6 +1,6 @@
 export { type Discovered, Discovery, type DiscoveryDeps } from './discovery.ts'
 export { readDiscoveryRecords, registrableDomain } from './discovery-record.ts'
 export { identitiesMigrations } from './identities-migrations.ts'
-export { findFreshInboxes } from './identities-store.ts'
+export { findFreshInboxes, findStoredIdentity } from './identities-store.ts'
 export { hasKid, type Identity, type PublishedIdentity, type ResolvedIdentity } from './identity.ts'
 export { type Identities, type IdentitiesDeps, openIdentities } from './open-identities.ts'

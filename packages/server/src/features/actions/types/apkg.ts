@@ -1,10 +1,13 @@
-import { invalid } from '#lib/failure.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** App packages are offered on this server alone. */
+/** App packages are offered on the issuer's server alone, and taken from nobody else. */
 export const apkg: TypeHooks = {
   type: 'APKG',
   check({ attachments }) {
     if (attachments.length !== 1) throw invalid('/attachments', 'must be the one package')
+  },
+  async admit() {
+    throw new Failure('E-AUTH-FORBIDDEN')
   },
 }

@@ -79,7 +79,8 @@ async function assertMayLeave(
 async function isAnswerToOwn({ tx, tenant, action }: HookScene): Promise<boolean> {
   const answeredId = parseActionId(action.subject ?? '')
   const answered = answeredId && (await findStoredAction(tx, answeredId))
-  return answered?.type === 'CONN' && answered.issuerTag === tenant.idTag && answered.status === 'A'
+  if (answered?.type !== 'CONN' || answered.issuerTag !== tenant.idTag) return false
+  return answered.audienceTag === action.issuerTag && answered.status === 'A'
 }
 
 /** Two requests that meet make a connection, whichever came first; one alone waits. */

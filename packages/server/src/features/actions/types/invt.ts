@@ -2,9 +2,10 @@ import { parseIdTag, roleLevel } from '@kith/protocol'
 import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import type { ActionPorts } from '../action-ports.ts'
 import { findRival } from '../action-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
-import type { TypeHooks } from './type-hooks.ts'
+import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 /** Invitations into communities: held by the guest, who may accept, and by the community, which then takes the guest in. */
 export const invt: TypeHooks = {
@@ -12,14 +13,20 @@ export const invt: TypeHooks = {
   check({ subject = '' }) {
     if (parseIdTag(subject) !== subject) throw invalid('/subject', 'must be the identity of a community')
   },
-  async prepare({ tenant, body, caller }) {
-    const isOwn = body.subject === tenant.idTag
-    if (isOwn && caller && !(caller.isOwner || hasRole(caller, 'moderator')))
+  async prepare({ ports, tenant, body, caller }) {
+    const { subject } = body
+    if (subject !== tenant.idTag) await assertCommunity(ports, subject)
+    else if (tenant.type !== 'community') throw noCommunity()
+    if (subject === tenant.idTag && caller && !(caller.isOwner || hasRole(caller, 'moderator')))
       throw new Failure('E-AUTH-FORBIDDEN')
     return {}
   },
-  async admit({ tx, tenant, action }) {
-    if (action.subject !== tenant.idTag) return { status: 'C' }
+  async admit(scene) {
+    const { tx, tenant, action } = scene
+    if (action.subject !== tenant.idTag) {
+      await assertMayInvite(scene)
+      return { status: 'C' }
+    }
     const inviter = await findEffectiveRelation(tx, action.issuerTag)
     if (roleLevel(inviter ? roleOf(inviter) : 'public') < roleLevel('moderator'))
       throw new Failure('E-AUTH-FORBIDDEN')
@@ -33,10 +40,32 @@ export const invt: TypeHooks = {
     const request = await findRival(tx, wish)
     if (request?.status === 'C') await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: request.actionId })
   },
+  assertMayAccept: (ports, { subject }) => assertCommunity(ports, subject),
   answer: ({ actionId, subject }, verdict) =>
     verdict === 'accept' ? { type: 'CONN', audienceTag: subject, subject: actionId } : undefined,
   async listOthers(_, __, { subject = '' }) {
     const community = parseIdTag(subject)
     return community ? [community] : []
   },
+}
+
+const noCommunity = () => invalid('/subject', 'is not a community')
+
+/** One that cannot be asked now, or whose server does not say what it is, may be one: whether it takes the guest in is its
+ * own affair. */
+async function assertCommunity(ports: ActionPorts, subject: string | undefined): Promise<void> {
+  const communityTag = parseIdTag(subject ?? '')
+  if (!communityTag || (await ports.findIdentity(communityTag)) === 'unknown')
+    throw new Failure('E-PROFILE-NOTFOUND')
+  if ((await ports.askType(communityTag)) === 'person') throw noCommunity()
+}
+
+/** The guest is not bothered with what nobody can be invited into, nor by whom a community of this server does not count
+ * among those who contribute to it. What another server's community thinks of the inviter only that one knows. */
+async function assertMayInvite({ ports, tx, action }: HookScene): Promise<void> {
+  const communityTag = parseIdTag(action.subject ?? '')
+  if (!communityTag || (await ports.findKnownType(tx, communityTag)) === 'person') throw noCommunity()
+  if (communityTag === action.issuerTag) return
+  const role = await ports.findRoleHere(tx, communityTag, action.issuerTag)
+  if (role !== undefined && roleLevel(role) < roleLevel('contributor')) throw new Failure('E-AUTH-FORBIDDEN')
 }

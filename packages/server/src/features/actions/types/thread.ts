@@ -2,7 +2,7 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { canRead, viewerOf } from '#features/visibility/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Reader } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
@@ -59,12 +59,12 @@ export async function findThread(
  * has to do here. */
 async function isReadByMembers(
   ports: HookScene['ports'],
-  reader: Reader,
+  tx: Writer,
   tenant: Tenant,
   { issuerTag, audienceTag, visibility }: StoredAction,
 ): Promise<boolean> {
   if (issuerTag !== tenant.idTag || audienceTag === undefined || visibility === null) return false
-  return ports.isCommunity(reader, audienceTag)
+  return (await ports.findKnownType(tx, audienceTag)) === 'community'
 }
 
 async function isReader(reader: Reader, tenant: Tenant, idTag: IdTag, root: StoredAction): Promise<boolean> {

@@ -52,6 +52,8 @@ export interface TypeHooks {
   prepare?(scene: PrepareScene): Promise<Completion>
   /** May refuse the deletion of the tenant's own action. */
   assertMayDelete?(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void>
+  /** May refuse that the tenant accepts what another asks of it. */
+  assertMayAccept?(ports: ActionPorts, action: StoredAction): Promise<void>
   /** At a receiver, before anything is written: a `Failure` refuses the action. */
   admit?(scene: HookScene): Promise<Admission>
   /** At the issuer, once it is stored. */

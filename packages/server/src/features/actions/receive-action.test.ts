@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { changeRelation, findRelation } from '#features/relations/index.ts'
+import { type Actor, actionLab, identity } from '#harness/action-lab.ts'
+import { onSqlite } from '#harness/each-dialect.ts'
+
+const fileId = `b1~${'A'.repeat(43)}`
+const fails = (code: string) => expect.objectContaining({ code })
+const refused = (code: string) => ({ kind: 'refused', failure: fails(code) })
+
+onSqlite('what comes from others', (open) => {
+  const openLab = actionLab(open)
+
+  async function start() {
+    const lab = await openLab()
+    const alice = await lab.makeTenant('alice.example.com')
+    const bob = await lab.makeTenant('bob.example.com')
+    const club = await lab.makeTenant('club.example.com', 'community')
+    const put = (of: Actor, other: Actor, role: 'follower' | 'contributor') =>
+      lab.db.transact(of.tenant.tenantId, (tx) => changeRelation(tx, other.idTag, { role, at: 1 }))
+    const send = async (by: Actor, to: Actor, members: Record<string, unknown>) =>
+      lab.receive(to.tenant, await lab.forge(by, { audienceTag: to.idTag, visibility: 'P', ...members }))
+    return { ...lab, alice, bob, club, put, send }
+  }
+
+  describe('in x', () => {
+    const post = { type: 'POST', content: { text: 'Hello' } }
+    const said = { mood: 'glad', refused: 'E-STATE', ackedAt: 5, author: 'eve.example.com' }
+
+    test('says nothing that only the receiver or a community can say', async () => {
+      const { alice, bob, club, send } = await start()
+      await send(alice, bob, { ...post, x: said })
+      await send(club, bob, { ...post, x: said })
+      const [byClub, byAlice] = await bob.list()
+      expect(byAlice?.x).toEqual({ mood: 'glad' })
+      expect(byClub?.x).toEqual({ mood: 'glad', author: 'eve.example.com' })
+    })
+
+    test('names nobody who is no identity', async () => {
+      const { bob, club, send } = await start()
+      for (const author of ['nobody', 7, null]) await send(club, bob, { ...post, x: { author } })
+      for (const { x } of await bob.list()) expect(x).toBeUndefined()
+    })
+  })
+
+  test('is no app package', async () => {
+    const { alice, bob, send } = await start()
+    const offer = { type: 'APKG', content: { name: 'Chess', version: '1' }, attachments: [fileId] }
+    expect(await send(alice, bob, offer)).toEqual(refused('E-AUTH-FORBIDDEN'))
+    expect(await bob.list()).toEqual([])
+  })
+
+  test('answers a request only if the request was for its issuer', async () => {
+    const { alice, bob, send, makeTenant, settle } = await start()
+    const eve = await makeTenant('eve.example.com')
+    const { actionId } = await alice.create({ type: 'CONN', audienceTag: bob.idTag })
+    await settle()
+    await send(eve, alice, { type: 'CONN', subject: actionId, visibility: undefined })
+    const [request] = await alice.list({ issuer: eve.idTag, status: ['C'] })
+    expect(request).toMatchObject({ type: 'CONN', status: 'C' })
+    await alice.accept(request?.actionId ?? '')
+    await settle()
+    expect((await findRelation(alice.reader, eve.idTag))?.connection).toBe('connected')
+  })
+
+  test('to a community in a thread that it does not have is from who contributes', async () => {
+    const { alice, club, put, send } = await start()
+    const comment = { type: 'CMNT', parentId: `a1~${'A'.repeat(43)}`, content: { text: 'Hello' } }
+    const beside = { ...comment, audienceTag: undefined, subject: club.idTag }
+    for (const members of [comment, beside])
+      expect(await send(alice, club, members)).toEqual(refused('E-AUTH-FORBIDDEN'))
+    await put(club, alice, 'contributor')
+    for (const members of [comment, beside])
+      expect(await send(alice, club, members)).toEqual({ kind: 'stored' })
+  })
+
+  describe('of invitations', () => {
+    const invite = (guest: Actor, subject: string) =>
+      ({ type: 'INVT', audienceTag: guest.idTag, subject }) as never
+
+    test('are made into communities alone', async () => {
+      const { alice, bob, club, unknown, unreachable } = await start()
+      unknown.add('nobody.example.com')
+      unreachable.add('far.example.com')
+      await expect(alice.create(invite(bob, 'nobody.example.com'))).rejects.toEqual(
+        fails('E-PROFILE-NOTFOUND'),
+      )
+      for (const person of [bob, alice])
+        await expect(alice.create(invite(bob, person.idTag))).rejects.toEqual(fails('E-VALIDATION'))
+      for (const subject of [club.idTag, 'far.example.com'])
+        expect(await alice.create(invite(bob, subject))).toMatchObject({ status: 'A' })
+    })
+
+    test('reach the guest for what may be a community, by who belongs to it', async () => {
+      const { alice, bob, club, put, send } = await start()
+      const into = (subject: string) => ({ type: 'INVT', subject, visibility: undefined })
+      expect(await send(alice, bob, into(alice.idTag))).toEqual(refused('E-VALIDATION'))
+      expect(await send(alice, bob, into(club.idTag))).toEqual(refused('E-AUTH-FORBIDDEN'))
+      await put(club, alice, 'follower')
+      expect(await send(alice, bob, into(club.idTag))).toEqual(refused('E-AUTH-FORBIDDEN'))
+      await put(club, alice, 'contributor')
+      for (const subject of [club.idTag, 'club.elsewhere.example'])
+        expect(await send(alice, bob, into(subject))).toEqual({ kind: 'stored' })
+      expect(await send(club, bob, into(club.idTag))).toEqual({ kind: 'stored' })
+      expect(await bob.list({ status: ['C'] })).toHaveLength(3)
+    })
+
+    test('cannot be accepted once it is known that they lead nowhere', async () => {
+      const { alice, bob, send, makeTenant, unknown } = await start()
+      await send(alice, bob, { type: 'INVT', subject: 'carol.example.com', visibility: undefined })
+      await send(alice, bob, { type: 'INVT', subject: 'nobody.example.com', visibility: undefined })
+      const [second, first] = await bob.list({ status: ['C'] })
+      await makeTenant('carol.example.com')
+      unknown.add('nobody.example.com')
+      await expect(bob.accept(first?.actionId ?? '')).rejects.toEqual(fails('E-VALIDATION'))
+      await expect(bob.accept(second?.actionId ?? '')).rejects.toEqual(fails('E-PROFILE-NOTFOUND'))
+      for (const it of [first, second])
+        expect(await bob.reject(it?.actionId ?? '')).toMatchObject({ status: 'D' })
+      expect(await findRelation(bob.reader, identity('carol.example.com').idTag)).toBeUndefined()
+    })
+  })
+})
