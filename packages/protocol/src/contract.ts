@@ -132,6 +132,11 @@ function unknownIdCodes(contract: Contract): ErrorCode[] {
   return schemas.flatMap((schema) => unknownIdCode[schema[decodeKeyword] ?? 'idTag'] ?? [])
 }
 
+/** Is it for people who are not in yet? A tenant that answers nobody tells them why they cannot come in. */
+export function isForSigningIn({ bucket }: Pick<Contract, 'bucket'>): boolean {
+  return bucket === 'sign-in' || bucket === 'recovery' || bucket === 'qr'
+}
+
 // A reference guest is refused wherever the contract does not let it in.
 function isRefusable({ auth, guests, scope, unscoped, role }: Contract): boolean {
   return auth !== 'none' && Boolean(scope || unscoped || role || !guests)
@@ -144,7 +149,7 @@ export function failuresOf(contract: Contract): ErrorCode[] {
   if (contract.body) implied.push('E-TOOLARGE', 'E-MEDIATYPE')
   implied.push(...unknownIdCodes(contract))
   if (contract.auth !== 'none') implied.push('E-AUTH-UNAUTH')
-  if (isRefusable(contract)) implied.push('E-AUTH-FORBIDDEN')
+  if (isRefusable(contract) || isForSigningIn(contract)) implied.push('E-AUTH-FORBIDDEN')
   if (!contract.anyHost) implied.push('E-PROFILE-NOTFOUND')
   if (contract.feature) implied.push('E-NOTFOUND')
   return [...new Set([...contract.errors, ...implied])].sort()

@@ -152,7 +152,7 @@ describe('a tenant of the server that it has', () => {
     const visiting = await visit(alice, bob)
     const banExpiresAt = new Date(network.clock.now() + 120_000).toISOString()
     await decide(alice, { status, banExpiresAt })
-    await expect(alice.client.call(getMe, {})).resolves.not.toHaveProperty('data.tnId')
+    await expect(alice.client.call(getMe, {})).rejects.toMatchObject({ status: 404 })
     await expect(alice.client.call(listActions, { query: {} })).rejects.toMatchObject({ status: 401 })
     await expect(network.server(0).signIn(alice.idTag)).rejects.toBeDefined()
     const { actionId: missed } = await post(network, bob, 'Missed')

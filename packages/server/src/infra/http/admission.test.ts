@@ -212,6 +212,50 @@ describe('what a tenant does not offer', () => {
   })
 })
 
+describe('a suspended tenant', () => {
+  const hooks = {
+    findTenant: () => ({ ...alice, suspendedAt: 1 }),
+    authenticate({ bearer: presented }: { bearer: string }) {
+      if (presented === 'old') throw new Failure('E-AUTH-UNAUTH')
+      return callers.owner as Caller
+    },
+  }
+  const answer = async (part: Partial<Contract>, headers = {}) => {
+    const { send } = await serving(who(part), { ...withLimits({}), hooks })
+    const { status, json } = await send('/api/who', { headers })
+    await site?.close()
+    return [status, json.error?.code ?? json.data, json.error?.message]
+  }
+
+  const notFound = [404, 'E-PROFILE-NOTFOUND', expect.any(String)]
+
+  test('is nowhere to be found, and its bearers are bad ones', async () => {
+    for (const part of [{}, { auth: 'optional' }, { auth: 'required' }, { feature: 'idp' }] as const) {
+      expect(await answer(part)).toEqual(notFound)
+      expect(await answer(part, bearer('old'))).toEqual([401, 'E-AUTH-UNAUTH', expect.any(String)])
+      expect(await answer(part, bearer('owner'))).toEqual(notFound)
+    }
+    const forgiving = { auth: 'optional', ignoresBadBearer: true } as const
+    expect(await answer(forgiving, bearer('old'))).toEqual(notFound)
+  })
+
+  test('says so where people sign in', async () => {
+    for (const bucket of ['sign-in', 'recovery', 'qr'] as const)
+      for (const headers of [{}, bearer('old')])
+        expect(await answer({ bucket }, headers)).toEqual([
+          403,
+          'E-AUTH-FORBIDDEN',
+          'This account is suspended.',
+        ])
+  })
+
+  test('is no tenant to what answers on every host', async () => {
+    const nobody = expect.objectContaining({ tenant: null, caller: 'guest' })
+    for (const headers of [{}, bearer('owner')])
+      expect(await answer({ anyHost: true }, headers)).toEqual([200, nobody, undefined])
+  })
+})
+
 describe('rates', () => {
   test('are shown by every answer: of the address, of the identity, none for the administrator', async () => {
     const { send } = await serving(who({ auth: 'optional' }), withLimits({}))

@@ -1,4 +1,4 @@
-import type { Contract, TenantFeature } from '@kith/protocol'
+import { type Contract, isForSigningIn, type TenantFeature } from '@kith/protocol'
 import { type AnyCaller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -8,10 +8,16 @@ import { rateKeyOf } from './peer.ts'
 import { type RateLimitName, type RateLimits, type RateVerdict, rateFailure } from './rate-limits.ts'
 import type { Route } from './route.ts'
 
+/** A tenant as its host knows it. */
+export interface HostTenant extends Tenant {
+  /** Unix seconds: since then it answers nobody. */
+  readonly suspendedAt?: number
+}
+
 /** What the server asks of the application. */
 export interface HttpHooks {
   /** The tenant of a host, which is in lower case without port; asked for every request, so it should be cached. */
-  findTenant(host: string): Tenant | undefined | Promise<Tenant | undefined>
+  findTenant(host: string): HostTenant | undefined | Promise<HostTenant | undefined>
   /** The caller whom a bearer proves. Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
   authenticate(presented: {
     readonly tenant: Tenant
@@ -44,11 +50,15 @@ export async function admit(
   const { contract } = route
   const { peer } = exchange
   const found = peer.host === undefined ? undefined : deps.hooks.findTenant(peer.host)
-  const tenant = found instanceof Promise ? await found : found
+  const named = found instanceof Promise ? await found : found
+  const isClosed = named?.suspendedAt !== undefined
+  // What answers on every host knows nothing of a tenant that answers nobody.
+  const tenant = isClosed && contract.anyHost ? undefined : named
   const addressKey = rateKeyOf(peer.ip)
   const isCredentialed = bearer !== undefined && tenant !== undefined
   if (!isCredentialed) await takeGeneral(deps, exchange, generalBucketOf(contract), addressKey)
   if (!tenant && !contract.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
+  if (tenant && isClosed) return turnAway(deps, route, exchange, { tenant, bearer, ip: peer.ip })
   if (contract.feature && !(await offers(deps, tenant, contract.feature))) {
     if (isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
     throw new Failure('E-NOTFOUND')
@@ -61,6 +71,21 @@ export async function admit(
   const refusal = authorize(contract, caller)
   if (refusal) throw new Failure(refusal)
   return { tenant, caller: contract.auth === 'none' ? guest : caller }
+}
+
+/** A suspended tenant is like one that is not there, but that its owner is told and that old bearers are bad ones. */
+async function turnAway(
+  deps: AdmissionDeps,
+  route: Route,
+  exchange: Exchange,
+  { tenant, bearer, ip }: { tenant: Tenant; bearer: string | undefined; ip: string },
+): Promise<never> {
+  if (isForSigningIn(route.contract)) {
+    if (bearer !== undefined) await takeGeneral(deps, exchange, 'anonymous', rateKeyOf(ip))
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This account is suspended.' })
+  }
+  if (bearer !== undefined) await identify(deps, route, exchange, { tenant, bearer, ip })
+  throw new Failure('E-PROFILE-NOTFOUND')
 }
 
 async function offers({ hooks }: AdmissionDeps, tenant: Tenant | undefined, feature: TenantFeature) {

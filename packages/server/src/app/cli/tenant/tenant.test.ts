@@ -219,6 +219,11 @@ describe('tenant suspend and resume', () => {
     })
     clock.advance(noticedMs)
     expect((await discover('gina.localhost')).status).toBe(404)
+    const own = async (path: string, init?: RequestInit) =>
+      (await server.request('gina.localhost', path, init)).status
+    for (const path of ['/api/me', '/api/actions', '/api/profiles', '/.well-known/service/id-tag'])
+      expect(await own(path)).toBe(404)
+    expect(await own('/api/auth/login-init', { method: 'POST' })).toBe(403)
     const post = () => client.call(createAction, { body: { type: 'POST', content: {} } })
     await expect(post()).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
     await expect(signIn('gina.localhost', testPassword)).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN' })
