@@ -17,6 +17,7 @@ const assets: ReadonlyMap<string, { readonly type: string; readonly file: () => 
     'qr-image',
     'register',
     'set-password',
+    'shared',
   ].map((name) => [`${name}.js`, { type: script, file: () => own(`${name}.js`) }] as const),
   ['kith.css', { type: 'text/css; charset=utf-8', file: () => own('kith.css') }],
   ['qr.js', { type: script, file: () => new URL(import.meta.resolve('qr')) }],

@@ -23,7 +23,15 @@ const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-const paths = ['/', '/login', '/set-password', '/register', '/activate', '/communities/new']
+const paths = [
+  '/',
+  '/login',
+  '/set-password',
+  '/register',
+  '/activate',
+  '/communities/new',
+  '/shared/0123456789ABCDEFabcdefgh',
+]
 
 test.each(paths)('%s is a page without anything inline', async (path) => {
   const site = await startSite()
@@ -92,6 +100,15 @@ test('a community has a page that says so, and nothing to sign in with', async (
   expect((await site.send('/login', { headers })).status).toBe(404)
   expect((await site.send('/set-password', { headers })).status).toBe(404)
   expect((await site.send('/register', { headers })).status).toBe(404)
+})
+
+test('what a link shares is shown on the host of a person or a community, whoever comes', async () => {
+  const site = await startSite()
+  for (const host of ['bob.example', 'club.example']) {
+    const answer = await site.send('/shared/0123456789ABCDEFabcdefgh', { headers: { host } })
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain('<button type="button" id="open">Show it</button>')
+  }
 })
 
 test('people register on the host that the server has for it, and find the way where all may', async () => {

@@ -15,7 +15,8 @@ export interface PagesDeps {
 }
 
 /** The pages on which a person registers, signs in, sets a password, sees to sessions and passkeys, and founds a community,
- * on every tenant's host; and on those of identity providers the one on which a name is activated. */
+ * on every tenant's host, and the one on which anybody sees what a link shares; and on those of identity providers the one
+ * on which a name is activated. */
 export function pageRoutes(deps: PagesDeps): RawRoute[] {
   const page = (path: string, name: PageName): RawRoute => ({
     method: 'GET',
@@ -29,6 +30,7 @@ export function pageRoutes(deps: PagesDeps): RawRoute[] {
     page('/register', 'register'),
     page('/activate', 'activate'),
     page('/communities/new', 'found-community'),
+    page('/shared/{refId}', 'shared'),
     { method: 'GET', path: '/assets/{asset}', handle: answerAsset },
   ]
 }
@@ -45,7 +47,7 @@ async function answerPage(
   if (isOfProvider && !(await deps.isProvider(tenant)))
     return pageAnswer(404, renderNotice('absentPage', tenant.idTag, language), language)
   // A community has no password and no sessions of its own: its members come with their own identities.
-  if (tenant.type === 'community' && !isOfProvider) {
+  if (tenant.type === 'community' && !isOfProvider && name !== 'shared') {
     const status = name === 'home' ? 200 : 404
     return pageAnswer(status, renderNotice('community', tenant.idTag, language), language)
   }

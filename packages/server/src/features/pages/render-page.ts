@@ -2,7 +2,14 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { PageLanguage } from './page-language.ts'
 import { type PageTexts, pageTexts, scriptTexts } from './page-texts.ts'
 
-export type PageName = 'home' | 'login' | 'set-password' | 'register' | 'activate' | 'found-community'
+export type PageName =
+  | 'home'
+  | 'login'
+  | 'set-password'
+  | 'register'
+  | 'activate'
+  | 'found-community'
+  | 'shared'
 
 /** Whose page it is. */
 export interface PageOwner extends Pick<Tenant, 'idTag'> {
@@ -54,6 +61,7 @@ const contents: Record<PageName, Render> = {
   'set-password': (texts, idTag) => ({ title: texts.setPassword, main: setPasswordMain(texts, idTag) }),
   activate: (texts) => ({ title: texts.activate, main: activateMain(texts) }),
   'found-community': (texts) => ({ title: texts.found, main: foundMain(texts) }),
+  shared: (texts, idTag) => ({ title: texts.shared, main: sharedMain(texts, idTag) }),
   home: (texts, idTag) => ({ title: 'Kith', main: homeMain(texts, idTag) }),
 }
 
@@ -142,6 +150,21 @@ function foundMain(texts: PageTexts): string {
 <input id="wanted" name="wanted" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="253" required>
 <button type="submit">${texts.found}</button>
 </form>`
+}
+
+function sharedMain(texts: PageTexts, idTag: string): string {
+  return `<section id="opening">
+<h1>${texts.shared}</h1>
+<p class="hint">${texts.sharedHint.replace('{idTag}', idTag)}</p>
+<button type="button" id="open">${texts.sharedOpen}</button>
+</section>
+<section id="content" aria-labelledby="content-title" hidden>
+<h1 id="content-title" tabindex="-1"></h1>
+<p id="about"></p>
+<button type="button" id="up" class="quiet" hidden>${texts.sharedUp}</button>
+<ul id="files"></ul>
+<button type="button" id="more" class="quiet" hidden>${texts.sharedMore}</button>
+</section>`
 }
 
 function homeMain(texts: PageTexts, idTag: string): string {

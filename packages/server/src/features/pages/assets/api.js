@@ -23,9 +23,10 @@ export class Problem extends Error {
   }
 }
 
-/** The `data` of a good answer; throws a `Problem` otherwise. */
-export async function call(method, path, { body, headers = {} } = {}) {
-  const token = sessionStorage.getItem(tokenName)
+/** The `data` of a good answer; throws a `Problem` otherwise. `token`: another than that of who is signed in, or null.
+ * Of a list that goes on: its `items` and `nextCursor`. */
+export async function call(method, path, { body, headers = {}, ...given } = {}) {
+  const { token = sessionStorage.getItem(tokenName) } = given
   const response = await fetch(path, {
     method,
     credentials: 'omit',
@@ -40,6 +41,8 @@ export async function call(method, path, { body, headers = {} } = {}) {
     throw new Problem('offline', '')
   })
   const answer = await response.json().catch(() => ({}))
+  if (response.ok && answer.cursorPagination)
+    return { items: answer.data, nextCursor: answer.cursorPagination.nextCursor }
   if (response.ok) return answer.data
   throw new Problem(answer.error?.code ?? 'offline', answer.error?.message ?? response.statusText)
 }
