@@ -77,7 +77,8 @@ onPostgresServer('several processes without Redis', (open) => {
     const { url } = await open.place()
     const env = { DATABASE_URL: url }
     const first = await TestServer.start({ env })
-    const second = await TestServer.start({ env, clock: first.clock })
+    const { dataDir } = first.running.services.config
+    const second = await TestServer.start({ env, dataDir, clock: first.clock })
     servers.push(first, second)
     const client = await first.as(home)
     const { data } = await client.call(getAccessToken, {})
