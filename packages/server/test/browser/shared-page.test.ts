@@ -7,6 +7,13 @@ import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
 
+interface Answer {
+  readonly fileId: string
+  readonly url: string
+  readonly refId: string
+  readonly count: number
+}
+
 withChromium('the page of what a link shares', (launch) => {
   let browser: Browser
   let server: TestServer
@@ -33,7 +40,7 @@ withChromium('the page of what a link shares', (launch) => {
       ...(body && { body: isBytes ? body : JSON.stringify(body) }),
     })
     expect(response.ok).toBe(true)
-    const { data } = (await response.json()) as { data: Record<string, never> }
+    const { data } = (await response.json()) as { data: Answer }
     return data
   }
   const upload = async (name: string, bytes: Uint8Array<ArrayBuffer>, query = ''): Promise<string> =>
