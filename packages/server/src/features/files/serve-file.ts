@@ -72,7 +72,7 @@ export async function serveFile(
     throw missing(tenantId, chosen.hash)
   const range = isCurrent ? parseRange(request.range, chosen.size) : 'whole'
   if (range === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size: chosen.size } })
-  const open = () => openBlob(deps.blobs, tenantId, chosen.hash, range === 'whole' ? undefined : range)
+  const open = () => openBlob(deps.blobs, tenantId, chosen, range)
   if (range === 'whole') {
     return {
       kind: 'bytes',
@@ -126,10 +126,12 @@ function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen
 async function openBlob(
   blobs: BlobStore,
   tenantId: TenantId,
-  hash: BlobHash,
-  range: ByteRange | undefined,
+  { hash, size }: Pick<Chosen, 'hash' | 'size'>,
+  range: ByteRange | 'whole',
 ): Promise<Readable> {
-  const stream = await blobs.open(tenantId, hash, range)
+  // Who knows the end takes no more memory than that, and does not read on to find it.
+  const whole = size > 0 ? { start: 0, end: size - 1 } : undefined
+  const stream = await blobs.open(tenantId, hash, range === 'whole' ? whole : range)
   if (!stream) throw missing(tenantId, hash)
   return stream
 }

@@ -77,8 +77,9 @@ async function findTarget(
   return parentId
 }
 
-// So few that others get their turn soon; what is left of a removal that breaks off is still in the trash.
-const filesPerPortion = 200
+// So few that others get their turn soon: a photo with its variants and bytes changes some forty pages of the database.
+// What is left of a removal that breaks off is still in the trash.
+const filesPerPortion = 100
 
 /** Removes a file that is in the trash for ever, with all that is in it: the innermost first. */
 export async function removeFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
