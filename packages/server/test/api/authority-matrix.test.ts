@@ -1,12 +1,18 @@
 import {
   allContracts,
+  type CommunityRole,
   type Contract,
+  createApiKey,
+  createReference,
   getAccessToken,
   getProxyToken,
   logout,
   putSetting,
+  roleLevel,
   type ScopeArea,
   scopeAreas,
+  updateAdminProfile,
+  uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestServer } from '#harness/test-server.ts'
@@ -22,6 +28,9 @@ const samples: Readonly<Record<string, string>> = {
   fileName: 'a.txt',
   uploadId: 'nothing',
 }
+
+const alice = 'alice.localhost'
+const club = 'club.localhost'
 
 let server: TestServer
 const tokens: Record<string, string> = {}
@@ -39,10 +48,8 @@ beforeAll(async () => {
   tokens.bob = await server.signIn('bob.localhost')
   tokens.revoked = await server.signIn('alice.localhost')
   await server.client('alice.localhost', tokens.revoked).call(logout, {})
-  const proxy = await server
-    .client('bob.localhost', tokens.bob)
-    .call(getProxyToken, { query: { target: 'alice.localhost' } })
-  tokens.proxy = proxy.data.token
+  tokens.proxy = await visit('bob.localhost', alice)
+  await comeOtherwise()
   for (const area of scopeAreas) {
     tokens[`read:${area}`] = await narrow(`read:${area}`)
     tokens[`write:${area}`] = await narrow(`write:${area}`)
@@ -50,6 +57,51 @@ beforeAll(async () => {
 })
 
 afterAll(() => server.stop())
+
+async function proxyToken(by: string, target: string): Promise<string> {
+  return (await (await server.as(by)).call(getProxyToken, { query: { target } })).data.token
+}
+
+async function visit(by: string, host: string): Promise<string> {
+  const token = await proxyToken(by, host)
+  return (await server.client(host).call(getAccessToken, { query: { token } })).data.token
+}
+
+const members: readonly CommunityRole[] = ['follower', 'contributor', 'moderator', 'leader']
+
+/** Those who come with something else than a sign-in of their own. */
+async function comeOtherwise(): Promise<void> {
+  const home = server.baseIdTag
+  const owner = server.client(alice, tokens.alice)
+  tokens['for another'] = await proxyToken('bob.localhost', home)
+  tokens.key = (await owner.call(createApiKey, { body: { name: 'script' } })).data.key
+  const admin = await server.as(home)
+  tokens['admin key'] = (await admin.call(createApiKey, { body: { name: 'script' } })).data.key
+  const { data: file } = await owner.upload(uploadFile, {
+    params: { preset: 'raw', fileName: 'note.txt' },
+    body: new Blob(['hello']),
+  })
+  const body = { type: 'share.file', resourceId: file.fileId, accessLevel: 'write' } as const
+  const { data: reference } = await owner.call(createReference, { body })
+  const { data: guest } = await server.client(alice).call(getAccessToken, { query: { ref: reference.refId } })
+  tokens.reference = guest.token
+  await server.createTenant('deputy.localhost')
+  await admin.call(updateAdminProfile, {
+    params: { idTag: 'deputy.localhost' },
+    body: { roles: ['SADM'] },
+  })
+  tokens.deputy = await visit('deputy.localhost', home)
+  tokens['deputy elsewhere'] = await visit('deputy.localhost', alice)
+  await server.createTenant(club, { type: 'community' })
+  for (const role of members) {
+    await server.createTenant(`${role}.localhost`)
+    await server.relate(club, `${role}.localhost`, { role, connection: 'connected' })
+    tokens[role] = await visit(`${role}.localhost`, club)
+  }
+  await using second = await TestServer.start({ clock: server.clock })
+  await second.createTenant(alice)
+  tokens['another server'] = await second.signIn(alice)
+}
 
 async function narrow(scope: string): Promise<string> {
   const { data } = await server
@@ -59,11 +111,11 @@ async function narrow(scope: string): Promise<string> {
 }
 
 /** A request that is right in everything but perhaps its bearer; most bodies are missing, which is looked at later. */
-async function attempt(contract: Contract, token: string | undefined) {
+async function attempt(contract: Contract, token: string | undefined, host = alice) {
   // There are more endpoints than an address may show bad bearers in one minute.
   server.clock.advance(300)
   const path = contract.path.replace(/\{(\w+)\*?\}/g, (_, name: string) => samples[name] ?? '1')
-  const response = await server.request('alice.localhost', path, {
+  const response = await server.request(host, path, {
     method: contract.method,
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   })
@@ -86,6 +138,9 @@ const scoped = required.filter(({ contract }) => contract.scope)
 const unscoped = required.filter(({ contract }) => contract.unscoped)
 const ofLeaders = required.filter(({ contract }) => contract.role && contract.role !== 'public')
 const ofAdmins = required.filter(({ contract }) => contract.role === 'SADM')
+const ofEverybody = required.filter(({ contract }) => !contract.feature)
+// The last thing that anybody does with a token.
+const without = (name: string) => (each: { name: string }) => each.name !== name
 
 test('every contract is bound, and nothing else is', () => {
   const bound = server.running.features.endpoints.map(({ contract }) => contract.name).sort()
@@ -98,7 +153,7 @@ describe('without a bearer', () => {
   })
 })
 
-describe.each(['garbage', 'expired', 'revoked', 'bob'])(
+describe.each(['garbage', 'expired', 'revoked', 'bob', 'for another', 'another server'])(
   'with a bearer that is not good here (%s)',
   (kind) => {
     test.each(strict)('$name is refused', async ({ contract }) => {
@@ -143,6 +198,61 @@ describe('with a good bearer', () => {
       if (contract.name === 'logout') return
       const { code } = await attempt(contract, tokens.alice)
       expect(code).not.toBe('E-AUTH-UNAUTH')
+    },
+  )
+})
+
+describe('with a reference to a file', () => {
+  const taking = named.filter(({ contract }) => contract.auth !== 'none')
+
+  test.each(taking.filter(({ contract }) => !contract.guests || contract.role))(
+    '$name is forbidden',
+    async ({ contract }) => {
+      expect(await attempt(contract, tokens.reference)).toEqual(forbidden)
+    },
+  )
+
+  test.each(taking.filter(({ contract }) => contract.guests && !contract.role))(
+    '$name does not say that it is the bearer',
+    async ({ contract }) => {
+      expect((await attempt(contract, tokens.reference)).code).not.toBe('E-AUTH-UNAUTH')
+    },
+  )
+})
+
+describe('with an API key', () => {
+  test.each(required)('$name does not say that it is the bearer', async ({ contract }) => {
+    expect((await attempt(contract, tokens.key)).code).not.toBe('E-AUTH-UNAUTH')
+  })
+
+  test.each(ofAdmins)('of the server’s owner: $name is forbidden', async ({ contract }) => {
+    expect(await attempt(contract, tokens['admin key'], server.baseIdTag)).toEqual(forbidden)
+  })
+})
+
+describe('appointed as an administrator', () => {
+  test.each(ofAdmins)('on the base tenant’s host $name is allowed', async ({ contract }) => {
+    const { code } = await attempt(contract, tokens.deputy, server.baseIdTag)
+    expect([unauthenticated.code, forbidden.code]).not.toContain(code)
+  })
+
+  test.each(ofLeaders)('on another host $name is forbidden', async ({ contract }) => {
+    expect(await attempt(contract, tokens['deputy elsewhere'])).toEqual(forbidden)
+  })
+})
+
+describe.each(members)('in a community, as its %s', (role) => {
+  const isBeyond = ({ contract }: { contract: Contract }) =>
+    contract.role === 'SADM' || (contract.role !== undefined && roleLevel(role) < roleLevel(contract.role))
+
+  test.each(ofEverybody.filter(isBeyond))('$name is forbidden', async ({ contract }) => {
+    expect(await attempt(contract, tokens[role], club)).toEqual(forbidden)
+  })
+
+  test.each(ofEverybody.filter((each) => !isBeyond(each)).filter(without('logout')))(
+    '$name does not say that it is the bearer',
+    async ({ contract }) => {
+      expect((await attempt(contract, tokens[role], club)).code).not.toBe('E-AUTH-UNAUTH')
     },
   )
 })
