@@ -1,0 +1,119 @@
+import type { IdTag } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, TenantId } from '#infra/db/index.ts'
+import type { HeldCredential } from './authenticator.ts'
+import type { Credential } from './credential.ts'
+import { listEnded } from './list-ended.ts'
+import { homeSessionsMigrations, sessionsMigrations } from './sessions-migrations.ts'
+import { revokeSession, startSession } from './start-session.ts'
+
+const alice: Tenant = { tenantId: 1 as TenantId, idTag: 'alice.example' as IdTag, type: 'person' }
+const bob: Tenant = { tenantId: 2 as TenantId, idTag: 'bob.example' as IdTag, type: 'person' }
+const authenticator = { forget: () => {}, announce: () => {} }
+
+eachDialect('what sockets rest on', (open) => {
+  async function start() {
+    const clock = new TestClock()
+    const db = await open({ migrations: [...sessionsMigrations, ...homeSessionsMigrations] })
+    const suspended = new Set<TenantId>()
+    const barred = new Set<IdTag>()
+    const hosted = (tenant: Tenant | undefined) =>
+      tenant && { ...tenant, suspendedAt: suspended.has(tenant.tenantId) ? 1 : undefined }
+    const deps = {
+      db,
+      clock,
+      tenants: {
+        find: async (idTag: IdTag) => hosted([alice, bob].find((tenant) => tenant.idTag === idTag)) as never,
+        findById: async (tenantId: TenantId) =>
+          hosted([alice, bob].find((tenant) => tenant.tenantId === tenantId)) as never,
+      },
+      listBarred: async (idTags: readonly IdTag[]) => idTags.filter((idTag) => barred.has(idTag)),
+    }
+    const ended = async (...held: HeldCredential[]) => {
+      const found = await listEnded(deps, held)
+      return held.map((one) => found.has(one))
+    }
+    return { clock, db, suspended, barred, ended }
+  }
+
+  async function session(
+    db: Database,
+    clock: TestClock,
+    tenant: Tenant,
+    {
+      callerTag = tenant.idTag,
+      homeSid,
+      lifeSecs,
+    }: { callerTag?: IdTag; homeSid?: string; lifeSecs?: number } = {},
+  ): Promise<HeldCredential> {
+    const expiresAt = lifeSecs === undefined ? undefined : Math.floor(clock.now() / 1000) + lifeSecs
+    const started = await db.transact(tenant.tenantId, (tx) =>
+      startSession({ clock }, tx, { callerTag, method: 'password', device: { ip: '' }, expiresAt, homeSid }),
+    )
+    return held(tenant, { callerTag, ...(started ? { sid: started.sid } : {}) })
+  }
+
+  function held(tenant: Tenant, credential: Partial<Credential>): HeldCredential {
+    return { tenant, credential: { tokenUse: 'login', expiresAt: 1, ...credential } }
+  }
+
+  const end = (db: Database, clock: TestClock, { tenant, credential }: HeldCredential) =>
+    db.transact(tenant.tenantId, (tx) =>
+      revokeSession({ clock, authenticator }, tx, { sid: credential.sid ?? '' }),
+    )
+
+  test('ends with its session: revoked, over, or never there', async () => {
+    const { db, clock, ended } = await start()
+    const [kept, revoked, short] = [
+      await session(db, clock, alice),
+      await session(db, clock, alice),
+      await session(db, clock, alice, { lifeSecs: 60 }),
+    ]
+    const unknown = held(alice, { sid: 'nobody', callerTag: alice.idTag })
+    // The session of another tenant is none of this one's.
+    const foreign = held(bob, { ...kept.credential })
+    expect(await ended(kept, revoked, short, unknown, foreign)).toEqual([false, false, false, true, true])
+    await end(db, clock, revoked)
+    clock.advance(60_000)
+    expect(await ended(kept, revoked, short)).toEqual([false, true, true])
+    expect(await ended()).toEqual([])
+  })
+
+  test('ends with the tenant, and for those elsewhere with what the server decides about them', async () => {
+    const { db, clock, suspended, barred, ended } = await start()
+    const [own, visitor] = [
+      await session(db, clock, alice),
+      held(alice, { tokenUse: 'proxy', callerTag: 'carol.example' as IdTag }),
+    ]
+    expect(await ended(own, visitor)).toEqual([false, false])
+    barred.add('carol.example' as IdTag)
+    expect(await ended(own, visitor)).toEqual([false, true])
+    suspended.add(alice.tenantId)
+    expect(await ended(own)).toEqual([true])
+  })
+
+  test('ends for visitors from this server with their session at home', async () => {
+    const { db, clock, ended } = await start()
+    const home = await session(db, clock, bob)
+    const homeSid = home.credential.sid ?? ''
+    const exchanged = await session(db, clock, alice, { callerTag: bob.idTag, homeSid })
+    const proxy = { issuerTag: bob.idTag, jti: 'x', issuedAt: 0, expiresAt: 1, isByKey: false, homeSid }
+    const direct = held(alice, { tokenUse: 'proxy', callerTag: bob.idTag, proxy })
+    expect(await ended(exchanged, direct)).toEqual([false, false])
+    await end(db, clock, home)
+    expect(await ended(exchanged, direct)).toEqual([true, true])
+  })
+
+  test('is found for as many sockets as may be open', async () => {
+    const { db, clock, ended } = await start()
+    const one = await session(db, clock, alice)
+    const many = Array.from({ length: 9_999 }, (_, at) =>
+      held(alice, { sid: `s${at}`, callerTag: alice.idTag }),
+    )
+    const found = await ended(one, ...many)
+    expect([found[0], found.filter(Boolean).length]).toEqual([false, 9_999])
+  })
+})
