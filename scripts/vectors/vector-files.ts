@@ -1,3 +1,5 @@
+import { actionMemberVectors } from './action-member-vectors.ts'
+import { actionOutcomeVectors } from './action-outcome-vectors.ts'
 import { actionTokenVectors } from './action-token-vectors.ts'
 import { cursorVectors } from './cursor-vectors.ts'
 import { actionIdVectors, fileIdVectors, idTagVectors, referenceIdVectors } from './id-vectors.ts'
@@ -7,6 +9,8 @@ import { type Parts, Signer, untold } from './signing.ts'
 const files: Record<string, (signer: Signer) => unknown> = {
   'tokens/action-tokens.json': actionTokenVectors,
   'tokens/proxy-tokens.json': proxyTokenVectors,
+  'actions/members.json': actionMemberVectors,
+  'actions/outcomes.json': actionOutcomeVectors,
   'ids/id-tags.json': idTagVectors,
   'ids/action-ids.json': actionIdVectors,
   'ids/file-ids.json': fileIdVectors,

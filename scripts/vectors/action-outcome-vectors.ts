@@ -1,0 +1,92 @@
+import { type Cast, castOf, issued, type MadeToken, type Members, now } from './cast.ts'
+import type { Signer } from './signing.ts'
+
+const receiver = 'bob.example.org'
+
+interface Outcome {
+  readonly tokens: readonly MadeToken[]
+  /** The status of each token's action, in the same order; null: it is no action, undefined: nobody asks. */
+  readonly statuses: readonly ('A' | 'C' | 'D' | null | undefined)[]
+}
+
+/** `vectors/actions/outcomes.json`. */
+export function actionOutcomeVectors(signer: Signer) {
+  const outcomes = Object.entries(outcomesOf(castOf(signer)))
+  return {
+    description: `What becomes of valid tokens at the person ${receiver}, who follows alice.example.com and club.example.org: the status of the action of each, in the same order, after all have been received in any order. A is shown, C awaits an answer, D is kept as deleted; null stands for what is no action; where there is no status none is asked for.`,
+    receiver,
+    outcomes: outcomes.map(([name, { tokens, statuses }]) => ({
+      name,
+      tokens: tokens.map(({ token, payload: { actionId } }, at) => ({
+        actionId,
+        status: statuses[at],
+        token,
+      })),
+    })),
+  }
+}
+
+function outcomesOf(cast: Cast): Record<string, Outcome> {
+  const { alice, club, by } = cast
+  const bare = { content: undefined, visibility: undefined }
+  const to = (members: Members = {}) => ({ audienceTag: receiver, ...bare, ...members })
+  const post = by(alice, 'outcome: a post')
+  const direct = by(alice, 'outcome: a direct post', to({ content: { text: 'Psst' } }))
+  const deletion = (of: MadeToken, members: Members = {}) =>
+    ({ subType: 'DEL', subject: of.payload.actionId, ...bare, ...members }) as const
+  const follows = [0, 1].map((at) =>
+    by(alice, `outcome: follow ${at}`, to({ type: 'FLLW', ...issued(now + at) })),
+  )
+  const ties = ['one', 'two'].map((name) => by(alice, `outcome: tie ${name}`, to({ type: 'CONN' })))
+  const larger = [...ties].sort((a, b) => (a.payload.actionId < b.payload.actionId ? 1 : -1))[0]
+  const reactions = ['LIKE', 'LOVE'].map((subType, at) =>
+    by(
+      alice,
+      `outcome: ${subType}`,
+      to({ type: 'REACT', subType, subject: post.payload.actionId, ...issued(now + at) }),
+    ),
+  )
+  const end = by(alice, 'outcome: no follow', to({ type: 'FLLW', subType: 'DEL', ...issued(now + 2) }))
+  const [first, second] = follows
+  if (!first || !second) throw new Error('there are two')
+  return {
+    'a post of somebody who is followed': { tokens: [post], statuses: ['A'] },
+    'a post for the receiver alone, of somebody who is followed': { tokens: [direct], statuses: ['A'] },
+    'a request': { tokens: [by(alice, 'outcome: a request', to({ type: 'CONN' }))], statuses: ['C'] },
+    'an invitation': {
+      tokens: [by(alice, 'outcome: an invitation', to({ type: 'INVT', subject: club.idTag }))],
+      statuses: ['C'],
+    },
+    'a post and its deletion': {
+      tokens: [post, by(alice, 'outcome: deletion', deletion(post))],
+      statuses: ['D', null],
+    },
+    'a post and its deletion by another': {
+      tokens: [post, by(club, 'outcome: deletion by another', { ...deletion(post), audienceTag: receiver })],
+      statuses: ['A', undefined],
+    },
+    'two follows: the later stands': { tokens: [first, second], statuses: ['D', 'A'] },
+    'a follow and its end, which is later': { tokens: [first, end], statuses: ['D', 'A'] },
+    'two requests of one second: the larger id stands': {
+      tokens: ties,
+      statuses: ties.map((it) => (it === larger ? 'C' : 'D')),
+    },
+    'two reactions to one action: the later stands': {
+      tokens: [post, ...reactions],
+      statuses: ['A', 'D', 'A'],
+    },
+    'an app package': {
+      tokens: [
+        by(alice, 'outcome: a package', {
+          ...to({ type: 'APKG', content: { name: 'Chess', version: '1' } }),
+          attachments: [`b1~${'A'.repeat(43)}`],
+        }),
+      ],
+      statuses: ['D'],
+    },
+    'a type that nobody knows': {
+      tokens: [by(alice, 'outcome: a poll', to({ type: 'POLL' }))],
+      statuses: [null],
+    },
+  }
+}
