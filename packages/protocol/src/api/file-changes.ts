@@ -18,6 +18,7 @@ export const createFile = contract({
   summary: 'Make a collaborative document, a real-time database or a folder',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -72,6 +73,7 @@ export const deleteFile = contract({
     'Put a file into the trash, a folder with all that is in it; with `permanent`, remove it from there',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   params: fileParam,
   query: Type.Object({ permanent: Type.Optional(Type.Boolean()) }),
   reply: { kind: 'data', status: 200, schema: DeletedFile },
@@ -93,6 +95,7 @@ export const restoreFile = contract({
   summary: 'Take a file out of the trash, with all that was in it',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   params: fileParam,
   body: {
     kind: 'json',

@@ -95,6 +95,7 @@ export const uploadFile = contract({
   summary: 'Upload a file: raw bytes, or a multipart form whose part `file` holds them',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   params: Type.Object({
     preset: Words(uploadPresets),
     fileName: Type.String({ minLength: 1, maxLength: 1024 }),
@@ -187,6 +188,7 @@ export const getFileMetadata = contract({
 
 export const Usage = Type.Object({
   usedBytes: Type.Integer(),
+  reservedBytes: Type.Integer({ description: 'Set aside for uploads under way' }),
   limitBytes: Type.Integer({ description: '0: no limit' }),
   files: Type.Integer(),
   maxFileBytes: Type.Integer(),

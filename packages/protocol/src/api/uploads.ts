@@ -42,6 +42,7 @@ export const createUpload = contract({
   summary: 'Begin a resumable upload (tus 1.0): its storage is set aside, its URL is the `Location`',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   headers: tusHeaders({
     'upload-length': Type.Integer({ minimum: 0, description: 'Bytes of the whole file' }),
     'upload-metadata': Type.String({
@@ -63,6 +64,7 @@ export const getUpload = contract({
   summary: 'How far a resumable upload is; HEAD answers the same in headers',
   auth: 'required',
   scope: 'read:files',
+  guests: true,
   params: uploadParam,
   headers: tusHeaders({}),
   reply: { kind: 'data', status: 200, schema: UploadView },
@@ -80,6 +82,7 @@ export const continueUpload = contract({
     'What arrived before a connection broke is kept. A request takes the place of another that is still under way.',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   params: uploadParam,
   headers: tusHeaders({
     'upload-offset': Type.Integer({ minimum: 0, description: 'What the server has; otherwise 409' }),
@@ -98,6 +101,7 @@ export const endUpload = contract({
   summary: 'Give a resumable upload up; a file that it has become stays',
   auth: 'required',
   scope: 'write:files',
+  guests: true,
   params: uploadParam,
   headers: tusHeaders({}),
   reply: { kind: 'empty', status: 204 },

@@ -163,7 +163,7 @@ function handleFileJobs(services: Services, identity: IdentityFeatures, observer
   jobs.every(sweepBlobsJob, 10 * minuteMs)
   jobs.handle(findOrphansJob, () => findOrphans(deps))
   jobs.every(findOrphansJob, dayMs)
-  jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials }))
+  jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials, findTenant: tenants.findById }))
   jobs.every(sweepUploadsJob, 10 * minuteMs)
   return {
     ...deps,

@@ -204,7 +204,8 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
   jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(shareDeps, payload, context))
   jobs.handle(sweepSharesJob, () => sweepShares(shareDeps))
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
-  jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials }))
+  const { findTenant } = shareDeps
+  jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials, findTenant }))
   await jobs.start()
   const endpoints = [
     ...fileEndpoints(deps),

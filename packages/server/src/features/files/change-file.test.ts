@@ -509,7 +509,7 @@ eachDialect('The trash', (open) => {
     )
     expect(failureOf(await lab.send('DELETE', `/api/files/${fileId}`))).toBe('401 E-AUTH-UNAUTH')
     expect(failureOf(await lab.send('DELETE', '/api/trash'))).toBe('401 E-AUTH-UNAUTH')
-    expect(failureOf(await remove(lab, fileId, { as: await lab.makeHolder(fileId, 'write') }))).toBe(
+    expect(failureOf(await remove(lab, fileId, { as: await lab.makeHolder(fileId, 'read') }))).toBe(
       '403 E-AUTH-FORBIDDEN',
     )
   })

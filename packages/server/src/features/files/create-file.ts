@@ -49,7 +49,8 @@ export async function createFile(
   const now = nowSecs(deps.clock)
   const fileId = fileIdOf(fileTp, randomBytes(32).toString('base64url'))
   return await deps.db.transact(tenant.tenantId, async (tx) => {
-    const ownerTag = await assertMayPlace(tx, deps, { tenant, caller, parentId, path: '/parentId' })
+    const place = { tenant, caller, parentId, visibility, path: '/parentId' }
+    const ownerTag = await assertMayPlace(tx, deps, place)
     const file: NewFile = {
       fileId,
       fileTp,

@@ -1,11 +1,12 @@
 import type { StorageTier, Usage } from '@kith/protocol'
 import { actsAsTenant } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { ReserveDeps } from './reserve-storage.ts'
-import { findUsage } from './storage-store.ts'
+import { findUsage, sumReserved } from './storage-store.ts'
 
-export interface UsageDeps extends Pick<ReserveDeps, 'db' | 'limitsOf'> {
+export interface UsageDeps extends Pick<ReserveDeps, 'db' | 'clock' | 'limitsOf'> {
   readonly tierOf: (tenant: Tenant) => Promise<StorageTier>
 }
 
@@ -16,6 +17,9 @@ export async function getUsage(
 ): Promise<Usage> {
   if (!actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
   const { maxFileBytes, maxStorageBytes } = await deps.limitsOf(tenant.tenantId)
-  const { usedBytes, files } = await findUsage(deps.db.reader(tenant.tenantId))
-  return { usedBytes, limitBytes: maxStorageBytes, files, maxFileBytes, tier: await deps.tierOf(tenant) }
+  const reader = deps.db.reader(tenant.tenantId)
+  const { usedBytes, files } = await findUsage(reader)
+  const reservedBytes = await sumReserved(reader, nowSecs(deps.clock))
+  const tier = await deps.tierOf(tenant)
+  return { usedBytes, reservedBytes, limitBytes: maxStorageBytes, files, maxFileBytes, tier }
 }

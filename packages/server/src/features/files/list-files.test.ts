@@ -249,6 +249,7 @@ eachDialect('What is stored', (open) => {
     const usage = (sent: Sent) => lab.send('GET', '/api/me/usage', sent)
     expect((await usage({ as: owner })).json.data).toEqual({
       usedBytes: 5,
+      reservedBytes: 0,
       limitBytes: 1000,
       files: 2,
       maxFileBytes: 100,

@@ -1,5 +1,5 @@
-import type { FileId, IdTag } from '@kith/protocol'
-import { type Caller, hasRole, isOwner, type Tenant } from '#infra/caller/index.ts'
+import { type FileId, type IdTag, scopeAllows, type Visibility } from '@kith/protocol'
+import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -16,20 +16,39 @@ export interface Place {
   readonly path: string
 }
 
+/** Where a new file is to lie, and who may read it by itself. */
+export interface NewPlace extends Place {
+  readonly visibility: Visibility
+}
+
 /** Whose a new file is: the tenant's, or in a community the contributor's who makes it. What somebody else puts into a
  * folder that was given to them to write belongs to whom the folder belongs, so that it can be taken back. */
 export async function assertMayPlace(
   reader: Reader,
   deps: { readonly clock: Clock },
-  place: Place,
+  place: NewPlace,
 ): Promise<IdTag> {
-  const { tenant, caller } = place
+  const { tenant, caller, visibility } = place
   const folder = await assertFolder(reader, deps, place)
-  if (isOwner(caller)) return tenant.idTag
-  if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
-  if (tenant.type === 'community' && hasRole(caller, 'contributor')) return caller.idTag
-  if (!folder) throw new Failure('E-AUTH-FORBIDDEN')
+  const ownTag = ownerFor(tenant, caller)
+  // A token for single files says nothing of what lies in none of them.
+  if (!folder && (ownTag === undefined || isForSingleFiles(caller))) throw new Failure('E-AUTH-FORBIDDEN')
+  if (ownTag !== undefined) return ownTag
+  // Nor does somebody else publish in the owner's name.
+  if (!folder || visibility !== null) throw new Failure('E-AUTH-FORBIDDEN')
   return folder.ownerTag
+}
+
+/** Whose the files are that a caller makes of their own right. */
+function ownerFor(tenant: Tenant, caller: Caller): IdTag | undefined {
+  if (caller.kind !== 'identity') return undefined
+  if (caller.isOwner) return tenant.idTag
+  return tenant.type === 'community' && hasRole(caller, 'contributor') ? caller.idTag : undefined
+}
+
+function isForSingleFiles(caller: Caller): boolean {
+  const scope = caller.kind === 'guest' ? undefined : caller.scope
+  return scope?.some((item) => 'fileId' in item) === true && !scopeAllows(scope, 'write:files')
 }
 
 /** Fails unless files may be put there; answers the folder, if there is one. */

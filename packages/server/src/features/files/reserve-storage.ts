@@ -10,6 +10,7 @@ import {
   insertClaims,
   insertReservation,
   sumReserved,
+  sumReservedBy,
   updateReservation,
 } from './storage-store.ts'
 
@@ -41,22 +42,44 @@ export interface ReserveDeps {
 export const longestUploadSecs = 86_400
 // From the name of the bytes to the row that uses them: moments.
 const longestClaimSecs = 3_600
+const visitorsFiles = 4
+
+/** What a visitor may have set aside: some files on their way, and never so much that the tenant is left without. */
+function mostOf({ maxFileBytes, maxStorageBytes }: StorageLimits): number {
+  if (maxStorageBytes === 0) return Number.MAX_SAFE_INTEGER
+  return Math.max(maxFileBytes, Math.min(visitorsFiles * maxFileBytes, maxStorageBytes / 4))
+}
+
+/** What is to be set aside for an upload. */
+export interface UploadClaim {
+  readonly bytes: number | undefined
+  readonly atMostBytes?: number | undefined
+  /** Who uploads, unless it is the tenant itself. */
+  readonly by?: string | undefined
+  /** How long it stays so; a day when absent. */
+  readonly lifeSecs?: number
+}
 
 /** Sets aside what an upload may become: the length when it is declared, else as much as may be. */
 export async function reserveUpload(
   deps: ReserveDeps,
   tenantId: TenantId,
-  declared: { readonly bytes: number | undefined; readonly atMostBytes?: number | undefined },
+  declared: UploadClaim,
 ): Promise<UploadReservation> {
-  const { maxFileBytes, maxStorageBytes } = await deps.limitsOf(tenantId)
+  const { by, lifeSecs = longestUploadSecs } = declared
+  const limits = await deps.limitsOf(tenantId)
+  const { maxFileBytes, maxStorageBytes } = limits
   if (declared.bytes !== undefined && declared.bytes > maxFileBytes) throw new Failure('E-TOOLARGE')
   const largest = declared.bytes ?? Math.min(maxFileBytes, declared.atMostBytes ?? maxFileBytes)
   return await deps.db.transact(tenantId, async (tx) => {
-    const free = await findFree(tx, deps, maxStorageBytes)
+    const now = nowSecs(deps.clock)
+    const room = await findFree(tx, deps, maxStorageBytes)
+    const free =
+      by === undefined ? room : Math.min(room, mostOf(limits) - (await sumReservedBy(tx, { by, now })))
     if (declared.bytes === undefined ? free <= 0 : declared.bytes > free) throw new Failure('E-QUOTA')
     const bytes = Math.min(largest, free)
     const reservation = { id: randomUUID(), bytes }
-    await insertReservation(tx, { ...reservation, expiresAt: nowSecs(deps.clock) + longestUploadSecs })
+    await insertReservation(tx, { ...reservation, expiresAt: now + lifeSecs, by })
     return { ...reservation, bound: bytes < largest ? 'quota' : 'file' }
   })
 }

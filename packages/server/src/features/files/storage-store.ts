@@ -11,7 +11,13 @@ export interface StorageTables {
     is_leaving: number
   }
   storage_usage: { tenant_id: number; used_bytes: number; files: number }
-  storage_reservations: { tenant_id: number; reservation_id: string; bytes: number; expires_at: number }
+  storage_reservations: {
+    tenant_id: number
+    reservation_id: string
+    bytes: number
+    expires_at: number
+    creator_tag: string | null
+  }
   blob_claims: { tenant_id: number; blob_hash: string; reservation_id: string }
 }
 
@@ -102,13 +108,32 @@ export async function sumReserved(reader: Reader, now: number): Promise<number> 
   return Number(row?.bytes ?? 0)
 }
 
+/** Those that a visitor has been promised. */
+export async function sumReservedBy(
+  reader: Reader,
+  { by, now }: { readonly by: string; readonly now: number },
+): Promise<number> {
+  const row = await reader
+    .tables<StorageTables>()
+    .selectFrom('storage_reservations')
+    .select((select) => select.fn.sum<number | string | null>('bytes').as('bytes'))
+    .where('tenant_id', '=', reader.tenantId)
+    .where('creator_tag', '=', by)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return Number(row?.bytes ?? 0)
+}
+
 export interface ReservationRow {
   readonly id: string
   readonly bytes: number
   readonly expiresAt: number
 }
 
-export async function insertReservation(tx: Writer, reservation: ReservationRow): Promise<void> {
+export async function insertReservation(
+  tx: Writer,
+  reservation: ReservationRow & { readonly by?: string | undefined },
+): Promise<void> {
   await tx
     .tables<StorageTables>()
     .insertInto('storage_reservations')
@@ -117,6 +142,7 @@ export async function insertReservation(tx: Writer, reservation: ReservationRow)
       reservation_id: reservation.id,
       bytes: reservation.bytes,
       expires_at: reservation.expiresAt,
+      creator_tag: reservation.by ?? null,
     })
     .execute()
 }

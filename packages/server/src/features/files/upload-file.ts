@@ -13,7 +13,7 @@ import type { FileObserver } from './file-observer.ts'
 import { insertFile, insertVariants } from './file-store.ts'
 import { discardAll, type MadePicture, makePictures, type PictureDeps } from './make-pictures.ts'
 import { blobOf } from './make-variants.ts'
-import { assertMayPlace, type Place } from './place-file.ts'
+import { assertMayPlace, type NewPlace } from './place-file.ts'
 import {
   cancelReservation,
   keepBlobs,
@@ -23,6 +23,7 @@ import {
   type UploadReservation,
 } from './reserve-storage.ts'
 import { countFiles, useBlobs } from './storage-store.ts'
+import { visitorOf } from './uploader.ts'
 
 export interface UploadDeps extends ReserveDeps, PictureDeps, FileObserver {
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -61,7 +62,11 @@ export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<NewF
   const { tenantId } = upload.tenant
   const draft = await draftOf(deps, upload)
   const { declaredLength, atMostLength } = upload
-  const length = { bytes: declaredLength, atMostBytes: atMostLength }
+  const length = {
+    bytes: declaredLength,
+    atMostBytes: atMostLength,
+    by: visitorOf(upload.tenant, upload.caller),
+  }
   const reservation = await reserveUpload(deps, tenantId, length)
   try {
     return await storeDraft(deps, upload, draft, reservation)
@@ -107,8 +112,8 @@ async function draftOf(deps: UploadDeps, upload: Upload): Promise<Draft> {
   return { ...made, ownerTag, tags, fileName, parentId, visibility, preset, createdAt: createdAt ?? now }
 }
 
-function placeOf({ tenant, caller, parentId }: Upload): Place {
-  return { tenant, caller, parentId, path: '/query/parentId' }
+function placeOf({ tenant, caller, parentId, visibility }: Upload): NewPlace {
+  return { tenant, caller, parentId, visibility, path: '/query/parentId' }
 }
 
 async function stage(

@@ -10,6 +10,7 @@ export {
   exhaustReferences,
   findReference,
   findReferenceByHash,
+  isLiveReference,
   listReferenceRows,
   referenceHash,
   referencesSealed,

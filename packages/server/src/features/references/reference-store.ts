@@ -73,6 +73,18 @@ export async function findReference(reader: Reader, refId: RefId): Promise<Refer
   return row && fromRow(row, refId)
 }
 
+/** Is there still a reference with this name in the database, which has not expired? */
+export async function isLiveReference(reader: Reader, refHash: string, now: number): Promise<boolean> {
+  const row = await reader
+    .tables<ReferenceTables>()
+    .selectFrom('refs')
+    .select('expires_at')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('ref_hash', '=', refHash)
+    .executeTakeFirst()
+  return row !== undefined && (row.expires_at ?? Number.POSITIVE_INFINITY) > now
+}
+
 /** For jobs, which must not keep the id itself. */
 export async function findReferenceByHash(
   vault: Vault,

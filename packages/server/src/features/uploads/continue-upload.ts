@@ -54,13 +54,15 @@ interface Received {
 async function receive(
   { db, clock, partials }: ContinueDeps,
   { tenant, stream, signal, uploadId }: UploadPiece,
-  { offset, length, recordedOffset }: FoundUpload,
+  { offset, length, recordedOffset, expiresAt }: FoundUpload,
 ): Promise<Received> {
   const { tenantId } = tenant
-  let recorded = { recordedOffset, expiresAt: 0 }
+  let recorded = { recordedOffset, expiresAt }
   const record = async (to: number) => {
     // The last byte is acknowledged by the file: whoever sees the whole length finds it made.
     if (to === length) return
+    // One that has no byte yet lapses as it would have.
+    if (to === 0 && recorded.recordedOffset === 0) return
     const from = recorded.recordedOffset
     const expiresAt = nowSecs(clock) + longestUploadSecs
     if (!(await db.transact(tenantId, (tx) => moveUpload(tx, { uploadId, from, to, expiresAt }))))

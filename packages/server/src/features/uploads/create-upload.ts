@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { assertMayPlace, cancelReservation, longestUploadSecs, reserveUpload } from '#features/files/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import {
+  assertMayPlace,
+  cancelReservation,
+  reserveUpload,
+  uploaderOf,
+  visitorOf,
+} from '#features/files/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type FinishDeps, finishUpload } from './finish-upload.ts'
@@ -10,36 +16,46 @@ import { countUnfinished, insertUpload } from './upload-store.ts'
 
 export interface NewUpload {
   readonly tenant: Tenant
-  readonly caller: Identified
+  readonly caller: Caller
   readonly length: number
   readonly metadata: string
 }
 
 // Their bytes are bounded by the quota; this bounds what they cost besides.
 const maxUnfinished = 1000
+const maxOfVisitor = 20
+// Before its first byte has come.
+const longestIdleSecs = 3_600
 
 /** Begins an upload: whatever can be refused before the first byte is, and storage is set aside for all of it. */
 export async function createUpload(deps: FinishDeps, input: NewUpload): Promise<ResumableUpload> {
   const { tenant, caller, length, metadata } = input
   const { tenantId } = tenant
-  const { parentId } = parseUploadMetadata(metadata)
-  const place = { tenant, caller, parentId, path: metadataPath }
+  const { parentId, visibility } = parseUploadMetadata(metadata)
+  const place = { tenant, caller, parentId, visibility, path: metadataPath }
+  const creator = uploaderOf(caller)
   await assertMayPlace(deps.db.reader(tenantId), deps, place)
-  const reservation = await reserveUpload(deps, tenantId, { bytes: length })
+  if (creator === undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  const visitor = visitorOf(tenant, caller)
+  const claim = { bytes: length, by: visitor, lifeSecs: longestIdleSecs }
+  const reservation = await reserveUpload(deps, tenantId, claim)
+  const now = nowSecs(deps.clock)
   const upload: ResumableUpload = {
     uploadId: randomBytes(16).toString('base64url'),
-    creatorTag: caller.idTag,
+    creator,
     length,
     metadata,
     reservationId: reservation.id,
     offset: 0,
-    expiresAt: nowSecs(deps.clock) + longestUploadSecs,
+    expiresAt: now + longestIdleSecs,
     fileId: undefined,
   }
   try {
     await deps.db.transact(tenantId, async (tx) => {
-      if ((await countUnfinished(tx)) >= maxUnfinished)
-        throw new Failure('E-QUOTA', { message: 'Too many uploads are not finished.' })
+      const isTooMany =
+        (await countUnfinished(tx, { now })) >= maxUnfinished ||
+        (visitor !== undefined && (await countUnfinished(tx, { now, by: visitor })) >= maxOfVisitor)
+      if (isTooMany) throw new Failure('E-QUOTA', { message: 'Too many uploads are not finished.' })
       await insertUpload(tx, upload)
     })
   } catch (error) {

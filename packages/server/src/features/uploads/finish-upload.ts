@@ -6,7 +6,7 @@ import {
   type Upload,
   type UploadDeps,
 } from '#features/files/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { dropUpload } from './end-upload.ts'
@@ -20,7 +20,7 @@ export interface FinishDeps extends UploadDeps, UploadReadDeps {}
 
 interface ArrivedUpload {
   readonly tenant: Tenant
-  readonly caller: Identified
+  readonly caller: Caller
   readonly upload: ResumableUpload
   readonly recordedOffset: number
 }

@@ -1,4 +1,5 @@
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { uploaderOf } from '#features/files/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { PartialFiles } from '#infra/partials/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -14,7 +15,7 @@ export interface UploadReadDeps {
 
 export interface UploadQuestion {
   readonly tenant: Tenant
-  readonly caller: Identified
+  readonly caller: Caller
   readonly uploadId: string
 }
 
@@ -28,7 +29,7 @@ export interface FoundUpload extends ResumableUpload {
 /** An upload of the caller; those of others do not exist. */
 export async function getUpload(deps: UploadReadDeps, question: UploadQuestion): Promise<FoundUpload> {
   const { tenant, caller, uploadId } = question
-  const key = { uploadId, creatorTag: caller.idTag, now: nowSecs(deps.clock) }
+  const key = { uploadId, creator: uploaderOf(caller) ?? '', now: nowSecs(deps.clock) }
   const upload = await findUpload(deps.db.reader(tenant.tenantId), key)
   if (!upload) throw new Failure('E-NOTFOUND')
   const recordedOffset = upload.offset

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { dropReference } from '#features/references/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import {
   alice,
@@ -126,7 +127,7 @@ eachDialect('A resumable upload', (open) => {
   test('ends a day after its last piece, and what was set aside is free again', async () => {
     const lab = await openLab({ maxStorageBytes: 10 })
     const path = await begun(lab, 10)
-    lab.clock.advance(86_399_000)
+    lab.clock.advance(3_599_000)
     expect((await patch(lab, path, 0, 'four')).status).toBe(204)
     lab.clock.advance(86_399_000)
     const { headers } = await look(lab, path)
@@ -278,7 +279,7 @@ onSqlite('A resumable upload', (open) => {
     expect((await patch(lab, path, 0, 'hello')).headers).toHaveProperty('x-file-id')
     const other = await begun(lab, 5)
     await lab.claimAsIfDying(hash)
-    lab.clock.advance(3_600_000)
+    lab.clock.advance(3_599_000)
     expect((await patch(lab, other, 0, 'hello')).headers).toHaveProperty('x-file-id')
     expect(await lab.remains()).toMatchObject({ files: 2, blobs: 1, reservations: 0, claims: 0 })
     expect(await lab.inconsistencies()).toEqual([])
@@ -315,6 +316,20 @@ onSqlite('A resumable upload', (open) => {
     expect(failureOf(await patch(lab, path, 0, 'hello'))).toBe('404 E-FILE-NOTFOUND')
     expect(await lab.remains()).toMatchObject({ files: 2, reservations: 0 })
     expect(await lab.unfinished()).toEqual({ uploads: 0, files: 0 })
+  })
+
+  test('that has no byte after an hour has lapsed', async () => {
+    const lab = await openLab({ maxStorageBytes: 10 })
+    const path = await begun(lab, 10)
+    lab.clock.advance(3_599_000)
+    expect((await patch(lab, path, 0, '')).status).toBe(204)
+    expect(await lab.unfinished()).toMatchObject({ uploads: 1 })
+    lab.clock.advance(1_000)
+    expect((await look(lab, path)).status).toBe(404)
+    await lab.db.transact(alice.tenantId, (tx) => lab.jobs.enqueue(tx, sweepUploadsJob, {}))
+    await lab.settle()
+    expect(await lab.remains()).toEqual(nothing)
+    expect((await begin(lab, 10)).status).toBe(201)
   })
 
   test('exists for nobody but who began it, and only where it was begun', async () => {
@@ -379,5 +394,66 @@ onSqlite('A resumable upload', (open) => {
     expect(failureOf(other)).toBe('415 E-MEDIATYPE')
     const headers = { 'upload-length': '-1' }
     expect(failureOf(await begin(lab, 5, {}, { headers }))).toBe('400 E-VALIDATION')
+  })
+})
+
+onSqlite('The uploads of visitors', (open) => {
+  const openLab = filesLab(open)
+  const visitor = identity(bobTag, alice)
+  /** A folder into which Bob may put files, and the share by which he may. */
+  async function shared(lab: FilesLab) {
+    const folder = { as: owner, json: { fileTp: 'FLDR' } }
+    const box = (await lab.send('POST', '/api/files', folder)).json.data.fileId as string
+    const json = { subjectType: 'U', subjectId: bobTag, permission: 'W' }
+    const { data } = (await lab.send('POST', `/api/files/${box}/shares`, { as: owner, json })).json
+    return { box, shareId: data.id as number }
+  }
+  const sweep = async (lab: FilesLab) => {
+    await lab.db.transact(alice.tenantId, (tx) => lab.jobs.enqueue(tx, sweepUploadsJob, {}))
+    await lab.settle()
+  }
+
+  test('have only a part of the storage set aside for them', async () => {
+    const lab = await openLab({ maxStorageBytes: 1000, maxFileBytes: 100 })
+    const { box } = await shared(lab)
+    for (let count = 0; count < 2; count += 1) await begun(lab, 100, { parentId: box }, { as: visitor })
+    expect(failureOf(await begin(lab, 100, { parentId: box }, { as: visitor }))).toBe('507 E-QUOTA')
+    const upload = (size: number) =>
+      lab.upload('a', 'x'.repeat(size), { as: visitor, query: `?parentId=${box}` })
+    expect(failureOf(await upload(60))).toBe('507 E-QUOTA')
+    expect((await upload(50)).status).toBe(201)
+    const { data } = (await lab.send('GET', '/api/me/usage', { as: owner })).json
+    expect(data).toMatchObject({ usedBytes: 50, reservedBytes: 200 })
+    expect((await begin(lab, 100)).status).toBe(201)
+  })
+
+  test('are few at a time', async () => {
+    const lab = await openLab()
+    const { box } = await shared(lab)
+    for (let count = 0; count < 20; count += 1) await begun(lab, 1, { parentId: box }, { as: visitor })
+    expect(failureOf(await begin(lab, 1, { parentId: box }, { as: visitor }))).toBe('507 E-QUOTA')
+    expect((await begin(lab, 1)).status).toBe(201)
+    lab.clock.advance(3_600_000)
+    expect((await begin(lab, 1, { parentId: box }, { as: visitor })).status).toBe(201)
+  })
+
+  test('end when their makers may no longer put files there', async () => {
+    const lab = await openLab()
+    const { box, shareId } = await shared(lab)
+    const guest = await lab.makeHolder(box, 'write')
+    for (const as of [visitor, guest, owner]) {
+      const path = await begun(lab, 5, { parentId: box }, { as })
+      await patch(lab, path, 0, 'hel', { as })
+    }
+    await sweep(lab)
+    expect(await lab.unfinished()).toEqual({ uploads: 3, files: 3 })
+    await lab.send('DELETE', `/api/files/${box}/shares/${shareId}`, { as: owner })
+    await sweep(lab)
+    expect(await lab.unfinished()).toEqual({ uploads: 2, files: 2 })
+    if (guest.kind === 'reference')
+      await lab.db.transact(alice.tenantId, (tx) => dropReference(lab.shareDeps, tx, guest.refId))
+    await sweep(lab)
+    expect(await lab.unfinished()).toEqual({ uploads: 1, files: 1 })
+    expect(await lab.remains()).toMatchObject({ reservations: 1 })
   })
 })

@@ -1,16 +1,27 @@
-import { longestUploadSecs } from '#features/files/index.ts'
-import { serverTenant } from '#infra/db/index.ts'
+import { longestUploadSecs, mayStillUpload } from '#features/files/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { dropUpload } from './end-upload.ts'
 import type { UploadReadDeps } from './get-upload.ts'
-import { listExpiredUploads, listTenantsWithExpired } from './upload-store.ts'
+import { parseUploadMetadata } from './upload-metadata.ts'
+import {
+  listExpiredUploads,
+  listTenantsWithExpired,
+  listTenantsWithUnfinished,
+  listUnfinishedOfOthers,
+} from './upload-store.ts'
+
+export interface SweepUploadsDeps extends UploadReadDeps {
+  readonly findTenant: (tenantId: TenantId) => Promise<Tenant | undefined>
+}
 
 const uploadsPerBatch = 200
 // A file that has not grown for so long has no upload that could still be continued.
 const lostGraceMs = (longestUploadSecs + 3600) * 1000
 
-/** Ends what nobody continued. Does the work of `sweepUploadsJob`. */
-export async function sweepUploads(deps: UploadReadDeps): Promise<void> {
+/** Ends what nobody continued, and what its uploader could not finish. Does the work of `sweepUploadsJob`. */
+export async function sweepUploads(deps: SweepUploadsDeps): Promise<void> {
   const { db, clock, partials } = deps
   const now = nowSecs(clock)
   for (const tenantId of await listTenantsWithExpired(db.reader(serverTenant), now)) {
@@ -21,5 +32,18 @@ export async function sweepUploads(deps: UploadReadDeps): Promise<void> {
       count = expired.length
     }
   }
+  for (const tenantId of await listTenantsWithUnfinished(db.reader(serverTenant))) {
+    const tenant = await deps.findTenant(tenantId)
+    if (tenant) await endShutOut(deps, tenant, now)
+  }
   await partials.sweep(lostGraceMs)
+}
+
+async function endShutOut(deps: SweepUploadsDeps, tenant: Tenant, now: number): Promise<void> {
+  const reader = deps.db.reader(tenant.tenantId)
+  for (const upload of await listUnfinishedOfOthers(reader, tenant.idTag)) {
+    const { parentId } = parseUploadMetadata(upload.metadata)
+    if (!(await mayStillUpload(reader, tenant, { uploader: upload.creator, parentId, now })))
+      await dropUpload(deps, tenant.tenantId, upload)
+  }
 }

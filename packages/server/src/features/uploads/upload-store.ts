@@ -24,7 +24,7 @@ export async function insertUpload(tx: Writer, upload: ResumableUpload): Promise
     .values({
       tenant_id: tx.tenantId,
       upload_id: upload.uploadId,
-      creator_tag: upload.creatorTag,
+      creator_tag: upload.creator,
       length: upload.length,
       metadata: upload.metadata,
       reservation_id: upload.reservationId,
@@ -37,14 +37,14 @@ export async function insertUpload(tx: Writer, upload: ResumableUpload): Promise
 
 export interface UploadKey {
   readonly uploadId: string
-  readonly creatorTag: IdTag
+  readonly creator: string
   /** Unix seconds. */
   readonly now: number
 }
 
 export async function findUpload(
   reader: Reader,
-  { uploadId, creatorTag, now }: UploadKey,
+  { uploadId, creator, now }: UploadKey,
 ): Promise<ResumableUpload | undefined> {
   const row = await reader
     .tables<UploadTables>()
@@ -52,19 +52,25 @@ export async function findUpload(
     .selectAll()
     .where('tenant_id', '=', reader.tenantId)
     .where('upload_id', '=', uploadId)
-    .where('creator_tag', '=', creatorTag)
+    .where('creator_tag', '=', creator)
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return row && uploadOf(row)
 }
 
-export async function countUnfinished(reader: Reader): Promise<number> {
+/** Uploads under way, those that one has begun or all. */
+export async function countUnfinished(
+  reader: Reader,
+  { by, now }: { readonly by?: string; readonly now: number },
+): Promise<number> {
   const row = await reader
     .tables<UploadTables>()
     .selectFrom('uploads')
     .select((select) => select.fn.countAll<number | string>().as('count'))
     .where('tenant_id', '=', reader.tenantId)
     .where('file_id', 'is', null)
+    .where('expires_at', '>', now)
+    .$if(by !== undefined, (query) => query.where('creator_tag', '=', by ?? ''))
     .executeTakeFirst()
   return Number(row?.count ?? 0)
 }
@@ -113,6 +119,31 @@ export async function listTenantsWithExpired(reader: Reader, now: number): Promi
   return rows.map((row) => row.tenant_id as TenantId)
 }
 
+/** NOTE: over all tenants: those with uploads under way. */
+export async function listTenantsWithUnfinished(reader: Reader): Promise<TenantId[]> {
+  const rows = await reader
+    .tables<UploadTables>()
+    .selectFrom('uploads')
+    .select('tenant_id')
+    .distinct()
+    .where('file_id', 'is', null)
+    .execute()
+  return rows.map((row) => row.tenant_id as TenantId)
+}
+
+/** Uploads under way that others than the tenant have begun; their number is bounded. */
+export async function listUnfinishedOfOthers(reader: Reader, tenantTag: IdTag): Promise<ResumableUpload[]> {
+  const rows = await reader
+    .tables<UploadTables>()
+    .selectFrom('uploads')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('file_id', 'is', null)
+    .where('creator_tag', '<>', tenantTag)
+    .execute()
+  return rows.map(uploadOf)
+}
+
 export async function listExpiredUploads(
   reader: Reader,
   now: number,
@@ -133,7 +164,7 @@ export async function listExpiredUploads(
 function uploadOf(row: Selectable<UploadTables['uploads']>): ResumableUpload {
   return {
     uploadId: row.upload_id,
-    creatorTag: row.creator_tag as IdTag,
+    creator: row.creator_tag,
     length: row.length,
     metadata: row.metadata,
     reservationId: row.reservation_id,

@@ -1,11 +1,11 @@
-import type { FileId, IdTag } from '@kith/protocol'
+import type { FileId } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 
 /** A file on its way, in as many pieces as its connection takes. */
 export interface ResumableUpload {
   readonly uploadId: string
-  /** Who began it: to everybody else it does not exist. */
-  readonly creatorTag: IdTag
+  /** Who began it, an identity or a reference: to everybody else it does not exist. */
+  readonly creator: string
   /** Bytes of the whole file. */
   readonly length: number
   /** As it was sent; parsed again when the file is made. */

@@ -1,0 +1,38 @@
+import type { FileId, IdTag } from '@kith/protocol'
+import { isLiveReference, referenceHash } from '#features/references/index.ts'
+import { actsAsTenant } from '#features/visibility/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
+import { findAccessibleFile } from './file-access-store.ts'
+import { writeLevel } from './file-viewer.ts'
+import { findViewerNamed } from './find-file-viewer.ts'
+
+const referencePrefix = 'ref '
+
+/** By what somebody is known while they upload: an identity, or a reference, whose guests are one. */
+export function uploaderOf(caller: Caller): string | undefined {
+  if (caller.kind === 'identity') return caller.idTag
+  return caller.kind === 'reference' ? `${referencePrefix}${referenceHash(caller.refId)}` : undefined
+}
+
+/** The same of those who upload into the storage of somebody else. */
+export function visitorOf(tenant: Tenant, caller: Caller): string | undefined {
+  return actsAsTenant(caller, tenant) ? undefined : uploaderOf(caller)
+}
+
+/** May somebody, known by this name, still put files into a folder, or into none? */
+export async function mayStillUpload(
+  reader: Reader,
+  tenant: Tenant,
+  upload: { readonly uploader: string; readonly parentId: FileId | undefined; readonly now: number },
+): Promise<boolean> {
+  const { uploader, parentId, now } = upload
+  if (uploader.startsWith(referencePrefix))
+    return await isLiveReference(reader, uploader.slice(referencePrefix.length), now)
+  const who = await findViewerNamed(reader, tenant, uploader as IdTag)
+  const { facts } = who.viewer
+  if (parentId === undefined)
+    return facts.has('acts-as-tenant') || (facts.has('community') && facts.has('connected'))
+  const folder = await findAccessibleFile(reader, who, { fileId: parentId, now })
+  return folder !== undefined && folder.level >= writeLevel && folder.file.status !== 'D'
+}
