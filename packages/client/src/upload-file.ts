@@ -47,10 +47,16 @@ export async function uploadFile(
   options: UploadFileOptions,
 ): Promise<CreatedFile> {
   const { resumableFromBytes = defaultResumableFrom } = options
-  if (options.uploadId === undefined && file.size < resumableFromBytes)
-    return await uploadAtOnce(client, file, options)
-  const uploadId = options.uploadId ?? (await begin(client, file, options))
-  return await persist(options, (state) => sendRest(client, file, { ...options, uploadId }, state))
+  const goOn = (uploadId: string) =>
+    persist(options, (state) => sendRest(client, file, { ...options, uploadId }, state))
+  try {
+    if (options.uploadId !== undefined) return await goOn(options.uploadId)
+  } catch (error) {
+    // It has lapsed meanwhile: what is known of it is of no more use.
+    if (!(error instanceof KithError && error.code === 'E-NOTFOUND')) throw error
+  }
+  if (file.size < resumableFromBytes) return await uploadAtOnce(client, file, options)
+  return await goOn(await begin(client, file, options))
 }
 
 async function uploadAtOnce(client: Client, file: Blob, options: UploadFileOptions): Promise<CreatedFile> {
@@ -61,8 +67,35 @@ async function uploadAtOnce(client: Client, file: Blob, options: UploadFileOptio
     ...(visibility ? { visibility } : {}),
     ...(createdAt ? { createdAt } : {}),
   }
-  const request = { params: { preset, fileName }, query, body: file }
-  return (await client.upload(uploadContract, request, how)).data
+  const params = { preset, fileName }
+  const contentType = how.contentType ?? file.type
+  if (!jsonForm.test(contentType))
+    return (await client.upload(uploadContract, { params, query, body: file }, how)).data
+  const form = formOf(file, contentType)
+  const request = { params, query, body: form }
+  return (
+    await client.upload(uploadContract, request, { ...withoutFrame(how, file), contentType: form.type })
+  ).data
+}
+
+const jsonForm = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
+/** A JSON body is none that an upload takes: as a file it comes as the part of a form. */
+function formOf(file: Blob, contentType: string): Blob {
+  const boundary = `kith-${crypto.randomUUID()}`
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="file"\r\ncontent-type: ${contentType}\r\n\r\n`
+  return new Blob([head, file, `\r\n--${boundary}--\r\n`], {
+    type: `multipart/form-data; boundary=${boundary}`,
+  })
+}
+
+/** The progress of the file alone. */
+function withoutFrame({ onProgress, ...how }: UploadOptions, { size }: Blob): UploadOptions {
+  if (!onProgress) return how
+  return {
+    ...how,
+    onProgress: ({ sentBytes }) => onProgress({ sentBytes: Math.min(size, sentBytes), totalBytes: size }),
+  }
 }
 
 async function begin(client: Client, file: Blob, options: UploadFileOptions): Promise<string> {

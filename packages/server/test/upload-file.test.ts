@@ -98,6 +98,35 @@ describe('uploadFile', () => {
     expect([requests, told]).toEqual([['POST'], [5]])
   })
 
+  test.each(['application/json', 'application/geo+json', 'application/JSON; charset=utf-8'])(
+    'sends JSON as it sends anything else: %s',
+    async (type) => {
+      const { client } = watchedClient(0)
+      const bytes = new TextEncoder().encode('{"a":"\\r\\n--"}')
+      const told: unknown[] = []
+      const file = await uploadFile(client, new Blob([bytes], { type }), {
+        fileName: 'map.json',
+        onProgress: (progress) => told.push(progress),
+      })
+      expect(file.contentType).toBe(type.split(';')[0]?.toLowerCase())
+      expect(await downloaded(file.fileId)).toBe(digest(bytes))
+      expect(told.at(-1)).toEqual({ sentBytes: bytes.length, totalBytes: bytes.length })
+    },
+  )
+
+  test('begins anew when the upload that it should continue is gone', async () => {
+    const { client, requests } = watchedClient(0)
+    const begun: string[] = []
+    const file = await uploadFile(client, new Blob(['hello']), {
+      ...inPieces('late.txt'),
+      uploadId: 'A'.repeat(22),
+      onBegun: (uploadId) => begun.push(uploadId),
+    })
+    expect(await downloaded(file.fileId)).toBe(digest(Buffer.from('hello')))
+    expect(begun).toHaveLength(1)
+    expect(requests).toEqual(['GET', 'POST', 'GET', 'PATCH 0', 'GET', 'GET'])
+  })
+
   test('sends a large one in pieces, and answers the same', async () => {
     const { client, requests } = watchedClient(0)
     const bytes = randomBytes(17 * mebibyte)

@@ -233,6 +233,29 @@ describe('raw bytes', () => {
     expect([status, answer.error.code]).toEqual([400, 'E-VALIDATION'])
   })
 
+  test('may be a file of JSON for which the type is more than that', async () => {
+    const { send } = await serving(echoBytes)
+    const headers = { 'content-type': 'application/geo+json' }
+    const { status, json: answer } = await send('/api/thing', { method: 'POST', headers, body: '{}' })
+    expect([status, answer.data.contentType]).toEqual([200, 'application/geo+json'])
+  })
+
+  test.each(['', ' ', 'garbage', 'image', '/', 'image/', 'image/png x'])(
+    'of what is no type, like %j, are bytes of no type',
+    async (type) => {
+      const { send } = await serving(echoBytes)
+      const headers = { 'content-type': type }
+      const { status, json: answer } = await send('/api/thing', { method: 'POST', headers, body: 'x' })
+      expect([status, answer.data]).toMatchObject([200, { contentType: 'application/octet-stream', size: 1 }])
+    },
+  )
+
+  test.each(['mixed', 'related', 'alternative'])('are not of several parts: multipart/%s', async (kind) => {
+    const { send } = await serving(echoBytes)
+    const headers = { 'content-type': `multipart/${kind}; boundary=x` }
+    expect((await send('/api/thing', { method: 'POST', headers, body: '--x--' })).status).toBe(415)
+  })
+
   test('are not compressed', async () => {
     const { send } = await serving(echoBytes)
     const headers = { 'content-type': 'image/png', 'content-encoding': 'gzip' }
@@ -468,6 +491,21 @@ describe('a body that is not wanted', () => {
     )
     const answer = await text(socket)
     expect(answer).toMatch(/^HTTP\/1.1 401 /)
+    expect(answer.toLowerCase()).toContain('connection: close')
+  })
+
+  test('is not asked for when the handler refuses it unread', async () => {
+    const endpoint = bind(bytes, async ({ body }) => {
+      if (body.declaredLength === 100_000) throw new Failure('E-TOOLARGE')
+      return 'never'
+    })
+    const { port } = await serving(endpoint)
+    const socket = open(
+      port,
+      'POST /api/thing HTTP/1.1\r\nhost: alice.example\r\nexpect: 100-continue\r\ncontent-length: 100000\r\n\r\n',
+    )
+    const answer = await text(socket)
+    expect(answer).toMatch(/^HTTP\/1.1 413 /)
     expect(answer.toLowerCase()).toContain('connection: close')
   })
 

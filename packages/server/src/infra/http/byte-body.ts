@@ -3,7 +3,7 @@ import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { ByteBody } from './endpoint.ts'
 import { openFormPart } from './form-part.ts'
-import { assertPlainEncoding, hasBody, isJson, mediaTypeOf } from './json-body.ts'
+import { assertPlainEncoding, hasBody, mediaTypeOf } from './json-body.ts'
 
 const checkEveryMs = 30_000
 /** Slower uploads than this hold a connection for nothing (ABUSE row 5). */
@@ -18,10 +18,13 @@ export async function openByteBody(
 ): Promise<ByteBody> {
   const mediaType = mediaTypeOf(request)
   if (only !== undefined && mediaType !== only) throw new Failure('E-MEDIATYPE')
-  if (isJson(mediaType) && hasBody(request)) throw invalid('', 'must be the bytes themselves, not JSON')
+  if (mediaType === 'application/json' && hasBody(request))
+    throw invalid('', 'must be the bytes themselves, not JSON; a JSON file comes as a form part')
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)
   if (mediaType === 'multipart/form-data') return openFormPart(request, lengthOf(request))
+  // Of several parts nobody could say which the file is.
+  if (mediaType?.startsWith('multipart/')) throw new Failure('E-MEDIATYPE')
   const declaredLength = lengthOf(request)
   return {
     stream: request,

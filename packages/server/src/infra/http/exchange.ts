@@ -29,6 +29,19 @@ export function askForBody(exchange: Exchange): void {
   exchange.response.writeContinue()
 }
 
+/** The same, when the first byte is read: by then whoever reads has found nothing against the request either. */
+export function askForBodyWhenRead(exchange: Exchange): void {
+  const { request, response } = exchange
+  if (!waitsWithBody(request)) return
+  const read = request._read
+  request._read = (size) => {
+    request._read = read
+    // What is thrown away after the answer is not asked for.
+    if (!response.headersSent) askForBody(exchange)
+    read.call(request, size)
+  }
+}
+
 const ownIdForm = /^[A-Za-z0-9._-]{1,64}$/
 // Unique among nodes and restarts, and cheaper than randomness for every request.
 const processPrefix = randomBytes(9).toString('base64url')

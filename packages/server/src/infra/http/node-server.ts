@@ -13,6 +13,14 @@ export type UpgradeCheck = (request: IncomingMessage) => boolean
 
 const routedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
+const mediaTypeForm = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
+
+/** What is no media type says nothing: the router would refuse it before anybody knows whether it matters. */
+function dropUnreadableType({ headers }: IncomingMessage): void {
+  const type = headers['content-type']
+  if (type !== undefined && !mediaTypeForm.test(type)) delete headers['content-type']
+}
+
 /** The server of Node with our limits; every request goes by the edge to the router. */
 export function createNodeServer(
   edge: Edge,
@@ -24,6 +32,7 @@ export function createNodeServer(
 ): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     if (edge.intercept(request, response)) return
+    dropUnreadableType(request)
     if (routedMethods.has(request.method ?? '')) route(request, response)
     else unrouted(request, response)
   }

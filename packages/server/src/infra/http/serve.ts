@@ -6,7 +6,7 @@ import { openByteBody } from './byte-body.ts'
 import { bearerOf } from './credential.ts'
 import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
 import { hasCurrent } from './etag.ts'
-import { askForBody, type Exchange } from './exchange.ts'
+import { askForBody, askForBodyWhenRead, type Exchange } from './exchange.ts'
 import { readJson, readToken } from './json-body.ts'
 import { type CallInput, LiveCall } from './live-call.ts'
 import type { InputReader } from './request-input.ts'
@@ -64,7 +64,8 @@ async function readInput(
   const query = reader.query(raw.query)
   const headers = reader.headers(request.headers)
   if (!contract.body) return { params, query, headers, body: undefined }
-  askForBody(exchange)
+  if (contract.body.kind === 'bytes') askForBodyWhenRead(exchange)
+  else askForBody(exchange)
   const body = await readBody(deps, contract.body, exchange, reader)
   return { params, query, headers, body }
 }
