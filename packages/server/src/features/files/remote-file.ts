@@ -30,7 +30,7 @@ const descriptorSchema = Compile(FileDescriptor)
 const base64url16 = /^[A-Za-z0-9_-]{22}$/
 const base64url32 = /^[A-Za-z0-9_-]{43}$/
 // What will be the same however often it is tried.
-const finalReasons: ReadonlySet<EgressError['reason']> = new Set(['refused', 'too-large', 'redirect'])
+const finalReasons: ReadonlySet<EgressError['reason']> = new Set(['refused', 'redirect'])
 
 /** What the owner's server says of a file, if it fits to the id. */
 export async function fetchDescriptor(
@@ -91,12 +91,15 @@ async function reached<Result>(attempt: Promise<Result>): Promise<Result> {
   try {
     return await attempt
   } catch (error) {
-    if (error instanceof EgressError)
-      throw finalReasons.has(error.reason) ? deadly(error.message, error) : retryable(error.message, error)
-    if (error instanceof Failure && error.code === 'E-TOOLARGE')
-      throw contradiction('more bytes than the descriptor says')
-    throw error
+    if (isTooLarge(error)) throw contradiction('more bytes than it may have')
+    if (!(error instanceof EgressError)) throw error
+    throw finalReasons.has(error.reason) ? deadly(error.message, error) : retryable(error.message, error)
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  if (error instanceof EgressError) return error.reason === 'too-large'
+  return error instanceof Failure && error.code === 'E-TOOLARGE'
 }
 
 function assertStatus(status: number): void {
