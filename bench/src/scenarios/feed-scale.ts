@@ -6,7 +6,8 @@ import { ownActionId, type StoredAction } from '../server-modules.ts'
 import type { Settings } from '../settings.ts'
 
 const few = 10_000
-const many = 1_000_000
+// A million when nothing is said of their number.
+const manyTimes = 10
 const peers = 100
 const atMostTimes = 3
 
@@ -27,11 +28,35 @@ const lists = [
   ['a frequent word', '&search=garden'],
   ['a rare word', '&search=rareword7'],
   ['new ones', '&status=N'],
+  ['waiting ones', '&status=C'],
+  ['new and waiting ones', '&status=C,N'],
+  ['deleted ones', '&status=R,S,D'],
+  ['types that are not there', '&type=MSG,FSHR'],
+  ['nobody involved', '&involved=nobody.localhost'],
+  ['nobody’s audience', '&audience=nobody.localhost'],
+  ['page by offset', '&_offset=100'],
   ['what is older', `&createdBefore=${Math.floor(Date.now() / 1000) - few / 2}`],
+  ['what is newer', `&createdAfter=${Math.floor(Date.now() / 1000) - few / 2}`],
+  ...guestLists(),
 ] as const
+
+/** What anybody may ask, however often. */
+function guestLists() {
+  return [
+    ['guests: feed', ''],
+    ['guests: two types', '&type=POST,CMNT'],
+    ['guests: types that are not public', '&type=MSG,ACK'],
+    ['guests: one involved', `&involved=${peerTag(1)}`],
+    ['guests: nobody involved', '&involved=nobody.localhost'],
+    ['guests: one audience', `&audience=${idTag}`],
+    ['guests: nobody’s audience', '&audience=nobody.localhost'],
+    ['guests: the last page by offset', '&_offset=9900'],
+  ] as const
+}
 
 /** Pages of every kind of list, on a tenant that has little and on one that has a hundred times as much. */
 export async function feedScale(settings: Settings): Promise<Figure[]> {
+  const many = manyTimes * settings.actions
   const small = await measure(few, settings)
   const large = await measure(many, settings)
   return lists.map(([name]) => {
@@ -54,7 +79,15 @@ async function measure(actions: number, settings: Settings) {
   const headers = { authorization: `Bearer ${await kith.signIn()}` }
   const results = new Map<string, Awaited<ReturnType<Kith['load']>>>()
   for (const [name, query] of lists) {
-    const request = { path: `/api/actions?limit=20${query}`, method: 'GET', headers, connections: 1 } as const
+    const path = `/api/actions?limit=20${query}`
+    const isGuest = name.startsWith('guests: ')
+    const request = {
+      path,
+      method: 'GET',
+      headers: isGuest ? {} : headers,
+      manyAddresses: isGuest,
+      connections: 1,
+    } as const
     await kith.load({ ...request, seconds: settings.seconds / 8 })
     results.set(name, await kith.load({ ...request, seconds: settings.seconds / 2 }))
   }
