@@ -47,6 +47,8 @@ export interface Contract {
   /** Operation id: a verb and a noun in camelCase, unique. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** May come as POST with its own method in `X-HTTP-Method-Override`, as tus has it. */
+  readonly overridesPost?: true
   /** With `{param}` placeholders; a final `{param*}` takes the rest of the path. */
   readonly path: string
   /** Other paths that mean the same. The singular `/api/action`, `/api/file` are made by the router. */

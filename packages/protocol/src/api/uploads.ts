@@ -45,11 +45,13 @@ export const createUpload = contract({
   guests: true,
   headers: tusHeaders({
     'upload-length': Type.Integer({ minimum: 0, description: 'Bytes of the whole file' }),
-    'upload-metadata': Type.String({
-      maxLength: 8192,
-      description:
-        'Comma list of names with base64 values: `filename` (required), `filetype`, `preset`, `parentId`, `tags`, `visibility`, `createdAt`, as of an upload',
-    }),
+    'upload-metadata': Type.Optional(
+      Type.String({
+        maxLength: 8192,
+        description:
+          'Comma list of names with base64 values: `filename`, `filetype`, `preset`, `parentId`, `tags`, `visibility`, `createdAt` (or `created_at`), as of an upload',
+      }),
+    ),
   }),
   reply: { kind: 'data', status: 201, schema: UploadView },
   answerHeaders,
@@ -75,6 +77,7 @@ export const getUpload = contract({
 export const continueUpload = contract({
   name: 'continueUpload',
   method: 'PATCH',
+  overridesPost: true,
   path: '/api/uploads/{uploadId}',
   tag,
   summary: 'Send the next bytes of a resumable upload; with the last of them it becomes a file',
@@ -96,6 +99,7 @@ export const continueUpload = contract({
 export const endUpload = contract({
   name: 'endUpload',
   method: 'DELETE',
+  overridesPost: true,
   path: '/api/uploads/{uploadId}',
   tag,
   summary: 'Give a resumable upload up; a file that it has become stays',

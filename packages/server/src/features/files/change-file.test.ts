@@ -40,6 +40,22 @@ async function metadata(lab: FilesLab, fileId: string, sent: Sent = {}) {
 onSqlite('Making files', (open) => {
   const openLab = filesLab(open)
 
+  test.each([null, '', '__root__'])('takes %j for the place in no folder', async (parentId) => {
+    const lab = await openLab()
+    const box = await folder(lab)
+    const made = await make(lab, 'CRDT', { parentId })
+    expect(await metadata(lab, made)).toMatchObject({ parentId: null })
+    const { fileId } = (await lab.upload('a', 'x', { query: `?parentId=${parentId}` })).json.data
+    expect(await metadata(lab, fileId)).toMatchObject({ parentId: null })
+    const moved = (json: object) => lab.send('PATCH', `/api/files/${fileId}`, { as: owner, json })
+    expect((await moved({ parentId: box })).json.data).toMatchObject({ parentId: box })
+    expect((await moved({ parentId })).json.data).toMatchObject({ parentId: null })
+    await moved({ parentId: box })
+    await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
+    const restored = await lab.send('POST', `/api/files/${fileId}/restore`, { as: owner, json: { parentId } })
+    expect(restored.json.data).toMatchObject({ parentId: null })
+  })
+
   test('makes documents, databases and folders', async () => {
     const lab = await openLab()
     const forms = { CRDT: /^f1~/, RTDB: /^r1~/, FLDR: /^d1~/ }

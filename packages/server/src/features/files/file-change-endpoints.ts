@@ -4,21 +4,19 @@ import {
   deleteFile as deleteFileContract,
   duplicateFile as duplicateFileContract,
   emptyTrash as emptyTrashContract,
-  type FileId,
-  parseFileId,
   putTag as putTagContract,
   removeTag as removeTagContract,
   restoreFile as restoreFileContract,
   toIso,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { Failure } from '#lib/failure.ts'
 import { changeFile, changeTag } from './change-file.ts'
 import { createFile } from './create-file.ts'
 import { type DuplicateDeps, duplicateFile } from './duplicate-file.ts'
 import { type FileListDeps, viewsOf } from './file-list-endpoints.ts'
 import { findUserData } from './file-list-store.ts'
 import { createdFileView } from './file-view.ts'
+import { parentFolder } from './parent-folder.ts'
 import { emptyTrash, removeFile, restoreFile, type TrashDeps, trashFile } from './trash-file.ts'
 
 export type FileChangeDeps = DuplicateDeps & TrashDeps & Pick<FileListDeps, 'findNames'>
@@ -31,13 +29,13 @@ function makingEndpoints(deps: FileChangeDeps): Endpoint[] {
   return [
     bind(createFileContract, async ({ tenant, caller, body }) => {
       const { fileTp, fileName, contentType, tags = [], visibility = null } = body
-      const parentId = folderIdOf(body.parentId)
+      const parentId = parentFolder(body.parentId)
       const creation = { tenant, caller, fileTp, fileName, contentType, tags, parentId, visibility }
       return createdFileView(await createFile(deps, creation))
     }),
     bind(duplicateFileContract, async ({ tenant, caller, params, body = {} }) => {
       const { fileName } = body
-      const parentId = folderIdOf(body.parentId)
+      const parentId = parentFolder(body.parentId)
       const duplication = { tenant, caller, fileId: params.fileId, fileName, parentId }
       const { fileId } = await duplicateFile(deps, duplication)
       return { fileId }
@@ -49,7 +47,7 @@ function changingEndpoints(deps: FileChangeDeps): Endpoint[] {
   return [
     bind(changeFileContract, async ({ tenant, caller, params, body }) => {
       const { parentId: parentText, ...rest } = body
-      const parentId = parentText === undefined ? {} : { parentId: folderIdOf(parentText) ?? null }
+      const parentId = parentText === undefined ? {} : { parentId: parentFolder(parentText) ?? null }
       const { fileId } = params
       const file = await changeFile(deps, { tenant, caller, fileId, ...rest, ...parentId })
       const userData = await findUserData(deps.db.reader(tenant.tenantId), caller.idTag, fileId)
@@ -79,7 +77,7 @@ function trashEndpoints(deps: FileChangeDeps): Endpoint[] {
       return { fileId, permanent: true as const }
     }),
     bind(restoreFileContract, async ({ tenant, caller, params: { fileId }, body = {} }) => {
-      const restoring = { tenant, caller, fileId, parentId: folderIdOf(body.parentId) }
+      const restoring = { tenant, caller, fileId, parentId: parentFolder(body.parentId) }
       const { parentId, restoredAt } = await restoreFile(deps, restoring)
       return { fileId, parentId: parentId ?? null, restoredAt: toIso(restoredAt) }
     }),
@@ -88,12 +86,4 @@ function trashEndpoints(deps: FileChangeDeps): Endpoint[] {
       return { deletedCount: deleted, deleted }
     }),
   ]
-}
-
-/** Null and nothing mean no folder; text without the form of an id is an unknown one. */
-function folderIdOf(text: string | null | undefined): FileId | undefined {
-  if (text === undefined || text === null) return undefined
-  const folderId = parseFileId(text)
-  if (!folderId) throw new Failure('E-FILE-NOTFOUND')
-  return folderId
 }

@@ -4,7 +4,6 @@ import {
   type FileId,
   getFileDescriptor,
   getFileMetadata,
-  parseFileId,
   parseVariantId,
   uploadFile as uploadContract,
   type VariantName,
@@ -16,6 +15,7 @@ import { type FileChangeDeps, fileChangeEndpoints } from './file-change-endpoint
 import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpoints.ts'
 import { findUserData } from './file-list-store.ts'
 import { createdFileView, descriptorView } from './file-view.ts'
+import { parentFolder } from './parent-folder.ts'
 import { askForContent } from './queue-fetches.ts'
 import { type FileQuestion, getFile, getFileWithVariants } from './read-file.ts'
 import { serveFile } from './serve-file.ts'
@@ -43,8 +43,7 @@ export function fileEndpoints(deps: FileEndpointDeps): Endpoint[] {
 function byteEndpoints(deps: FileEndpointDeps): Endpoint[] {
   return [
     bind(uploadContract, async ({ tenant, caller, params, query, body, signal }) => {
-      const parentId = query.parentId === undefined ? undefined : parseFileId(query.parentId)
-      if (query.parentId !== undefined && !parentId) throw new Failure('E-FILE-NOTFOUND')
+      const parentId = parentFolder(query.parentId)
       const { preset, fileName } = params
       const { createdAt, tags = [], visibility = null } = query
       const { stream, contentType: declaredType, declaredLength, atMostLength } = body

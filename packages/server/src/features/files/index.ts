@@ -25,6 +25,7 @@ export {
 } from './files-migrations.ts'
 export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
 export { makeVariants, type VariantDeps } from './make-variants.ts'
+export { parentFolder } from './parent-folder.ts'
 export { assertMayPlace } from './place-file.ts'
 export { queueFetches } from './queue-fetches.ts'
 export { type FileQuestion, getFile, getFileWithin, isOwnFile, type ReadDeps } from './read-file.ts'

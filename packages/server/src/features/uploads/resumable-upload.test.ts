@@ -124,6 +124,37 @@ eachDialect('A resumable upload', (open) => {
     expect(shown.json.data).toMatchObject({ uploadId, offset: 11, length: 11, fileId })
   })
 
+  test('may be continued and given up by POST, where nothing else gets through', async () => {
+    const lab = await openLab({ maxFileBytes: 12 })
+    const answer = await begin(lab, 4)
+    expect(answer.headers['tus-max-size']).toBe('12')
+    const path = answer.headers.location ?? ''
+    const as = (method: string) => ({ ...tus, 'x-http-method-override': method })
+    const headers = { ...as('PATCH'), ...pieceType, 'upload-offset': '0' }
+    const piece = await lab.send('POST', path, { as: owner, headers, body: '01' })
+    expect([piece.status, piece.headers['upload-offset']]).toEqual([204, '2'])
+    expect((await lab.send('POST', path, { as: owner, headers: as('delete') })).status).toBe(204)
+    expect((await look(lab, path)).status).toBe(404)
+    expect((await lab.send('POST', path, { as: owner, headers: as('GET') })).status).toBe(405)
+    const { fileId } = (await lab.upload('a', 'x')).json.data
+    expect(
+      (await lab.send('POST', `/api/files/${fileId}`, { as: owner, headers: as('DELETE') })).status,
+    ).toBe(405)
+  })
+
+  test('needs no word about the file', async () => {
+    const lab = await openLab()
+    const headers = { ...tus, 'upload-length': '2' }
+    const { headers: told } = await lab.send('POST', '/api/uploads', { as: owner, headers })
+    expect(told).not.toHaveProperty('upload-metadata')
+    const last = await patch(lab, told.location ?? '', 0, '01')
+    const path = `/api/files/${last.headers['x-file-id']}/metadata`
+    expect((await lab.send('GET', path, { as: owner })).json.data).toMatchObject({
+      fileName: 'upload',
+      parentId: null,
+    })
+  })
+
   test('ends a day after its last piece, and what was set aside is free again', async () => {
     const lab = await openLab({ maxStorageBytes: 10 })
     const path = await begun(lab, 10)

@@ -39,9 +39,9 @@ describe('The metadata of an upload', () => {
     })
   })
 
-  test('needs but a name; what is unknown is left alone', () => {
-    expect(parseUploadMetadata(`${encode({ filename: 'a' })}, is_confidential , more dGV4dA`)).toEqual({
-      fileName: 'a',
+  test('may be nothing; what is unknown is left alone', () => {
+    expect(parseUploadMetadata('is_confidential , more dGV4dA')).toEqual({
+      fileName: 'upload',
       declaredType: 'application/octet-stream',
       preset: 'default',
       parentId: undefined,
@@ -52,8 +52,6 @@ describe('The metadata of an upload', () => {
   })
 
   test.each([
-    ['nothing', ''],
-    ['no name', encode({ filetype: 'text/plain' })],
     ['an empty name', encode({ filename: '' })],
     ['a path', encode({ filename: 'a/b' })],
     ['no base64', 'filename a.txt'],
@@ -63,9 +61,18 @@ describe('The metadata of an upload', () => {
     ['an unknown preset', encode({ filename: 'a', preset: 'huge' })],
     ['an unknown visibility', encode({ filename: 'a', visibility: 'X' })],
     ['milliseconds', encode({ filename: 'a', createdAt: '1700000000000' })],
+    ['milliseconds by the other name', encode({ filename: 'a', created_at: '1700000000000' })],
     ['a long tag', encode({ filename: 'a', tags: 'x'.repeat(65) })],
   ])('is refused: %s', (_, text) => {
     expect(codeOf(text)).toBe('E-VALIDATION')
+  })
+
+  test.each(['', '__root__', 'null'])('with the parent %j is in no folder', (parentId) => {
+    expect(parseUploadMetadata(encode({ parentId })).parentId).toBeUndefined()
+  })
+
+  test('gives the time by either name', () => {
+    expect(parseUploadMetadata(encode({ created_at: '1700000000' })).createdAt).toBe(1_700_000_000)
   })
 
   test('with a parent in no form of an id names no file', () => {

@@ -1,14 +1,13 @@
 import {
   type FileId,
-  parseFileId,
   parseTimestamp,
   type UploadPreset,
   uploadPresets,
   type Visibility,
   visibilityCodes,
 } from '@kith/protocol'
-import { assertFileName, normalTags } from '#features/files/index.ts'
-import { Failure, invalid } from '#lib/failure.ts'
+import { assertFileName, normalTags, parentFolder } from '#features/files/index.ts'
+import { invalid } from '#lib/failure.ts'
 
 /** What an upload says of the file that it is to become. */
 export interface Described {
@@ -25,21 +24,23 @@ export interface Described {
 /** How requests call it. */
 export const metadataPath = '/headers/upload-metadata'
 
+// Of what is only bytes to whoever sends it.
+const defaultName = 'upload'
+
 /** Reads `Upload-Metadata` (tus 1.0 "Creation"). What it does not know it leaves alone. */
 export function parseUploadMetadata(text: string): Described {
   const values = valuesOf(text)
-  const fileName = values.get('filename')
-  if (fileName === undefined) throw invalid(metadataPath, 'must have a filename')
+  const fileName = values.get('filename') ?? defaultName
   assertFileName(fileName, metadataPath)
   const tags = (values.get('tags') ?? '').split(',').filter((word) => word.trim() !== '')
   return {
     fileName,
     declaredType: values.get('filetype') || 'application/octet-stream',
     preset: wordOf(uploadPresets, 'preset', values.get('preset')) ?? 'default',
-    parentId: parentOf(values.get('parentId')),
+    parentId: parentFolder(values.get('parentId')),
     tags: normalTags(tags, metadataPath),
     visibility: wordOf(visibilityCodes, 'visibility', values.get('visibility')) ?? null,
-    createdAt: timeOf(values.get('createdAt')),
+    createdAt: timeOf(values.get('createdAt') ?? values.get('created_at')),
   }
 }
 
@@ -47,6 +48,7 @@ const base64Form = /^(?:[\w+/]{4})*(?:[\w+/]{2}(?:==)?|[\w+/]{3}=?)?$/
 
 function valuesOf(text: string): Map<string, string> {
   const values = new Map<string, string>()
+  if (text.trim() === '') return values
   for (const pair of text.split(',')) {
     const [name = '', encoded = '', ...more] = pair.trim().split(' ')
     if (name === '' || more.length > 0 || !base64Form.test(encoded))
@@ -70,13 +72,6 @@ function wordOf<Word extends string>(words: readonly Word[], name: string, given
   const word = words.find((each) => each === given)
   if (!word) throw invalid(metadataPath, `${name} must be one of ${words.join(', ')}`)
   return word
-}
-
-function parentOf(given: string | undefined): FileId | undefined {
-  if (given === undefined || given === '') return undefined
-  const parentId = parseFileId(given)
-  if (!parentId) throw new Failure('E-FILE-NOTFOUND')
-  return parentId
 }
 
 function timeOf(given: string | undefined): number | undefined {

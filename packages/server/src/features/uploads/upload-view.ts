@@ -7,12 +7,13 @@ export function uploadView(upload: ResumableUpload): UploadView {
   return fileId === undefined ? view : { ...view, fileId }
 }
 
-/** The same, as tus clients read it. */
-export function uploadHeaders(upload: ResumableUpload): Record<string, string> {
+/** The same, as tus clients read it. `maxBytes`: of an upload of the tenant. */
+export function uploadHeaders(upload: ResumableUpload, maxBytes: number): Record<string, string> {
   return {
     'upload-offset': String(upload.offset),
     'upload-length': String(upload.length),
-    'upload-metadata': upload.metadata,
+    ...(upload.metadata === '' ? {} : { 'upload-metadata': upload.metadata }),
+    'tus-max-size': String(maxBytes),
     'upload-expires': new Date(upload.expiresAt * 1000).toUTCString(),
     'cache-control': 'no-store',
     ...(upload.fileId === undefined ? {} : { 'x-file-id': upload.fileId }),

@@ -23,6 +23,7 @@ const exposed = [
   'Tus-Resumable',
   'Tus-Version',
   'Tus-Extension',
+  'Tus-Max-Size',
   'X-File-Id',
 ].join(', ')
 const headerListForm = /^[\w\-!#$%&'*+.^`|~, ]{0,1024}$/

@@ -8,6 +8,7 @@ import { createEdge } from './edge.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpLogger } from './http-logger.ts'
+import { createMethodOverride } from './method-override.ts'
 import { createMethodTable } from './methods.ts'
 import type { UpgradeCheck } from './node-server.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -71,6 +72,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimits,
     clock,
     trustedProxies: options.trustedProxies,
+    overrideMethod: createMethodOverride(options.endpoints.map(({ contract }) => contract)),
     methods: createMethodTable([
       ...options.endpoints.map(({ contract }) => ({
         method: contract.method,

@@ -14,16 +14,19 @@ export interface Edge {
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange
   /** Answers what no route is needed for; true when it did. */
   intercept(request: IncomingMessage, response: ServerResponse): boolean
+  /** Gives a request the method that it means, where that is not the one with which it came. */
+  overrideMethod(request: IncomingMessage): void
   answerUnrouted(request: IncomingMessage, response: ServerResponse): Promise<void>
 }
 
 interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
   readonly site: AnswerSite
   readonly methods: MethodTable
+  readonly overrideMethod: Edge['overrideMethod']
   readonly trustedProxies: readonly string[]
 }
 
-export function createEdge({ site, methods, trustedProxies, ...deps }: EdgeDeps): Edge {
+export function createEdge({ site, methods, overrideMethod, trustedProxies, ...deps }: EdgeDeps): Edge {
   const peerOf = createPeerReader(trustedProxies)
   const exchangeOf = (request: IncomingMessage, response: ServerResponse): Exchange => ({
     request,
@@ -37,6 +40,7 @@ export function createEdge({ site, methods, trustedProxies, ...deps }: EdgeDeps)
   return {
     site,
     exchangeOf,
+    overrideMethod,
     intercept(request, response) {
       if (!normalizeTarget(request)) {
         answerFailure(site, exchangeOf(request, response), new Failure('E-VALIDATION'), {

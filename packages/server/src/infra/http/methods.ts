@@ -35,7 +35,8 @@ export function createMethodTable(routes: readonly Served[]): MethodTable {
   }
 }
 
-function formOf(path: string): RegExp {
+/** What the addresses of a path with `{param}` placeholders look like. */
+export function formOf(path: string): RegExp {
   const escaped = path.replaceAll(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
   return new RegExp(`^${escaped.replaceAll(/\{\w+\\\*\}/g, '.*').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }

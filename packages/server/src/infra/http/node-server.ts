@@ -33,6 +33,7 @@ export function createNodeServer(
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     if (edge.intercept(request, response)) return
     dropUnreadableType(request)
+    edge.overrideMethod(request)
     if (routedMethods.has(request.method ?? '')) route(request, response)
     else unrouted(request, response)
   }
