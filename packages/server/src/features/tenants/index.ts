@@ -7,5 +7,11 @@ export { openTenants, type Tenants } from './open-tenants.ts'
 export { removeTenant } from './remove-tenant.ts'
 export { resumeNamed, resumeTenant, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant } from './tenant.ts'
-export { findBaseTenant, findTenantByHost, findTenantByIdTag, isAppointedAdmin, listHosted } from './tenant-store.ts'
+export {
+  findBaseTenant,
+  findTenantByHost,
+  findTenantByIdTag,
+  isAppointedAdmin,
+  listHosted,
+} from './tenant-store.ts'
 export { tenantsMigrations } from './tenants-migrations.ts'
