@@ -1,12 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { actionTypesPage } from './pages/action-types.ts'
 import { commandLinePage } from './pages/command-line.ts'
 import { configurationPage } from './pages/configuration.ts'
 import type { Page } from './pages/page.ts'
 import { settingsPage } from './pages/settings.ts'
 
 /** Every generated page. `--check` writes none and fails when one differs from its source. */
-const pages: readonly Page[] = [configurationPage, settingsPage, commandLinePage]
+const pages: readonly Page[] = [configurationPage, settingsPage, commandLinePage, actionTypesPage]
 
 const root = resolve(import.meta.dirname, '..')
 const isCheck = process.argv.includes('--check')

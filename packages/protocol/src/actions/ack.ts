@@ -3,7 +3,7 @@ import { actionType } from './action-type.ts'
 export const ack = actionType({
   type: 'ACK',
   meaning:
-    'Tells the issuer of a message that it arrived or was read. The issuer’s server notes it as `x.ackedAt`.',
+    'Tells the issuer of a message, as its audience, that it arrived or was read. The issuer’s server notes it as `x.ackedAt`.',
   content: undefined,
   requires: ['subject'],
   forbids: ['parentId', 'attachments'],

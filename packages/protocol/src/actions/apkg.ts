@@ -3,7 +3,8 @@ import { actionType } from './action-type.ts'
 
 export const apkg = actionType({
   type: 'APKG',
-  meaning: 'An extension: offers an app package, its only attachment, for installation on this server.',
+  meaning:
+    'An extension: offers an app package, its only attachment, for installation on this server. It never leaves the server, and none is taken from another one.',
   content: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 100 }),
     version: Type.String({ minLength: 1, maxLength: 64 }),

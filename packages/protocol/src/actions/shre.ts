@@ -3,7 +3,8 @@ import { actionType } from './action-type.ts'
 
 export const shre = actionType({
   type: 'SHRE',
-  meaning: 'Shares a resource: an action or file of this network as `subject`, or a link as `content.url`.',
+  meaning:
+    'Shares a resource: an action or file of this network as `subject`, or a link as `content.url`; one of the two is required. The issuer of a shared action receives it as well.',
   content: Type.Object({
     url: Type.Optional(Type.String({ maxLength: 2_048, description: 'An http or https address' })),
     title: Type.Optional(Type.String({ maxLength: 300 })),

@@ -1,0 +1,153 @@
+import type { TSchema } from 'typebox'
+import {
+  type ActionMember,
+  type ActionType,
+  actionTypes,
+  maxTimestamp,
+  serverActionTypes,
+} from '../../packages/protocol/src/index.ts'
+import type { Page } from './page.ts'
+
+const introduction = `# Types of actions
+
+Generated from \`packages/protocol/src/actions\` by \`npm run docs\`; change it there.
+
+What the members of an action are is in [action-tokens.md](action-tokens.md), what the two sides of one must agree on in
+[actions.md](actions.md), and cases to test with in \`vectors/actions\`. Lengths of texts are counted in Unicode code points. Members of
+\`content\` beyond those that are listed are kept and passed on as they are given. A receiver refuses an action that does not
+meet its type; so does the API, with 400.
+
+- **Required** and **not allowed** are members of the action. An ending (\`subType: "DEL"\`) needs no content, and its content is not
+  looked at.
+- **Sub-types**: what \`subType\` may be. Deleting an action is possible for every type and is no sub-type of it.
+- **One of a kind**: a newer action of the issuer with the same values of these members takes the place of the older one.
+- **Arrives as** is the status at a receiver: A is active, C awaits the receiver's answer.
+- **Made without a visibility**: what its server makes of it when neither its maker nor the tenant's setting says one.
+`
+
+/** The page for authors of other servers about every type of action. */
+export const actionTypesPage: Page = {
+  path: 'docs/protocol/action-types.md',
+  render: () =>
+    [
+      introduction,
+      ...Object.values<ActionType>(actionTypes).map(section),
+      '## Between servers alone\n\nNo caller makes these, and no list shows them.\n',
+      ...Object.values<ActionType>(serverActionTypes).map(serverSection),
+    ].join('\n'),
+}
+
+const receivers: Record<ActionType['receivers'], string> = {
+  audience: 'its audience',
+  'audience-or-circle':
+    'its audience; without one the followers and connections of the issuer, as far as its visibility reaches',
+  circle: 'the followers and connections of the issuer, as far as its visibility reaches',
+  parent:
+    'the issuer and the audience of its parent and of the root, and through the root’s issuer the thread’s readers',
+  subject: 'the issuer of its subject',
+  nobody: 'nobody elsewhere',
+}
+
+const visibilities: Record<NonNullable<ActionType['defaultVisibility']>, string> = {
+  P: 'everybody (P)',
+  direct: 'its issuer and its audience; nothing else may be said',
+  inherited: 'the readers of the root',
+}
+
+function section(type: ActionType): string {
+  return described(type, { ...membersOf(type), ...waysOf(type) })
+}
+
+function serverSection(type: ActionType): string {
+  const { lifetimeSecs = 0 } = type
+  return described(type, {
+    ...membersOf(type),
+    'A token is good for': `at most ${lifetimeSecs / 86_400} days after its \`iat\``,
+  })
+}
+
+function described(type: ActionType, facts: Record<string, string | undefined>): string {
+  const rows = Object.entries(facts).filter(([, value]) => value !== undefined)
+  return [
+    `### ${type.type}`,
+    '',
+    type.meaning,
+    '',
+    '| | |',
+    '|---|---|',
+    ...rows.map(([name, value]) => `| ${name} | ${cell(value ?? '')} |`),
+    '',
+    ...contentTable(type),
+  ].join('\n')
+}
+
+function membersOf(type: ActionType): Record<string, string | undefined> {
+  const { requires, requiresOneOf = [], forbids } = type
+  const oneOf = requiresOneOf.length > 0 ? [`one of ${listed(requiresOneOf.map(code))}`] : []
+  return {
+    Required: listed([...requires.map(code), ...oneOf]),
+    'Not allowed': listed(forbids.map(code)),
+    'Sub-types': subTypesOf(type),
+  }
+}
+
+function waysOf({ uniqueBy, defaultVisibility, ...way }: ActionType): Record<string, string | undefined> {
+  return {
+    'One of a kind': uniqueBy && `per ${listed(uniqueBy.map(code))}`,
+    Receivers: receivers[way.receivers],
+    'Arrives as': way.receivers === 'nobody' ? undefined : way.arrivesAs,
+    'Made without a visibility':
+      defaultVisibility === null ? 'its issuer and whom it names' : visibilities[defaultVisibility],
+  }
+}
+
+function subTypesOf({ subTypes, canEnd }: ActionType): string {
+  const own = subTypes === undefined ? ['any of at most 32 characters'] : subTypes.map(code)
+  return listed([...own, ...(canEnd ? [`${code('DEL')}: ends what an earlier one began`] : [])]) ?? 'none'
+}
+
+interface JsonSchema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly maxItems?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly description?: string
+  readonly 'x-decode'?: string
+}
+
+function contentTable({ content }: ActionType): string[] {
+  if (!content) return ['No content: what is given is dropped.', '']
+  const required = new Set((content as { readonly required?: readonly string[] }).required)
+  const rows = Object.entries<TSchema>(content.properties).map(
+    ([name, schema]) =>
+      `| ${code(name)}${required.has(name) ? ', required' : ''} | ${cell(shown(schema as JsonSchema))} |`,
+  )
+  return ['| Member of `content` | |', '|---|---|', ...rows, '']
+}
+
+function shown(schema: JsonSchema): string {
+  if (schema['x-decode'] === 'timestamp') return `Unix seconds up to ${maxTimestamp}, or ISO 8601 with a zone`
+  if (schema.enum) return `one of ${listed(schema.enum.map(code))}`
+  if (schema.items) return `at most ${schema.maxItems} of: ${shown(schema.items)}`
+  if (schema.type === 'integer') return `a whole number, ${schema.minimum} to ${schema.maximum}`
+  const { minLength = 0, maxLength, description } = schema
+  const length = maxLength === undefined ? '' : `, ${minLength} to ${maxLength} characters`
+  return `text${length}${description === undefined ? '' : `: ${description}`}`
+}
+
+function listed(words: readonly string[]): string | undefined {
+  return words.length === 0 ? undefined : words.join(', ')
+}
+
+function code(text: ActionMember | string): string {
+  return `\`${text}\``
+}
+
+function cell(markdown: string): string {
+  return markdown.replaceAll('|', '\\|')
+}
