@@ -272,7 +272,7 @@ eachDialect('threads', (open) => {
       settings.takesOpenMessages = true
       const second = await bob.create(message(alice))
       await settle()
-      expect(await alice.get(second.actionId)).toMatchObject({ status: 'A' })
+      expect(await alice.get(second.actionId)).toMatchObject({ status: 'N' })
     })
 
     test('answers go to the other side of the conversation', async () => {

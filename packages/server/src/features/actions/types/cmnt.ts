@@ -1,6 +1,7 @@
 import { invalid } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
 import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
+import { doesMention } from '../mentions.ts'
 import { listRecipients } from '../recipients.ts'
 import { assertNoStranger } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
@@ -27,7 +28,7 @@ export const cmnt: TypeHooks = {
       rootId,
       withinId: rootId,
       visibility: action.visibility ?? root?.visibility ?? null,
-      isMarked: parent?.issuerTag === tenant.idTag,
+      isMarked: parent?.issuerTag === tenant.idTag || doesMention(action.content, tenant.idTag),
     }
   },
   async listRelays(reader, tenant, { rootId }) {

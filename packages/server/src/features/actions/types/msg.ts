@@ -28,7 +28,7 @@ export const msg: TypeHooks = {
       throw new Failure('E-AUTH-FORBIDDEN')
     await assertNoStranger(scene)
     const withinId = action.rootId ?? action.parentId
-    return { visibility: null, ...(withinId ? { withinId } : {}) }
+    return { visibility: null, isMarked: true, ...(withinId ? { withinId } : {}) }
   },
 }
 

@@ -1,4 +1,5 @@
 import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
+import { doesMention } from '../mentions.ts'
 import { assertNoStranger } from './strangers.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
@@ -16,7 +17,7 @@ export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 
       const { tx, tenant, action } = scene
       if (isForCommunity(tenant, action)) await assertContributes(tx, action.issuerTag)
       else if (action.visibility === null) await assertNoStranger(scene)
-      return {}
+      return { isMarked: doesMention(action.content, tenant.idTag) }
     },
     listRelays: async (reader, tenant, action) =>
       isForCommunity(tenant, action) ? await listMembers(reader, 'ever') : [],

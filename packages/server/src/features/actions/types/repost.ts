@@ -11,10 +11,10 @@ export const repost: TypeHooks = {
     if (original.visibility !== 'P' || original.status !== 'A') throw new Failure('E-AUTH-FORBIDDEN')
     return {}
   },
-  async admit({ tx, action }) {
+  async admit({ tx, tenant, action }) {
     const original = await findSubject(tx, action.subject)
     if (original && original.visibility !== 'P') throw new Failure('E-AUTH-FORBIDDEN')
-    return {}
+    return { isMarked: original?.issuerTag === tenant.idTag }
   },
   async listOthers(reader, _, { subject }) {
     const original = await findSubject(reader, subject)

@@ -1,0 +1,25 @@
+import { type IdTag, parseIdTag } from '@kith/protocol'
+
+// Members of `content` in which somebody may be called on.
+const members = ['title', 'text', 'summary'] as const
+// Who calls on more means nobody in particular.
+const maxNames = 50
+const atName = /(?<![\p{L}\p{N}_.@/-])@([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)/gu
+
+/** Does an action's content call on somebody, as `@` and the identity? */
+export function doesMention(content: Readonly<Record<string, unknown>> | undefined, idTag: IdTag): boolean {
+  return members.some((name) => {
+    const text = content?.[name]
+    return typeof text === 'string' && text.includes('@') && isNamedIn(text, idTag)
+  })
+}
+
+function isNamedIn(text: string, idTag: IdTag): boolean {
+  let names = 0
+  for (const [, name = ''] of text.matchAll(atName)) {
+    if (parseIdTag(name) === idTag) return true
+    names += 1
+    if (names === maxNames) return false
+  }
+  return false
+}
