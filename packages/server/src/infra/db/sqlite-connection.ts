@@ -15,11 +15,12 @@ interface OpenStatement {
 // Query texts differ with the number of values in lists, so the rarely used ones are let go.
 const maxOpenStatements = 500
 
-// NOTE: `synchronous=full` makes a commit durable before it is acknowledged; in WAL mode `normal` would not.
+// NOTE: in WAL mode a commit is not durable with `synchronous=normal`: the write queue brings the log to the disk before it
+// acknowledges anything. With `full` SQLite would, and stop the process meanwhile.
 // A checkpoint every 16 MB of log, not every 4: pages that change often are copied less often.
 const writerPragmas = `
   pragma journal_mode = wal;
-  pragma synchronous = full;
+  pragma synchronous = normal;
   pragma journal_size_limit = 67108864;
   pragma wal_autocheckpoint = 4000;
 `

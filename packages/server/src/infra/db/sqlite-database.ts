@@ -8,6 +8,7 @@ import { type Migration, migrate } from './migrator.ts'
 import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 import { assertOutsideTransaction } from './transaction-scope.ts'
 import { unhurried } from './transaction-watch.ts'
+import { WriteAheadLog } from './write-ahead-log.ts'
 import { WriteQueue, type WriteQueueLimits } from './write-queue.ts'
 
 const allPages = 2 ** 31 - 1
@@ -19,6 +20,7 @@ export class SqliteDatabase implements Database {
   readonly #writer: SqliteConnection
   readonly #reader: SqliteConnection
   readonly #source: ReadSource
+  readonly #log: WriteAheadLog
   readonly #queue: WriteQueue
   readonly #metrics: DatabaseMetrics
   #closed: Promise<void> | undefined
@@ -29,7 +31,8 @@ export class SqliteDatabase implements Database {
     this.#writer = openWriter(path)
     this.#reader = openReader(path)
     this.#source = new ReadSource(this.#reader)
-    this.#queue = new WriteQueue(this.#writer, limits, watch)
+    this.#log = new WriteAheadLog(path)
+    this.#queue = new WriteQueue({ connection: this.#writer, log: this.#log }, limits, watch)
     this.#metrics = watch.metrics
   }
 
@@ -90,6 +93,7 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#queue.close()
+    await this.#log.close()
     this.#reader.close()
     this.#writer.close()
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { TenantId, Writer } from './database.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { defaultWriteQueueLimits, WriteQueue, type WriteQueueLimits } from './write-queue.ts'
@@ -46,12 +46,14 @@ const metrics = {
 let folder: string
 let path: string
 let connection: WatchedConnection
+let log: { sync: () => Promise<void> }
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kith-queue-'))
   path = join(folder, 'kith.db')
   logged.length = 0
   batches.length = 0
+  log = { sync: async () => undefined }
   connection = new WatchedConnection(path, { readOnly: false, busyTimeoutMs: 0 })
   connection.raw.exec(`
     pragma journal_mode = wal;
@@ -67,7 +69,7 @@ afterEach(() => {
 const queueWith = (limits: Partial<WriteQueueLimits> = {}) =>
   // Slow machines have no part in what shares a batch here.
   new WriteQueue(
-    connection,
+    { connection, log },
     { ...defaultWriteQueueLimits, maxBatchMs: 60_000, ...limits },
     { logger, metrics },
   )
@@ -91,6 +93,61 @@ test('transactions that wait together share one commit', async () => {
   expect(connection.count('begin immediate')).toBe(1)
   expect(connection.count('commit')).toBe(1)
   expect(batches).toEqual([50])
+})
+
+test('nothing is acknowledged, and no effect runs, before the log is on the disk; meanwhile the next gather', async () => {
+  const syncs: PromiseWithResolvers<void>[] = []
+  log.sync = () => {
+    const sync = Promise.withResolvers<void>()
+    syncs.push(sync)
+    return sync.promise
+  }
+  const queue = queueWith()
+  const told: string[] = []
+  const write = (id: number) =>
+    queue
+      .add(alice, async (tx) => {
+        tx.afterCommit(() => told.push(`effect of ${id}`))
+        await add(tx, id)
+      })
+      .then(() => told.push(`answer to ${id}`))
+  const first = write(1)
+  await vi.waitUntil(() => syncs.length === 1)
+  const others = [write(2), write(3)]
+  await sleep(20)
+  expect([told, connection.count('commit')]).toEqual([[], 1])
+  syncs[0]?.resolve()
+  await first
+  await vi.waitUntil(() => syncs.length === 2)
+  expect(told).toEqual(['effect of 1', 'answer to 1'])
+  syncs[1]?.resolve()
+  await Promise.all(others)
+  expect([connection.count('commit'), batches]).toEqual([2, [1, 2]])
+})
+
+test('what changes nothing does not wait for the disk', async () => {
+  log.sync = () => new Promise(() => undefined)
+  const queue = queueWith()
+  await queue.add(
+    alice,
+    async (tx) => void (await tx.tables<Tables>().selectFrom('items').select('id').execute()),
+  )
+})
+
+test('once the log cannot be brought to the disk nothing is acknowledged any more', async () => {
+  log.sync = async () => {
+    throw new Error('EIO')
+  }
+  const queue = queueWith()
+  const write = (id: number) => queue.add(alice, (tx) => add(tx, id))
+  const refused = expect.objectContaining({ code: 'E-UNAVAILABLE' })
+  await expect(Promise.allSettled([write(1), write(2)])).resolves.toEqual([
+    { status: 'rejected', reason: refused },
+    { status: 'rejected', reason: refused },
+  ])
+  log.sync = async () => undefined
+  await expect(write(3)).rejects.toEqual(refused)
+  expect(logged).toMatchObject([{ level: 'error' }])
 })
 
 test('a batch takes no more than its bound, in order of arrival', async () => {

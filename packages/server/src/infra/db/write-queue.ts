@@ -52,15 +52,22 @@ interface Done {
   readonly entry: Entry
   readonly result: unknown
   readonly effects: readonly (() => void)[]
+  readonly changesSchema: boolean
 }
 
 const longestBusyPauseMs = 50
 
+/** Makes what was committed durable. */
+export interface Log {
+  sync(): Promise<void>
+}
+
 /** Group commit: transactions queue, those that wait at the same time run one after the other between one BEGIN
- * and one COMMIT, and share its fsync. A failure undoes its own changes alone: when there are any, all of the batch are
+ * and one COMMIT, and are acknowledged together when the log is on the disk; meanwhile the next gather. A failure undoes its own changes alone: when there are any, all of the batch are
  * undone, and run again with a savepoint each, which is too dear for every batch. */
 export class WriteQueue {
   readonly #connection: SqliteConnection
+  readonly #log: Log
   readonly #limits: WriteQueueLimits
   readonly #watch: DatabaseWatch
   // Bounded by `maxQueued`.
@@ -73,9 +80,16 @@ export class WriteQueue {
   // How many shared the last commit.
   #batchSize = 1
   #isClosed = false
+  // Once the log could not be brought to the disk: the system may take for written what it has lost.
+  #isLogBroken = false
 
-  constructor(connection: SqliteConnection, limits: WriteQueueLimits, watch: DatabaseWatch) {
-    this.#connection = connection
+  constructor(
+    storage: { connection: SqliteConnection; log: Log },
+    limits: WriteQueueLimits,
+    watch: DatabaseWatch,
+  ) {
+    this.#connection = storage.connection
+    this.#log = storage.log
     this.#limits = limits
     this.#watch = watch
   }
@@ -86,6 +100,7 @@ export class WriteQueue {
     limits: WorkLimits = this.#limits,
   ): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new Error('The database is closed'))
+    if (this.#isLogBroken) return Promise.reject(unavailable('The log is not on the disk'))
     if (this.#entries.length >= this.#limits.maxQueued)
       return Promise.reject(unavailable('The write queue is full'))
     const site = callSite(this.add)
@@ -173,6 +188,7 @@ export class WriteQueue {
 
   async #runBatch(taken: Entry[]): Promise<void> {
     const untilMs = performance.now() + this.#limits.maxBatchMs
+    const changesBefore = this.#connection.totalChanges()
     const isAlone = this.#runAlone > 0
     const isGuarded = this.#runGuarded > 0
     const done: Done[] = []
@@ -199,7 +215,11 @@ export class WriteQueue {
       entry.reject(outcome.error)
     } while (!isAlone && taken.length < this.#limits.maxBatch && performance.now() < untilMs)
     this.#batchSize = taken.length
-    this.#commit(done)
+    if (!this.#commit(done)) return
+    const isChanged =
+      this.#connection.totalChanges() !== changesBefore || done.some((one) => one.changesSchema)
+    if (isChanged && !(await this.#syncLog(done))) return
+    this.#acknowledge(done)
   }
 
   async #runEntry(entry: Entry): Promise<Done | Failed> {
@@ -212,7 +232,7 @@ export class WriteQueue {
       )
       const result = await watchWork(work, { limits, site, logger: this.#watch.logger })
       if (transaction.failure !== undefined) throw transaction.failure
-      return { entry, result, effects: transaction.effects }
+      return { entry, result, effects: transaction.effects, changesSchema: transaction.changesSchema }
     } catch (error) {
       const hasChanged = transaction.changesSchema || this.#connection.totalChanges() !== changesBefore
       return { error: outwardError(error), hasChanged }
@@ -238,9 +258,10 @@ export class WriteQueue {
     }
   }
 
-  #commit(done: readonly Done[]): void {
+  #commit(done: readonly Done[]): boolean {
     try {
       this.#connection.command('commit')
+      return true
     } catch (error) {
       this.#abandon()
       const [only] = done
@@ -250,8 +271,27 @@ export class WriteQueue {
         this.#putBack(done)
         this.#runAlone = done.length
       }
-      return
+      return false
     }
+  }
+
+  async #syncLog(done: readonly Done[]): Promise<boolean> {
+    try {
+      await this.#log.sync()
+      return true
+    } catch (error) {
+      this.#isLogBroken = true
+      this.#watch.logger.error(
+        { err: error },
+        'The log of the database is not on the disk: start the server again',
+      )
+      for (const { entry } of done) entry.reject(unavailable('The log is not on the disk'))
+      this.#rejectWaiting(unavailable('The log is not on the disk'), Number.POSITIVE_INFINITY)
+      return false
+    }
+  }
+
+  #acknowledge(done: readonly Done[]): void {
     if (done.length > 0) this.#watch.metrics.batchCommitted(done.length)
     for (const { entry, result, effects } of done) {
       for (const effect of effects) this.#runEffect(entry, effect)
