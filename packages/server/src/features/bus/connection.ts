@@ -59,7 +59,7 @@ export class Connection {
 
 /** The text of an event. */
 export function eventText(cmd: Notice['kind'], data: string, seq: number | undefined): string {
-  const id = randomBytes(12).toString('base64url')
+  const id = randomBytes(18).toString('base64url')
   const numbered = seq === undefined ? '' : `,"seq":${seq}`
   return `{"id":"${id}","cmd":"${cmd}","data":${data}${numbered}}`
 }

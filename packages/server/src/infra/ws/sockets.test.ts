@@ -142,6 +142,7 @@ describe('a refusal', () => {
     await using client = await site.connect()
     expect(await client.closed).toMatchObject({ code: 1011, reason: 'the store failed' })
     expect(site.logged).toHaveLength(1)
+    expect(JSON.stringify(site.logged)).not.toContain('owner')
   })
 
   test('of many bad bearers comes before the upgrade', async () => {

@@ -238,6 +238,13 @@ describe('redis', () => {
     })
   })
 
+  test('that there is none is told where several processes may share a database', async () => {
+    const DATABASE_URL = 'postgres://kith@127.0.0.1:1/kith'
+    const { Redis } = await lookAtNetwork({ LISTEN: '127.0.0.1:0', DATABASE_URL })
+    expect(Redis).toMatchObject({ status: 'ok', message: expect.stringContaining('REDIS_URL') })
+    expect((await lookAtNetwork({ LISTEN: '127.0.0.1:0' })).Redis).toBeUndefined()
+  })
+
   /** As much of its protocol as a ping needs. */
   function answerRedis(socket: Socket, asked: string): void {
     for (const command of asked.match(/ping|info|client/gi) ?? [])

@@ -26,7 +26,7 @@ const healthTimeoutMs = 3000
 
 /** Whether this server is reached, and reaches what it needs. */
 export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
-  const { listen, redisUrl } = deps.config
+  const { listen, redisUrl, database } = deps.config
   const holder = findHolder(listen)
   return [
     examine('Listening', async () => examinePort(listen, await holder)),
@@ -34,6 +34,7 @@ export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
     examine('Discovery', async () => examineDiscovery(deps, await holder)),
     examine('Mail', () => examineMail(deps)),
     ...(redisUrl ? [examine('Redis', () => examineRedis(redisUrl))] : []),
+    ...(!redisUrl && database.kind === 'postgres' ? [examine('Redis', async () => noRedis)] : []),
   ]
 }
 
@@ -159,6 +160,10 @@ async function examineMail({ config, clock, findSmtpUrl }: NetworkDeps): Promise
   }
 }
 
+const noRedis = ok(
+  'None, as one process likes it. Several on this database need REDIS_URL to hear of each other at once.',
+)
+
 async function examineRedis(redisUrl: Secret): Promise<Verdict> {
   const { host } = new URL(redisUrl.reveal())
   try {
@@ -167,7 +172,7 @@ async function examineRedis(redisUrl: Secret): Promise<Verdict> {
   } catch (error) {
     return warning(
       `${host} does not answer: ${reportOf(error).message}`,
-      'Look at REDIS_URL. Until then each node counts the rates of requests for itself.',
+      'Look at REDIS_URL. Until then each node counts the rates of requests for itself, and hears late of the others.',
     )
   }
 }
