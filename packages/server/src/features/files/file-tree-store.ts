@@ -1,4 +1,4 @@
-import type { FileId, FileStatus } from '@kith/protocol'
+import type { FileId } from '@kith/protocol'
 import { sql, type UpdateObject } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { processedTypes } from './file.ts'
@@ -82,12 +82,9 @@ export async function trashTree(tx: Writer, fileId: FileId, now: number): Promis
   await place(tx, fileId, { original_parent_id: sql`parent_id`, parent_id: null })
 }
 
-/** Takes a file out of the trash, with all that went there in it. A picture whose variants were not made yet is `M`. */
-export async function restoreTree(
-  tx: Writer,
-  fileId: FileId,
-  parentId: FileId | null,
-): Promise<{ fileId: FileId; status: FileStatus }[]> {
+/** Takes a file out of the trash, with all that went there in it. Answers the pictures among them whose variants were not
+ * made yet: they are `M`. */
+export async function restoreTree(tx: Writer, fileId: FileId, parentId: FileId | null): Promise<FileId[]> {
   const isUnmade = sql`file_tp = 'BLOB' and preset = 'default' and processing_error is null
     and content_type in (${sql.join([...processedTypes])})
     and not exists (select 1 from file_variants as made
@@ -101,10 +98,10 @@ export async function restoreTree(
     })
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', 'in', sql<string>`(select file_id from tree)`)
-    .returning(['file_id', 'status'])
+    .returning(sql<FileId | null>`case when status = 'M' then file_id end`.as('unmade'))
     .execute()
   await place(tx, fileId, { parent_id: parentId })
-  return rows.map((row) => ({ fileId: row.file_id as FileId, status: row.status as FileStatus }))
+  return rows.flatMap(({ unmade }) => unmade ?? [])
 }
 
 /** Puts what is in a folder into none, in the trash or not. */

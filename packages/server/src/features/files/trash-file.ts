@@ -45,12 +45,11 @@ export async function restoreFile(
     const { file } = await getFileWithin(tx, deps, restoring, writeLevel)
     if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
     const parentId = await findTarget(tx, deps, { restoring, file })
-    const restored = await restoreTree(tx, file.fileId, parentId ?? null)
-    const unmade = restored.filter(({ status }) => status === 'M')
+    const unmade = await restoreTree(tx, file.fileId, parentId ?? null)
     await deps.jobs.enqueueAll(
       tx,
       makeVariantsJob,
-      unmade.map(({ fileId }) => ({ payload: { fileId }, options: { subject: fileId } })),
+      unmade.map((fileId) => ({ payload: { fileId }, options: { subject: fileId } })),
     )
     const { fileId, ownerTag } = file
     await deps.onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
