@@ -16,11 +16,6 @@ export interface FeedBranch {
 /** The actions; those with a tag, as `t`; those addressed to somebody besides their `audience_tag`, as `r`. */
 type Source = 'actions' | 'tags' | 'recipients'
 
-interface Start {
-  readonly from: Source
-  readonly conditions: readonly Condition[]
-}
-
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
 const isUnlisted = sql<SqlBool>`a.status in ('R', 'S', 'D', 'P')`
@@ -84,7 +79,7 @@ function unlistedGroups(viewer: Viewer, filter: ActionFilter, value: Value): Con
 
 /** Where the branches of published actions start. Of filters that go together the rarest, as a rule, comes first; what it
  * leaves is looked through for the others. */
-function liveStarts(viewer: Viewer, filter: ActionFilter, value: Value): Start[] {
+function liveStarts(viewer: Viewer, filter: ActionFilter, value: Value): FeedBranch[] {
   const { types = [], audience, involved } = filter
   if (isNarrow(filter)) return [unsplit(filter, value)]
   if (audience !== undefined) {
@@ -103,13 +98,13 @@ function isNarrow({ issuer, parentId, rootId, subject, actionIds, tag, search }:
   return [issuer, parentId, rootId, subject, actionIds, tag, search].some((given) => given !== undefined)
 }
 
-function withOthers({ from, conditions }: Start, others: readonly Condition[]): Start {
+function withOthers({ from, conditions }: FeedBranch, others: readonly Condition[]): FeedBranch {
   return { from, conditions: [...conditions, ...others] }
 }
 
-function addressed(viewer: Viewer, value: Value, name: 'audience' | 'involved'): Start[] {
+function addressed(viewer: Viewer, value: Value, name: 'audience' | 'involved'): FeedBranch[] {
   const tag = value(name)
-  const besides: Start =
+  const besides: FeedBranch =
     viewer.idTag === undefined
       ? // Few of these are public: they have an index of their own.
         { from: 'actions', conditions: [hasSeveral, isRecipient(tag)] }
@@ -120,7 +115,7 @@ function addressed(viewer: Viewer, value: Value, name: 'audience' | 'involved'):
   return [{ from: 'actions', conditions: [sql<SqlBool>`a.audience_tag = ${tag}`] }, besides]
 }
 
-function involving(viewer: Viewer, value: Value): Start[] {
+function involving(viewer: Viewer, value: Value): FeedBranch[] {
   const tag = value('involved')
   const isOthers = sql<SqlBool>`a.issuer_tag <> ${tag}`
   const isAbout = sql<SqlBool>`a.subject = ${tag}`
@@ -133,7 +128,7 @@ function involving(viewer: Viewer, value: Value): Start[] {
 }
 
 /** All in one branch: through the index of tags where a tag is asked for. */
-function unsplit({ types, audience, involved, tag }: ActionFilter, value: Value): Start {
+function unsplit({ types, audience, involved, tag }: ActionFilter, value: Value): FeedBranch {
   const conditions: (Condition | false)[] = [
     tag !== undefined && sql<SqlBool>`(t.tenant_id = ${value('tenantId')} and t.tag = ${value('tag')})`,
     types !== undefined && isAmong('type', types.length, value),
