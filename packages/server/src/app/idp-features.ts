@@ -1,7 +1,9 @@
+import type { IdTag } from '@kith/protocol'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import {
   activationMailJob,
   authenticateKey,
+  forgetNameJob,
   idpEndpoints,
   keyPrefix,
   sendActivationMail,
@@ -12,6 +14,7 @@ import type { KeyHolder, Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
+import { forgetIdentity } from './cli/tenant/forget-identity.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
@@ -43,9 +46,10 @@ export function wireIdentityProvider(
   }
   jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
   jobs.handle(sweepIdentitiesJob, () =>
-    sweepIdentities({ db, clock, findSign: async (idTag) => (await identities.resolve(idTag)).kind }),
+    sweepIdentities({ db, clock, jobs, findSign: async (idTag) => (await identities.resolve(idTag)).kind }),
   )
   jobs.every(sweepIdentitiesJob, sweepPeriodMs)
+  jobs.handle(forgetNameJob, ({ idTag }) => forgetIdentity({ db, tenants }, idTag as IdTag))
   const isProvider = async ({ tenantId }: Tenant) => {
     const hosted = await tenants.findById(tenantId)
     return hosted?.suspendedAt === undefined && (await settings.find(tenantId, 'idp.enabled'))

@@ -8,6 +8,7 @@ import {
   getAuditLog,
   getManagedIdentity,
   getProviderInfo,
+  type IdTag,
   identityKeyContracts,
   idpContracts,
   listManagedIdentities,
@@ -19,6 +20,7 @@ import {
   verifyName,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findRelation } from '#features/relations/index.ts'
 import { mailbox, NameProvider } from '#harness/name-provider.ts'
 
 const dayMs = 86_400_000
@@ -558,6 +560,20 @@ describe('a released name', () => {
     names.server.clock.advance(30 * dayMs)
     expect(await isFree(idTag)).toBe(true)
     expect(await names.register(id)).toMatchObject({ status: 'pending' })
+  })
+
+  test('takes nothing along to whoever has it next', async () => {
+    const id = fresh()
+    const idTag = `${id}.names.localhost` as IdTag
+    await names.registerActive(id, { ownerIdTag: carol })
+    const { server } = names
+    await server.relate(alice, idTag, { connection: 'connected', isFollower: true })
+    const tenant = await server.running.features.identity.tenants.find(alice as IdTag)
+    const known = () => findRelation(server.db.reader(tenant?.tenantId as never), idTag)
+    expect(await known()).toBeDefined()
+    await (await names.visit(carol)).call(deleteManagedIdentity, { params: { id } })
+    await server.settle()
+    expect(await known()).toBeUndefined()
   })
 
   test('is let go by the provider’s owner at once, and by nobody else', async () => {

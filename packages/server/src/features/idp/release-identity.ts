@@ -1,17 +1,33 @@
 import type { IdTag } from '@kith/protocol'
+import Type from 'typebox'
 import { audit } from '#features/audit/index.ts'
 import { exhaustReferences } from '#features/references/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
+import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { type Ask, getManaged, idTagOf } from './find-managed.ts'
 import { assertMayChange, isProvider, type ManagedIdentity, restSecs } from './managed-identity.ts'
 import { deleteIdentity } from './managed-identity-store.ts'
 import { deleteReleased, findReleased, putReleased } from './released-identity-store.ts'
 
-interface Deps {
-  readonly db: Database
+interface RemoveDeps {
   readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'enqueue'>
 }
+
+interface Deps extends RemoveDeps {
+  readonly db: Database
+}
+
+/** Takes from a name what it has at the tenants of this server: whoever gets it next is somebody else. */
+export const forgetNameJob = jobKind({
+  name: 'idp.forget-name',
+  payload: Type.Object({ idTag: Type.String() }),
+  retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
+  concurrency: 1,
+  leaseMs: 120_000,
+  keepDoneMs: 0,
+})
 
 /** Takes an identity away for good and lets its name rest; a name that rests already is let go by the provider's owner.
  * Answers the name. */
@@ -36,7 +52,7 @@ export async function releaseIdentity(deps: Deps, request: Ask & { readonly ip: 
 }
 
 async function findResting(
-  { clock }: Deps,
+  { clock }: Pick<Deps, 'clock'>,
   tx: Writer,
   { tenant, id }: Pick<Ask, 'tenant' | 'id'>,
 ): Promise<IdTag | undefined> {
@@ -47,12 +63,13 @@ async function findResting(
 /** Removes an identity with its keys, makes its references worthless, and keeps the name from others for a while. Whoever
  * had it pending may have it again: nobody has known it yet. */
 export async function removeIdentity(
-  { clock }: Pick<Deps, 'clock'>,
+  { clock, jobs }: RemoveDeps,
   tx: Writer,
   { idTag, status, registrarTag }: ManagedIdentity,
 ): Promise<void> {
   await exhaustReferences(tx, ['idp-activate'], idTag)
   await deleteIdentity(tx, idTag)
+  if (status !== 'pending') await jobs.enqueue(tx, forgetNameJob, { idTag })
   const until = nowSecs(clock) + restSecs
   await putReleased(tx, { idTag, until, registrarTag: status === 'pending' ? registrarTag : undefined })
 }

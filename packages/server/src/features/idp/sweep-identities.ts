@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { audit } from '#features/audit/index.ts'
 import { exhaustReferences } from '#features/references/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
-import { jobKind } from '#infra/jobs/index.ts'
+import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { seen } from './find-managed.ts'
 import { activeSecs, doubtSecs, type ManagedIdentity, secondLookSecs } from './managed-identity.ts'
@@ -16,6 +16,7 @@ type Sign = 'found' | 'unknown' | 'unreachable'
 export interface SweepIdentitiesDeps {
   readonly db: Database
   readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'enqueue'>
   /** Does a server answer for the identity? */
   findSign(idTag: IdTag): Promise<Sign>
 }
@@ -34,7 +35,7 @@ const atOnce = 100
 
 /** Does the work of `sweepIdentitiesJob`. */
 export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> {
-  const { db, clock, findSign } = deps
+  const { db, clock, findSign, jobs } = deps
   const now = nowSecs(clock)
   for (const { tenantId, idTag, status } of await listEnded(db.reader(serverTenant), now, atOnce)) {
     // Whoever uses a name need never come back to where it was given: its server is asked.
@@ -42,14 +43,14 @@ export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> 
     await db.transact(tenantId, async (tx) => {
       const identity = await findIdentity(tx, idTag)
       const hasEnded = identity?.status === status && identity.expiresAt <= now
-      if (hasEnded) await judge({ clock }, tx, { identity, sign })
+      if (hasEnded) await judge({ clock, jobs }, tx, { identity, sign })
     })
   }
   await db.transact(serverTenant, (tx) => pruneReleased(tx, now))
 }
 
 async function judge(
-  deps: Pick<SweepIdentitiesDeps, 'clock'>,
+  deps: Pick<SweepIdentitiesDeps, 'clock' | 'jobs'>,
   tx: Writer,
   { identity, sign }: { readonly identity: ManagedIdentity; readonly sign: Sign },
 ): Promise<void> {
