@@ -1,6 +1,7 @@
 /** Why the server ends a WebSocket (REALTIME part 1). `comesBack`: whether a client does well to connect again by itself. */
 export const socketCloses = {
   unauthenticated: { code: 1008, reason: 'authentication failed', comesBack: false },
+  disorderly: { code: 1008, reason: 'too many messages that are none of the protocol', comesBack: false },
   tooLarge: { code: 1009, reason: 'message too large', comesBack: false },
   failed: { code: 1011, reason: 'the store failed', comesBack: true },
   restarting: { code: 1012, reason: 'the server restarts', comesBack: true },

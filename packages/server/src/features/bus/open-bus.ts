@@ -130,7 +130,8 @@ class ProcessBus implements Bus {
   }
 
   notePresence(connection: Connection, state: 'active' | 'idle'): void {
-    this.#presence.note(connection, state)
+    const open = this.#feeds.get(connection.visit.tenant.tenantId)
+    if (open?.feed.connections.has(connection)) this.#presence.note(connection, state)
   }
 
   isConnected(tenantId: TenantId, idTag: IdTag): Promise<boolean> {

@@ -30,6 +30,7 @@ const maxWaitingBytes = 1024 ** 2
 const maxWaitingMessages = 1000
 const maxMistakes = 10
 const maxMissedPongs = 2
+const refusalCode = socketCloses.unauthenticated.code
 const refusalDelayMs = 1000
 // What has come and is not handled yet; then the client has to wait. One read of the system may bring some more.
 const maxUnhandled = 64
@@ -115,14 +116,14 @@ export class LiveSocket {
     return new Promise((resolve) => this.#settled.push(resolve))
   }
 
-  /** Ends the socket. A failed authentication is told a second after the opening at the earliest, so that a client that
+  /** Ends the socket. What its client is to blame for (1008) is told a second after the opening at the earliest, so that a client that
    * loops does no harm. */
   close(why: SocketClose): void {
     if (!this.isOpen) return
     this.#isClosing = true
     this.#unhandled.length = 0
     const { clock } = this.#options
-    const atMs = why === 'unauthenticated' ? this.#openedAtMs + refusalDelayMs : 0
+    const atMs = socketCloses[why].code === refusalCode ? this.#openedAtMs + refusalDelayMs : 0
     if (atMs <= clock.now()) this.#sayGoodbye(why)
     else clock.wakeAt(atMs, () => this.#sayGoodbye(why))
   }
@@ -136,7 +137,7 @@ export class LiveSocket {
   /** Notes a message that is none of the protocol: it is ignored, but not for ever. */
   noteMistake(): void {
     this.#mistakes += 1
-    if (this.#mistakes > maxMistakes) this.close('unauthenticated')
+    if (this.#mistakes > maxMistakes) this.close('disorderly')
   }
 
   /** Asks for a sign of life; without one for too long the socket ends. */
