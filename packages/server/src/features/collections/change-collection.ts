@@ -1,5 +1,11 @@
 import { type CollectionType, type FileId, type IdTag, parseActionId, parseFileId } from '@kith/protocol'
-import { findFileViewer, findUserData, getFile, type UserData } from '#features/files/index.ts'
+import {
+  assertNotTrashed,
+  findFileViewer,
+  findUserData,
+  getFile,
+  type UserData,
+} from '#features/files/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -62,7 +68,7 @@ export interface UserDataChange {
 /** Pins or stars a file for the caller alone. */
 export async function changeUserData(deps: CollectionDeps, change: UserDataChange): Promise<UserData> {
   const { tenant, caller, fileId, isPinned, isStarred } = change
-  await getFile(deps, change)
+  assertNotTrashed((await getFile(deps, change)).file)
   const now = nowSecs(deps.clock)
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     const { idTag } = caller

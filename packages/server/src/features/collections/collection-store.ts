@@ -116,7 +116,7 @@ export interface CollectionListing extends Place {
   readonly now: number
 }
 
-/** A page of the items that the viewer may still read, the newest first. */
+/** A page of the items that the viewer may still read, the newest first; what is in the trash comes back with it. */
 export async function listItemPage(
   reader: Reader,
   { cursor, ...listing }: CollectionListing & { readonly cursor: string | undefined },
@@ -157,7 +157,7 @@ function selectItems(reader: Reader, listing: CollectionListing) {
 
 function readableItems(reader: Reader, { idTag, collection, who, now }: CollectionListing) {
   const names = accessNames(reader, who, now)
-  const isReadable = sql<SqlBool>`(files.file_id is not null and ${isReadableFile(who, names)})
+  const isReadable = sql<SqlBool>`(files.file_id is not null and files.status <> 'D' and ${isReadableFile(who, names)})
     or (marked.action_id is not null and ${isLive('marked', names.now)} and ${isReadableBy(who.viewer, 'marked', names)})`
   return reader
     .tables<CollectionTables>()

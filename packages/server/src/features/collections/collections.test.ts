@@ -106,6 +106,27 @@ eachDialect('Collections', (open) => {
     expect(await ids(lab, 'FAVR')).toEqual([])
   })
 
+  test('leave out what is in the trash until it is back', async () => {
+    const lab = await openLab()
+    const fileId = await file(lab)
+    await put(lab, 'FAVR', fileId)
+    await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
+    expect(await ids(lab, 'FAVR')).toEqual([])
+    expect((await list(lab, 'FAVR', '?_offset=0')).json.pagination.total).toBe(0)
+    await lab.send('POST', `/api/files/${fileId}/restore`, { as: owner })
+    expect(await ids(lab, 'FAVR')).toEqual([fileId])
+  })
+
+  test('of what was read do not have what was only asked about', async () => {
+    const lab = await openLab()
+    const fileId = await file(lab, 'P')
+    const path = `/api/files/${fileId}`
+    const { headers } = await lab.send('HEAD', path, { as: asBob })
+    await lab.send('GET', path, { as: asBob, headers: { 'if-none-match': String(headers.etag) } })
+    await lab.reads.flush()
+    expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([])
+  })
+
   test('come in pages', async () => {
     const lab = await openLab()
     const all: string[] = []
@@ -208,6 +229,13 @@ eachDialect('What a caller notes about a file', (open) => {
     })
     const [listed] = (await lab.send('GET', '/api/files', { as: asBob })).json.data
     expect(listed.userData).toEqual({ pinned: false, starred: true })
+  })
+
+  test('stays as it is while the file is in the trash', async () => {
+    const lab = await openLab()
+    const { fileId } = (await lab.upload('a', 'x')).json.data
+    await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
+    expect(failureOf(await note(lab, fileId, { starred: true }))).toBe('409 E-STATE')
   })
 
   test('needs to be able to read it', async () => {

@@ -56,6 +56,19 @@ onSqlite('Making files', (open) => {
     expect(restored.json.data).toMatchObject({ parentId: null })
   })
 
+  test('changes no tags of what is in the trash', async () => {
+    const lab = await openLab()
+    const fileId = await make(lab, 'CRDT', { tags: 'a' })
+    await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
+    for (const [method, tag] of [
+      ['PUT', 'b'],
+      ['DELETE', 'a'],
+    ] as const)
+      expect(failureOf(await lab.send(method, `/api/files/${fileId}/tag/${tag}`, { as: owner }))).toBe(
+        '409 E-STATE',
+      )
+  })
+
   test('makes documents, databases and folders', async () => {
     const lab = await openLab()
     const forms = { CRDT: /^f1~/, RTDB: /^r1~/, FLDR: /^d1~/ }

@@ -7,7 +7,7 @@ import { assertFileName, normalTags, type StoredFile } from './file.ts'
 import type { FileObserver } from './file-observer.ts'
 import { type FileChange, putTags, updateFile } from './file-store.ts'
 import { assertFolder, assertMovable } from './place-file.ts'
-import { type FileQuestion, getOwnFile } from './read-file.ts'
+import { assertNotTrashed, type FileQuestion, getOwnFile } from './read-file.ts'
 
 export interface ChangeDeps extends FileObserver {
   readonly db: Database
@@ -32,7 +32,7 @@ export async function changeFile(deps: ChangeDeps, changes: FileChanges): Promis
   const tags = changes.tags && normalTags(changes.tags, '/tags')
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     const file = await getOwnFile(tx, deps, changes)
-    if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash.' })
+    assertNotTrashed(file)
     // Who may read what another server's owner shared is theirs to say.
     if (file.isCopy && (visibility ?? null) !== null) throw new Failure('E-AUTH-FORBIDDEN')
     const change: FileChange = {
@@ -53,6 +53,7 @@ export async function changeTag(
 ): Promise<readonly string[]> {
   return await deps.db.transact(question.tenant.tenantId, async (tx) => {
     const file = await getOwnFile(tx, deps, question)
+    assertNotTrashed(file)
     const others = file.tags.filter((other) => other !== tag.trim())
     const hasTag = others.length < file.tags.length
     if (hasTag === isOn) return file.tags

@@ -107,9 +107,9 @@ async function download(
     mayRedirect: canFollow(call),
     isHead: call.isHead,
   })
-  // A list of pictures shows their thumbnails: that is not reading them.
-  if (variant !== 'tn' && variant !== 'ic') deps.noteRead(question)
   if (served.kind === 'unchanged') return { status: 304, headers: served.headers }
+  // A list of pictures shows their thumbnails: that is not reading them, nor is a question about the headers.
+  if (variant !== 'tn' && variant !== 'ic' && !call.isHead) deps.noteRead(question)
   if (served.kind === 'elsewhere') return { status: 307, headers: served.headers }
   return { status: served.partial ? 206 : 200, headers: served.headers, body: served.open }
 }

@@ -28,7 +28,14 @@ export { makeVariants, type VariantDeps } from './make-variants.ts'
 export { parentFolder } from './parent-folder.ts'
 export { assertMayPlace } from './place-file.ts'
 export { queueFetches } from './queue-fetches.ts'
-export { type FileQuestion, getFile, getFileWithin, isOwnFile, type ReadDeps } from './read-file.ts'
+export {
+  assertNotTrashed,
+  type FileQuestion,
+  getFile,
+  getFileWithin,
+  isOwnFile,
+  type ReadDeps,
+} from './read-file.ts'
 export {
   cancelReservation,
   longestUploadSecs,

@@ -46,6 +46,11 @@ export async function getFileWithin(
   return found
 }
 
+/** What lies in the trash is as it was until it comes out. */
+export function assertNotTrashed({ status }: StoredFile): void {
+  if (status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash.' })
+}
+
 /** Is it the caller's own: its owner's, or for whoever acts for the tenant any? A share is not enough. */
 export function isOwnFile(tenant: Tenant, caller: Caller, file: StoredFile): boolean {
   if (actsAsTenant(caller, tenant)) return true
