@@ -79,6 +79,7 @@ export const FileDescriptor = Type.Object({
       size: Type.Integer({ description: 'Bytes' }),
       format: Type.String(),
     }),
+    { description: 'What pictures were made into; empty of what is no picture, or could not be processed' },
   ),
   sha256: Type.Optional(Type.String({ description: 'base64url, of the original bytes' })),
   salt: Type.Optional(

@@ -119,6 +119,7 @@ eachDialect('Listing files', (open) => {
     expect(await names(lab, '?contentType=text/plain')).toEqual(['text'])
     expect(await names(lab, '?contentType=text/html')).toEqual(['html'])
     expect(await names(lab, '?contentType=text/*')).toEqual(['html', 'text'])
+    expect(await names(lab, '?contentType=*/*')).toEqual(await names(lab, ''))
     expect(await names(lab, '?contentType=IMAGE/*')).toEqual(['picture'])
     expect(await names(lab, '?contentType=%25')).toEqual([])
     expect(await names(lab, '?tags=home')).toEqual(['text'])

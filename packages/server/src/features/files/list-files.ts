@@ -60,7 +60,7 @@ function filterOf({ fileTp, contentType, tags, parentId, status }: FileQuery): F
   return {
     ...(place && { place }),
     ...(fileTp && { fileTps: fileTp }),
-    ...(contentType === undefined ? {} : { contentType: contentType.toLowerCase() }),
+    ...(contentType === undefined || contentType === '*/*' ? {} : { contentType: contentType.toLowerCase() }),
     ...(tags && { tags }),
     ...(status && { statuses: status }),
   }
