@@ -89,6 +89,21 @@ onSqlite('Reading a file', (open) => {
     expect(head.body.length).toBe(0)
   })
 
+  test('has the name of the picture that it is', async () => {
+    const lab = await openLab()
+    const photo = await readFile(join(import.meta.dirname, '../../../test/fixtures/images/transparent.png'))
+    const nameOf = async (name: string, preset: string, query: string) => {
+      const { fileId } = (await lab.upload(name, photo, { preset })).json.data
+      await lab.settle()
+      const { headers } = await lab.send('GET', `/api/files/${fileId}${query}`, { as: owner })
+      return `${headers['content-type']} ${/filename="(.*)"/.exec(String(headers['content-disposition']))?.[1]}`
+    }
+    expect(await nameOf('x.png', 'default', '?variant=ic')).toBe('image/webp x.webp')
+    expect(await nameOf('x.png', 'default', '?variant=orig')).toBe('image/png x.png')
+    expect(await nameOf('v1.2', 'default', '?variant=ic')).toBe('image/webp v1.2.webp')
+    expect(await nameOf('me.PNG', 'profile-picture', '')).toBe('image/webp me.webp')
+  })
+
   test('answers nothing new to whoever has it', async () => {
     const lab = await openLab()
     const fileId = await uploaded(lab, 'hello')

@@ -38,6 +38,7 @@ interface Chosen {
   readonly hash: BlobHash
   readonly size: number
   readonly contentType: string
+  readonly fileName: string
   /** The same request will always be answered with these bytes. */
   readonly isFinal: boolean
 }
@@ -55,15 +56,14 @@ export async function serveFile(
   const etag = `"${chosen.hash}"`
   const headers = servingHeaders({
     contentType: chosen.contentType,
-    fileName: request.file.fileName,
+    fileName: chosen.fileName,
     etag,
     caching: cachingOf(request, chosen.isFinal),
     forceDownload: request.forceDownload,
   })
   if (isNotModified(request.ifNoneMatch, etag)) return { kind: 'unchanged', headers }
   if (isMovable(request, chosen, etag)) {
-    const { fileName } = request.file
-    const bytes = { ...chosen, tenantId, fileName, forceDownload: request.forceDownload }
+    const bytes = { ...chosen, tenantId, forceDownload: request.forceDownload }
     const redirect = await redirectReading(deps, bytes)
     if (redirect) return { kind: 'elsewhere', headers: redirect }
   }
@@ -113,6 +113,7 @@ function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen
         hash: found.blobHash,
         size: found.size,
         contentType: `image/${found.format}`,
+        fileName: nameAs(file.fileName, found.format),
         isFinal: true,
       }
   }
@@ -120,7 +121,16 @@ function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen
   const { size, contentType, status } = file
   // Until the variants are made, the content stands in for them.
   const isFinal = variant === 'orig' || status === 'A'
-  return { hash: file.content.hash, size, contentType, isFinal }
+  const isMade = file.preset !== 'default' && file.preset !== 'raw'
+  const fileName = isMade ? nameAs(file.fileName, contentType.replace('image/', '')) : file.fileName
+  return { hash: file.content.hash, size, contentType, fileName, isFinal }
+}
+
+const endOfPicture = /\.(?:jpe?g|jpe|jfif|png|webp|avif|gif)$/i
+
+/** The name of a picture that was made from another one. */
+function nameAs(fileName: string, format: string): string {
+  return `${fileName.replace(endOfPicture, '')}.${format === 'jpeg' ? 'jpg' : format}`
 }
 
 async function openBlob(
