@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Load, type LoadResult, load } from './load.ts'
-import { firstLine, processorMs, residentMb, spawnOn, stop } from './processes.ts'
+import { firstLine, processorMs, processorMsWithChildren, residentMb, spawnOn, stop } from './processes.ts'
 import type { Settings } from './settings.ts'
 
 const program = new URL('../../packages/server/bin/kith.js', import.meta.url)
@@ -71,6 +71,11 @@ export class Kith implements AsyncDisposable {
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.url}/metrics`)).text()
     return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  }
+
+  /** Processor time that the server and its workers have used, in milliseconds. */
+  processorMs(): Promise<number> {
+    return processorMsWithChildren(this.#process.pid ?? 0)
   }
 
   residentMb(): Promise<number> {

@@ -81,6 +81,13 @@ export async function processorMs(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
+/** The same with the processes that it has started and that still run. */
+export async function processorMsWithChildren(pid: number): Promise<number> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean)
+  const times = await Promise.all([pid, ...children.map(Number)].map(processorMs))
+  return times.reduce((sum, ms) => sum + ms, 0)
+}
+
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   child.kill('SIGTERM')

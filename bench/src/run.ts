@@ -6,10 +6,13 @@ import type { Figure } from './measure.ts'
 import { table } from './report.ts'
 import { fanOut1000 } from './scenarios/fan-out-1000.ts'
 import { feedScale } from './scenarios/feed-scale.ts'
+import { folders } from './scenarios/folders.ts'
 import { inbox } from './scenarios/inbox.ts'
 import { largeUploads } from './scenarios/large-uploads.ts'
 import { photos } from './scenarios/photos.ts'
+import { pictures } from './scenarios/pictures.ts'
 import { reads } from './scenarios/reads.ts'
+import { serving } from './scenarios/serving.ts'
 import { startup } from './scenarios/startup.ts'
 import { storm } from './scenarios/storm.ts'
 import { uploads } from './scenarios/uploads.ts'
@@ -28,6 +31,9 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   fanOut1000,
   storm,
   feedScale,
+  folders,
+  serving,
+  pictures,
 }
 
 const { values } = parseArgs({

@@ -46,7 +46,13 @@ export async function uploads(settings: Settings): Promise<Figure[]> {
   ]
 }
 
-async function uploadUntilActive(kith: Kith, token: string, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+/** Answers how long it took. */
+export async function uploadUntilActive(
+  kith: Kith,
+  token: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  askEveryMs = 5,
+): Promise<number> {
   const headers = { authorization: `Bearer ${token}` }
   const startedAt = performance.now()
   const response = await fetch(`${kith.url}/api/files/default/photo.jpg`, {
@@ -60,6 +66,6 @@ async function uploadUntilActive(kith: Kith, token: string, bytes: Uint8Array<Ar
     const answer = (await metadata.json()) as { data: { status: string; x?: object } }
     if (answer.data.x) throw new Error(`the photo could not be processed: ${JSON.stringify(answer.data.x)}`)
     if (answer.data.status === 'A') return performance.now() - startedAt
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, askEveryMs))
   }
 }
