@@ -26,6 +26,8 @@ const knownDevice: Pace = { burst: 10, refillMs: 15_000 }
 const account: Pace = { burst: 20, refillMs: 15_000 }
 // One stranger against all accounts of the server.
 const address: Pace = { burst: 20, refillMs: 10_000 }
+// One customer who has many of them, as of IPv6 anybody can: else they could take every turn of a day.
+const network: Pace = { burst: 60, refillMs: 60_000 }
 // All strangers against all accounts.
 const everybody: Pace = { burst: 500, refillMs: 200 }
 
@@ -39,8 +41,15 @@ export function signInBuckets(
   return [
     { tenantId, key: `account ${idTag}`, ...account, isShared: true },
     { tenantId: serverTenant, key: `address ${place}`, ...address },
+    ...networkBuckets(serverTenant, place),
     { tenantId: serverTenant, key: 'everybody', ...everybody, isShared: true },
   ]
+}
+
+/** Of IPv6 the /48 that a provider gives to one customer. */
+function networkBuckets(tenantId: TenantId, place: string): AttemptBucket[] {
+  if (!place.includes(':')) return []
+  return [{ tenantId, key: `network ${place.split(':').slice(0, 3).join(':')}`, ...network }]
 }
 
 /** The turn of an address to sign in to one account. */

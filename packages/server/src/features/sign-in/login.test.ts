@@ -119,6 +119,18 @@ eachDialect('signing in with a password', (open) => {
     expect((await tryLogin(site, { from: '2001:db8:0:1::1' })).status).toBe(200)
   })
 
+  test('slows one customer with many networks down', async () => {
+    const site = await openSignInSite(open)
+    const guess = (net: string, at: number) =>
+      tryLogin(site, { password: 'wrong password', from: `2001:db8:${net}:${at.toString(16)}::1` })
+    for (let at = 0; at < 60; at += 1) await guess('7', at)
+    const stopped = await guess('7', 60)
+    refused(stopped, 429, 'E-RATELIMIT')
+    expect(stopped.headers['retry-after']).toBe('60')
+    // Who comes from elsewhere waits no longer than for the turns that these have had.
+    expect((await guess('8', 0)).headers['retry-after']).toBe(String(41 * 15))
+  })
+
   test('counts attempts that are made at once', async () => {
     const site = await openSignInSite(open)
     const wrong = () => tryLogin(site, { password: 'wrong password', from: '203.0.113.5' })
