@@ -23,7 +23,8 @@ export interface ImageOutput {
   readonly format: string
 }
 
-/** `outputs` never holds a variant that would be no smaller than the original; `original` is its oriented size. */
+/** `outputs` holds no variant that would be no smaller than the original, but where that tells more than its pixels;
+ * `original` is its oriented size. */
 export type ImageResult =
   | {
       readonly kind: 'made'

@@ -26,8 +26,8 @@ class Unprocessable extends Error {
 /** Reads the picture, writes its variants into the output folder and tells what it was. */
 export async function makeVariants(request: WorkerRequest): Promise<WorkerAnswer> {
   try {
-    const original = await readOriginal(request)
-    const { cropped, variants } = planVariants(original, request.preset)
+    const { tells, ...original } = await readOriginal(request)
+    const { cropped, variants } = planVariants({ ...original, tells }, request.preset)
     const moves = (planned: PlannedVariant) => planned.moves && original.frames > 1
     const encoded = [
       ...(await encodeMoving(request, variants.filter(moves))),
@@ -45,7 +45,12 @@ export async function makeVariants(request: WorkerRequest): Promise<WorkerAnswer
   }
 }
 
-async function readOriginal({ inputPath, maxPixels, maxFrames }: WorkerRequest): Promise<Made['original']> {
+type Original = Made['original'] & {
+  /** More than its pixels: what the camera noted, and where. */
+  readonly tells: boolean
+}
+
+async function readOriginal({ inputPath, maxPixels, maxFrames }: WorkerRequest): Promise<Original> {
   const header = await limitedSharp(inputPath, { limitInputPixels: false })
     .metadata()
     .catch((error: unknown) => {
@@ -59,7 +64,8 @@ async function readOriginal({ inputPath, maxPixels, maxFrames }: WorkerRequest):
   if (header.width * (header.pageHeight ?? header.height) * frames > maxPixels) {
     throw new Unprocessable('too-many-pixels')
   }
-  return { ...header.autoOrient, format, frames }
+  const tells = [header.exif, header.xmp, header.iptc].some((noted) => noted !== undefined)
+  return { ...header.autoOrient, format, frames, tells }
 }
 
 function formatOf({ format, compression }: Metadata): Made['original']['format'] | undefined {

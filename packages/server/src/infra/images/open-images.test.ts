@@ -50,6 +50,7 @@ describe('A photo of a phone', () => {
     const result = await desk.made('orientation-6.jpg')
     expect(result.original).toEqual({ width: 400, height: 600, format: 'jpeg', frames: 1 })
     expect(result.outputs.map((o) => [o.variant, o.width, o.height])).toEqual([
+      ['hd', 400, 600],
       ['tn', 100, 150],
       ['ic', 43, 64],
     ])
@@ -69,6 +70,15 @@ describe('A photo of a phone', () => {
       }
     }
   })
+})
+
+test('a small picture that tells more than it shows has a variant of its size that does not', async () => {
+  const { outputs } = await desk.made('orientation-6.jpg')
+  const [largest] = outputs
+  const { exif, width } = await sharp(largest?.path ?? '').metadata()
+  expect([largest?.variant, width, exif]).toEqual(['hd', 400, undefined])
+  const silent = await desk.made('still.webp')
+  expect(silent.outputs.map(({ variant }) => variant)).not.toContain('hd')
 })
 
 describe('Every variant', () => {
