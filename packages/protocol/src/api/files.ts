@@ -57,6 +57,12 @@ export const FileView = Type.Object({
   x: Type.Optional(
     Type.Object({
       processingError: Type.Optional(Type.String({ description: 'Why an image has no variants' })),
+      home: Type.Optional(
+        Type.String({
+          description:
+            'On a copy of what somebody shared: whose host has the original, which alone knows what is in a folder, a document or a database',
+        }),
+      ),
     }),
   ),
 })

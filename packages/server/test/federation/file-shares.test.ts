@@ -132,6 +132,23 @@ describe('a file that is shared with somebody on another server', () => {
     expect((await alice.client.call(listFileShares, { params: { fileId } })).data).toEqual([])
   })
 
+  test('says where what is in a folder is to be found', async () => {
+    const { data } = await alice.client.call(createFile, { body: { fileTp: 'FLDR', fileName: 'trip' } })
+    const fileId = data.fileId as FileId
+    await alice.client.call(createFile, { body: { fileTp: 'CRDT', fileName: 'route', parentId: fileId } })
+    await share(fileId)
+    const [offer] = await offers(fileId)
+    await bob.client.call(acceptAction, { params: { actionId: offer?.actionId as never } })
+    await network.settle()
+    const { data: copy } = await bob.client.call(getFileMetadata, { params: { fileId } })
+    expect([copy.fileName, copy.x]).toEqual(['trip', { home: alice.idTag }])
+    const inFolder = { query: { parentId: fileId } }
+    expect((await bob.client.call(listFiles, inFolder)).data).toEqual([])
+    const { data: there } = await (await visiting()).call(listFiles, inFolder)
+    expect(there).toMatchObject([{ fileName: 'route' }])
+    expect(there[0]).not.toHaveProperty('x')
+  })
+
   test('with an identity that does not exist is refused', async () => {
     const fileId = await upload('nobody')
     const body = { subjectType: 'U', subjectId: 'nobody.localhost', permission: 'R' } as const

@@ -33,7 +33,17 @@ export function fileView(file: StoredFile, ownerName: string, userData?: UserDat
       deletedAt: toIso(file.deletedAt),
       originalParentId: file.originalParentId ?? file.parentId ?? null,
     }),
-    ...(file.processingError === undefined ? {} : { x: { processingError: file.processingError } }),
+    ...extrasOf(file),
+  }
+}
+
+function extrasOf({ processingError, isCopy, ownerTag }: StoredFile): Pick<FileView, 'x'> {
+  if (processingError === undefined && !isCopy) return {}
+  return {
+    x: {
+      ...(processingError === undefined ? {} : { processingError }),
+      ...(isCopy ? { home: ownerTag } : {}),
+    },
   }
 }
 
