@@ -1,4 +1,5 @@
 import { listActions, putSetting } from '@kith/protocol'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
@@ -62,6 +63,17 @@ describe('the inbox', () => {
     expect(await feedOf(bob)).toEqual(['Hello'])
   })
 
+  test('is not spoiled by a number that was stored before it was refused', async () => {
+    await server.deliver(foreign.sign(dora, toBob({ content: { text: 'Bad' } })))
+    await server.deliver(foreign.sign(dora, toBob({ content: { text: 'Good' } })))
+    await server.db.transact(bob.tenantId, async (tx) => {
+      const actions = tx.tables<{ actions: { tenant_id: number; content: string; expires_at: number } }>()
+      const bad = actions.updateTable('actions').set({ expires_at: sql<number>`9007199254740992` })
+      await bad.where('tenant_id', '=', tx.tenantId).where('content', 'like', '%Bad%').execute()
+    })
+    expect((await feedOf(bob)).toSorted()).toEqual(['Bad', 'Good'])
+  })
+
   test('refuses a bad token, and nothing of it remains', async () => {
     const good = foreign.sign(dora, toBob())
     const [header = '', payload = '', signature = ''] = good.split('.')
@@ -89,6 +101,8 @@ describe('the inbox', () => {
       ['an issuer in capitals', foreign.sign('Dora.foreign.localhost', toBob(), { by: dora }), 400],
       ['an issue six minutes ahead', foreign.sign(dora, toBob({ iat: now() + 360 })), 400],
       ['milliseconds', foreign.sign(dora, toBob({ iat: now() * 1000 })), 400],
+      ['an expiry beyond all numbers', foreign.sign(dora, toBob({ expiresAt: 2 ** 53 })), 400],
+      ['U+0000', foreign.sign(dora, toBob({ content: { tags: ['\0'] } })), 400],
       ['an end in the past', foreign.sign(dora, toBob({ exp: now() - 1 })), 400],
       ['no end', foreign.sign(dora, toBob({ exp: undefined })), 400],
       ['content that is no object', foreign.sign(dora, toBob({ content: 'text' })), 400],

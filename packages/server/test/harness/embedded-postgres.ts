@@ -3,9 +3,10 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { PGlite, parse, protocol, types } from '@electric-sql/pglite'
 import type { ConnectPostgres, PostgresPool, PostgresQuery } from '#infra/db/index.ts'
+import { safeNumber } from '#infra/db/safe-number.ts'
 
 const { serialize } = protocol
-const parsers = { [types.INT8]: Number, [types.NUMERIC]: Number }
+const parsers = { [types.INT8]: safeNumber, [types.NUMERIC]: safeNumber }
 const cacheFolder = join(import.meta.dirname, '../../../../node_modules/.cache/kith')
 
 /** PostgreSQL inside this process. It has one connection, which schemas and transactions take in turns. */

@@ -1,12 +1,13 @@
 import pg from 'pg'
 import { Failure } from '#lib/failure.ts'
 import type { PostgresClient, PostgresPool, PostgresPools, PostgresQuery } from './postgres-pool.ts'
+import { safeNumber } from './safe-number.ts'
 
 // Connections of each pool, and calls that may wait for one of them.
 const maxConnections = 10
 const maxWaiting = 2000
 const connectTimeoutMs = 10_000
-// Sums and counts arrive as int8 and numeric; all of ours are within the safe integers of JavaScript.
+// Sums and counts arrive as int8 and numeric.
 const numberTypes = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC])
 
 /** Opens the pools of a PostgreSQL server; a connection is made when it is first needed. */
@@ -72,4 +73,4 @@ function assertRoom(pool: pg.Pool): void {
 }
 
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  numberTypes.has(oid) && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text')
+  numberTypes.has(oid) && format !== 'binary' ? safeNumber : pg.types.getTypeParser(oid, format as 'text')

@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { type RowMaker, rowMaker } from './row-maker.ts'
+import { safeNumber } from './safe-number.ts'
 import type { Session } from './session.ts'
 import type { CompiledStatement } from './statement.ts'
 
@@ -121,7 +122,7 @@ export class SqliteConnection implements Session {
 }
 
 /** One number that no `number` holds, which only a fault can have stored, makes the driver refuse every row. Reading is
- * tried again then, and the number becomes the nearest one, as on PostgreSQL. */
+ * tried again then. */
 function readRows(
   sql: string,
   { prepared }: OpenStatement,
@@ -134,7 +135,7 @@ function readRows(
     if (!isOutOfRange(error) || !/^\s*select\b/i.test(sql)) throw error
     prepared.setReadBigInts(true)
     try {
-      return read(prepared).map((row) => row.map((it) => (typeof it === 'bigint' ? Number(it) : it)))
+      return read(prepared).map((row) => row.map((it) => (typeof it === 'bigint' ? safeNumber(it) : it)))
     } finally {
       prepared.setReadBigInts(false)
     }
