@@ -30,6 +30,7 @@ describe('a profile of another server', () => {
   test.each([
     ['no JSON', '<html>'],
     ['an error', '{"error":{"code":"E-PROFILE-NOTFOUND"}}'],
+    ['what is nested too deeply', `{"data":{"idTag":"${bob}","x":{"a":${'['.repeat(99)}${']'.repeat(99)}}}}`],
     ['another identity', '{"data":{"idTag":"eve.example.net","name":"Eve"}}'],
   ])('is not taken from %s', (_, text) => {
     expect(parseRemoteProfile(text, bob)).toBeUndefined()

@@ -1,4 +1,4 @@
-import { type IdTag, parseFileId, parseTimestamp } from '@kith/protocol'
+import { type IdTag, parseFileId, parseTimestamp, readJson } from '@kith/protocol'
 import { isVisibleName } from '#lib/visible-name.ts'
 import { isExtra, type StoredProfile } from './profile.ts'
 
@@ -37,9 +37,6 @@ function asObject(value: unknown): Record<string, unknown> | undefined {
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const read = readJson(new TextEncoder().encode(text))
+  return 'value' in read ? read.value : undefined
 }
