@@ -551,6 +551,16 @@ describe('the bus', () => {
       expect(await server.countRows('bus_events')).toEqual({ bus_events: (before.bus_events ?? 0) + 1 })
     })
 
+    test('and passes over those that a newer process has written', async () => {
+      const { tenantId, connect, client } = await person()
+      await using device = await connect()
+      await server.db.transact(tenantId, (tx) =>
+        server.running.features.bus.tell(tx, { kind: 'NEWER', to: [] } as never),
+      )
+      await client.call(putSetting, { params: { name: 'ui.x' }, body: { value: 1 } })
+      expect((await device.told()).map(({ cmd, seq }) => [cmd, seq])).toEqual([['SETTING', 2]])
+    })
+
     test('that a process wrote down before it died', async () => {
       const { tenantId, connect } = await person()
       await using device = await connect()

@@ -115,8 +115,10 @@ const requirements: Readonly<Record<BusEventName, ScopeRequirement | 'unscoped'>
   SESSION: 'unscoped',
 }
 
-/** Does a token with this scope get to know such things? */
+/** Does a token with this scope get to know such things? Of what a newer process of the server has written down nobody
+ * is told. */
 export function scopeShows(scope: Scope | undefined, kind: BusEventName): boolean {
+  if (!Object.hasOwn(requirements, kind)) return false
   const requirement = requirements[kind]
   if (requirement !== 'unscoped') return scopeAllows(scope, requirement)
   return !scope || scope.some((item) => 'area' in item && item.area === '*' && item.level === 'admin')

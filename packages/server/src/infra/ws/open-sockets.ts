@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { maxMessageBytes } from '@kith/protocol'
 import type { WebSocketServer } from 'ws'
-import { guest, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import { idTagOf } from '#infra/caller/index.ts'
 import {
   createPeerReader,
   type HttpLogger,
@@ -12,20 +12,12 @@ import {
 } from '#infra/http/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { admitUpgrade, bearerOf, isWebSocket, notSpoken, refuse } from './admit-upgrade.ts'
+import { admitUpgrade, isWebSocket, notSpoken, refuse } from './admit-upgrade.ts'
 import { LiveSocket } from './live-socket.ts'
 import { pathReader } from './path-form.ts'
 import { defaultSocketLimits, type SocketLimits, SocketRoom } from './socket-room.ts'
-import { type Proof, SocketRefusal, type SocketRoute, type SocketVisit } from './socket-route.ts'
-
-/** What the sockets ask of the application. */
-export interface SocketHooks<Credential> {
-  findTenant(host: string): Promise<Tenant | undefined>
-  /** Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
-  authenticate(presented: { readonly tenant: Tenant; readonly bearer: string }): Promise<Proof<Credential>>
-  /** Which of these do not hold any more: asked every few seconds about all open sockets together. */
-  listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
-}
+import { type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
+import { Visit } from './visit.ts'
 
 export interface SocketsOptions<Credential> {
   readonly routes: readonly SocketRoute<Credential>[]
@@ -159,8 +151,7 @@ class SocketServer<Credential> implements Sockets {
   ): Promise<void> {
     const { socket } = visit
     try {
-      if (this.#room.size > (this.#options.limits ?? defaultSocketLimits).total)
-        throw new SocketRefusal('overloaded')
+      if (this.#room.isCrowded(address)) throw new SocketRefusal('overloaded')
       await this.#identify(visit, address)
       const caller = idTagOf(visit.proof.caller)
       if (caller !== undefined && !this.#room.claim(socket, `${visit.tenant.tenantId} ${caller}`))
@@ -221,49 +212,4 @@ async function loadAcceptor(): Promise<WebSocketServer> {
     perMessageDeflate: false,
     maxPayload: maxMessageBytes,
   })
-}
-
-class Visit<Credential> implements SocketVisit<Credential> {
-  readonly tenant: Tenant
-  readonly socket: LiveSocket
-  readonly params: Readonly<Record<string, string>>
-  readonly query: URLSearchParams
-  readonly access: 'read' | 'write' | undefined
-  readonly bearer: string | undefined
-  readonly #hooks: SocketHooks<Credential>
-  #proof: Proof<Credential> = { caller: guest, credential: undefined }
-
-  constructor(
-    hooks: SocketHooks<Credential>,
-    {
-      request,
-      ...at
-    }: Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params'> & {
-      readonly request: IncomingMessage
-    },
-  ) {
-    this.#hooks = hooks
-    this.tenant = at.tenant
-    this.socket = at.socket
-    this.params = at.params
-    const [, query = ''] = /\?(.*)$/.exec(request.url ?? '') ?? []
-    this.query = new URLSearchParams(query)
-    const access = this.query.get('access')
-    this.access = access === 'read' || access === 'write' ? access : undefined
-    this.bearer = bearerOf(request, this.query)
-    // It is read once; nobody who is given the query needs it.
-    this.query.delete('token')
-  }
-
-  get proof(): Proof<Credential> {
-    return this.#proof
-  }
-
-  authenticate(bearer: string): Promise<Proof<Credential>> {
-    return this.#hooks.authenticate({ tenant: this.tenant, bearer })
-  }
-
-  renew(proof: Proof<Credential>): void {
-    this.#proof = proof
-  }
 }

@@ -59,8 +59,10 @@ export class SocketRoom {
     return (this.#perAddress.get(address) ?? 0) < this.#limits.perAddress
   }
 
-  get isFull(): boolean {
-    return this.#guests.size >= this.#limits.total
+  /** Is one of those who are in too many? Several may have been asked in while there was room for one. */
+  isCrowded(address: string): boolean {
+    const { total, perAddress } = this.#limits
+    return this.#guests.size > total || (this.#perAddress.get(address) ?? 0) > perAddress
   }
 
   add(socket: LiveSocket, address: string): void {

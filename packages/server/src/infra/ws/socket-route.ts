@@ -9,6 +9,15 @@ export interface Proof<Credential> {
   readonly credential: Credential | undefined
 }
 
+/** What the sockets ask of the application. */
+export interface SocketHooks<Credential> {
+  findTenant(host: string): Promise<Tenant | undefined>
+  /** Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
+  authenticate(presented: { readonly tenant: Tenant; readonly bearer: string }): Promise<Proof<Credential>>
+  /** Which of these do not hold any more: asked every few seconds about all open sockets together. */
+  listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
+}
+
 /** A path on which a protocol is spoken. */
 export interface SocketRoute<Credential> {
   /** With `{param}` placeholders. */
