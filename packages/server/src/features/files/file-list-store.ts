@@ -1,4 +1,15 @@
-import type { CursorPage, FileId, FileSort, FileStatus, FileType, IdTag, OffsetPage } from '@kith/protocol'
+import {
+  type CursorPage,
+  decodeCursor,
+  encodeCursor,
+  type FileId,
+  type FileSort,
+  type FileStatus,
+  type FileType,
+  type IdTag,
+  type OffsetPage,
+  parseFileId,
+} from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type KeysetOrder, keysetPage, type Reader, type ReadTables } from '#infra/db/index.ts'
 import type { StoredFile } from './file.ts'
@@ -61,8 +72,48 @@ export async function listFilePage(
 ): Promise<CursorPage<ListedFile>> {
   const { direction, limit } = listing
   const order = orderOf(who, listing.sort)
+  if (order.sort === 'recent' && direction === 'desc')
+    return await listRecent(reader, who, { cursor, ...listing })
   const page = await keysetPage(selectListed(reader, who, listing), order, { direction, limit, cursor })
   return { items: page.items.map((row) => toListed(who, row)), nextCursor: page.nextCursor }
+}
+
+/** What the caller has read, which is little, the last first; then everything else by its id. Together they would have to
+ * be sorted, however many files there are. */
+async function listRecent(
+  reader: Reader,
+  who: FileViewer,
+  { cursor, ...listing }: FileListing & { readonly cursor: string | undefined },
+): Promise<CursorPage<ListedFile>> {
+  const { direction, limit } = listing
+  const order = { ...orderOf(who, 'recent'), isNullable: false }
+  const listed = selectListed(reader, who, listing)
+  const lastUnread = unreadIdOf(cursor)
+  // NOTE: a comparison, and not `is not null`, tells SQLite that it can begin with what was read.
+  const read = listed.where('recent.added_at', '>=', 0)
+  const begin =
+    lastUnread === undefined
+      ? await keysetPage(read, order, { direction, limit, cursor })
+      : { items: [], nextCursor: null }
+  const items = begin.items.map((row) => toListed(who, row))
+  if (begin.nextCursor !== null) return { items, nextCursor: begin.nextCursor }
+  const rows = await listed
+    .where('recent.added_at', 'is', null)
+    .$if(lastUnread !== undefined, (query) => query.where('files.file_id', '<', lastUnread ?? ''))
+    .orderBy('files.file_id', 'desc')
+    .limit(limit - items.length + 1)
+    .execute()
+  const all = [...items, ...rows.map((row) => toListed(who, row))]
+  const last = [...begin.items, ...rows].at(limit - 1)
+  const nextCursor =
+    all.length > limit && last ? encodeCursor({ s: order.sort, v: last.accessed_at, id: last.file_id }) : null
+  return { items: all.slice(0, limit), nextCursor }
+}
+
+/** The file after which a page begins, if it is none of those that were read. */
+function unreadIdOf(cursor: string | undefined): string | undefined {
+  const place = cursor === undefined ? undefined : decodeCursor(cursor, 'recent')
+  return place?.v === null && typeof place.id === 'string' && parseFileId(place.id) ? place.id : undefined
 }
 
 /** The same by number, with how many there are. */

@@ -181,6 +181,29 @@ eachDialect('Listing files', (open) => {
     }
   })
 
+  test.each([1, 2, 3, 4, 5, 6])(
+    'goes on from what was read to what was not, by pages of %i',
+    async (limit) => {
+      const lab = await openLab()
+      for (const name of ['1', '2', '3', '4', '5']) {
+        const fileId = await put(lab, name)
+        if (Number(name) > 3) await lab.send('GET', `/api/files/${fileId}`, { as: owner })
+        lab.clock.advance(1000)
+      }
+      await lab.reads.flush()
+      const all = await names(lab, '?sort=recent&_offset=0')
+      expect(all.slice(0, 2)).toEqual(['5', '4'])
+      const seen: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page = await list(lab, `?sort=recent&limit=${limit}${cursor && `&cursor=${cursor}`}`)
+        expect(page.data.length).toBeGreaterThan(0)
+        seen.push(...page.data.map(({ fileName }) => fileName))
+        cursor = page.cursorPagination?.nextCursor ?? null
+      }
+      expect(seen).toEqual(all)
+    },
+  )
+
   test('answers by number when asked to', async () => {
     const lab = await openLab()
     for (const name of ['1', '2', '3']) await put(lab, name)

@@ -110,6 +110,22 @@ test.each([visitor, guest, narrowed])('what is given is followed down the folder
   for (const step of shares) expect(step).toMatch(/INDEX shares_by_subject|AUTOMATIC/)
 })
 
+test('what was read last is found by itself, and the rest in the order of ids', async () => {
+  const who = { viewer: viewerOf(alice, owner, { hushes: false }), held: [], limits: undefined }
+  const listing = {
+    filter: {},
+    sort: 'recent',
+    direction: 'desc',
+    limit: 20,
+    now: 1,
+    cursor: undefined,
+  } as const
+  const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, listing))
+  expect(steps[0]).toMatch(/^SEARCH recent .*added_at>\?/)
+  expect(steps[1]).toMatch(/^SEARCH files .*\(tenant_id=\? AND file_id=\?\)/)
+  expect(steps.filter((step) => /^SCAN|TEMP B-TREE FOR ORDER BY/.test(step))).toEqual([])
+})
+
 test('the tags of files are counted in their order', async () => {
   const ownerTag: IdTag = aliceTag
   const steps = await stepsOf((reader: Reader) => listTagCounts(reader, { ownerTag, prefix: 'a', limit: 20 }))
