@@ -29,11 +29,11 @@ export async function appointLeader(
 }
 
 /** Who is to lead a community, if it lives here. Fails unless there is such a person, who may act on this server. */
-export async function findLeader(
-  { services, identity }: Program,
-  idTag: IdTag,
-): Promise<HostedTenant | undefined> {
-  const hosted = await identity.tenants.find(idTag)
+export async function findLeader(program: Program, idTag: IdTag): Promise<HostedTenant | undefined> {
+  const { services, identity } = program
+  // Nobody else has its name, also before the first start.
+  const isBase = idTag === services.config.baseIdTag
+  const hosted = isBase ? await getHosted(program, idTag) : await identity.tenants.find(idTag)
   if (hosted?.type === 'community')
     throw new Failure('E-STATE', { message: `${idTag} is a community: it leads no other.` })
   if (!hosted) await assertThere(identity, idTag)

@@ -167,6 +167,13 @@ describe('tenant create', () => {
     expect(await tenantOf('led-by-none.localhost')).toBeUndefined()
   })
 
+  test('makes no community before there is anybody to lead it', async () => {
+    await using empty = await CommandLine.open()
+    const { exitCode, err } = await empty.run(['tenant', 'create', 'club.localhost', '--type', 'community'])
+    expect(exitCode).toBe(1)
+    expect(err).toContain('The first start makes it: kith serve.')
+  })
+
   test('appoints an administrator', async () => {
     await line.json('tenant', 'create', 'frank.localhost', '--role', 'SADM')
     const base = await tenantOf(baseTag)
