@@ -16,7 +16,7 @@ import { jobsMigrations } from '#infra/jobs/index.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { listFilePage, listFilesFrom } from './file-list-store.ts'
 import { insertFile } from './file-store.ts'
-import { filesMigrations, visitorFilesMigrations } from './files-migrations.ts'
+import { filesMigrations, sharedFolderMigrations, visitorFilesMigrations } from './files-migrations.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
 const now = 1_000_000
@@ -64,7 +64,7 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 9 }).chain((count)
         isCopy: fc.boolean().map((value) => value && at % 3 === 0),
         visibility,
         isTrashed: fc.integer({ min: 0, max: 5 }).map((value) => value === 0),
-        attachedTo: fc.option(visibility, { nil: undefined, freq: 1 }),
+        attachedTo: fc.option(visibility, { nil: undefined, freq: 2 }),
       }),
     ),
   )
@@ -242,6 +242,7 @@ eachDialect('Access to files', (open) => {
           filesMigrations,
           visitorFilesMigrations,
           sharesMigrations,
+          sharedFolderMigrations,
         ],
         ...[sessionsMigrations, referencesMigrations, collectionsMigrations],
       ].flat(),
@@ -267,10 +268,13 @@ eachDialect('Access to files', (open) => {
             if (found) (isGone(world, at) ? inTrash : readable).push(fileId)
           }
           const listing = { sort: 'name', direction: 'asc', now } as const
-          const listed = await listAll(reader, who, { ...listing, filter: {} })
-          expect([name, listed]).toEqual([name, readable.sort()])
-          const gone = await listAll(reader, who, { ...listing, filter: { statuses: ['D'] } })
-          expect([name, gone]).toEqual([name, inTrash.sort()])
+          for (const maxCandidates of [0, 1_000]) {
+            const way = { ...listing, maxCandidates }
+            const listed = await listAll(reader, who, { ...way, filter: {} })
+            expect([name, listed]).toEqual([name, readable.sort()])
+            const gone = await listAll(reader, who, { ...way, filter: { statuses: ['D'] } })
+            expect([name, gone]).toEqual([name, inTrash.sort()])
+          }
           const counted = await listFilesFrom(reader, who, { ...listing, filter: {}, offset: 1, limit: 2 })
           expect(counted.total).toBe(readable.length)
           expect(counted.items.map(({ file }) => file.fileId)).toEqual(readable.slice(1, 3))
