@@ -98,6 +98,23 @@ eachDialect('Who may read a file', (open) => {
       expect(await readers(lab, other)).toEqual(['owner'])
     })
 
+    test('a folder that is shown says nothing of what is in it', async () => {
+      const lab = await openLab()
+      const fileIn = async (visibility: 'P' | null) => {
+        const json = { fileTp: 'FLDR', visibility }
+        const box = (await lab.send('POST', '/api/files', { as: callers.owner, json })).json.data.fileId
+        const { fileId } = (await lab.upload('a', 'hello', { query: `?parentId=${box}` })).json.data
+        return { box, fileId }
+      }
+      const [visible, attached] = [await fileIn('P'), await fileIn(null)]
+      await lab.putAction(alice, { visibility: 'P', attachments: [attached.box] })
+      for (const { box, fileId } of [visible, attached]) {
+        expect(await readers(lab, box)).toEqual(['guest', 'owner', 'bob'])
+        expect(await readers(lab, fileId)).toEqual(['owner'])
+        expect((await lab.send('GET', `/api/files?parentId=${box}`)).json.data).toEqual([])
+      }
+    })
+
     test('an action that another tenant holds says nothing here', async () => {
       const lab = await openLab()
       const fileId = await uploaded(lab)
