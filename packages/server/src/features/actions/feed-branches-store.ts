@@ -26,7 +26,11 @@ const hasSeveral = sql<SqlBool>`a.audience is not null`
 export function listBranches(
   viewer: Viewer,
   filter: ActionFilter,
-  { value, dialect }: { readonly value: Value; readonly dialect: Dialect },
+  {
+    value,
+    dialect,
+    lead = leadsOf(filter)[0],
+  }: { readonly value: Value; readonly dialect: Dialect; readonly lead?: Lead | undefined },
 ): FeedBranch[] {
   const shared = [
     ...(filter.search === undefined ? [] : [hasWords(dialect, value)]),
@@ -37,7 +41,7 @@ export function listBranches(
     ...plainConditions(viewer, filter, value),
   ]
   const live = liveGroups(viewer, filter, value).flatMap((group) =>
-    liveStarts(viewer, filter, value).map((start) => ({ group, start })),
+    liveStarts(viewer, filter, { value, lead }).map((start) => ({ group, start })),
   )
   const unlisted = unlistedGroups(viewer, filter, value).map((group) => ({
     group,
@@ -77,25 +81,55 @@ function unlistedGroups(viewer: Viewer, filter: ActionFilter, value: Value): Con
   ]
 }
 
-/** Where the branches of published actions start. Of filters that go together the rarest, as a rule, comes first; what it
- * leaves is looked through for the others. */
-function liveStarts(viewer: Viewer, filter: ActionFilter, value: Value): FeedBranch[] {
-  const { types = [], audience, involved } = filter
-  if (isNarrow(filter)) return [unsplit(filter, value)]
-  if (audience !== undefined) {
-    const others = unsplit({ ...filter, audience: undefined }, value).conditions
-    return addressed(viewer, value, 'audience').map((start) => withOthers(start, others))
-  }
-  if (involved !== undefined) {
-    const others = unsplit({ ...filter, involved: undefined }, value).conditions
-    return involving(viewer, value).map((start) => withOthers(start, others))
-  }
-  if (types.length < 2) return [unsplit(filter, value)]
-  return types.map((_, at) => ({ from: 'actions', conditions: [sql`a.type = ${value(`type${at}`)}`] }))
+/** A filter that has an index. */
+export type Lead = (typeof leads)[number]
+const leads = ['tag', 'issuer', 'audience', 'involved', 'types'] as const
+
+/** The filters by which the branches of a list may start; none where it is about one thing, or has few rows anyway. */
+export function leadsOf(filter: ActionFilter): readonly Lead[] {
+  const { parentId, rootId, subject, actionIds, search } = filter
+  const isNarrow = [parentId, rootId, subject, actionIds, search].some((given) => given !== undefined)
+  return isNarrow ? [] : leads.filter((lead) => filter[lead] !== undefined)
 }
 
-function isNarrow({ issuer, parentId, rootId, subject, actionIds, tag, search }: ActionFilter): boolean {
-  return [issuer, parentId, rootId, subject, actionIds, tag, search].some((given) => given !== undefined)
+/** The published actions that one filter of a list finds, before anything else is asked. */
+export function leadBranches(viewer: Viewer, filter: ActionFilter, value: Value, lead: Lead): FeedBranch[] {
+  const isPublic = viewer.idTag === undefined ? [sql<SqlBool>`a.visibility = 'P'`] : []
+  return liveGroups(viewer, filter, value).flatMap((group) =>
+    startsBy(viewer, filter, { value, lead }).map((start) => withOthers(start, [...group, ...isPublic])),
+  )
+}
+
+/** Where the branches of published actions start. What the leading filter leaves is looked through for the others. */
+function liveStarts(
+  viewer: Viewer,
+  filter: ActionFilter,
+  { value, lead }: { readonly value: Value; readonly lead: Lead | undefined },
+): FeedBranch[] {
+  if (lead === undefined) return [unsplit(filter, value)]
+  const others = residual({ ...filter, [lead]: undefined }, value)
+  return startsBy(viewer, filter, { value, lead }).map((start) => withOthers(start, others))
+}
+
+function startsBy(
+  viewer: Viewer,
+  { types = [] }: ActionFilter,
+  { value, lead }: { readonly value: Value; readonly lead: Lead },
+): FeedBranch[] {
+  switch (lead) {
+    case 'tag':
+      return [{ from: 'tags', conditions: [hasTag(value)] }]
+    case 'issuer':
+      return [{ from: 'actions', conditions: [sql<SqlBool>`a.issuer_tag = ${value('issuer')}`] }]
+    case 'audience':
+      return addressed(viewer, value, 'audience')
+    case 'involved':
+      return involving(viewer, value)
+    case 'types':
+      return types.length === 0
+        ? [{ from: 'actions', conditions: [sql<SqlBool>`false`] }]
+        : types.map((_, at) => ({ from: 'actions', conditions: [sql`a.type = ${value(`type${at}`)}`] }))
+  }
 }
 
 function withOthers({ from, conditions }: FeedBranch, others: readonly Condition[]): FeedBranch {
@@ -128,28 +162,41 @@ function involving(viewer: Viewer, value: Value): FeedBranch[] {
 }
 
 /** All in one branch: through the index of tags where a tag is asked for. */
-function unsplit({ types, audience, involved, tag }: ActionFilter, value: Value): FeedBranch {
+function unsplit(filter: ActionFilter, value: Value): FeedBranch {
+  const others = residual({ ...filter, tag: undefined }, value)
+  return filter.tag === undefined
+    ? { from: 'actions', conditions: others }
+    : { from: 'tags', conditions: [hasTag(value), ...others] }
+}
+
+function hasTag(value: Value): Condition {
+  return sql<SqlBool>`(t.tenant_id = ${value('tenantId')} and t.tag = ${value('tag')})`
+}
+
+/** Filters that are looked through: in words that make no database think of an index. */
+function residual({ types, issuer, audience, involved, tag }: ActionFilter, value: Value): Condition[] {
   const conditions: (Condition | false)[] = [
-    tag !== undefined && sql<SqlBool>`(t.tenant_id = ${value('tenantId')} and t.tag = ${value('tag')})`,
-    types !== undefined && isAmong('type', types.length, value),
+    types !== undefined && isAmong(sql`coalesce(a.type, '')`, valuesOf('type', types, value)),
+    issuer !== undefined && sql<SqlBool>`coalesce(a.issuer_tag, '') = ${value('issuer')}`,
     audience !== undefined && isAddressedTo(value('audience')),
     involved !== undefined &&
-      sql<SqlBool>`(a.issuer_tag = ${value('involved')} or coalesce(a.subject, '') = ${value('involved')}
-        or ${isAddressedTo(value('involved'))})`,
+      sql<SqlBool>`(coalesce(a.issuer_tag, '') = ${value('involved')}
+        or coalesce(a.subject, '') = ${value('involved')} or ${isAddressedTo(value('involved'))})`,
+    tag !== undefined &&
+      sql<SqlBool>`exists (select 1 from action_tags as t where t.tenant_id = a.tenant_id
+        and t.action_id = a.action_id and t.tag = ${value('tag')})`,
   ]
-  const given = conditions.filter((condition) => condition !== false)
-  return { from: tag === undefined ? 'actions' : 'tags', conditions: given }
+  return conditions.filter((condition) => condition !== false)
 }
 
 /** Conditions that are the same in every branch. */
 function plainConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] {
-  const { issuer, parentId, rootId, subject, actionIds } = filter
+  const { parentId, rootId, subject, actionIds } = filter
   const conditions: (Condition | false)[] = [
-    issuer !== undefined && sql<SqlBool>`a.issuer_tag = ${value('issuer')}`,
     parentId !== undefined && sql<SqlBool>`a.parent_id = ${value('parentId')}`,
     rootId !== undefined && sql<SqlBool>`a.root_id = ${value('rootId')}`,
     subject !== undefined && sql<SqlBool>`a.subject = ${value('subject')}`,
-    actionIds !== undefined && isAmong('action_id', actionIds.length, value),
+    actionIds !== undefined && isAmong(sql`a.action_id`, valuesOf('action_id', actionIds, value)),
     ...(filter.excludeOwn ? exceptOwn(viewer, value) : []),
     hidesMuted(viewer, filter) && isNotMuted(value),
   ]
@@ -168,11 +215,15 @@ function timeConditions(
   ]
 }
 
-function isAmong(column: 'type' | 'action_id', count: number, value: Value): Condition {
-  if (count === 0) return sql<SqlBool>`false`
-  const values = Array.from({ length: count }, (_, at) => value(`${column}${at}`))
-  const it = sql.ref(`a.${column}`)
-  return count === 1 ? sql<SqlBool>`${it} = ${values[0]}` : sql<SqlBool>`${it} in (${sql.join(values)})`
+function valuesOf(name: 'type' | 'action_id', words: readonly string[], value: Value) {
+  return words.map((_, at) => value(`${name}${at}`))
+}
+
+function isAmong(it: Expression<unknown>, values: readonly Expression<unknown>[]): Condition {
+  if (values.length === 0) return sql<SqlBool>`false`
+  return values.length === 1
+    ? sql<SqlBool>`${it} = ${values[0]}`
+    : sql<SqlBool>`${it} in (${sql.join(values)})`
 }
 
 function isAddressedTo(tag: Expression<unknown>): Condition {
@@ -245,7 +296,8 @@ export function pageOf(
   const selects = branches.map((branch) => {
     const select = selectFrom(branch, value, sql`${timeOf(branch.from)} as created_at, a.seq as seq`)
     const own = sql`${timeOf(branch.from)} ${direction}, a.seq ${direction}`
-    return dialect === 'postgres' ? sql`(${select} order by ${own} limit ${value('reach')})` : select
+    const isCut = dialect === 'postgres' && branches.length > 1
+    return isCut ? sql`(${select} order by ${own} limit ${value('reach')})` : select
   })
   const offset = order.offset === undefined ? sql`` : sql` offset ${value('offset')}`
   return sql`${sql.join(selects, sql` union all `)} ${inOrder} limit ${value('limit')}${offset}`

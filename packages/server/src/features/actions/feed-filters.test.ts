@@ -1,10 +1,15 @@
 import type { Action, ActionStatus, IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
+import { viewerOf } from '#features/visibility/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import type { Caller } from '#infra/caller/index.ts'
 import type { StoredAction } from './action.ts'
+import type { ActionFilter } from './action-filter.ts'
 import { ownActionId } from './action-id.ts'
 import { insertAction } from './action-store.ts'
+import { listValues } from './feed-query-store.ts'
+import { findLead } from './feed-store.ts'
 
 const [bob, carol, dora] = ['bob.example.com', 'carol.example.com', 'dora.example.com'] as const as readonly [
   IdTag,
@@ -65,6 +70,32 @@ eachDialect('a filter', (open) => {
         }
       }
   }, 60_000)
+})
+
+eachDialect('of filters that go together', (open) => {
+  const openLab = actionLab(open)
+
+  test('the one that finds the fewest leads, to whoever asks', async () => {
+    const { makeTenant, db } = await openLab()
+    const alice = await makeTenant('alice.example.com')
+    const { tenant, reader } = alice
+    await db.transact(tenant.tenantId, async (tx) => {
+      for (const action of everyKind(alice.idTag)) await insertAction(tx, action)
+    })
+    const leadOf = async (caller: Caller, filter: ActionFilter) => {
+      const query = { viewer: viewerOf(tenant, caller, {}), filter, now }
+      return findLead(reader, query, listValues(reader, query) ?? {})
+    }
+    const owner = alice.caller
+    expect(await leadOf(owner, { tag: 'garden', involved: 'nobody.example.com' as IdTag })).toBe('involved')
+    expect(await leadOf(owner, { tag: 'rare', involved: bob })).toBe('tag')
+    expect(await leadOf(owner, { issuer: carol, types: ['POST', 'MSG', 'ACK'] })).toBe('issuer')
+    expect(await leadOf(owner, { issuer: carol, types: ['FSHR'] })).toBe('types')
+    expect(await leadOf(owner, { audience: dora, involved: bob })).toBe('audience')
+    expect(await leadOf(guest, { issuer: alice.idTag, types: ['REACT'] })).toBe('types')
+    expect(await leadOf(guest, { involved: bob })).toBe('involved')
+    expect(await leadOf(guest, { parentId: 'a', types: ['REACT'] })).toBeUndefined()
+  })
 })
 
 async function allPages(who: Actor, query: Query): Promise<Action[]> {

@@ -62,6 +62,10 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['a tag', owner, { tag: 'garden' }, newest],
   ['the next page of a tag', owner, { tag: 'garden' }, next],
   ['a tag from the oldest', owner, { tag: 'garden' }, oldest],
+  ['a tag of what is public', guest, { tag: 'garden' }, newest],
+  ['a tag for a visitor', visitor, { tag: 'garden' }, newest],
+  ['one issuer and a type', owner, { issuer: friend, types: ['MSG'] }, newest],
+  ['one issuer and a type of what is public', guest, { issuer: friend, types: ['MSG'] }, newest],
   ['words', owner, { search: 'garden' }, newest],
 ]
 

@@ -6,6 +6,9 @@ import type { ActionFilter, ActionOrder } from './action-filter.ts'
 import {
   type FeedBranch,
   isBeyond,
+  type Lead,
+  leadBranches,
+  leadsOf,
   listBranches,
   pageOf,
   rowsOf,
@@ -51,18 +54,22 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
     placeAt: order.after?.createdAt ?? 0,
     placeSeq: order.after?.seq ?? 0,
   }
-  const shape = preparedShape(query)
+  const lead = await findLead(reader, query, values)
+  const shape = preparedShape(query, lead)
   if (shape === undefined) {
     const value = (name: string) => sql<string | number>`${values[name]}`
     return (
-      (await buildList(reader.tables<FeedTables>(), { value, dialect: reader.dialect }, query)?.execute()) ??
-      []
+      (await buildList(
+        reader.tables<FeedTables>(),
+        { value, dialect: reader.dialect, lead },
+        query,
+      )?.execute()) ?? []
     )
   }
   let prepared = listStatements.get(shape)
   if (!prepared) {
     prepared = statement<FeedTables, FeedValues, FeedRow>((tables, value, dialect) => {
-      const built = buildList(tables, { value, dialect }, query)
+      const built = buildList(tables, { value, dialect, lead }, query)
       if (!built) throw new Error('a list without statuses has no statement')
       return built
     })
@@ -71,13 +78,13 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
   return reader.run(prepared, values)
 }
 
-function preparedShape({ viewer, filter, order }: ListQuery): string | undefined {
+function preparedShape({ viewer, filter, order }: ListQuery, lead: Lead | undefined): string | undefined {
   const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   const { types = [] } = filter
   if (!given.every((name) => preparedFilters.has(name)) || types.length > maxPreparedTypes) return undefined
   if (order.offset !== undefined) return undefined
   const page = order.after ? 'next' : 'first'
-  return [viewerShape(viewer), given.sort().join(' '), types.length, order.direction, page].join('|')
+  return [viewerShape(viewer), given.sort().join(' '), types.length, lead, order.direction, page].join('|')
 }
 
 type SelectFrom = Parameters<typeof shownActions>[0]
@@ -86,7 +93,7 @@ type SortedFeed = ReturnType<typeof shownActions>
 /** The query of a list, without values; undefined where the viewer is shown nothing of the statuses asked for. */
 export function buildList(
   tables: SelectFrom,
-  how: { readonly value: Value; readonly dialect: Dialect },
+  how: { readonly value: Value; readonly dialect: Dialect; readonly lead?: Lead | undefined },
   { viewer, filter, order }: ListQuery,
 ): SortedFeed | undefined {
   const { value } = how
@@ -96,7 +103,7 @@ export function buildList(
   }))
   const [only, another] = branches
   if (!only) return undefined
-  if (!another) return buildBranch(tables, only, { viewer, value, order })
+  if (!another && only.from === 'actions') return buildBranch(tables, only, { viewer, value, order })
   return shownAmong(tables, pageOf(branches, order, how), { viewer, value })
     .orderBy(sql.ref('k.created_at'), order.direction)
     .orderBy(sql.ref('k.seq'), order.direction)
@@ -108,7 +115,6 @@ function buildBranch(
   { viewer, value, order }: { readonly viewer: Viewer; readonly value: Value; readonly order: ActionOrder },
 ): SortedFeed {
   let query = shownActions(tables, viewer, value)
-  if (from === 'tags') query = withTags(query)
   for (const condition of conditions) query = query.where(condition)
   const sorted = query
     .orderBy(timeOf(from), order.direction)
@@ -117,20 +123,24 @@ function buildBranch(
   return order.offset === undefined ? sorted : sorted.offset(value('offset') as never)
 }
 
-function withTags(query: SortedFeed): SortedFeed {
-  const joined = query.innerJoin('action_tags as t', (join) =>
-    join.onRef('t.tenant_id', '=', 'a.tenant_id').onRef('t.action_id', '=', 'a.action_id'),
-  )
-  return joined as unknown as SortedFeed
-}
-
 /** How many actions a list has on all its pages, as far as `atMost`. */
 export async function countFeed(reader: Reader, query: ListQuery, atMost: number): Promise<number> {
   const { viewer, filter } = query
   const values = listValues(reader, query)
   if (!values) return 0
   const value = (name: string) => sql<string | number>`${values[name]}`
-  const branches = listBranches(viewer, filter, { value, dialect: reader.dialect })
+  const lead = await findLead(reader, query, values)
+  return countRows(reader, listBranches(viewer, filter, { value, dialect: reader.dialect, lead }), {
+    value,
+    atMost,
+  })
+}
+
+async function countRows(
+  reader: Reader,
+  branches: readonly FeedBranch[],
+  { value, atMost }: { readonly value: Value; readonly atMost: number },
+): Promise<number> {
   if (branches.length === 0) return 0
   const rows = sql`(${rowsOf(branches, value)} limit ${atMost})`.as('counted')
   const counting = reader.tables<FeedTables>().selectFrom(rows)
@@ -138,6 +148,26 @@ export async function countFeed(reader: Reader, query: ListQuery, atMost: number
     .select((row) => row.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
   return Number(total)
+}
+
+// Enough to tell the rare from the frequent, and read in less time than a page.
+const atMostProbed = 200
+
+/** Of filters that go together the one that finds the fewest, so that no frequent one is looked through for a rare one. */
+export async function findLead(
+  reader: Reader,
+  { viewer, filter }: Pick<ListQuery, 'viewer' | 'filter'>,
+  values: FeedValues,
+): Promise<Lead | undefined> {
+  const given = leadsOf(filter)
+  if (given.length < 2) return given[0]
+  const value = (name: string) => sql<string | number>`${values[name]}`
+  const counts = await Promise.all(
+    given.map((lead) =>
+      countRows(reader, leadBranches(viewer, filter, value, lead), { value, atMost: atMostProbed }),
+    ),
+  )
+  return given[counts.indexOf(Math.min(...counts))]
 }
 
 /** One action that the viewer may see: published and not expired, or the issuer's own draft. */
