@@ -604,6 +604,17 @@ describe('the bus', () => {
     await two[Symbol.asyncDispose]()
   })
 
+  test('ends with 1011 when the store fails, so that its clients come back and ask', async () => {
+    const own = await TestServer.start()
+    const token = await own.signIn('home.localhost')
+    const { tenantId } = await own.running.features.identity.tenants.base()
+    await using device = await BusDevice.connect(own, 'home.localhost', token)
+    await own.db.close()
+    own.running.services.nodeBus.publish(`tenant:${tenantId}`, JSON.stringify({ seq: 99 }))
+    expect((await device.client.closed).code).toBe(1011)
+    await own.stop().catch(() => undefined)
+  })
+
   test('says goodbye with 1012 when the server stops', async () => {
     const own = await TestServer.start()
     const token = await own.signIn('home.localhost')

@@ -91,6 +91,7 @@ export async function numberEvents(tx: Writer): Promise<number> {
     .where('tenant_id', '=', tx.tenantId)
     .where('seq', 'is', null)
     .orderBy('event_id')
+    .limit(numberedAtOnce)
     .execute()
   let seq = locked.last_seq
   for (const { event_id } of unnumbered) {
@@ -104,6 +105,8 @@ export async function numberEvents(tx: Writer): Promise<number> {
   return seq
 }
 
+// What is left is found by the next look at the logs.
+const numberedAtOnce = 2000
 const pruneEvery = 50
 
 const setNumber = statement<BusTables, { tenantId: number; eventId: number; seq: number }, unknown>(

@@ -74,11 +74,10 @@ class ProcessBus implements Bus {
   }
 
   async tell(tx: Writer, notice: Notice): Promise<void> {
-    if (!isKept(notice)) tx.afterCommit(() => this.pass(tx.tenantId, notice))
-    else if (await appendNotice(tx, notice, nowSecs(this.#deps.clock))) {
-      const { tenantId } = tx
+    const { tenantId } = tx
+    if (!isKept(notice)) tx.afterCommit(() => this.pass(tenantId, notice))
+    else if (await appendNotice(tx, notice, nowSecs(this.#deps.clock)))
       tx.afterCommit(() => this.#numbers.request(tenantId))
-    }
   }
 
   isWanted(tx: Writer): Promise<boolean> {
