@@ -20,8 +20,8 @@ export {
   storeMade,
 } from './create-action.ts'
 export { findConcerned } from './find-concerned.ts'
-export { type AttachmentVerdict, settleAttachment } from './pending-action.ts'
 export { findUnasked } from './find-unasked.ts'
+export { type AttachmentVerdict, settleAttachment } from './pending-action.ts'
 export { receiveAction } from './receive-action.ts'
 export type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 export { indexActions, unindexActions } from './reindex-actions.ts'
