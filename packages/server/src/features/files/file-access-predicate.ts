@@ -87,21 +87,22 @@ function levelOf(who: FileViewer, names: AccessNames): Level {
 /** By what the file itself says, or an action that shows it; not by a grant. */
 export function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
-  const codes = sql.join(circlesOf(viewer).map((code) => sql.lit(code)))
-  return sql<SqlBool>`(coalesce(${of('visibility')} in (${codes}), false)
+  return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
     or exists (select 1 from action_attachments as attached
       join actions on actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
       where attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
       and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
 }
 
-function circlesOf({ facts }: Viewer): string[] {
-  return [
+/** The visibilities with which the viewer reads, as a list. */
+export function codesOf({ facts }: Viewer): RawBuilder<unknown> {
+  const codes = [
     'P',
     ...(facts.has('identified') ? ['V'] : []),
     ...(facts.has('follows') ? ['F'] : []),
     ...(facts.has('connected') ? ['C'] : []),
   ]
+  return sql.join(codes.map((code) => sql.lit(code)))
 }
 
 /** Whose it is; nobody's, where it is a copy. */

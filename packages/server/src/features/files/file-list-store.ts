@@ -17,7 +17,7 @@ import type { AccessTables } from './file-access-predicate.ts'
 import { accessNames } from './file-access-store.ts'
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
 import type { FileViewer } from './file-viewer.ts'
-import { type ListTable, readableInLists } from './listed-files-predicate.ts'
+import { candidatesForLists, type ListTable, readableInLists } from './listed-files-predicate.ts'
 
 /** What a caller has noted about a file for itself. */
 export interface UserData {
@@ -50,6 +50,8 @@ export interface FileListing {
   readonly limit: number
   /** Unix seconds. */
   readonly now: number
+  /** How many files may be looked at one by one, before all are in their order; a thousand when absent. */
+  readonly maxCandidates?: number
 }
 
 type ListTables = AccessTables & {
@@ -68,8 +70,9 @@ type Condition = Expression<SqlBool>
 export async function listFilePage(
   reader: Reader,
   who: FileViewer,
-  { cursor, ...listing }: FileListing & { readonly cursor: string | undefined },
+  { cursor, ...asked }: FileListing & { readonly cursor: string | undefined },
 ): Promise<CursorPage<ListedFile>> {
+  const listing = await withCandidates(reader, who, asked)
   const { direction, limit } = listing
   const order = orderOf(who, listing.sort)
   if (order.sort === 'recent' && direction === 'desc')
@@ -83,7 +86,7 @@ export async function listFilePage(
 async function listRecent(
   reader: Reader,
   who: FileViewer,
-  { cursor, ...listing }: FileListing & { readonly cursor: string | undefined },
+  { cursor, ...listing }: BoundedListing & { readonly cursor: string | undefined },
 ): Promise<CursorPage<ListedFile>> {
   const { direction, limit } = listing
   const order = { ...orderOf(who, 'recent'), isNullable: false }
@@ -120,8 +123,9 @@ function unreadIdOf(cursor: string | undefined): string | undefined {
 export async function listFilesFrom(
   reader: Reader,
   who: FileViewer,
-  { offset, ...listing }: FileListing & { readonly offset: number },
+  { offset, ...asked }: FileListing & { readonly offset: number },
 ): Promise<OffsetPage<ListedFile>> {
+  const listing = await withCandidates(reader, who, asked)
   const { direction, limit, sort } = listing
   const { column, idColumn } = orderOf(who, sort)
   const nulls = sql.raw(direction === 'asc' ? 'nulls first' : 'nulls last')
@@ -157,9 +161,40 @@ function orderOf({ viewer }: FileViewer, sort: FileSort): KeysetOrder<Expression
   }
 }
 
-function readable(reader: Reader, who: FileViewer, { filter, now }: FileListing) {
+interface BoundedListing extends FileListing {
+  /** Where the viewer may read few files: those, and some more. */
+  readonly candidates: readonly string[] | undefined
+}
+
+const manyFiles = 1_000
+
+/** Who may read few files of many does not have all of them looked at; of many, a page in their order is found soon. */
+async function withCandidates(
+  reader: Reader,
+  who: FileViewer,
+  listing: FileListing,
+): Promise<BoundedListing> {
+  const { now, maxCandidates = manyFiles } = listing
+  const found = candidatesForLists(who, accessNames(reader, who, now))
+  if (!found) return { ...listing, candidates: undefined }
+  const rows = await withTables(reader, found.tables)
+    .selectFrom(sql<{ file_id: string }>`(${found.query})`.as('candidate'))
+    .select('candidate.file_id')
+    .limit(maxCandidates + 1)
+    .execute()
+  const candidates =
+    rows.length > maxCandidates ? undefined : [...new Set(rows.map(({ file_id }) => file_id))]
+  return { ...listing, candidates }
+}
+
+function readable(reader: Reader, who: FileViewer, { filter, now, candidates }: BoundedListing) {
   const { tables, isReadable } = readableInLists(who, accessNames(reader, who, now))
-  const conditions = [sql<SqlBool>`files.tenant_id = ${reader.tenantId}`, ...conditionsOf(filter), isReadable]
+  const conditions = [
+    sql<SqlBool>`files.tenant_id = ${reader.tenantId}`,
+    ...(candidates ? [oneOf('files.file_id', candidates)] : []),
+    ...conditionsOf(filter),
+    isReadable,
+  ]
   return withTables(reader, tables)
     .selectFrom('files')
     .where(sql.join(conditions, sql` and `) as Condition)
@@ -171,7 +206,7 @@ function withTables(reader: Reader, tables: readonly ListTable[]) {
   return creator
 }
 
-function selectListed(reader: Reader, who: FileViewer, listing: FileListing) {
+function selectListed(reader: Reader, who: FileViewer, listing: BoundedListing) {
   const tag = who.viewer.idTag ?? ''
   const noted = (alias: string, collection: string) => sql<SqlBool>`
     ${sql.ref(`${alias}.tenant_id`)} = ${reader.tenantId} and ${sql.ref(`${alias}.id_tag`)} = ${tag}

@@ -74,6 +74,16 @@ export const sharedFolderMigrations: readonly Migration[] = [
       await index('files_folders_trashed', 'original_parent_id')
     },
   },
+  {
+    id: '0670_files_for_visitors',
+    async up(schema) {
+      const index = (name: string, column: string) =>
+        schema.createIndex(name, 'files', ['tenant_id', column], { where: `${column} is not null` })
+      await index('files_visible', 'visibility')
+      await index('files_trashed_from', 'original_parent_id')
+      await schema.dropIndex('files_folders_trashed')
+    },
+  },
 ]
 
 const ofFile = {

@@ -1,6 +1,7 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import {
   type AccessNames,
+  codesOf,
   everybody,
   isCurrent,
   isOwnedBy,
@@ -40,6 +41,29 @@ export function readableInLists(
     tables,
     isReadable: sql<SqlBool>`(${isWithin} and ${isReadable(who, names, '')} or ${isOpen})`,
   }
+}
+
+/** Every file that somebody who is not the tenant may read, and some that they may not: found by what opens files
+ * instead of looking at all of them. Undefined for whoever acts for the tenant. */
+export function candidatesForLists(
+  who: FileViewer,
+  names: AccessNames,
+): { readonly tables: readonly ListTable[]; readonly query: RawBuilder<{ file_id: string }> } | undefined {
+  if (isTenant(who)) return undefined
+  const { tenantId, viewerTag } = names
+  const inGranted = (column: 'parent_id' | 'original_parent_id') => sql`select child.file_id from granted
+    cross join files as child where child.tenant_id = ${tenantId} and ${sql.ref(`child.${column}`)} = granted.file_id`
+  const own = sql`select own.file_id from files as own where own.tenant_id = ${tenantId} and own.owner_tag = ${viewerTag}`
+  const parts = [
+    sql`select file_id from granted`,
+    inGranted('parent_id'),
+    inGranted('original_parent_id'),
+    ...(who.viewer.idTag === undefined ? [] : [own]),
+    sql`select shown.file_id from files as shown where shown.tenant_id = ${tenantId}
+      and shown.visibility in (${codesOf(who.viewer)})`,
+    sql`select attached.file_id from action_attachments as attached where attached.tenant_id = ${tenantId}`,
+  ]
+  return { tables: grantTables(who, names, ''), query: sql`${sql.join(parts, sql` union all `)}` }
 }
 
 function isTenant({ viewer }: FileViewer): boolean {
