@@ -122,7 +122,7 @@ interface JsonSchema {
 
 function contentTable({ content }: ActionType): string[] {
   if (!content) return ['No content: what is given is dropped.', '']
-  const required = new Set((content as { readonly required?: readonly string[] }).required)
+  const required = new Set<string>(content.required)
   const rows = Object.entries<TSchema>(content.properties).map(
     ([name, schema]) =>
       `| ${code(name)}${required.has(name) ? ', required' : ''} | ${cell(shown(schema as JsonSchema))} |`,

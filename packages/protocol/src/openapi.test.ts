@@ -81,6 +81,11 @@ describe('openApiDocument', () => {
     expect(await faults(allContracts)).toEqual([])
   })
 
+  test('tells what the content of each type of action holds', () => {
+    const text = JSON.stringify(openApiDocument(allContracts, options))
+    expect(text).toContain('POST title?, text?, summary?, category?, tags?; CMNT text; REPOST none')
+  })
+
   test('is valid for every kind of body and reply', async () => {
     const list = { kind: 'list', status: 200, schema: Type.Object({ a: Type.String() }) } as const
     const variants: Partial<Contract>[] = [

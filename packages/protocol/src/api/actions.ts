@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { maxActionTokenLength } from '../action-token.ts'
-import { actionTypeNames, reactionKinds } from '../actions/index.ts'
+import { type ActionType, actionTypeNames, actionTypes, reactionKinds } from '../actions/index.ts'
 import { contract } from '../contract.ts'
 import {
   ActionIdParam,
@@ -26,6 +26,19 @@ export const Visibility = Nullable(Words(visibilityCodes))
 export const actionStatuses = ['R', 'S', 'A', 'D', 'C', 'N', 'P'] as const
 export type ActionStatus = (typeof actionStatuses)[number]
 
+/** What an action says; the members that its type knows are told in the document. */
+const Content = Type.Unsafe<Record<string, unknown>>({
+  ...JsonObject,
+  description: `Members by type: ${Object.values<ActionType>(actionTypes).map(contentOf).join('; ')}`,
+})
+
+function contentOf({ type, content }: ActionType): string {
+  if (!content) return `${type} none`
+  const required = new Set<string>(content.required)
+  const names = Object.keys(content.properties).map((name) => (required.has(name) ? name : `${name}?`))
+  return `${type} ${names.join(', ')}`
+}
+
 const FileIdText = Type.String({ maxLength: 64, examples: [`b1~${'A'.repeat(43)}`] })
 
 export const ActionStat = Type.Object({
@@ -47,7 +60,7 @@ const actionMembers = {
   issuerTag: Type.String(),
   audienceTag: Type.Optional(Type.String()),
   audience: Type.Optional(Type.Array(Type.String())),
-  content: Type.Optional(JsonObject),
+  content: Type.Optional(Content),
   attachments: Type.Optional(Type.Array(Type.String())),
   subject: Type.Optional(Type.String()),
   expiresAt: Type.Optional(UnixTime),
@@ -83,7 +96,7 @@ export const NewAction = Type.Object({
   rootId: Type.Optional(Type.String()),
   audienceTag: Type.Optional(IdTagInput),
   audience: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  content: Type.Optional(JsonObject),
+  content: Type.Optional(Content),
   attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
   expiresAt: Type.Optional(TimestampInput),
@@ -245,7 +258,7 @@ export const updateAction = contract({
   body: {
     kind: 'json',
     schema: Type.Object({
-      content: Type.Optional(JsonObject),
+      content: Type.Optional(Content),
       attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
       visibility: Type.Optional(Visibility),
       flags: Type.Optional(Type.String({ maxLength: 32 })),
@@ -255,7 +268,7 @@ export const updateAction = contract({
   reply: {
     kind: 'data',
     status: 200,
-    schema: Type.Object({ ...changedMembers, content: Type.Optional(JsonObject) }),
+    schema: Type.Object({ ...changedMembers, content: Type.Optional(Content) }),
   },
   errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE', 'E-FILE-NOTFOUND'],
   example: { body: { content: { text: 'Better words' } } },

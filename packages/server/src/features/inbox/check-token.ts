@@ -35,7 +35,7 @@ const problems: Record<TokenProblem, string> = {
   form: 'not a compact JWS',
   header: 'the header may hold alg, typ and kid only',
   algorithm: 'the algorithm must be ES384',
-  payload: 'the payload is no JSON object',
+  payload: 'the payload is no JSON object, is nested too deeply or contains U+0000',
   issuer: 'issuerTag is no identity in its canonical form',
   'action-id': 'actionId has not the form of an action id',
 }
