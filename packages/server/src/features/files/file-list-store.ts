@@ -75,7 +75,9 @@ export async function listFilePage(
   const listing = await withCandidates(reader, who, asked)
   const { direction, limit } = listing
   const order = orderOf(who, listing.sort)
-  if (order.sort === 'recent' && direction === 'desc')
+  // A folder is sorted whole: in the order of ids SQLite would look for it among all files.
+  const isEverywhere = listing.filter.place === undefined
+  if (order.sort === 'recent' && direction === 'desc' && isEverywhere)
     return await listRecent(reader, who, { cursor, ...listing })
   const page = await keysetPage(selectListed(reader, who, listing), order, { direction, limit, cursor })
   return { items: page.items.map((row) => toListed(who, row)), nextCursor: page.nextCursor }
