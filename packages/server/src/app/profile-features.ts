@@ -85,7 +85,10 @@ function wireCommunities(
   })
 }
 
-type AdminParts = Pick<AdminEndpointDeps, 'db' | 'clock' | 'jobs' | 'egress' | 'tenants' | 'identities'> & {
+type AdminParts = Pick<
+  AdminEndpointDeps,
+  'db' | 'clock' | 'jobs' | 'egress' | 'tenants' | 'identities' | 'onProfileChanged'
+> & {
   readonly ports: ActionPorts
 }
 

@@ -21,6 +21,7 @@ import {
   putSetting,
   revokeSession,
   setReaction,
+  updateAdminProfile,
   updateMe,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -285,6 +286,11 @@ describe('the bus', () => {
         })
       expect(Object.keys((await theirs.told())[0]?.data)).toEqual(['idTag', 'name'])
       expect(await others.told()).toEqual([])
+      await (await server.as('home.localhost')).call(updateAdminProfile, {
+        params: { idTag: known.idTag },
+        body: { name: 'Renamed by another' },
+      })
+      expect((await theirs.told()).at(-1)?.data).toEqual({ idTag: known.idTag, name: 'Renamed by another' })
     })
 
     test('files their owner and those they are shared with', async () => {

@@ -66,7 +66,7 @@ async function renameCommunity(deps: AdminEndpointDeps, request: Request): Promi
   if (caller.role !== 'leader') throw new Failure('E-AUTH-FORBIDDEN')
   if (other) throw invalid(`/${other[0]}`, 'is not for the community itself')
   if (name !== undefined)
-    await deps.db.transact(tenant.tenantId, (tx) => changeOwnProfile(deps, tx, { name }))
+    await deps.db.transact(tenant.tenantId, (tx) => changeOwnProfile(deps, tx, { idTag: tenant.idTag, name }))
   return { ...viewOf(noRelation(tenant.idTag), await findName(deps, tenant.idTag)), roles: [] }
 }
 

@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import { changesStatus, type MemberChange } from '#features/communities/index.ts'
-import { changeOwnProfile } from '#features/profiles/index.ts'
+import { changeOwnProfile, type ProfileObserver } from '#features/profiles/index.ts'
 import { changeStatus } from '#features/relations/index.ts'
 import {
   appointAdmin,
@@ -19,7 +19,7 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 
-export interface ChangeIdentityDeps {
+export interface ChangeIdentityDeps extends ProfileObserver {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -52,7 +52,7 @@ export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeId
   const isAdmin = change.roles && adminIn(change.roles)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     if (change.name !== undefined && hosted)
-      await changeOwnProfile(deps, tx.as(hosted.tenantId), { name: change.name })
+      await changeOwnProfile(deps, tx.as(hosted.tenantId), { idTag, name: change.name })
     if (isAdmin === true) await appointAdmin(deps, tx, idTag)
     if (isAdmin === false) await dismissAdmin(tx, idTag)
     await setStatus(deps, tx, request, hosted)

@@ -153,7 +153,7 @@ async function make(
     ...(appDomain === undefined ? {} : { appDomain }),
   })
   const own = tx.as(community.tenantId)
-  if (bio !== undefined) await changeOwnProfile(deps, own, { x: { bio } })
+  if (bio !== undefined) await changeOwnProfile(deps, own, { idTag, x: { bio } })
   await foundCommunity(deps, tx, { community, leaderTag, leader })
   const details = { leaderTag }
   await audit(deps, own, { event: 'community.created', actorTag: caller.idTag, ip, details })

@@ -56,23 +56,24 @@ export async function updateProfile(
   change: OwnProfileChange,
 ): Promise<StoredProfile> {
   return deps.db.transact(tenant.tenantId, async (tx) => {
-    await changeOwnProfile(deps, tx, change)
-    const members = (['name', 'x'] as const).filter((member) => change[member] !== undefined)
-    if (members.length > 0) await deps.onProfileChanged?.(tx, { idTag: tenant.idTag, members })
+    await changeOwnProfile(deps, tx, { ...change, idTag: tenant.idTag })
     return getOwnProfile(tx, tenant.idTag)
   })
 }
 
 /** The same within a transaction of the tenant's. */
 export async function changeOwnProfile(
-  { clock }: { readonly clock: Clock },
+  { clock, onProfileChanged }: ProfileObserver & { readonly clock: Clock },
   tx: Writer,
-  { name, x }: OwnProfileChange,
+  { idTag, ...change }: OwnProfileChange & { readonly idTag: IdTag },
 ): Promise<void> {
+  const { name, x } = change
   if (x !== undefined) assertExtra(x)
   await updateOwnProfile(tx, {
     ...(name === undefined ? {} : { name: acceptName(name) }),
     ...(x === undefined ? {} : { x }),
     updatedAt: nowSecs(clock),
   })
+  const members = (['name', 'x'] as const).filter((member) => change[member] !== undefined)
+  if (members.length > 0) await onProfileChanged?.(tx, { idTag, members })
 }

@@ -116,8 +116,8 @@ export class LiveSocket {
     return new Promise((resolve) => this.#settled.push(resolve))
   }
 
-  /** Ends the socket. What its client is to blame for (1008) is told a second after the opening at the earliest, so that a client that
-   * loops does no harm. */
+  /** Ends the socket. What its client is to blame for (1008) is told a second after the opening at the earliest, so that
+   * a client that loops does no harm. */
   close(why: SocketClose): void {
     if (!this.isOpen) return
     this.#isClosing = true
