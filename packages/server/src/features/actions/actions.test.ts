@@ -198,6 +198,16 @@ eachDialect('actions', (open) => {
       expect(await alice.create(draft)).toEqual(made)
     })
 
+    test('of a server that kept no answers answers what there is', async () => {
+      const { lab, alice } = await start()
+      const first = await alice.create(keyed)
+      await lab.db.transact(alice.tenant.tenantId, async (tx) => {
+        const tables = tx.tables<{ idempotency_keys: { tenant_id: number; answer: string | null } }>()
+        await tables.updateTable('idempotency_keys').set({ answer: null }).execute()
+      })
+      expect(await alice.create(keyed)).toEqual(first)
+    })
+
     test('takes what says nothing for what is not said', async () => {
       const { alice } = await start()
       const first = await alice.create(keyed)

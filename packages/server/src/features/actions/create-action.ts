@@ -5,7 +5,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { insertAction } from './action-store.ts'
+import { findStoredAction, insertAction } from './action-store.ts'
 import { assertTimes } from './action-times.ts'
 import { claimKey, findClaim, hashBody, type IdempotencyKey, putAnswer } from './idempotency-store.ts'
 import { assertMayIssue } from './issuer.ts'
@@ -111,7 +111,7 @@ async function findEarlier(
   if (!claim) return undefined
   if (claim.bodyHash !== key.bodyHash)
     throw new Failure('E-DUPLICATE', { message: 'This idempotency key was used for another request.' })
-  return claim.answer
+  return claim.answer ?? findStoredAction(reader, claim.actionId)
 }
 
 async function getEarlier(reader: Reader, key: IdempotencyKey, now: number): Promise<StoredAction> {

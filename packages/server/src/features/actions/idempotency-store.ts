@@ -119,17 +119,25 @@ export async function putAnswer(
     .execute()
 }
 
+/** What was asked with a key before, and answered. */
+export interface EarlierRequest {
+  readonly bodyHash: string
+  readonly actionId: ActionId
+  /** Undefined where it was asked of a server that kept none. */
+  readonly answer: StoredAction | undefined
+}
+
 /** What an earlier request made with the key. */
 export async function findClaim(
   reader: Reader,
   { callerTag, key }: IdempotencyKey,
   now: number,
-): Promise<{ readonly answer: StoredAction | undefined; readonly bodyHash: string } | undefined> {
+): Promise<EarlierRequest | undefined> {
   const expired = now - lifetimeSecs
   const row = await reader.first(selectRow, { tenantId: reader.tenantId, callerTag, key, expired })
   if (!row) return undefined
   const answer = row.answer === null ? undefined : fromRow(JSON.parse(row.answer) as ActionRow)
-  return { answer, bodyHash: row.body_hash }
+  return { answer, actionId: row.action_id as ActionId, bodyHash: row.body_hash }
 }
 
 /** Forgets keys of all tenants that have had their day. */
