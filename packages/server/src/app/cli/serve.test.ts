@@ -80,6 +80,22 @@ describe('serve', () => {
     expect(err).not.toContain('hush-hush-hush')
   })
 
+  test('ends by an error that nobody caught, and says so in the log', async () => {
+    const bug = "process.once('SIGINT', () => { throw new Error('a bug') })"
+    const env = envOf('bug', { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` })
+    await using server = new ProgramProcess(['serve'], env)
+    await server.firstLine()
+    server.signal('SIGINT')
+    const { exitCode, err } = await server.end()
+    expect(exitCode).toBe(1)
+    const line = err.split('\n').find((each) => each.includes('"fatal"')) ?? '{}'
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'fatal',
+      err: { message: 'a bug' },
+      origin: 'uncaughtException',
+    })
+  })
+
   test('ends at once when it is told twice, although a request is still under way', async () => {
     await using server = new ProgramProcess(['serve'], envOf('three'))
     const { url } = JSON.parse(await server.firstLine())

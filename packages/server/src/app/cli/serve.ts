@@ -14,6 +14,11 @@ export const serve: Command = {
   async run({ env }) {
     const config = readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
     const logger = openLogger(config.log)
+    // After an error that nobody caught nothing in memory can be trusted: the process ends by it, and the log says why.
+    // What was acknowledged is on disk, and whatever started the process starts it again.
+    process.on('uncaughtExceptionMonitor', (err, origin) =>
+      logger.fatal({ err, origin }, 'ended by an error that nobody caught'),
+    )
     // Imported only here: no other command needs the HTTP server and every feature behind it.
     const { startServer } = await import('../server.ts')
     // From here on: a start is not cut off in the middle, and whoever reads that it is ready may stop it at once.
