@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { maxActionTokenLength } from '../action-token.ts'
-import { type ActionType, actionTypeNames, actionTypes, reactionKinds } from '../actions/index.ts'
+import { actionTypeNames, reactionKinds } from '../actions/index.ts'
 import { contract } from '../contract.ts'
 import {
   ActionIdParam,
@@ -12,108 +12,20 @@ import {
   pageQuery,
   sortDirection,
   TimestampInput,
-  UnixTime,
   Words,
 } from '../schemas.ts'
+import {
+  Action,
+  ActionStat,
+  actionStatuses,
+  Content,
+  CreatedAction,
+  FileIdText,
+  NewAction,
+  Visibility,
+} from './action-shapes.ts'
 
 const tag = 'Actions'
-
-export const visibilityCodes = ['P', 'V', 'F', 'C'] as const
-/** Who may read: everyone, authenticated, followers, connections, or (null) the named ones (SPEC "Action visibility"). */
-export type Visibility = (typeof visibilityCodes)[number] | null
-export const Visibility = Nullable(Words(visibilityCodes))
-
-export const actionStatuses = ['R', 'S', 'A', 'D', 'C', 'N', 'P'] as const
-export type ActionStatus = (typeof actionStatuses)[number]
-
-/** What an action says; the members that its type knows are told in the document. */
-const Content = Type.Unsafe<Record<string, unknown>>({
-  ...JsonObject,
-  description: `Members by type: ${Object.values<ActionType>(actionTypes).map(contentOf).join('; ')}`,
-})
-
-function contentOf({ type, content }: ActionType): string {
-  if (!content) return `${type} none`
-  const required = new Set<string>(content.required)
-  const names = Object.keys(content.properties).map((name) => (required.has(name) ? name : `${name}?`))
-  return `${type} ${names.join(', ')}`
-}
-
-const FileIdText = Type.String({ maxLength: 64, examples: [`b1~${'A'.repeat(43)}`] })
-
-export const ActionStat = Type.Object({
-  reactions: Type.Optional(Type.Integer()),
-  comments: Type.Optional(Type.Integer()),
-  commentsRead: Type.Optional(Type.Integer()),
-  ownReaction: Type.Optional(Nullable(Type.String())),
-  views: Type.Optional(Type.Integer()),
-  shares: Type.Optional(Type.Integer()),
-})
-export type ActionStat = Static<typeof ActionStat>
-
-const actionMembers = {
-  actionId: Type.String(),
-  type: Type.String(),
-  subType: Type.Optional(Type.String()),
-  parentId: Type.Optional(Type.String()),
-  rootId: Type.Optional(Type.String()),
-  issuerTag: Type.String(),
-  audienceTag: Type.Optional(Type.String()),
-  audience: Type.Optional(Type.Array(Type.String())),
-  content: Type.Optional(Content),
-  attachments: Type.Optional(Type.Array(Type.String())),
-  subject: Type.Optional(Type.String()),
-  expiresAt: Type.Optional(UnixTime),
-  published: Type.Optional(UnixTime),
-  publishAt: Type.Optional(UnixTime),
-  visibility: Visibility,
-  flags: Type.Optional(Type.String()),
-  x: Type.Optional(JsonObject),
-  status: Words(actionStatuses),
-}
-
-/** An action as lists and single reads show it. */
-export const Action = Type.Object({
-  ...actionMembers,
-  issuer: Type.Object({
-    idTag: Type.String(),
-    name: Type.String(),
-    profilePic: Type.Optional(Type.String()),
-  }),
-  createdAt: IsoTime,
-  stat: ActionStat,
-})
-export type Action = Static<typeof Action>
-
-/** An action as its creation answers it: Unix seconds in `createdAt` (DECISIONS part 1). */
-export const CreatedAction = Type.Object({ ...actionMembers, createdAt: UnixTime })
-export type CreatedAction = Static<typeof CreatedAction>
-
-export const NewAction = Type.Object({
-  type: Words(actionTypeNames),
-  subType: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
-  parentId: Type.Optional(Type.String()),
-  rootId: Type.Optional(Type.String()),
-  audienceTag: Type.Optional(IdTagInput),
-  audience: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  content: Type.Optional(Content),
-  attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
-  expiresAt: Type.Optional(TimestampInput),
-  visibility: Type.Optional(
-    Type.Union([Words(visibilityCodes), Type.Null()], {
-      description:
-        'Null is direct. A comment or reaction that leaves it out has its root’s readers; null is for those whose root is direct itself',
-    }),
-  ),
-  flags: Type.Optional(Type.String({ maxLength: 32 })),
-  x: Type.Optional(JsonObject),
-  draft: Type.Optional(Type.Boolean({ description: 'Keep it as a draft (status R)' })),
-  publishAt: Type.Optional(TimestampInput),
-  published: Type.Optional(TimestampInput),
-  idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-})
-export type NewAction = Static<typeof NewAction>
 
 // Base64url takes four characters for three bytes.
 const aboutKilobytes = Math.floor((maxActionTokenLength * 3) / 4 / 1000)

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { CommaList, FileIdParam, IsoTime, Nullable, Words } from '../schemas.ts'
-import { visibilityCodes } from './actions.ts'
+import { visibilityCodes } from './action-shapes.ts'
 import { CreatedFile, FileView } from './files.ts'
 
 const tag = 'Files'

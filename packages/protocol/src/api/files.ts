@@ -11,7 +11,7 @@ import {
   VariantIdParam,
   Words,
 } from '../schemas.ts'
-import { Visibility } from './actions.ts'
+import { Visibility } from './action-shapes.ts'
 
 const tag = 'Files'
 

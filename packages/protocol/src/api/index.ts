@@ -19,6 +19,16 @@ import { shareContracts } from './shares.ts'
 import { signInContracts } from './sign-in.ts'
 import { uploadContracts } from './uploads.ts'
 
+export {
+  Action,
+  ActionStat,
+  type ActionStatus,
+  actionStatuses,
+  CreatedAction,
+  NewAction,
+  Visibility,
+  visibilityCodes,
+} from './action-shapes.ts'
 export * from './actions.ts'
 export * from './admin-profiles.ts'
 export * from './audit.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { Action, ActionStat, actionStatuses } from '../api/actions.ts'
+import { Action, ActionStat, actionStatuses } from '../api/action-shapes.ts'
 import { fileStatuses } from '../api/files.ts'
 import { JsonObject, Words } from '../schemas.ts'
 

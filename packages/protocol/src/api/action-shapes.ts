@@ -1,0 +1,101 @@
+import Type, { type Static } from 'typebox'
+import { type ActionType, actionTypeNames, actionTypes } from '../actions/index.ts'
+import { IdTagInput, IsoTime, JsonObject, Nullable, TimestampInput, UnixTime, Words } from '../schemas.ts'
+
+export const visibilityCodes = ['P', 'V', 'F', 'C'] as const
+/** Who may read: everyone, authenticated, followers, connections, or (null) the named ones (SPEC "Action visibility"). */
+export type Visibility = (typeof visibilityCodes)[number] | null
+export const Visibility = Nullable(Words(visibilityCodes))
+
+export const actionStatuses = ['R', 'S', 'A', 'D', 'C', 'N', 'P'] as const
+export type ActionStatus = (typeof actionStatuses)[number]
+
+/** What an action says; the members that its type knows are told in the document. */
+export const Content = Type.Unsafe<Record<string, unknown>>({
+  ...JsonObject,
+  description: `Members by type: ${Object.values<ActionType>(actionTypes).map(contentOf).join('; ')}`,
+})
+
+function contentOf({ type, content }: ActionType): string {
+  if (!content) return `${type} none`
+  const required = new Set<string>(content.required)
+  const names = Object.keys(content.properties).map((name) => (required.has(name) ? name : `${name}?`))
+  return `${type} ${names.join(', ')}`
+}
+
+/** Input: the id of a file; one in a bad form is answered like an unknown one. */
+export const FileIdText = Type.String({ maxLength: 64, examples: [`b1~${'A'.repeat(43)}`] })
+
+export const ActionStat = Type.Object({
+  reactions: Type.Optional(Type.Integer()),
+  comments: Type.Optional(Type.Integer()),
+  commentsRead: Type.Optional(Type.Integer()),
+  ownReaction: Type.Optional(Nullable(Type.String())),
+  views: Type.Optional(Type.Integer()),
+  shares: Type.Optional(Type.Integer()),
+})
+export type ActionStat = Static<typeof ActionStat>
+
+const actionMembers = {
+  actionId: Type.String(),
+  type: Type.String(),
+  subType: Type.Optional(Type.String()),
+  parentId: Type.Optional(Type.String()),
+  rootId: Type.Optional(Type.String()),
+  issuerTag: Type.String(),
+  audienceTag: Type.Optional(Type.String()),
+  audience: Type.Optional(Type.Array(Type.String())),
+  content: Type.Optional(Content),
+  attachments: Type.Optional(Type.Array(Type.String())),
+  subject: Type.Optional(Type.String()),
+  expiresAt: Type.Optional(UnixTime),
+  published: Type.Optional(UnixTime),
+  publishAt: Type.Optional(UnixTime),
+  visibility: Visibility,
+  flags: Type.Optional(Type.String()),
+  x: Type.Optional(JsonObject),
+  status: Words(actionStatuses),
+}
+
+/** An action as lists and single reads show it. */
+export const Action = Type.Object({
+  ...actionMembers,
+  issuer: Type.Object({
+    idTag: Type.String(),
+    name: Type.String(),
+    profilePic: Type.Optional(Type.String()),
+  }),
+  createdAt: IsoTime,
+  stat: ActionStat,
+})
+export type Action = Static<typeof Action>
+
+/** An action as its creation answers it: Unix seconds in `createdAt` (DECISIONS part 1). */
+export const CreatedAction = Type.Object({ ...actionMembers, createdAt: UnixTime })
+export type CreatedAction = Static<typeof CreatedAction>
+
+export const NewAction = Type.Object({
+  type: Words(actionTypeNames),
+  subType: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+  parentId: Type.Optional(Type.String()),
+  rootId: Type.Optional(Type.String()),
+  audienceTag: Type.Optional(IdTagInput),
+  audience: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  content: Type.Optional(Content),
+  attachments: Type.Optional(Type.Array(FileIdText, { maxItems: 50 })),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
+  expiresAt: Type.Optional(TimestampInput),
+  visibility: Type.Optional(
+    Type.Union([Words(visibilityCodes), Type.Null()], {
+      description:
+        'Null is direct. A comment or reaction that leaves it out has its root’s readers; null is for those whose root is direct itself',
+    }),
+  ),
+  flags: Type.Optional(Type.String({ maxLength: 32 })),
+  x: Type.Optional(JsonObject),
+  draft: Type.Optional(Type.Boolean({ description: 'Keep it as a draft (status R)' })),
+  publishAt: Type.Optional(TimestampInput),
+  published: Type.Optional(TimestampInput),
+  idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+})
+export type NewAction = Static<typeof NewAction>
