@@ -16,6 +16,7 @@ import { serving } from './scenarios/serving.ts'
 import { startup } from './scenarios/startup.ts'
 import { storm } from './scenarios/storm.ts'
 import { uploads } from './scenarios/uploads.ts'
+import { visitors } from './scenarios/visitors.ts'
 import { creates, fanOut } from './scenarios/writes.ts'
 import type { Settings } from './settings.ts'
 
@@ -32,6 +33,7 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   storm,
   feedScale,
   folders,
+  visitors,
   serving,
   pictures,
 }
