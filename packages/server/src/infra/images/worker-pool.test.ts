@@ -68,7 +68,7 @@ describe('A worker that dies during a job', () => {
     const reader = await stuck.opened()
     await stuck.replaceBy('orientation-6.jpg')
     process.kill(desk.pids[0]!, 'SIGKILL')
-    expect((await result).outputs).toHaveLength(2)
+    expect((await result).outputs).toHaveLength(3)
     await reader.close()
     expect(desk.pids).toHaveLength(2)
     expect(desk.said('An image worker died')).toHaveLength(1)
