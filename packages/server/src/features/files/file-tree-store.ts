@@ -52,7 +52,7 @@ async function measureBelow(reader: Reader, fileId: FileId, sought: FileId) {
         .select(['file_id', sql<number>`1`.as('level')])
         .where('tenant_id', '=', reader.tenantId)
         .where('file_id', '=', fileId)
-        .union(
+        .unionAll(
           query
             .selectFrom('below')
             // NOTE: SQLite keeps the order of a cross join; in the other one it reads all files of the tenant for each.
