@@ -183,8 +183,7 @@ eachDialect('batch handlers', (open) => {
 
   test('never get two of the same order at once', async () => {
     const { jobs, batches, add } = await counter(succeed)
-    await add([1, 2, 3], 'a')
-    await add([11, 12, 13], 'b')
+    await Promise.all([add([1, 2, 3], 'a'), add([11, 12, 13], 'b')])
     await jobs.settle()
     expect(batches).toEqual([
       [1, 11],
