@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '#infra/config/index.ts'
 import { openLogger } from '#infra/telemetry/index.ts'
+import { yieldPoolThreads } from '#infra/threads/index.ts'
 import type { RunningServer } from '../server.ts'
 import type { Command } from './command.ts'
 
@@ -26,6 +27,7 @@ export const serve: Command = {
     const server = await startServer(config, { logger })
     // The program keeps the young generation of the heap small while it loads; under load that costs a sixth of the time.
     setFlagsFromString('--semi-space-growth-factor=2')
+    await yieldPoolThreads()
     announce(server)
     await told
     await server.stop()

@@ -1,0 +1,1 @@
+export { yieldPoolThreads } from './yield-pool-threads.ts'
