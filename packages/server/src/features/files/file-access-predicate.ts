@@ -84,13 +84,14 @@ function levelOf(who: FileViewer, names: AccessNames): Level {
   return sql<number>`coalesce(nullif(${level}, case when files.status = 'D' then ${sql.lit(readLevel)} else 0 end), 0)`
 }
 
-/** By what the file itself says, or an action that shows it; not by a grant. */
+/** By what the file itself says, or an action that shows it; not by a grant.
+ * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
 export function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
   return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
-    or exists (select 1 from action_attachments as attached
-      join actions on actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
-      where attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
+    or exists (select 1 from action_attachments as attached cross join actions
+      where actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
+      and attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
       and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { FileId, FileSort, IdTag } from '@kith/protocol'
 import { type Kysely, type KyselyPlugin, SqliteQueryCompiler } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { actionsMigrations, tagTimesMigrations } from '#features/actions/index.ts'
+import { actionsMigrations, listIndexMigrations, tagTimesMigrations } from '#features/actions/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
@@ -75,6 +75,7 @@ beforeAll(async () => {
   const file = join(path, 'kith.db')
   const migrations = [
     ...[...relationsMigrations, ...standingMigrations, ...actionsMigrations, ...tagTimesMigrations],
+    ...listIndexMigrations,
     ...[
       ...filesMigrations,
       ...folderListMigrations,
@@ -132,6 +133,14 @@ test.each([visitor, guest, narrowed])('what is given is followed down the folder
     )
   const shares = steps.filter((step) => / (person|crowd) USING /.test(step))
   for (const step of shares) expect(step).toMatch(/INDEX shares_by_subject|AUTOMATIC/)
+})
+
+test.each([visitor, guest])('the actions that show a file are found by it', async (caller) => {
+  const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
+  const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
+  const looks = steps.filter((step) => / actions /.test(step))
+  expect(looks.length).toBeGreaterThan(0)
+  for (const step of looks) expect(step).toMatch(/\(tenant_id=\? AND action_id=\?\)/)
 })
 
 test.each([visitor, guest])('who may read few files has no others looked at', async (caller) => {
