@@ -123,13 +123,10 @@ describe('the inbox', () => {
       bob.client.call(putSetting, { params: { name: 'privacy.open_messages' }, body: { value: isOpen } })
     const direct = (members: Record<string, unknown> = {}) =>
       foreign.sign(dora, toBob({ visibility: undefined, ...members }))
-    const share = { type: 'SHRE', content: { url: 'https://shop.example.com/', text: 'Buy' } }
     const unknownThread = { type: 'CMNT', parentId: `a1~${'A'.repeat(43)}`, visibility: 'P' }
 
     test.each<[string, Record<string, unknown>]>([
       ['a message', { type: 'MSG' }],
-      ['a post to nobody else', { type: 'POST' }],
-      ['a link for nobody else', share],
       ['a comment in a thread that is not held here', unknownThread],
     ])('it takes %s', async (_, members) => {
       const held = async () => (await bob.client.call(listActions, {})).data.length

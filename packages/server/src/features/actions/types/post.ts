@@ -1,6 +1,5 @@
 import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
 import { doesMention } from '../mentions.ts'
-import { assertNoStranger } from './strangers.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
 /** What is said to everybody who may read it, or to a community, which passes it on. */
@@ -13,10 +12,8 @@ export const post: TypeHooks = {
 export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'listRelays'> {
   return {
     isAnnounced: true,
-    async admit(scene) {
-      const { tx, tenant, action } = scene
+    async admit({ tx, tenant, action }) {
       if (isForCommunity(tenant, action)) await assertContributes(tx, action.issuerTag)
-      else if (action.visibility === null) await assertNoStranger(scene)
       return { isMarked: doesMention(action.content, tenant.idTag) }
     },
     listRelays: async (reader, tenant, action) =>

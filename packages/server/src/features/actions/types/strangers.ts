@@ -2,8 +2,8 @@ import { findRelation } from '#features/relations/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { HookScene } from './type-hooks.ts'
 
-/** What is said to somebody alone comes from whom they follow or are connected with, unless they take what strangers say
- * (`privacy.open_messages`). */
+/** Messages, and comments that come out of nowhere, come from whom the tenant follows or is connected with, unless it takes
+ * what strangers say (`privacy.open_messages`). */
 export async function assertNoStranger({
   ports,
   tx,
