@@ -19,5 +19,5 @@ const program = `
 test.runIf(existsSync('/proc/self/task'))('gives the event loop the right of way', async () => {
   const args = ['--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, args)
-  expect(JSON.parse(stdout)).toEqual({ found: 4, loop: 0, pool: [10, 10, 10, 10] })
+  expect(JSON.parse(stdout)).toEqual({ found: 4, loop: 0, pool: [13, 13, 13, 13] })
 })

@@ -4,8 +4,8 @@ import { setPriority } from 'node:os'
 const threads = '/proc/self/task'
 const poolThread = 'libuv-worker'
 // A pool of four threads with signatures to verify would take four fifths of a single processor from the event loop. So
-// nice each weighs a tenth of the loop (sched(7)): they take what it leaves, which is plenty unless it has work itself.
-const nice = 10
+// nice each weighs a twentieth of the loop (sched(7)): they take what it leaves, which is plenty unless it has work itself.
+const nice = 13
 
 /** Lets the threads of the pool (signatures, password hashes, files) give way to the event loop. For the whole process, for
  * ever; answers how many it found. Linux alone names its threads: elsewhere none are found. */
