@@ -25,7 +25,7 @@ export interface WriteQueueLimits extends WorkLimits {
 export const defaultWriteQueueLimits: WriteQueueLimits = {
   maxQueued: 10_000,
   maxBatch: 200,
-  maxBatchMs: 10,
+  maxBatchMs: 5,
   gatherMs: 2,
   maxBusyMs: 10_000,
   warnMs: 250,
