@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { IdTag } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { viewerOf } from '#features/visibility/index.ts'
 import { actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
@@ -81,36 +81,33 @@ eachDialect('a list of actions', (open) => {
     }
   })
 
-  // Another version of PostgreSQL may put a plan in other words.
-  describe.skipIf(open.dialect === 'postgres' && process.env.TEST_POSTGRES_URL !== undefined)(
-    'is read',
-    () => {
-      test('by the plans that are written down', async () => {
-        const { db, makeTenant } = await openLab()
-        const { tenant, reader } = await makeTenant('alice.example.com')
-        if (db.dialect === 'postgres') await fill(db, tenant.tenantId)
-        const plans: string[] = []
-        for (const [name, caller, filter, order] of cases) {
-          const steps = await stepsOf(reader, { caller, filter, order, tenant })
-          plans.push(`${name}\n${steps.map((step) => `  ${step}\n`).join('')}`)
-        }
-        const file = join(import.meta.dirname, 'feed-plans', `${db.dialect}.txt`)
-        await expect(plans.join('\n')).toMatchFileSnapshot(file)
-      }, 60_000)
-
-      test.each(cases)('without looking through what it does not show: %s', async (...given) => {
-        const [, caller, filter, order] = given
-        if (open.dialect === 'postgres') return
-        const { makeTenant } = await openLab()
-        const { tenant, reader } = await makeTenant('alice.example.com')
+  // Another version of PostgreSQL than the embedded one may put a plan in other words.
+  if (open.dialect === 'sqlite' || process.env.TEST_POSTGRES_URL === undefined)
+    test('is read by the plans that are written down', async () => {
+      const { db, makeTenant } = await openLab()
+      const { tenant, reader } = await makeTenant('alice.example.com')
+      if (db.dialect === 'postgres') await fill(db, tenant.tenantId)
+      const plans: string[] = []
+      for (const [name, caller, filter, order] of cases) {
         const steps = await stepsOf(reader, { caller, filter, order, tenant })
-        // Ids and words are looked up, and their few rows sorted.
-        if (filter.actionIds || filter.search) return
-        expect(steps.filter((step) => /^SCAN (?!k$)|TEMP B-TREE (?!FOR LAST TERM)/.test(step))).toEqual([])
-        if (order.after) expect(steps.join()).toMatch(/created_at[,<>)]/)
-      })
-    },
-  )
+        plans.push(`${name}\n${steps.map((step) => `  ${step}\n`).join('')}`)
+      }
+      const file = join(import.meta.dirname, 'feed-plans', `${db.dialect}.txt`)
+      await expect(plans.join('\n')).toMatchFileSnapshot(file)
+    }, 60_000)
+
+  if (open.dialect === 'sqlite') {
+    // Ids and words are looked up, and their few rows sorted.
+    const read = cases.filter(([, , filter]) => !filter.actionIds && !filter.search)
+    test.each(read)('is read without looking through what it does not show: %s', async (...given) => {
+      const [, caller, filter, order] = given
+      const { makeTenant } = await openLab()
+      const { tenant, reader } = await makeTenant('alice.example.com')
+      const steps = await stepsOf(reader, { caller, filter, order, tenant })
+      expect(steps.filter((step) => /^SCAN (?!k$)|TEMP B-TREE (?!FOR LAST TERM)/.test(step))).toEqual([])
+      if (order.after) expect(steps.join()).toMatch(/created_at[,<>)]/)
+    })
+  }
 })
 
 /** So many rows that PostgreSQL does not take a table for small. */

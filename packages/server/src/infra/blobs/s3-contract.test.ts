@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateBucketCommand, S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { blobStoreContract, keptBlob } from '#harness/blob-store-contract.ts'
+import { makeBucket, realBucket } from '#harness/real-bucket.ts'
 import { S3Server } from '#harness/s3-server.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type BlobStore, openS3Blobs, type S3BlobsOptions } from '#infra/blobs/index.ts'
-import { readConfig, type S3Credentials, type S3Location } from '#infra/config/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 
 const alice = 1 as TenantId
@@ -43,9 +42,8 @@ signedUrls('A signed address', async () => {
 const url = process.env.TEST_S3_URL
 
 if (url) {
-  const { blobStore, s3Credentials } = readConfig({ ...process.env, BLOB_STORE: url }, {})
-  if (blobStore.kind !== 's3' || !s3Credentials) throw new Error('TEST_S3_URL must begin with s3:')
-  beforeAll(() => makeBucket(blobStore, s3Credentials))
+  const { blobStore, s3Credentials } = realBucket(url)
+  beforeAll(() => makeBucket({ blobStore, s3Credentials }))
 
   const openReal = async (clock: TestClock) => {
     // Nothing is left of a test that failed: each has a place of its own.
@@ -126,19 +124,3 @@ function signedUrls(
 }
 
 /** A server that was made for the tests has none yet. */
-async function makeBucket({ bucket, ...place }: S3Location, keys: S3Credentials): Promise<void> {
-  const client = new S3Client({
-    region: place.region,
-    ...(place.endpoint === undefined ? {} : { endpoint: place.endpoint }),
-    forcePathStyle: place.pathStyle,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    credentials: { accessKeyId: keys.accessKeyId, secretAccessKey: keys.secretAccessKey.reveal() },
-  })
-  try {
-    await client.send(new CreateBucketCommand({ Bucket: bucket }))
-  } catch (error) {
-    if (!(error instanceof S3ServiceException) || !/^BucketAlready/.test(error.name)) throw error
-  } finally {
-    client.destroy()
-  }
-}
