@@ -183,11 +183,14 @@ class Truth {
       })
   }
 
-  /** The issuer's server is the authority for what is counted. It tells those who were there from the beginning: history
-   * comes without counts. */
+  /** The issuer's server is the authority for what is counted. It tells those who were there all the time: history comes
+   * without counts. */
   counts(reader: Inhabitant, deed: Deed): string[] {
     const [own, replica] = [this.#find(deed.by, deed), this.#find(reader, deed)]
-    if (!own || !replica || !this.#mustHave(reader, deed)) return []
+    const partings = [reader, deed.by].flatMap((one) =>
+      this.#changes(one, one === reader ? deed.by : reader, 'disconnect'),
+    )
+    if (!own || !replica || partings.length > 0 || !this.#mustHave(reader, deed)) return []
     return (['reactions', 'comments'] as const).flatMap((name) => {
       const [there, here] = [own.stat[name] ?? 0, replica.stat[name] ?? 0]
       const told = `${deed.text} of ${deed.by.idTag} at ${reader.idTag}`
