@@ -10,7 +10,6 @@ import { findNewest, findRival, setStatus } from './action-store.ts'
 import { announceLater } from './announce-action.ts'
 import { countAction } from './count-actions.ts'
 import { hooksOf } from './types/index.ts'
-import type { Admission } from './types/type-hooks.ts'
 import { isNewer } from './unique-key.ts'
 
 /** An action of another identity at one of the tenants that it concerns. */
@@ -29,34 +28,32 @@ export async function isLate(tx: Writer, action: StoredAction): Promise<boolean>
   return newest !== undefined && isNewer(newest, action)
 }
 
-/** How the type's hook takes it in; a `Failure` refuses it. */
-export async function admissionOf(
+/** The action as the type's hook takes it in; a `Failure` refuses it. */
+export async function takeIn(
   ports: ActionPorts,
   tx: Writer,
   { tenant, action }: Arrival,
-): Promise<Admission> {
+): Promise<StoredAction> {
   const scene = { ports, tx, tenant, action, at: nowSecs(ports.clock) }
-  return (await hooksOf(action.type).admit?.(scene)) ?? {}
+  return { ...action, ...(await hooksOf(action.type).admit?.(scene)) }
 }
 
-/** Makes an action what its readers see, with everything that follows from it; `write` stores it. */
+/** Makes an action that was taken in what its readers see, with everything that follows from it; `write` stores it. */
 export async function admitAction(
   ports: ActionPorts,
   tx: Writer,
   arrival: Arrival & { readonly write: (tx: Writer, action: StoredAction) => Promise<void> },
 ): Promise<void> {
   const { tenant, action, write } = arrival
-  const stored: StoredAction = { ...action, ...(await admissionOf(ports, tx, arrival)) }
   const rival = await findRival(tx, action)
   if (rival) await setStatus(tx, rival.actionId, 'D')
-  await write(tx, stored)
-  if (stored.withinId === undefined) await settleChildren(tx, stored)
+  await write(tx, action)
+  if (action.withinId === undefined) await settleChildren(tx, action)
   // The one it replaces was counted already.
-  if (!rival) await countAction(ports, tx, { tenant, action: stored, by: 1 })
-  const scene = { ports, tx, tenant, action: stored, at: nowSecs(ports.clock) }
-  await hooksOf(action.type).onReceive?.(scene)
-  await passOn(ports, tx, { tenant, action: stored })
-  await ports.onStored(tx, { kind: 'received', tenant, action: stored })
+  if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
+  await hooksOf(action.type).onReceive?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  await passOn(ports, tx, { tenant, action })
+  await ports.onStored(tx, { kind: 'received', tenant, action })
 }
 
 /** A community keeps to itself what those say whom it mutes. */

@@ -6,7 +6,7 @@ import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction, insertAction, setExtra, setStatus } from './action-store.ts'
-import { type Arrival, admissionOf, admitAction, isLate } from './admit-action.ts'
+import { type Arrival, admitAction, isLate, takeIn } from './admit-action.ts'
 import { admitLaterJob } from './job-kinds.ts'
 import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
 
@@ -17,18 +17,17 @@ export type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
 // Whoever cannot be reached for so long is not waited for: what the action says is its issuer's, with or without files.
 const longestWaitMs = 10 * 60_000
 
-/** Keeps an action as P until its attachments are checked (DECISIONS part 8), if there are any to be fetched. A type that
- * refuses the action refuses it before anything is fetched. */
+/** Keeps an action as P until its attachments are checked (DECISIONS part 8), if there are any to be fetched. It was
+ * taken in before: what a type refuses is not fetched for. */
 export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<boolean> {
   const { action, via } = arrival
   const { actionId, issuerTag, attachments } = action
   if (attachments.length === 0) return false
-  const admission = await admissionOf(ports, tx, arrival)
   // What a community passes on its members may read there; not always at the issuer's, who does not know them.
   const sourceTag = via ?? issuerTag
   const awaited = await ports.fetchAttachments(tx, { issuerTag, attachments, sourceTag })
   if (awaited.length === 0) return false
-  await insertAction(tx, { ...action, ...admission, isMarked: false, status: 'P' })
+  await insertAction(tx, { ...action, isMarked: false, status: 'P' })
   await markAwaited(tx, actionId, awaited)
   const runAtMs = ports.clock.now() + longestWaitMs
   await ports.jobs.enqueue(tx, admitLaterJob, { actionId }, { runAtMs, dedupKey: actionId })
@@ -64,7 +63,8 @@ async function admitPending(
   const isBlocked = (await findEffectiveRelation(tx, pending.issuerTag))?.isBlocked
   if (isBlocked || (await isLate(tx, pending))) return await setStatus(tx, actionId, 'D')
   try {
-    const action: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
+    const arrived: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
+    const action = await takeIn(ports, tx, { tenant, action: arrived })
     await admitAction(ports, tx, { tenant, action, write: promoteAction })
   } catch (error) {
     if (!(error instanceof Failure)) throw error

@@ -14,7 +14,7 @@ import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction, insertAction } from './action-store.ts'
-import { type Arrival, admitAction, isLate, relay } from './admit-action.ts'
+import { type Arrival, admitAction, isLate, relay, takeIn } from './admit-action.ts'
 import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
 import { awaitAttachments } from './pending-action.ts'
@@ -174,9 +174,12 @@ async function receiveDeletion(
 }
 
 async function receivePublished(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
-  const { action } = arrival
-  if (await isLate(tx, action)) await insertAction(tx, { ...action, status: 'D' })
-  else if (!(await awaitAttachments(ports, tx, arrival)))
-    await admitAction(ports, tx, { ...arrival, write: insertAction })
+  if (await isLate(tx, arrival.action)) {
+    await insertAction(tx, { ...arrival.action, status: 'D' })
+    return { kind: 'stored' }
+  }
+  const taken = { ...arrival, action: await takeIn(ports, tx, arrival) }
+  if (!(await awaitAttachments(ports, tx, taken)))
+    await admitAction(ports, tx, { ...taken, write: insertAction })
   return { kind: 'stored' }
 }
