@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
-import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
+import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -12,10 +12,10 @@ import { type fetchFileJob, makeVariantsJob } from './file-jobs.ts'
 import { fillFile, findFile, insertFile } from './file-store.ts'
 import {
   type CheckedDescriptor,
+  Contradiction,
   deadly,
   fetchDescriptor,
   fetchOriginal,
-  isContradiction,
   retryable,
   type Source,
 } from './remote-file.ts'
@@ -65,7 +65,7 @@ export async function fetchAndTell(
   try {
     await fetchFile(deps, payload, context)
   } catch (error) {
-    await told(error instanceof JobVerdict && isContradiction(error) ? 'contradicted' : 'unavailable')
+    await told(error instanceof Contradiction ? 'contradicted' : 'unavailable')
     throw error
   }
   await told('held')

@@ -45,7 +45,7 @@ export async function fetchDescriptor(
   assertStatus(answer.status)
   const descriptor = readDescriptor(answer.body, fileId)
   if (!descriptor || blobFileId(descriptor.content) !== fileId)
-    throw contradiction('the descriptor does not belong to the file id')
+    throw new Contradiction('the descriptor does not belong to the file id')
   return descriptor
 }
 
@@ -84,14 +84,14 @@ export async function fetchOriginal(
   const staged = await reached(deps.blobs.stage(tenantId, answer.body, { maxBytes: size, signal }))
   if (staged.hash === content.hash) return staged
   await staged.discard()
-  throw contradiction('the bytes are not those that the file id commits to')
+  throw new Contradiction('the bytes are not those that the file id commits to')
 }
 
 async function reached<Result>(attempt: Promise<Result>): Promise<Result> {
   try {
     return await attempt
   } catch (error) {
-    if (isTooLarge(error)) throw contradiction('more bytes than it may have')
+    if (isTooLarge(error)) throw new Contradiction('more bytes than it may have')
     if (!(error instanceof EgressError)) throw error
     throw finalReasons.has(error.reason) ? deadly(error.message, error) : retryable(error.message, error)
   }
@@ -108,14 +108,11 @@ function assertStatus(status: number): void {
   throw status === 400 || status === 410 ? deadly(`HTTP ${status}`) : retryable(`HTTP ${status}`)
 }
 
-/** Says that what the owner's server gives is not what the file id commits to. */
-function contradiction(message: string): JobVerdict {
-  return deadly(message, new Failure('E-VALIDATION'))
-}
-
-/** Did the owner's server give something else than the file id commits to? */
-export function isContradiction({ cause }: JobVerdict): boolean {
-  return cause instanceof Failure && cause.code === 'E-VALIDATION'
+/** What the owner's server gives is not what the file id commits to: trying again is no use. */
+export class Contradiction extends JobVerdict {
+  constructor(message: string) {
+    super(message, { kind: 'dead' })
+  }
 }
 
 /** Says that trying again is no use. */
