@@ -1,8 +1,7 @@
 import Type from 'typebox'
 import { jobKind } from '#infra/jobs/index.ts'
+import { mailJobPolicy } from './mail-job.ts'
 import { mailTemplates } from './mail-texts.ts'
-
-const minuteMs = 60_000
 
 /** A mail to the owner of the job's tenant. It names a reference by its hash: the queue holds nothing that opens. */
 export const accountMailJob = jobKind({
@@ -13,13 +12,5 @@ export const accountMailJob = jobKind({
     refHash: Type.Optional(Type.String()),
     lang: Type.Optional(Type.String()),
   }),
-  retry: {
-    maxAttempts: 12,
-    giveUpAfterMs: 24 * 60 * minuteMs,
-    firstDelayMs: 10_000,
-    longestDelayMs: 60 * minuteMs,
-  },
-  concurrency: 2,
-  leaseMs: 2 * minuteMs,
-  keepDoneMs: 0,
+  ...mailJobPolicy,
 })

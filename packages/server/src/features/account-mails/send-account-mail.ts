@@ -4,10 +4,11 @@ import { findReferenceByHash } from '#features/references/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
-import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
+import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
-import { MailError, type Mailer } from '#infra/mail/index.ts'
+import type { Mailer } from '#infra/mail/index.ts'
 import { accountMailJob } from './account-mail-job.ts'
+import { sendFromJob } from './mail-job.ts'
 import { mailLanguage } from './mail-texts.ts'
 import { mailedTo } from './queue-account-mail.ts'
 import { renderMail } from './render-mail.ts'
@@ -48,11 +49,7 @@ async function sendAccountMail(
     ...(reference?.expiresAt === undefined ? {} : { untilSecs: reference.expiresAt }),
   })
   const messageId = `<${mailId}@${tenant.idTag}>`
-  await deps.mailer.send({ to: email, messageId, ...rendered }).catch((error: unknown) => {
-    if (error instanceof MailError && error.isPermanent)
-      throw new JobVerdict(error.message, { kind: 'dead' }, error)
-    throw error
-  })
+  await sendFromJob(deps.mailer, { to: email, messageId, ...rendered })
 }
 
 /** The page where a reference becomes a password. The token is a fragment: it reaches neither logs nor `Referer`. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
-import { mailLanguage, renderMail } from '#features/account-mails/index.ts'
+import { mailJobPolicy, mailLanguage, renderMail, sendFromJob } from '#features/account-mails/index.ts'
 import {
   findReferenceByHash,
   type MakeReferenceDeps,
@@ -11,14 +11,12 @@ import {
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
-import { type JobContext, type Jobs, JobVerdict, jobKind } from '#infra/jobs/index.ts'
+import { type JobContext, type Jobs, jobKind } from '#infra/jobs/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
-import { MailError, type Mailer } from '#infra/mail/index.ts'
+import type { Mailer } from '#infra/mail/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { type ManagedIdentity, referenceSecs } from './managed-identity.ts'
 import { findIdentity } from './managed-identity-store.ts'
-
-const minuteMs = 60_000
 
 /** The mail with which an identity is activated. It names the reference by its hash: the queue holds nothing that opens. */
 export const activationMailJob = jobKind({
@@ -29,15 +27,7 @@ export const activationMailJob = jobKind({
     refHash: Type.String(),
     lang: Type.Optional(Type.String()),
   }),
-  retry: {
-    maxAttempts: 12,
-    giveUpAfterMs: 24 * 60 * minuteMs,
-    firstDelayMs: 10_000,
-    longestDelayMs: 60 * minuteMs,
-  },
-  concurrency: 2,
-  leaseMs: 2 * minuteMs,
-  keepDoneMs: 0,
+  ...mailJobPolicy,
 })
 
 export interface ActivationMailDeps {
@@ -94,11 +84,7 @@ export async function sendActivationMail(
     ...(reference.expiresAt === undefined ? {} : { untilSecs: reference.expiresAt }),
   })
   const messageId = `<${mailId}@${tenant.idTag}>`
-  await deps.mailer.send({ to: identity.email, messageId, ...mail }).catch((error: unknown) => {
-    if (error instanceof MailError && error.isPermanent)
-      throw new JobVerdict(error.message, { kind: 'dead' }, error)
-    throw error
-  })
+  await sendFromJob(deps.mailer, { to: identity.email, messageId, ...mail })
 }
 
 /** The page of the provider on which an identity is activated. The token is a fragment: it reaches neither logs nor
