@@ -58,7 +58,7 @@ interface Done {
 const longestBusyPauseMs = 50
 
 /** Makes what was committed durable. */
-export interface Log {
+interface Log {
   sync(): Promise<void>
 }
 
