@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeBase64Url, decodeCursor, encodeBase64Url, encodeCursor } from './index.ts'
 
-// `fc.string` of unit `binary` takes seconds to be made.
-const anyText = fc.array(fc.nat(0x10ffff)).map((points) => String.fromCodePoint(...points))
+// `fc.string` of unit `binary` takes seconds to be made. Lone surrogates are no Unicode scalar values: they are refused.
+const isScalar = (point: number) => point < 0xd800 || point > 0xdfff
+const anyText = fc.array(fc.nat(0x10ffff).filter(isScalar)).map((points) => String.fromCodePoint(...points))
 const withoutNul = (text: string) => text.replaceAll('\0', '')
 const value = fc.oneof(
   anyText.map(withoutNul),
