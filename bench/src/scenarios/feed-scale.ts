@@ -27,6 +27,9 @@ const lists = [
   ['a rare tag', '&tag=rare7'],
   ['a frequent word', '&search=garden'],
   ['a rare word', '&search=rareword7'],
+  ['a frequent word of nobody', '&search=garden&issuer=nobody.localhost'],
+  ['a frequent word and a rare tag', '&search=garden&tag=rare7'],
+  ['a frequent word of one type', '&search=garden&type=CMNT,POST'],
   ['new ones', '&status=N'],
   ['waiting ones', '&status=C'],
   ['new and waiting ones', '&status=C,N'],
@@ -45,6 +48,7 @@ function guestLists() {
   return [
     ['guests: feed', ''],
     ['guests: two types', '&type=POST,CMNT'],
+    ['guests: a frequent word', '&search=garden'],
     ['guests: types that are not public', '&type=MSG,ACK'],
     ['guests: one involved', `&involved=${peerTag(1)}`],
     ['guests: nobody involved', '&involved=nobody.localhost'],

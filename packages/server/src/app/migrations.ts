@@ -4,6 +4,7 @@ import {
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   listIndexMigrations,
+  searchIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   ...visitorFilesMigrations,
   ...callerMemoryMigrations,
   ...sharedFolderMigrations,
+  ...searchIndexMigrations,
 ]

@@ -41,6 +41,7 @@ import {
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
+  searchIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
@@ -86,6 +87,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...uniqueTimesMigrations,
   ...awaitedAttachmentsMigrations,
   ...listIndexMigrations,
+  ...searchIndexMigrations,
   ...callerMemoryMigrations,
 ]
 

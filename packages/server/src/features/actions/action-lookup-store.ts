@@ -4,17 +4,22 @@ import { type Reader, statement, type TenantId, type Writer } from '#infra/db/in
 import type { StoredAction } from './action.ts'
 import { fromRow, rowColumns } from './action-row.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
+import { reindexAction } from './reindex-store.ts'
 
 function settleBy(column: 'parent_id' | 'root_id' | 'subject') {
-  return statement<ActionTables, { tenantId: number; actionId: string; visibility: string }, unknown>(
-    (tables, value) =>
-      tables
-        .updateTable('actions')
-        .set({ visibility: value('visibility') })
-        .where('tenant_id', '=', value('tenantId'))
-        .where(column, '=', value('actionId'))
-        .where('within_id', '=', value('actionId'))
-        .where('visibility', 'is', null),
+  return statement<
+    ActionTables,
+    { tenantId: number; actionId: string; visibility: string },
+    { action_id: string }
+  >((tables, value) =>
+    tables
+      .updateTable('actions')
+      .set({ visibility: value('visibility') })
+      .where('tenant_id', '=', value('tenantId'))
+      .where(column, '=', value('actionId'))
+      .where('within_id', '=', value('actionId'))
+      .where('visibility', 'is', null)
+      .returning('action_id'),
   )
 }
 const settle = {
@@ -26,12 +31,11 @@ const settle = {
 /** Comments and reactions may arrive before what they are about: without a visibility of their own they take its. */
 export async function settleChildren(tx: Writer, root: StoredAction): Promise<void> {
   if (root.visibility === null) return
-  for (const column of ['parent_id', 'root_id', 'subject'] as const)
-    await tx.change(settle[column], {
-      tenantId: tx.tenantId,
-      actionId: root.actionId,
-      visibility: root.visibility,
-    })
+  const { actionId, visibility } = root
+  for (const column of ['parent_id', 'root_id', 'subject'] as const) {
+    const settled = await tx.run(settle[column], { tenantId: tx.tenantId, actionId, visibility })
+    for (const row of settled) await reindexAction(tx, row.action_id as ActionId)
+  }
 }
 
 /** Has the issuer withdrawn this action before it arrived? */

@@ -6,7 +6,6 @@ import { fromRow, rowColumns, toRow } from './action-row.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
 import { insertLookups } from './lookup-rows-store.ts'
 import { deleteSearchText, putSearchText } from './search-store.ts'
-import { searchTextOf } from './search-text.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
@@ -74,7 +73,7 @@ const updateStatus = statement<ActionTables, { tenantId: number; actionId: strin
 export async function insertAction(tx: Writer, action: StoredAction): Promise<void> {
   const [inserted] = await tx.run(insertRow, toRow(tx.tenantId, action))
   if (inserted && action.status !== 'D' && action.status !== 'T')
-    await putSearchText(tx, inserted.seq, searchTextOf(action.content))
+    await putSearchText(tx, { ...action, seq: inserted.seq })
   await insertLookups(tx, action)
 }
 
@@ -205,9 +204,9 @@ async function forgetText(tx: Writer, actionId: ActionId): Promise<void> {
   const row = await tx
     .tables<ActionTables>()
     .selectFrom('actions')
-    .select('seq')
+    .select(['seq', 'created_at'])
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
     .executeTakeFirst()
-  if (row) await deleteSearchText(tx, row.seq)
+  if (row) await deleteSearchText(tx, { seq: row.seq, createdAt: row.created_at })
 }

@@ -1,5 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { createSearchIndex } from './search-store.ts'
+import { createSearchIndex, fillSearchIndex } from './search-store.ts'
 
 // `status in ('A', 'C')` is what most lists show. Queries repeat the conditions of these indexes word for word.
 const live = "status in ('A', 'C')"
@@ -11,7 +11,6 @@ export const actionsMigrations: readonly Migration[] = [
       await createActions(schema)
       await createIndexes(schema)
       await createCompanions(schema)
-      await createSearchIndex(schema)
     },
   },
 ]
@@ -113,6 +112,17 @@ export const callerMemoryMigrations: readonly Migration[] = [
       // They counted what there was, not what was shown.
       const deletion = 'delete from action_reads'
       await schema.run({ sqlite: deletion, postgres: deletion })
+    },
+  },
+]
+
+/** The index of words, with the tenant in each term and in the order of lists. */
+export const searchIndexMigrations: readonly Migration[] = [
+  {
+    id: '1300_search_index',
+    async up(schema) {
+      await createSearchIndex(schema)
+      await fillSearchIndex(schema)
     },
   },
 ]

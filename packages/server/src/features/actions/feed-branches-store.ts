@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer } from '#features/visibility/index.ts'
 import { type Dialect, serverTenant } from '#infra/db/index.ts'
 import { type ActionFilter, type ActionOrder, visibleStatuses } from './action-filter.ts'
-import { hasWords } from './search-store.ts'
+import { comparePlace, isFound, matchOrder, matchSource, matchTime } from './search-store.ts'
 
 export type Value = (name: string) => Expression<string | number>
 export type Condition = Expression<SqlBool>
@@ -13,8 +13,9 @@ export interface FeedBranch {
   readonly conditions: readonly Condition[]
 }
 
-/** The actions; those with a tag, as `t`; those addressed to somebody besides their `audience_tag`, as `r`. */
-type Source = 'actions' | 'tags' | 'recipients'
+/** The actions; those with a tag, as `t`; those addressed to somebody besides their `audience_tag`, as `r`; on SQLite
+ * those with the words of a search, as `w`. */
+type Source = 'actions' | 'tags' | 'recipients' | 'matches'
 
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
@@ -33,13 +34,13 @@ export function listBranches(
   }: { readonly value: Value; readonly dialect: Dialect; readonly lead?: Lead | undefined },
 ): FeedBranch[] {
   const shared = [
-    ...(filter.search === undefined ? [] : [hasWords(dialect, value)]),
     isReadableBy(viewer, 'a', {
       viewerTag: value('viewerTag') as Expression<string>,
       tenantTag: value('tenantTag') as Expression<string>,
     }),
     ...plainConditions(viewer, filter, value),
   ]
+  if (filter.search !== undefined) return searchBranches(viewer, filter, { value, dialect, shared })
   const live = liveGroups(viewer, filter, value).flatMap((group) =>
     liveStarts(viewer, filter, { value, lead }).map((start) => ({ group, start })),
   )
@@ -51,6 +52,28 @@ export function listBranches(
     from,
     conditions: [...conditions, ...group, ...shared, ...timeConditions(from, filter, value)],
   }))
+}
+
+/** What a search finds is read once, through the index of words, which narrows by the filters as well; they are asked again
+ * since two names may have one mark there. */
+function searchBranches(
+  viewer: Viewer,
+  filter: ActionFilter,
+  {
+    value,
+    dialect,
+    shared,
+  }: { readonly value: Value; readonly dialect: Dialect; readonly shared: readonly Condition[] },
+): FeedBranch[] {
+  const groups = [...liveGroups(viewer, filter, value), ...unlistedGroups(viewer, filter, value)]
+  if (groups.length === 0) return []
+  const isShown = sql<SqlBool>`(${sql.join(
+    groups.map((group) => sql`(${sql.join(group, sql` and `)})`),
+    sql` or `,
+  )})`
+  const from = dialect === 'sqlite' ? 'matches' : 'actions'
+  const asked = [...residual(filter, value), ...shared, ...timeConditions(from, filter, value)]
+  return [{ from, conditions: [isFound(dialect, value), isShown, ...asked] }]
 }
 
 /** Published actions that have not expired, `C` and marked ones (`N`) apart where `A` is not asked for. */
@@ -209,9 +232,25 @@ function timeConditions(
   value: Value,
 ): Condition[] {
   const time = timeOf(from)
+  if (from === 'matches') return matchTimeConditions({ createdAfter, createdBefore }, value)
   return [
     ...(createdAfter === undefined ? [] : [sql<SqlBool>`${time} > ${value('createdAfter')}`]),
     ...(createdBefore === undefined ? [] : [sql<SqlBool>`${time} < ${value('createdBefore')}`]),
+  ]
+}
+
+/** In the index of words, times are a range of places. */
+function matchTimeConditions(
+  { createdAfter, createdBefore }: Pick<ActionFilter, 'createdAfter' | 'createdBefore'>,
+  value: Value,
+): Condition[] {
+  const next = sql`${value('createdAfter')} + 1`
+  const first = sql.lit(0)
+  return [
+    ...(createdAfter === undefined ? [] : [comparePlace('>', { createdAt: next, seq: first })]),
+    ...(createdBefore === undefined
+      ? []
+      : [comparePlace('<', { createdAt: value('createdBefore'), seq: first })]),
   ]
 }
 
@@ -259,16 +298,22 @@ const times: Record<Source, string> = {
   actions: 'a.created_at',
   tags: 't.created_at',
   recipients: 'r.created_at',
+  matches: matchTime,
 }
 
 /** What a branch is ordered by: the time in the table through whose index it is read. */
 export function timeOf(from: Source): Expression<number> {
-  return sql.ref<number>(times[from])
+  return sql.raw<number>(times[from])
 }
 
 /** Condition: stands behind the end of the page before, in the order of the list. */
 export function isBeyond(from: Source, { direction }: ActionOrder, value: Value): Condition {
   const compare = sql.raw(direction === 'desc' ? '<' : '>')
+  if (from === 'matches')
+    return comparePlace(direction === 'desc' ? '<' : '>', {
+      createdAt: value('placeAt'),
+      seq: value('placeSeq'),
+    })
   const isAfter = sql<SqlBool>`(${timeOf(from)}, a.seq) ${compare} (${value('placeAt')}, ${value('placeSeq')})`
   if (from === 'actions') return isAfter
   // Columns of two tables are not compared through an index.
@@ -282,6 +327,7 @@ const sources: Record<Source, string> = {
     where a.tenant_id = t.tenant_id and a.action_id = t.action_id and`,
   recipients: `action_recipients as r cross join actions as a
     where a.tenant_id = r.tenant_id and a.action_id = r.action_id and`,
+  matches: matchSource,
 }
 
 /** The times and numbers of a list's actions, a page of them. The branches have the order of the list already: SQLite merges
@@ -292,7 +338,9 @@ export function pageOf(
   { value, dialect }: { readonly value: Value; readonly dialect: Dialect },
 ): Expression<unknown> {
   const direction = sql.raw(order.direction)
-  const inOrder = sql`order by created_at ${direction}, seq ${direction}`
+  const inOrder = branches.some(({ from }) => from === 'matches')
+    ? sql`order by ${sql.raw(matchOrder)} ${direction}`
+    : sql`order by created_at ${direction}, seq ${direction}`
   const selects = branches.map((branch) => {
     const select = selectFrom(branch, value, sql`${timeOf(branch.from)} as created_at, a.seq as seq`)
     const own = sql`${timeOf(branch.from)} ${direction}, a.seq ${direction}`

@@ -67,6 +67,10 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['one issuer and a type', owner, { issuer: friend, types: ['MSG'] }, newest],
   ['one issuer and a type of what is public', guest, { issuer: friend, types: ['MSG'] }, newest],
   ['words', owner, { search: 'garden' }, newest],
+  ['the next page of words', owner, { search: 'garden' }, next],
+  ['words from the oldest', owner, { search: 'garden' }, oldest],
+  ['words of one issuer in what is public', guest, { search: 'garden', issuer: friend }, newest],
+  ['words and a tag before a time', owner, { search: 'garden', tag: 'garden', createdBefore: 5 }, newest],
 ]
 
 eachDialect('a list of actions', (open) => {
@@ -97,15 +101,19 @@ eachDialect('a list of actions', (open) => {
     }, 60_000)
 
   if (open.dialect === 'sqlite') {
-    // Ids and words are looked up, and their few rows sorted.
-    const read = cases.filter(([, , filter]) => !filter.actionIds && !filter.search)
+    // Ids are looked up, and their few rows sorted.
+    const read = cases.filter(([, , filter]) => !filter.actionIds)
     test.each(read)('is read without looking through what it does not show: %s', async (...given) => {
       const [, caller, filter, order] = given
       const { makeTenant } = await openLab()
       const { tenant, reader } = await makeTenant('alice.example.com')
       const steps = await stepsOf(reader, { caller, filter, order, tenant })
-      expect(steps.filter((step) => /^SCAN (?!k$)|TEMP B-TREE (?!FOR LAST TERM)/.test(step))).toEqual([])
-      if (order.after) expect(steps.join()).toMatch(/created_at[,<>)]/)
+      // Matches of words come in the order of the list (FTS5: 64 by rowid, 128 backwards). Only a page of them is sorted.
+      const found = steps.filter((step) => !/^SCAN w VIRTUAL TABLE INDEX (64|192):/.test(step))
+      const isMatches = found.length < steps.length
+      const sorts = isMatches ? 'TEMP B-TREE FOR (?!ORDER BY)' : 'TEMP B-TREE (?!FOR LAST TERM)'
+      expect(found.filter((step) => new RegExp(`^SCAN (?!k$)|${sorts}`).test(step))).toEqual([])
+      if (order.after && !isMatches) expect(steps.join()).toMatch(/created_at[,<>)]/)
     })
   }
 })
@@ -158,7 +166,7 @@ async function stepsOf(
   const built = buildList(reader.tables(), how, { viewer, filter, order, now: 1 })
   if (reader.dialect === 'sqlite') {
     const plan = (await built?.explain(undefined, sql`query plan`)) as { detail: string }[]
-    const isStep = /^(SEARCH|SCAN) (a|t|r|k|action_texts)\b|TEMP B-TREE|MERGE/
+    const isStep = /^(SEARCH|SCAN) (a|t|r|k|w)\b|TEMP B-TREE|MERGE/
     return plan.map(({ detail }) => detail).filter((step) => isStep.test(step))
   }
   const plan = (await built?.explain(undefined, sql`costs off`)) as { 'QUERY PLAN': string }[]

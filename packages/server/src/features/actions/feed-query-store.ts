@@ -93,7 +93,8 @@ export function shownAmong(
   { viewer, value }: { readonly viewer: Viewer; readonly value: Value },
 ) {
   const found = sql<{ created_at: number; seq: number }>`(${keys})`.as('k')
-  const chosen = tables.selectFrom(found).innerJoin('actions as a', 'a.seq', 'k.seq')
+  // SQLite keeps to the order of a cross join: the page, then its actions.
+  const chosen = tables.selectFrom(found).crossJoin('actions as a').whereRef('a.seq', '=', 'k.seq')
   return withCompanions(chosen as unknown as ReturnType<typeof selectActions>, viewer, value)
 }
 
@@ -128,7 +129,8 @@ export function listValues(
   { viewer, filter, now }: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly now: number },
 ): FeedValues | undefined {
   const { types = [], actionIds = [], statuses: _, excludeOwn: __, search, ...named } = filter
-  const words = search === undefined ? '' : searchQuery(reader, search)
+  const isGuest = viewer.idTag === undefined
+  const words = search === undefined ? '' : searchQuery(reader, { search, filter, isGuest })
   if (words === undefined) return undefined
   const given = Object.entries(named).filter(
     (entry): entry is [string, string | number] => entry[1] !== undefined,

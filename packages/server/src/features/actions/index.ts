@@ -9,6 +9,7 @@ export {
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   listIndexMigrations,
+  searchIndexMigrations,
   tagTimesMigrations,
   uniqueTimesMigrations,
 } from './actions-migrations.ts'

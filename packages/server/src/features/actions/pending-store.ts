@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionTables } from './action-tables.ts'
+import { reindexAction } from './reindex-store.ts'
 
 /** Notes which attachments of an action are still to be checked. */
 export async function markAwaited(tx: Writer, actionId: ActionId, fileIds: readonly FileId[]): Promise<void> {
@@ -59,4 +60,5 @@ export async function promoteAction(tx: Writer, action: StoredAction): Promise<v
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', action.actionId)
     .execute()
+  await reindexAction(tx, action.actionId)
 }

@@ -1,7 +1,6 @@
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type IndexedAction, listIndexedActions } from './reindex-store.ts'
 import { compactSearchIndex, deleteSearchText, putSearchText } from './search-store.ts'
-import { searchTextOf } from './search-text.ts'
 
 interface Deps {
   readonly db: Database
@@ -12,14 +11,14 @@ const actionsAtOnce = 200
 
 /** Lets the actions of a tenant be found by their words, after they were brought from elsewhere without the index. */
 export async function indexActions(deps: Deps, tenantId: TenantId): Promise<void> {
-  await eachAction(deps, tenantId, async (tx, { seq, content, isFound }) => {
-    if (isFound) await putSearchText(tx, seq, searchTextOf(content))
+  await eachAction(deps, tenantId, async (tx, action) => {
+    if (action.isFound) await putSearchText(tx, action)
   })
 }
 
 /** Takes the words of a tenant's actions out of the index, before the actions themselves are removed. */
 export async function unindexActions(deps: Deps, tenantId: TenantId): Promise<void> {
-  await eachAction(deps, tenantId, (tx, { seq }) => deleteSearchText(tx, seq))
+  await eachAction(deps, tenantId, deleteSearchText)
   // Until then its parts hold the words, though nothing is found by them.
   while (await deps.db.transact(tenantId, compactSearchIndex));
 }

@@ -1,10 +1,11 @@
+import type { ActionId } from '@kith/protocol'
 import { sql } from 'kysely'
-import type { Reader } from '#infra/db/index.ts'
-import type { ActionTables } from './action-tables.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
+import { fromRow, rowColumns } from './action-row.ts'
+import type { ActionRow, ActionTables } from './action-tables.ts'
+import { deleteSearchText, type Indexed, putSearchText } from './search-store.ts'
 
-export interface IndexedAction {
-  readonly seq: number
-  readonly content: Readonly<Record<string, unknown>> | undefined
+export interface IndexedAction extends Indexed {
   /** Deleted ones are not found. */
   readonly isFound: boolean
 }
@@ -17,15 +18,30 @@ export async function listIndexedActions(
   const rows = await reader
     .tables<ActionTables>()
     .selectFrom('actions')
-    .select(['seq', 'content', 'status'])
+    .select([...rowColumns, 'seq'])
     .where('tenant_id', '=', reader.tenantId)
     .where(sql<number>`seq`, '>', after)
     .orderBy('seq')
     .limit(limit)
     .execute()
-  return rows.map(({ seq, content, status }) => ({
-    seq,
-    content: content === null ? undefined : (JSON.parse(content) as Record<string, unknown>),
-    isFound: status !== 'D' && status !== 'T',
-  }))
+  return rows.map(toIndexed)
+}
+
+/** Indexes an action anew, after members of it have changed. */
+export async function reindexAction(tx: Writer, actionId: ActionId): Promise<void> {
+  const row = await tx
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select([...rowColumns, 'seq'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .executeTakeFirst()
+  if (!row) return
+  const action = toIndexed(row)
+  await deleteSearchText(tx, action)
+  if (action.isFound) await putSearchText(tx, action)
+}
+
+function toIndexed({ seq, ...row }: ActionRow & { readonly seq: number }): IndexedAction {
+  return { ...fromRow(row), seq, isFound: row.status !== 'D' && row.status !== 'T' }
 }

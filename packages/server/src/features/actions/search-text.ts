@@ -8,13 +8,13 @@ export function searchTextOf(content: Readonly<Record<string, unknown>> | undefi
   if (!content) return ''
   const texts = readMembers.map((name) => content[name]).filter((text) => typeof text === 'string')
   return wordsOf(texts.join(' '))
-    .flatMap((word) => (isUnspaced(word) ? [...new Set([...pairsOf(word), [...word].at(-1)])] : word))
+    .flatMap((word) => (isUnspacedWord(word) ? [...new Set([...pairsOf(word), [...word].at(-1)])] : word))
     .join(' ')
 }
 
 /** The words that somebody looks for; each is found where a word begins with it. */
 export function searchWords(search: string): string[] {
-  const words = wordsOf(search).flatMap((word) => (isUnspaced(word) ? pairsOf(word) : word))
+  const words = wordsOf(search).flatMap((word) => (isUnspacedWord(word) ? pairsOf(word) : word))
   return [...new Set(words)].slice(0, maxWords)
 }
 
@@ -23,12 +23,18 @@ const unspaced = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao
 const aWord = new RegExp(`(?:(?=[${unspaced}])[\\p{L}\\p{N}])+|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, 'gu')
 const beginsUnspaced = new RegExp(`^[${unspaced}]`, 'u')
 
+// PostgreSQL takes terms of 2 046 bytes. Longer words are found by their beginnings.
+const maxWordLength = 200
+
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  return plain.match(aWord) ?? []
+  return (plain.match(aWord) ?? []).map((word) =>
+    isUnspacedWord(word) ? word : [...word].slice(0, maxWordLength).join(''),
+  )
 }
 
-function isUnspaced(word: string): boolean {
+/** Is it of a script that is written without spaces? */
+export function isUnspacedWord(word: string): boolean {
   return beginsUnspaced.test(word)
 }
 
