@@ -5,7 +5,6 @@ import { collectionEndpoints, RecentReads, removeItems } from '#features/collect
 import {
   dropFiles,
   type FetchDeps,
-  type FetchOutcome,
   type FileObserver,
   type FileViewer,
   fetchAndTell,
@@ -188,9 +187,11 @@ function wireFetches(
   { tenants }: IdentityFeatures,
   { fetchDeps, ports }: { readonly fetchDeps: FetchDeps; readonly ports: ActionPorts },
 ): void {
-  const onTried = async (tenantId: TenantId, fileId: FileId, verdict: FetchOutcome) => {
+  const onTried: Parameters<typeof fetchAndTell>[0]['onTried'] = async (tenantId, tried, verdict) => {
     const tenant = await tenants.findById(tenantId)
-    if (tenant) await db.transact(tenantId, (tx) => settleAttachment(ports, tx, { tenant, fileId, verdict }))
+    if (!tenant) return
+    const told = { tenant, fileId: tried.fileId, issuerTag: tried.ownerTag, verdict }
+    await db.transact(tenantId, (tx) => settleAttachment(ports, tx, told))
   }
   const deps = { ...fetchDeps, onTried }
   jobs.handle(fetchFileJob, (payload, context) => fetchAndTell(deps, payload, context))

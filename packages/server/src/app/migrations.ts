@@ -1,6 +1,7 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
 import {
   actionsMigrations,
+  attachmentIssuersMigrations,
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   listIndexMigrations,
@@ -13,6 +14,7 @@ import { busMigrations } from '#features/bus/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import {
+  attachedByOwnerMigrations,
   filesMigrations,
   folderListMigrations,
   sharedFolderMigrations,
@@ -27,7 +29,7 @@ import { registrationMigrations } from '#features/registration/index.ts'
 import { leadersMigrations, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
-import { sharesMigrations } from '#features/shares/index.ts'
+import { copySubjectsMigrations, sharesMigrations } from '#features/shares/index.ts'
 import { signInMigrations } from '#features/sign-in/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'
@@ -71,4 +73,7 @@ export const migrations: readonly Migration[] = [
   ...callerMemoryMigrations,
   ...sharedFolderMigrations,
   ...searchIndexMigrations,
+  ...attachmentIssuersMigrations,
+  ...attachedByOwnerMigrations,
+  ...copySubjectsMigrations,
 ]

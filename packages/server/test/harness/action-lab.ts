@@ -31,6 +31,7 @@ import {
   type ActionPorts,
   actionEndpoints,
   actionsMigrations,
+  attachmentIssuersMigrations,
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   findConcerned,
@@ -89,6 +90,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...listIndexMigrations,
   ...searchIndexMigrations,
   ...callerMemoryMigrations,
+  ...attachmentIssuersMigrations,
 ]
 
 interface Sent {

@@ -14,7 +14,12 @@ import {
   type Visibility,
 } from '@kith/protocol'
 import { afterAll, afterEach } from 'vitest'
-import { actionsMigrations, listIndexMigrations, tagTimesMigrations } from '#features/actions/index.ts'
+import {
+  actionsMigrations,
+  attachmentIssuersMigrations,
+  listIndexMigrations,
+  tagTimesMigrations,
+} from '#features/actions/index.ts'
 import {
   collectionEndpoints,
   collectionsMigrations,
@@ -22,6 +27,7 @@ import {
   removeItems,
 } from '#features/collections/index.ts'
 import {
+  attachedByOwnerMigrations,
   type FileEndpointDeps,
   fileEndpoints,
   filesMigrations,
@@ -79,12 +85,13 @@ const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}
 export function identity(
   idTag: IdTag,
   tenant: Tenant,
-  options: { role?: CommunityRole; scope?: string } = {},
+  options: { role?: CommunityRole; scope?: string; sessionId?: string } = {},
 ): Caller {
   const isOwner = idTag === tenant.idTag
-  const { role = isOwner ? 'leader' : 'public', scope } = options
+  const { role = isOwner ? 'leader' : 'public', scope, sessionId } = options
   const parsed = scope === undefined ? undefined : parseScope(scope)
-  return { kind: 'identity', idTag, tokenUse: 'login', scope: parsed, role, isOwner, isAdmin: false }
+  const rights = { tokenUse: 'login', scope: parsed, role, isOwner, isAdmin: false } as const
+  return { kind: 'identity', idTag, ...rights, ...(sessionId === undefined ? {} : { sessionId }) }
 }
 
 /** Somebody who holds nothing but the token of a reference, which may be gone. */
@@ -163,6 +170,8 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...collectionsMigrations,
       ...uploadsMigrations,
       ...visitorFilesMigrations,
+      ...attachmentIssuersMigrations,
+      ...attachedByOwnerMigrations,
     ],
     clock,
   })
@@ -363,7 +372,7 @@ interface LabTables {
   blob_claims: { tenant_id: number; reservation_id: string; blob_hash: string }
   jobs: { tenant_id: number; kind: string }
   actions: Record<string, string | number | null>
-  action_attachments: { tenant_id: number; file_id: string; action_id: string }
+  action_attachments: { tenant_id: number; file_id: string; action_id: string; issuer_tag: string }
   storage_usage: { tenant_id: number; used_bytes: number; files: number }
   uploads: { tenant_id: number; upload_id: string }
 }
@@ -455,7 +464,7 @@ function storage(db: Database, clock: TestClock, blobDir: string) {
         for (const fileId of attachments)
           await write
             .insertInto('action_attachments')
-            .values({ tenant_id: tx.tenantId, file_id: fileId, action_id: actionId })
+            .values({ tenant_id: tx.tenantId, file_id: fileId, action_id: actionId, issuer_tag: issuer })
             .execute()
       })
       return actionId

@@ -39,6 +39,12 @@ export interface ActionTables {
     shares: number
   }
   action_recipients: { tenant_id: number; action_id: string; id_tag: string; created_at: number }
-  action_attachments: { tenant_id: number; file_id: string; action_id: string; awaited: number }
+  action_attachments: {
+    tenant_id: number
+    file_id: string
+    action_id: string
+    issuer_tag: string
+    awaited: number
+  }
   action_tags: { tenant_id: number; tag: string; action_id: string; created_at: number }
 }

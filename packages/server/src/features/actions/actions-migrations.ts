@@ -95,6 +95,25 @@ export const awaitedAttachmentsMigrations: readonly Migration[] = [
   },
 ]
 
+/** Who attached a file: what somebody else says of a file is not looked at when it is asked who may read it. */
+export const attachmentIssuersMigrations: readonly Migration[] = [
+  {
+    id: '1310_attachment_issuers',
+    async up(schema) {
+      await schema.addColumn('action_attachments', 'issuer_tag', "text default ''")
+      const copy = `update action_attachments set issuer_tag = coalesce((select a.issuer_tag from actions as a
+        where a.tenant_id = action_attachments.tenant_id and a.action_id = action_attachments.action_id), '')`
+      await schema.run({ sqlite: copy, postgres: copy })
+      await schema.createIndex('action_attachments_by_issuer', 'action_attachments', [
+        'tenant_id',
+        'issuer_tag',
+        'file_id',
+        'action_id',
+      ])
+    },
+  },
+]
+
 /** What is remembered for callers: the first answer to an idempotency key, and which comments somebody has read. */
 export const callerMemoryMigrations: readonly Migration[] = [
   {

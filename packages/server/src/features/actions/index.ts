@@ -6,6 +6,7 @@ export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './ac
 export { findStoredAction } from './action-store.ts'
 export {
   actionsMigrations,
+  attachmentIssuersMigrations,
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   listIndexMigrations,

@@ -23,13 +23,15 @@ const insertRecipient = statement<ActionTables, DatedValues, unknown>((tables, v
   }),
 )
 
-const insertAttachment = statement<ActionTables, LookupValues, unknown>((tables, value) =>
-  tables.insertInto('action_attachments').values({
-    tenant_id: value('tenantId'),
-    action_id: value('actionId'),
-    file_id: value('name'),
-    awaited: sql.lit(0),
-  }),
+const insertAttachment = statement<ActionTables, LookupValues & { readonly issuerTag: string }, unknown>(
+  (tables, value) =>
+    tables.insertInto('action_attachments').values({
+      tenant_id: value('tenantId'),
+      action_id: value('actionId'),
+      file_id: value('name'),
+      issuer_tag: value('issuerTag'),
+      awaited: sql.lit(0),
+    }),
 )
 
 const insertTag = statement<ActionTables, DatedValues, unknown>((tables, value) =>
@@ -44,12 +46,12 @@ const insertTag = statement<ActionTables, DatedValues, unknown>((tables, value) 
 /** Writes what an action is looked up by beside its own columns: the rest of its audience, attachments and tags. */
 export async function insertLookups(
   tx: Writer,
-  { actionId, audienceTag, audience, attachments, content, createdAt }: StoredAction,
+  { actionId, issuerTag, audienceTag, audience, attachments, content, createdAt }: StoredAction,
 ): Promise<void> {
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
   // No action is found twice by its audience.
   for (const idTag of audience.filter((one) => one !== audienceTag))
     await tx.change(insertRecipient, { ...of(idTag), createdAt })
-  for (const fileId of attachments) await tx.change(insertAttachment, of(fileId))
+  for (const fileId of attachments) await tx.change(insertAttachment, { ...of(fileId), issuerTag })
   for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), createdAt })
 }

@@ -1,4 +1,4 @@
-import { type ActionId, type FileId, findActionType } from '@kith/protocol'
+import { type ActionId, type FileId, findActionType, type IdTag } from '@kith/protocol'
 import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
@@ -34,14 +34,20 @@ export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: 
   return true
 }
 
-/** Tells the actions that wait for a file what became of it. */
+/** Tells the actions of an issuer that wait for a file what became of it at that issuer's: what another server says of
+ * the same file is nothing to them. */
 export async function settleAttachment(
   ports: ActionPorts,
   tx: Writer,
-  told: { readonly tenant: Tenant; readonly fileId: FileId; readonly verdict: AttachmentVerdict },
+  told: {
+    readonly tenant: Tenant
+    readonly fileId: FileId
+    readonly issuerTag: IdTag
+    readonly verdict: AttachmentVerdict
+  },
 ): Promise<void> {
-  const { tenant, fileId, verdict } = told
-  for (const actionId of await endAwaiting(tx, fileId)) {
+  const { tenant, verdict } = told
+  for (const actionId of await endAwaiting(tx, told)) {
     if (verdict === 'contradicted') await refusePending(tx, actionId, new Failure('E-VALIDATION'))
     else if (!(await isAwaiting(tx, actionId))) await admitPending(ports, tx, { tenant, actionId })
   }

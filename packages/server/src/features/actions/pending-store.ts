@@ -1,4 +1,4 @@
-import type { ActionId, FileId } from '@kith/protocol'
+import type { ActionId, FileId, IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
@@ -17,13 +17,17 @@ export async function markAwaited(tx: Writer, actionId: ActionId, fileIds: reado
     .execute()
 }
 
-/** Nobody waits for this file any more; the actions that did. */
-export async function endAwaiting(tx: Writer, fileId: FileId): Promise<ActionId[]> {
+/** The issuer's actions wait for this file no longer; those that did. */
+export async function endAwaiting(
+  tx: Writer,
+  { fileId, issuerTag }: { readonly fileId: FileId; readonly issuerTag: IdTag },
+): Promise<ActionId[]> {
   const rows = await tx
     .tables<ActionTables>()
     .updateTable('action_attachments')
     .set({ awaited: 0 })
     .where('tenant_id', '=', tx.tenantId)
+    .where('issuer_tag', '=', issuerTag)
     .where('file_id', '=', fileId)
     .where('awaited', '=', 1)
     .returning('action_id')

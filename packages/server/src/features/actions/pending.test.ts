@@ -25,9 +25,13 @@ eachDialect('an action from elsewhere with attachments', (open) => {
       attachments: [one, other],
     })
     await lab.settle()
-    const tried = (fileId: FileId, verdict: Parameters<typeof settleAttachment>[2]['verdict']) =>
+    const tried = (
+      fileId: FileId,
+      verdict: Parameters<typeof settleAttachment>[2]['verdict'],
+      issuerTag = alice.idTag,
+    ) =>
       lab.db.transact(bob.tenant.tenantId, (tx) =>
-        settleAttachment(lab.ports, tx, { tenant: bob.tenant, fileId, verdict }),
+        settleAttachment(lab.ports, tx, { tenant: bob.tenant, fileId, issuerTag, verdict }),
       )
     return { lab, alice, bob, actionId, tried }
   }
@@ -85,6 +89,16 @@ eachDialect('an action from elsewhere with attachments', (open) => {
     lab.clock.advance(11 * minuteMs)
     await lab.settle()
     expect(await idsOf(bob)).toEqual([])
+  })
+
+  test('is not told by what became of the same files at somebody else’s', async () => {
+    const { bob, actionId, tried } = await start()
+    const stranger = 'mallory.example.com' as typeof bob.idTag
+    await tried(one, 'contradicted', stranger)
+    for (const fileId of [one, other]) await tried(fileId, 'held', stranger)
+    expect(await bob.get(actionId)).toMatchObject({ status: 'P' })
+    for (const fileId of [one, other]) await tried(fileId, 'held')
+    expect(await bob.get(actionId)).toMatchObject({ status: 'A' })
   })
 
   test('waits for nothing that is there already', async () => {

@@ -19,7 +19,8 @@ export async function updateCopyEnd(
     .where('is_copy', '=', 1)
     .where(
       sql<SqlBool>`not exists (select 1 from action_attachments as attached
-        where attached.tenant_id = files.tenant_id and attached.file_id = files.file_id)`,
+        where attached.tenant_id = files.tenant_id and attached.file_id = files.file_id
+        and attached.issuer_tag = files.owner_tag)`,
     )
     .execute()
 }

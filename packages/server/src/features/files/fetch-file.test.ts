@@ -11,9 +11,11 @@ import type { BlobHash } from '#infra/blobs/index.ts'
 import { createDnsResolver } from '#infra/dns/index.ts'
 import { createEgress } from '#infra/egress/index.ts'
 import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
+import { updateCopyEnd } from './copy-store.ts'
 import { type FetchDeps, fetchFile } from './fetch-file.ts'
 import { commitTo } from './file.ts'
 import { queueFetches } from './queue-fetches.ts'
+import { addSharedFile } from './shared-file.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -21,6 +23,7 @@ afterEach(async () => {
 })
 
 const owner = identity(aliceTag, alice)
+const caraTag = 'cara.example' as IdTag
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex') as BlobHash
 
 interface Remote {
@@ -242,6 +245,57 @@ eachDialect('A file of another server', (open) => {
         queueFetches(lab, tx, { ...received, sourceTag: received.issuerTag }),
       )
     expect(await lab.remains()).toMatchObject({ jobs: 1 })
+    // Nor does one who names it first keep it from its owner.
+    const ofCara = { ...received, issuerTag: caraTag, sourceTag: caraTag }
+    await lab.db.transact(alice.tenantId, (tx) => queueFetches(lab, tx, ofCara))
+    expect(await lab.remains()).toMatchObject({ jobs: 2 })
+  })
+
+  test('stays its owner’s when others have the same bytes, and is shown by none of their actions', async () => {
+    const remote = remoteFile(hello)
+    const { lab, origin, deps, attempt } = await fetched(remote)
+    const shown = () => lab.send('GET', `/api/files/${remote.fileId}`)
+    const attached = { visibility: 'P', attachments: [remote.fileId] } as const
+    await attempt()
+    await fetchFile(deps, { fileId: remote.fileId, ownerTag: caraTag }, context)
+    expect(origin.requests).toHaveLength(2)
+    await lab.putAction(alice, { ...attached, issuer: caraTag })
+    await lab.putAction(alice, attached)
+    expect((await shown()).status).toBe(404)
+    await lab.putAction(alice, { ...attached, issuer: bobTag })
+    expect((await shown()).body.toString()).toBe('hello')
+  })
+
+  test('that its owner shared is filled by none but its owner', async () => {
+    const remote = remoteFile(hello)
+    const { lab, origin, deps, attempt } = await fetched(remote)
+    const shared = { fileId: remote.fileId, ownerTag: bobTag, expiresAt: undefined }
+    await lab.db.transact(alice.tenantId, (tx) =>
+      addSharedFile(lab.deps, tx, { ...shared, fileName: 'a.txt', contentType: 'text/plain' }),
+    )
+    await fetchFile(deps, { fileId: remote.fileId, ownerTag: caraTag }, context)
+    expect(origin.requests).toEqual([])
+    await attempt()
+    expect((await lab.send('GET', `/api/files/${remote.fileId}`, { as: owner })).status).toBe(200)
+  })
+
+  test.each([
+    [caraTag, 404],
+    [bobTag, 200],
+  ])('ends with its share, whatever %s attaches it to: %i', async (issuer, status) => {
+    const { fileId } = remoteFile(hello)
+    const lab = await openLab()
+    const shared = { fileId, ownerTag: bobTag, fileName: 'a.txt', contentType: 'text/plain' }
+    const nowSecs = Math.floor(lab.clock.now() / 1000)
+    await lab.db.transact(alice.tenantId, (tx) =>
+      addSharedFile(lab.deps, tx, { ...shared, expiresAt: undefined }),
+    )
+    await lab.putAction(alice, { visibility: null, attachments: [fileId], issuer })
+    await lab.db.transact(alice.tenantId, (tx) =>
+      updateCopyEnd(tx, { fileId, ownerTag: bobTag, expiresAt: nowSecs + 10 }),
+    )
+    lab.clock.advance(11_000)
+    expect((await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).status).toBe(status)
   })
 
   test('is not taken from whoever says it is theirs when it is the tenant’s own', async () => {

@@ -7,7 +7,7 @@ import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { hasVariants, type NewFile } from './file.ts'
+import { hasVariants, type NewFile, type StoredFile } from './file.ts'
 import { type fetchFileJob, makeVariantsJob } from './file-jobs.ts'
 import { fillFile, findFile, insertFile } from './file-store.ts'
 import {
@@ -45,10 +45,14 @@ const maxUnaskedBytes = 25 * 1024 * 1024
 /** What became of an attempt. */
 export type FetchOutcome = 'held' | 'unavailable' | 'contradicted'
 
-interface Wanted {
-  readonly tenantId: TenantId
+/** A file as the one owner's. */
+interface Tried {
   readonly fileId: FileId
   readonly ownerTag: IdTag
+}
+
+interface Wanted extends Tried {
+  readonly tenantId: TenantId
   /** At whose server to ask. */
   readonly sourceTag: IdTag
 }
@@ -56,12 +60,13 @@ interface Wanted {
 /** The same, and tells `onTried` of each attempt what became of it; it may be told twice. */
 export async function fetchAndTell(
   deps: FetchDeps & {
-    readonly onTried: (tenantId: TenantId, fileId: FileId, outcome: FetchOutcome) => Promise<void>
+    readonly onTried: (tenantId: TenantId, tried: Tried, outcome: FetchOutcome) => Promise<void>
   },
   payload: Static<(typeof fetchFileJob)['payload']>,
   context: JobContext,
 ): Promise<void> {
-  const told = (outcome: FetchOutcome) => deps.onTried(context.tenantId, payload.fileId as FileId, outcome)
+  const tried = { fileId: payload.fileId as FileId, ownerTag: payload.ownerTag as IdTag }
+  const told = (outcome: FetchOutcome) => deps.onTried(context.tenantId, tried, outcome)
   try {
     await fetchFile(deps, payload, context)
   } catch (error) {
@@ -81,11 +86,16 @@ export async function fetchFile(
   const sourceTag = (payload.sourceTag ?? ownerTag) as IdTag
   const wanted: Wanted = { tenantId, fileId: payload.fileId as FileId, ownerTag, sourceTag }
   const known = await findFile(deps.db.reader(tenantId), wanted.fileId)
-  if (known && (known.content || !known.isCopy || known.status === 'D')) return
+  if (known && (known.content || !isCopyOf(known, ownerTag) || known.status === 'D')) return
   const source = await findSource(deps, wanted, signal)
   const descriptor = await fetchDescriptor(deps, source, wanted.fileId)
   if (descriptor.size > maxUnaskedBytes && !payload.isAskedFor) await announce(deps, wanted, descriptor)
   else await fetchContent(deps, wanted, source, descriptor)
+}
+
+/** What is here as somebody else's stays theirs, whoever has the same bytes. */
+function isCopyOf(file: StoredFile, ownerTag: IdTag): boolean {
+  return file.isCopy && file.ownerTag === ownerTag
 }
 
 async function findSource(

@@ -1,7 +1,7 @@
 import type { CommunityRole, FileId, IdTag, SharePermission, Visibility } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { actionsMigrations } from '#features/actions/index.ts'
+import { actionsMigrations, attachmentIssuersMigrations } from '#features/actions/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { makeReference, referencesMigrations } from '#features/references/index.ts'
 import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
@@ -16,7 +16,12 @@ import { jobsMigrations } from '#infra/jobs/index.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { listFilePage, listFilesFrom } from './file-list-store.ts'
 import { insertFile } from './file-store.ts'
-import { filesMigrations, sharedFolderMigrations, visitorFilesMigrations } from './files-migrations.ts'
+import {
+  attachedByOwnerMigrations,
+  filesMigrations,
+  sharedFolderMigrations,
+  visitorFilesMigrations,
+} from './files-migrations.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
 const now = 1_000_000
@@ -32,9 +37,10 @@ interface ModelFile {
   readonly isCopy: boolean
   readonly visibility: Visibility
   readonly isTrashed: boolean
-  /** Visibility of the action it is attached to. */
-  readonly attachedTo: Visibility | undefined
+  /** The actions it is attached to. */
+  readonly attachedTo: readonly { readonly visibility: Visibility; readonly issuer: IdTag }[]
 }
+type Shown = ModelFile['attachedTo'][number]
 interface ModelShare {
   readonly file: number
   readonly to: { readonly person: IdTag } | { readonly readersOf: number }
@@ -64,7 +70,10 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 9 }).chain((count)
         isCopy: fc.boolean().map((value) => value && at % 3 === 0),
         visibility,
         isTrashed: fc.integer({ min: 0, max: 5 }).map((value) => value === 0),
-        attachedTo: fc.option(visibility, { nil: undefined, freq: 2 }),
+        attachedTo: fc.array(
+          fc.record({ visibility, issuer: fc.constantFrom(hostTag, hostTag, ...strangers) }),
+          { maxLength: 2 },
+        ),
       }),
     ),
   )
@@ -177,13 +186,17 @@ function levelGiven(world: World, viewer: ModelViewer, at: number, readable: Rea
   const found = [
     isOwner ? (viewer.contributes ? 3 : 1) : 0,
     viewer.circles.includes(file.visibility) && file.visibility !== null ? 1 : 0,
-    file.attachedTo !== undefined && mayReadAction(viewer, file.attachedTo) ? 1 : 0,
+    file.attachedTo.some((action) => isBy(action.issuer, file) && mayReadAction(viewer, action)) ? 1 : 0,
   ]
   for (const above of giversOf(world, at)) {
     found.push(viewer.held[above] ?? 0)
     for (const { file: shared, to, permission: given, isExpired } of world.shares) {
       if (shared !== above || isExpired) continue
-      const isTo = 'person' in to ? to.person === viewer.idTag : readable.has(to.readersOf)
+      // Who reads a copy is said by actions from elsewhere.
+      const isTo =
+        'person' in to
+          ? to.person === viewer.idTag
+          : readable.has(to.readersOf) && !world.files[to.readersOf]?.isCopy
       found.push(isTo ? levels[given] : 0)
     }
   }
@@ -191,8 +204,15 @@ function levelGiven(world: World, viewer: ModelViewer, at: number, readable: Rea
   return isGone(world, at) && level < 2 ? 0 : level
 }
 
-const mayReadAction = (viewer: ModelViewer, code: Visibility) =>
-  code !== null && viewer.circles.includes(code)
+/** Only its owner shows a file: for what is no copy, the tenant. */
+const isBy = (issuer: IdTag, { isCopy, owner }: ModelFile) => issuer === (isCopy ? owner : hostTag)
+
+/** What others sent to their followers is read by nobody else here. */
+const mayReadAction = (viewer: ModelViewer, { visibility: code, issuer }: Shown) => {
+  if (viewer.idTag !== undefined && viewer.idTag === issuer) return true
+  const isForAll = code === 'P' || code === 'V' || issuer === hostTag
+  return code !== null && isForAll && viewer.circles.includes(code)
+}
 
 const callersOf = (world: World, tenant: Tenant): [string, Caller, (at: number) => number][] => {
   const as = (idTag: IdTag, scope?: string) => {
@@ -245,6 +265,7 @@ eachDialect('Access to files', (open) => {
           sharedFolderMigrations,
         ],
         ...[sessionsMigrations, referencesMigrations, collectionsMigrations],
+        ...[attachmentIssuersMigrations, attachedByOwnerMigrations],
       ].flat(),
       clock,
     })
@@ -344,22 +365,18 @@ async function store(db: Database, clock: TestClock, tenant: Tenant, world: Worl
           .where('tenant_id', '=', tenantId)
           .where('file_id', '=', idOf(at))
           .execute()
-      if (file.attachedTo === undefined) continue
-      const action = {
-        tenant_id: tenantId,
-        action_id: `a${at}`,
-        issuer_tag: hostTag,
-        visibility: file.attachedTo,
+      for (const [number, { visibility, issuer }] of file.attachedTo.entries()) {
+        const ids = { tenant_id: tenantId, action_id: `a${at} ${number}`, issuer_tag: issuer }
+        const rest = { type: 'POST', status: 'A', created_at: 1, issued_at: 1, visibility }
+        await tables
+          .insertInto('actions')
+          .values({ ...ids, ...rest })
+          .execute()
+        await tables
+          .insertInto('action_attachments')
+          .values({ ...ids, file_id: idOf(at) })
+          .execute()
       }
-      const rest = { type: 'POST', status: 'A', created_at: 1, issued_at: 1 }
-      await tables
-        .insertInto('actions')
-        .values({ ...action, ...rest })
-        .execute()
-      await tables
-        .insertInto('action_attachments')
-        .values({ tenant_id: tenantId, file_id: idOf(at), action_id: `a${at}` })
-        .execute()
     }
     for (const share of world.shares)
       await tables

@@ -13,7 +13,7 @@ import {
 /** The columns of other features' tables on which access to files depends. */
 export type AccessTables = FileTables &
   ReadableTables & {
-    action_attachments: { tenant_id: number; file_id: string; action_id: string }
+    action_attachments: { tenant_id: number; file_id: string; action_id: string; issuer_tag: string }
     shares: {
       tenant_id: number
       resource_id: string
@@ -84,15 +84,18 @@ function levelOf(who: FileViewer, names: AccessNames): Level {
   return sql<number>`coalesce(nullif(${level}, case when files.status = 'D' then ${sql.lit(readLevel)} else 0 end), 0)`
 }
 
-/** By what the file itself says, or an action that shows it; not by a grant.
+/** By what the file itself says, or an action by which its owner shows it; not by a grant. The tenant's own files are
+ * shown by actions that were made here, where it was asked who may attach them; a copy by those of whom it came from.
+ * What others attach, who know no more than an id, says nothing.
  * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
 export function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
+  const showsIt = sql`case when ${of('is_copy')} = 1 then ${of('owner_tag')} else ${names.tenantTag} end`
   return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
     or exists (select 1 from action_attachments as attached cross join actions
       where actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
       and attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
-      and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
+      and attached.issuer_tag = ${showsIt} and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
 }
 
 /** The visibilities with which the viewer reads, as a list. */
@@ -124,10 +127,12 @@ function mayBeGranted({ viewer, held }: FileViewer, { tenantId, viewerTag }: Acc
 
 /** The highest level that shares and held references give on a file or on a folder above it, or reading without them.
  * It climbs from the file to its folders, and from a share with the readers of another file to that file; `level` is
- * what such a share gives, 0 until the first. What another owner shared is not given on by the folder that it is put in. */
+ * what such a share gives, 0 until the first. What another owner shared is not given on by the folder that it is put in,
+ * and is no subject: who reads a copy is said by actions from elsewhere. */
 function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
   const given = levelOfKeys(held, 'reached.file_id')
   const readsNode = sql`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
+  const isNoLostSubject = sql`(reached.is_subject = 0 or (node.status <> 'D' and node.is_copy = 0))`
   // The names are the caller's also where nobody is asked about.
   const isViewer = viewer.idTag === undefined ? sql`false` : sql`person.subject_id = ${names.viewerTag}`
   const carried = (level: Level) =>
@@ -143,7 +148,7 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
       cross join (select 0 as kind union all select 1 as kind) as edge
       left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
         and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
-      where (reached.is_subject = 0 or node.status <> 'D')
+      where ${isNoLostSubject}
         and (edge.kind = 1 or (node.is_copy = 0 and coalesce(node.parent_id, node.original_parent_id) is not null))
         and (edge.kind = 0 or crowd.subject_id is not null)
     )
@@ -157,7 +162,7 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
     join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
     left join shares as person on person.tenant_id = ${names.tenantId} and person.resource_id = node.file_id
       and person.subject_type = 'U' and ${isViewer} and ${isCurrent('person', names)}
-    where reached.is_subject = 0 or node.status <> 'D'
+    where ${isNoLostSubject}
   )`
 }
 

@@ -115,6 +115,30 @@ eachDialect('Who may read a file', (open) => {
       }
     })
 
+    test.each(['person', 'community'] as const)(
+      'on the host of a %s, only those it composed',
+      async (type) => {
+        const lab = await openLab()
+        const host = type === 'person' ? alice : club
+        const member = identity(bobTag, club, { role: 'contributor' })
+        const as = type === 'person' ? callers.owner : member
+        const { fileId } = (await lab.upload('a', 'hello', { at: host, as })).json.data
+        const box = (await lab.send('POST', '/api/files', { at: host, as, json: { fileTp: 'FLDR' } })).json
+          .data
+        const files = [fileId, box.fileId]
+        const isShown = async (id: string) =>
+          (await lab.send('GET', `/api/files/${id}/metadata`, { at: host })).status === 200
+        const show = (issuer?: typeof bobTag) =>
+          lab.putAction(host, { visibility: 'P', attachments: files, ...(issuer ? { issuer } : {}) })
+        await show(caraTag)
+        // Whose a member's file is says nothing of what somebody signs elsewhere.
+        await show(bobTag)
+        expect(await Promise.all(files.map(isShown))).toEqual([false, false])
+        await show()
+        expect(await Promise.all(files.map(isShown))).toEqual([true, true])
+      },
+    )
+
     test('an action that another tenant holds says nothing here', async () => {
       const lab = await openLab()
       const fileId = await uploaded(lab)

@@ -1,3 +1,4 @@
+import type { FileId, IdTag } from '@kith/protocol'
 import Type from 'typebox'
 import { jobKind } from '#infra/jobs/index.ts'
 
@@ -34,6 +35,11 @@ export const fetchFileJob = jobKind({
   group: { concurrency: 2, breakerFailures: 5, restMs: 60_000, longestRestMs: 3_600_000 },
   keepDoneMs: 0,
 })
+
+/** Once for each that says a file is theirs: one whose server has it not does not keep it from the other. */
+export function fetchKeyOf(fileId: FileId, ownerTag: IdTag): string {
+  return `${fileId} ${ownerTag}`
+}
 
 /** Removes bytes that nothing uses any more. */
 export const sweepBlobsJob = jobKind({

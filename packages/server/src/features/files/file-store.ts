@@ -25,6 +25,7 @@ export interface FileTable {
   deleted_at: number | null
   original_parent_id: string | null
   expires_at: number | null
+  made_with: string | null
 }
 export interface VariantTable {
   tenant_id: number
@@ -121,7 +122,7 @@ export async function putTags(tx: Writer, fileId: FileId, tags: readonly string[
     .execute()
 }
 
-/** Gives its content to a file that was only known of. False when it has one, or is gone. */
+/** Gives its content to a copy of the same owner's that was only known of. False when it has one, or is gone. */
 export async function fillFile(tx: Writer, file: NewFile): Promise<boolean> {
   const { content_type, size, blob_hash, salt, status } = toRow(file)
   const { numUpdatedRows } = await tx
@@ -130,6 +131,7 @@ export async function fillFile(tx: Writer, file: NewFile): Promise<boolean> {
     .set({ content_type, size, blob_hash, salt, status })
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', '=', file.fileId)
+    .where('owner_tag', '=', file.ownerTag)
     .where('blob_hash', 'is', null)
     .where('is_copy', '=', 1)
     .where('status', '!=', 'D')
@@ -255,5 +257,6 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     deleted_at: null,
     original_parent_id: null,
     expires_at: file.expiresAt ?? null,
+    made_with: file.madeWith ?? null,
   }
 }

@@ -51,6 +51,8 @@ export interface NewFile {
   readonly modifiedAt: number
   /** Of a copy: when it is shared no longer, Unix seconds. */
   readonly expiresAt?: number | undefined
+  /** The narrowed credential with which it was made. */
+  readonly madeWith?: string | undefined
 }
 
 /** One picture made from a file, or the original with its size in pixels. */

@@ -86,6 +86,18 @@ export const sharedFolderMigrations: readonly Migration[] = [
   },
 ]
 
+/** For what is asked of files that are attached: the copies there are, and the narrowed
+ * credential with which one was made. */
+export const attachedByOwnerMigrations: readonly Migration[] = [
+  {
+    id: '1320_file_makers',
+    async up(schema) {
+      await schema.createIndex('files_copies', 'files', ['tenant_id', 'file_id'], { where: 'is_copy = 1' })
+      await schema.addColumn('files', 'made_with', 'text null')
+    },
+  },
+]
+
 const ofFile = {
   columns: ['tenant_id', 'file_id'],
   references: 'files',

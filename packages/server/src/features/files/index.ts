@@ -1,6 +1,6 @@
 export { assertAttachable } from './assert-attachable.ts'
 export { updateCopyEnd } from './copy-store.ts'
-export { type FetchDeps, type FetchOutcome, fetchAndTell } from './fetch-file.ts'
+export { type FetchDeps, fetchAndTell } from './fetch-file.ts'
 export { assertFileName, normalTags, type StoredFile } from './file.ts'
 export { type AccessTables, accessLevel, asideMark, isReadableFile } from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
@@ -18,6 +18,7 @@ export { findFile } from './file-store.ts'
 export { userDataView } from './file-view.ts'
 export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } from './file-viewer.ts'
 export {
+  attachedByOwnerMigrations,
   filesMigrations,
   folderListMigrations,
   sharedFolderMigrations,

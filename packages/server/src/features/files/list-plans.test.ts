@@ -5,7 +5,12 @@ import { DatabaseSync } from 'node:sqlite'
 import type { FileId, FileSort, IdTag } from '@kith/protocol'
 import { type Kysely, type KyselyPlugin, SqliteQueryCompiler } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { actionsMigrations, listIndexMigrations, tagTimesMigrations } from '#features/actions/index.ts'
+import {
+  actionsMigrations,
+  attachmentIssuersMigrations,
+  listIndexMigrations,
+  tagTimesMigrations,
+} from '#features/actions/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { sharesMigrations } from '#features/shares/index.ts'
@@ -19,6 +24,7 @@ import { listLeaves, removeFiles } from './file-removal-store.ts'
 import { insertFile } from './file-store.ts'
 import { findPlace, restoreTree, trashTree } from './file-tree-store.ts'
 import {
+  attachedByOwnerMigrations,
   filesMigrations,
   folderListMigrations,
   sharedFolderMigrations,
@@ -83,6 +89,8 @@ beforeAll(async () => {
       ...collectionsMigrations,
       ...visitorFilesMigrations,
       ...sharedFolderMigrations,
+      ...attachmentIssuersMigrations,
+      ...attachedByOwnerMigrations,
     ],
   ]
   db = await openDatabase({ url: `sqlite:${file}`, migrations })

@@ -50,7 +50,7 @@ export function candidatesForLists(
   names: AccessNames,
 ): { readonly tables: readonly ListTable[]; readonly query: RawBuilder<{ file_id: string }> } | undefined {
   if (isTenant(who)) return undefined
-  const { tenantId, viewerTag } = names
+  const { tenantId, viewerTag, tenantTag } = names
   const inGranted = (column: 'parent_id' | 'original_parent_id') => sql`select child.file_id from granted
     cross join files as child where child.tenant_id = ${tenantId} and ${sql.ref(`child.${column}`)} = granted.file_id`
   const own = sql`select own.file_id from files as own where own.tenant_id = ${tenantId} and own.owner_tag = ${viewerTag}`
@@ -61,7 +61,12 @@ export function candidatesForLists(
     ...(who.viewer.idTag === undefined ? [] : [own]),
     sql`select shown.file_id from files as shown where shown.tenant_id = ${tenantId}
       and shown.visibility in (${codesOf(who.viewer)})`,
-    sql`select attached.file_id from action_attachments as attached where attached.tenant_id = ${tenantId}`,
+    // What others attach is not even looked at, however much it is.
+    sql`select attached.file_id from action_attachments as attached
+      where attached.tenant_id = ${tenantId} and attached.issuer_tag = ${tenantTag}`,
+    sql`select copy.file_id from files as copy where copy.tenant_id = ${tenantId} and copy.is_copy = 1
+      and exists (select 1 from action_attachments as attached where attached.tenant_id = copy.tenant_id
+        and attached.issuer_tag = copy.owner_tag and attached.file_id = copy.file_id)`,
   ]
   return { tables: grantTables(who, names, ''), query: sql`${sql.join(parts, sql` union all `)}` }
 }
@@ -113,8 +118,8 @@ function grantTables(who: FileViewer, names: AccessNames, prefix: string): ListT
   return [
     {
       name: `${prefix}crowds(via, is_direct, file_id, level)`,
-      query: sql`${crowdsVia(names, sql`subject.file_id, 1`, sql`true`)}
-        union all ${crowdsVia(names, sql`coalesce(subject.parent_id, subject.original_parent_id), 0`, sql`subject.is_copy = 0`)}`,
+      query: sql`${crowdsVia(names, sql`subject.file_id, 1`)}
+        union all ${crowdsVia(names, sql`coalesce(subject.parent_id, subject.original_parent_id), 0`)}`,
     },
     {
       name: `${prefix}granted(file_id, level)`,
@@ -133,12 +138,12 @@ function grantTables(who: FileViewer, names: AccessNames, prefix: string): ListT
   ]
 }
 
-/** Shares with the readers of a file that is not in the trash, by that file or by the folder it is in. */
-function crowdsVia(names: AccessNames, via: RawBuilder<unknown>, condition: RawBuilder<unknown>) {
+/** Shares with the readers of a file of the tenant's own that is not in the trash, by that file or by the folder it is in. */
+function crowdsVia(names: AccessNames, via: RawBuilder<unknown>) {
   return sql`select ${via}, crowd.resource_id, ${permissionLevel('crowd')} from shares as crowd
     cross join files as subject where crowd.tenant_id = ${names.tenantId} and crowd.subject_type = 'F'
     and ${isCurrent('crowd', names)} and subject.tenant_id = ${names.tenantId}
-    and subject.file_id = crowd.subject_id and subject.status <> 'D' and ${condition}`
+    and subject.file_id = crowd.subject_id and subject.status <> 'D' and subject.is_copy = 0`
 }
 
 function foldersWithin({ limits }: FileViewer, names: AccessNames): RawBuilder<never> {

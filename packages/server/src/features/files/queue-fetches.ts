@@ -3,7 +3,7 @@ import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredFile } from './file.ts'
-import { fetchFileJob } from './file-jobs.ts'
+import { fetchFileJob, fetchKeyOf } from './file-jobs.ts'
 import { listKnown } from './file-store.ts'
 
 /** Queues the attachments of a received action to be fetched from its issuer's server, or from that of who passed it on;
@@ -28,7 +28,7 @@ export async function queueFetches(
     fetchFileJob,
     missing.map((fileId) => ({
       payload: { fileId, ownerTag: issuerTag, ...source },
-      options: { dedupKey: fileId, groupKey: sourceTag },
+      options: { dedupKey: fetchKeyOf(fileId, issuerTag), groupKey: sourceTag },
     })),
   )
   return missing

@@ -5,7 +5,7 @@ import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { updateCopyEnd } from './copy-store.ts'
 import { isFileName, type NewFile } from './file.ts'
-import { fetchFileJob } from './file-jobs.ts'
+import { fetchFileJob, fetchKeyOf } from './file-jobs.ts'
 import type { FileObserver } from './file-observer.ts'
 import { findFile, insertFile } from './file-store.ts'
 import { releaseChildren } from './file-tree-store.ts'
@@ -37,7 +37,10 @@ export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: Sh
   await deps.onFile?.(tx, { fileId, event: 'shared', to: [] })
   if (file.fileTp !== 'BLOB') return
   const payload = { fileId, ownerTag }
-  await deps.jobs.enqueue(tx, fetchFileJob, payload, { dedupKey: fileId, groupKey: ownerTag })
+  await deps.jobs.enqueue(tx, fetchFileJob, payload, {
+    dedupKey: fetchKeyOf(fileId, ownerTag),
+    groupKey: ownerTag,
+  })
 }
 
 /** Takes a file off the tenant's list again when its owner withdraws it; files of the tenant's own stay. */

@@ -96,7 +96,9 @@ async function subjectOf(
       const subject = parseFileId(subjectId)
       if (!subject) throw new Failure('E-FILE-NOTFOUND')
       if (subject === fileId) throw invalid('/subjectId', 'is the file itself')
-      await getFile(deps, { tenant, caller, fileId: subject }, readLevel)
+      const { file } = await getFile(deps, { tenant, caller, fileId: subject }, readLevel)
+      // Who reads it would be for another server's owner to say.
+      if (file.isCopy) throw new Failure('E-AUTH-FORBIDDEN')
       return subject
     }
   }

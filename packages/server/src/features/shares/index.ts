@@ -4,5 +4,5 @@ export { type FileShareAction, type ShareActionDeps, shareActions } from './shar
 export { type ShareEndpointDeps, shareEndpoints } from './share-endpoints.ts'
 export { sweepSharesJob, withdrawShareJob } from './share-jobs.ts'
 export { listSharesOfFiles } from './share-store.ts'
-export { sharesMigrations } from './shares-migrations.ts'
+export { copySubjectsMigrations, sharesMigrations } from './shares-migrations.ts'
 export { type SweepSharesDeps, sweepShares, withdrawShare } from './sweep-shares.ts'

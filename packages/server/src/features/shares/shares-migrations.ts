@@ -39,3 +39,15 @@ export const sharesMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Shares with the readers of what another owner shared give nothing, since that owner would say to whom. */
+export const copySubjectsMigrations: readonly Migration[] = [
+  {
+    id: '1330_shares_with_readers_of_copies',
+    async up(schema) {
+      const deletion = `delete from shares where subject_type = 'F' and exists (select 1 from files
+        where files.tenant_id = shares.tenant_id and files.file_id = shares.subject_id and files.is_copy = 1)`
+      await schema.run({ sqlite: deletion, postgres: deletion })
+    },
+  },
+]

@@ -1,6 +1,6 @@
-import type { IdTag } from '@kith/protocol'
+import type { FileId, IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { sweepCopies } from '#features/files/index.ts'
+import { addSharedFile, sweepCopies } from '#features/files/index.ts'
 import { findReference } from '#features/references/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import {
@@ -466,6 +466,18 @@ eachDialect('Sharing with the readers of a file', (open) => {
     await share(lab, fileId, toBob('W'))
     expect(failureOf(await share(lab, fileId, toReaders(subject), { as: asBob }))).toBe('404 E-FILE-NOTFOUND')
     expect(failureOf(await share(lab, fileId, toReaders(fileId)))).toBe('400 E-VALIDATION')
+  })
+
+  test('is not with those of another owner’s file, who would be theirs to say', async () => {
+    const lab = await openLab()
+    const fileId = await make(lab)
+    const copied = `d1~${'C'.repeat(42)}A` as FileId
+    const shared = { fileId: copied, ownerTag: bobTag, fileName: 'plan', contentType: undefined }
+    await lab.db.transact(alice.tenantId, (tx) =>
+      addSharedFile(lab.deps, tx, { ...shared, expiresAt: undefined }),
+    )
+    expect(failureOf(await share(lab, fileId, toReaders(copied, 'W')))).toBe('403 E-AUTH-FORBIDDEN')
+    expect(await list(lab, fileId)).toMatchObject({ json: { data: [] } })
   })
 
   test('may go round in circles', async () => {

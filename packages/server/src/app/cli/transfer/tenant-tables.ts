@@ -51,6 +51,9 @@ export const stayingTables: readonly string[] = [
 // Of the sessions only the API keys: people sign in anew, and a session that was ended must not come back.
 const partlyMoved: Readonly<Record<string, MovedTable['only']>> = { sessions: { method: 'apikey' } }
 
+// Credentials of sessions that stay behind.
+const stayingColumns: Readonly<Record<string, readonly string[]>> = { files: ['made_with'] }
+
 /** The tables whose rows make up a tenant, what others refer to first. New tables are among them by themselves. */
 export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
   const tables = await listTenantTables(reader)
@@ -61,6 +64,8 @@ export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
   return moved.map((table) => {
     const only = partlyMoved[table.name]
     const sealed = sealedColumns.find((column) => column.table === table.name)
-    return { ...table, ...(only ? { only } : {}), ...(sealed ? { sealed } : {}) }
+    const stays = stayingColumns[table.name]
+    const columns = stays ? table.columns.filter(({ name }) => !stays.includes(name)) : table.columns
+    return { ...table, columns, ...(only ? { only } : {}), ...(sealed ? { sealed } : {}) }
   })
 }

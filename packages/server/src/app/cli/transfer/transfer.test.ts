@@ -195,6 +195,12 @@ eachDialect('an export', (open) => {
     expect(sessions).toMatchObject([{ method: 'apikey', label: 'for a script' }])
   })
 
+  test('says of no file with which credential it was made', async () => {
+    const content = await contentOf('with-keys')
+    expect(content['rows/files/000001.jsonl']).toContain(fileId)
+    expect(content['rows/files/000001.jsonl']).not.toContain('made_with')
+  })
+
   test('is refused where the identity lives already', async () => {
     const target = await openTarget(open)
     await importTenant(target, pathOf('with-keys'))
