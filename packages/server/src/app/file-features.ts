@@ -3,6 +3,7 @@ import { type ActionPorts, makeAction, settleAttachment, storeMade } from '#feat
 import type { Bus } from '#features/bus/index.ts'
 import { collectionEndpoints, RecentReads, removeItems } from '#features/collections/index.ts'
 import {
+  assertAttachable,
   dropFiles,
   type FetchDeps,
   type FileObserver,
@@ -123,7 +124,10 @@ function pictureKeeper({ db, clock, blobs }: Services, deps: UploadDeps & Parame
     return (await uploadFile(deps, upload)).fileId
   }
   const findPicture = async (tenant: Tenant, caller: Identified, fileId: FileId) => {
-    const { file } = await getFile({ db, clock }, { tenant, caller, fileId })
+    const { file, isPublic } = await getFile({ db, clock }, { tenant, caller, fileId })
+    // A picture of a profile is for everybody, as one that is attached to a public action.
+    const given = { tenant, caller, attachments: [fileId], now: nowSecs(clock) }
+    if (!isPublic) await assertAttachable(db.reader(tenant.tenantId), given)
     const content = file.status === 'D' || !file.contentType.startsWith('image/') ? undefined : file.content
     if (!content) throw new Failure('E-FILE-NOTFOUND')
     return { ...content, contentType: file.contentType }

@@ -1,4 +1,5 @@
 import {
+  createApiKey,
   createCommunity,
   createReference,
   getMe,
@@ -12,6 +13,7 @@ import {
   updateAdminProfile,
   updateMe,
   updateRelationship,
+  uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestServer } from '#harness/test-server.ts'
@@ -202,6 +204,23 @@ describe('PUT /api/profiles/{idTag}', () => {
       await expect(create(alice, { token, ...wish })).rejects.toEqual(fails(400, 'E-VALIDATION'))
     for (const profilePic of ['x', `b1~${'A'.repeat(43)}`])
       await expect(create(alice, { token, profilePic })).rejects.toEqual(fails(404, 'E-FILE-NOTFOUND'))
+  })
+
+  test('publishes no private picture for a credential that may not share files', async () => {
+    const png = await onePixel()
+    const maker = await server.as(alice)
+    const upload = { params: { preset: 'default', fileName: 'a.png' }, body: new Blob([png]) } as const
+    const { data: file } = await maker.upload(uploadFile, upload)
+    const wish = async (scope: string) => {
+      const { data } = await maker.call(createApiKey, { body: { name: 'a program', scope } })
+      const params = { idTag: freshName() }
+      const body = { type: 'community', token: await invitation(), profilePic: file.fileId } as const
+      server.clock.advance(10_000)
+      return await server.client(alice, data.key).call(createCommunity, { params, query: {}, body })
+    }
+    await expect(wish('write:profile')).rejects.toEqual(fails(404, 'E-FILE-NOTFOUND'))
+    await expect(wish('write:profile read:files')).rejects.toEqual(fails(403, 'E-AUTH-FORBIDDEN'))
+    expect((await wish('write:profile admin:files')).data.profilePic).toMatch(/^b1~/)
   })
 
   test('copies a picture of the maker’s', async () => {

@@ -5,10 +5,12 @@ import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { findAccessibleFile, listAttachable } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
+import { mayShare, narrowCredentialOf } from './uploader.ts'
 
 /** Fails unless each of these is a file of the tenant that the caller may give to an audience: whoever acts for the tenant
- * any of its own, a member of a community theirs; copies of others' files nobody. `E-AUTH-FORBIDDEN` where the caller may
- * read them, `E-FILE-NOTFOUND` otherwise. `now`: Unix seconds. */
+ * any of its own, a member of a community theirs; copies of others' files nobody. A credential that may not share files
+ * attaches only what was made with it. `E-AUTH-FORBIDDEN` where the caller may read them, `E-FILE-NOTFOUND` otherwise.
+ * `now`: Unix seconds. */
 export async function assertAttachable(
   reader: Reader,
   input: {
@@ -22,7 +24,9 @@ export async function assertAttachable(
   if (attachments.length === 0) return
   const fileIds = attachments.map(parseFileId).filter((fileId): fileId is FileId => fileId !== undefined)
   const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.kind === 'identity' && caller.idTag
-  const attachable = owner ? await listAttachable(reader, fileIds, owner) : new Set<string>()
+  const madeWith = mayShare(caller) ? 'anything' : narrowCredentialOf(caller)
+  const attachable =
+    owner && madeWith ? await listAttachable(reader, fileIds, { owner, madeWith }) : new Set<string>()
   const refused = attachments.filter((text) => !attachable.has(text))
   if (refused.length === 0) return
   const viewer = await findFileViewer(reader, { tenant, caller, now })

@@ -9,6 +9,7 @@ import type { FileObserver } from './file-observer.ts'
 import { insertFile } from './file-store.ts'
 import { assertMayPlace } from './place-file.ts'
 import { countFiles } from './storage-store.ts'
+import { narrowCredentialOf } from './uploader.ts'
 
 export interface CreateDeps extends FileObserver {
   readonly db: Database
@@ -68,6 +69,7 @@ export async function createFile(
       processingError: undefined,
       createdAt: now,
       modifiedAt: now,
+      madeWith: narrowCredentialOf(caller),
     }
     await insertFile(tx, file)
     await countFiles(tx, 1)

@@ -91,11 +91,12 @@ export function accessNames(reader: Reader, { viewer }: FileViewer, now: number)
   }
 }
 
-/** Which of these files of the tenant's own can be given to an audience, if somebody in particular owns them. */
+/** Which of these files of the tenant's own can be given to an audience, if somebody in particular owns them or they were
+ * made with a certain credential. */
 export async function listAttachable(
   reader: Reader,
   fileIds: readonly FileId[],
-  owner: IdTag | 'anybody',
+  { owner, madeWith }: { readonly owner: IdTag | 'anybody'; readonly madeWith: string | 'anything' },
 ): Promise<Set<string>> {
   if (fileIds.length === 0) return new Set()
   const rows = await reader
@@ -107,6 +108,7 @@ export async function listAttachable(
     .where('status', '!=', 'D')
     .where('is_copy', '=', 0)
     .$if(owner !== 'anybody', (query) => query.where('owner_tag', '=', owner))
+    .$if(madeWith !== 'anything', (query) => query.where('made_with', '=', madeWith))
     .execute()
   return new Set(rows.map((row) => row.file_id))
 }

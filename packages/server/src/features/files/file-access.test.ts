@@ -199,6 +199,56 @@ eachDialect('What may be attached to an action', (open) => {
     await expect(attach([fileId, hidden])).rejects.toMatchObject({ code: 'E-FILE-NOTFOUND' })
   })
 
+  const all = undefined
+  const [forbidden, unknown] = ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND']
+  const both = 'write:files write:actions'
+  const scopes: [string | undefined, string, string, string | undefined][] = [
+    [all, 'admin', 'another', undefined],
+    [all, 'admin:files write:actions', 'another', undefined],
+    [all, 'write', 'another', forbidden],
+    [all, both, 'another', forbidden],
+    [all, 'read:files write:actions', 'another', forbidden],
+    [all, 'write:actions', 'another', unknown],
+    [all, 'write:actions admin:profile', 'another', unknown],
+    [both, 'write:actions write:files', 'the same', undefined],
+    [both, both, 'another', forbidden],
+    ['write', 'write', 'the same', undefined],
+    // What is minted of a session is no wider than that.
+    [all, both, 'the same', forbidden],
+    [all, 'write:actions', 'the same', unknown],
+    ['write', both, 'the same', forbidden],
+  ]
+  test.each(scopes)('uploaded by a credential for %s, by one for %s of %s session: %s', async (...given) => {
+    const [made, scope, sessionId, code] = given
+    const lab = await openLab()
+    for (const host of [alice, club]) {
+      const [name, role] = host === alice ? [aliceTag, 'leader' as const] : [bobTag, 'contributor' as const]
+      const maker = { role, sessionId: 'the same', ...(made === undefined ? {} : { scope: made }) }
+      const upload = { at: host, as: identity(name, host, maker) }
+      const { fileId } = (await lab.upload('a', 'hello', upload)).json.data
+      const json = { fileTp: 'CRDT' }
+      const { fileId: documentId } = (await lab.send('POST', '/api/files', { ...upload, json })).json.data
+      const caller = identity(name, host, { role, scope, sessionId })
+      for (const attached of [fileId, documentId]) {
+        const input = { tenant: host, caller, attachments: [attached], now: 1 }
+        const attempt = assertAttachable(lab.db.reader(host.tenantId), input)
+        if (code) await expect(attempt).rejects.toMatchObject({ code })
+        else await attempt
+      }
+    }
+  })
+
+  test('without a session nothing was uploaded with the same one', async () => {
+    const lab = await openLab()
+    const as = identity(aliceTag, alice, { scope: 'write' })
+    const { fileId } = (await lab.upload('a', 'hello', { as })).json.data
+    const caller = identity(aliceTag, alice, { scope: 'write' })
+    const input = { tenant: alice, caller, attachments: [fileId], now: 1 }
+    await expect(assertAttachable(lab.db.reader(alice.tenantId), input)).rejects.toMatchObject({
+      code: 'E-AUTH-FORBIDDEN',
+    })
+  })
+
   test('in a community is a member’s own, for its moderators anything', async () => {
     const lab = await openLab()
     const contributor = (name: typeof bobTag) => identity(name, club, { role: 'contributor' })

@@ -23,7 +23,7 @@ import {
   type UploadReservation,
 } from './reserve-storage.ts'
 import { countFiles, useBlobs } from './storage-store.ts'
-import { visitorOf } from './uploader.ts'
+import { narrowCredentialOf, visitorOf } from './uploader.ts'
 
 export interface UploadDeps extends ReserveDeps, PictureDeps, FileObserver {
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -103,12 +103,13 @@ type Draft = Omit<NewFile, 'fileId' | 'content' | 'size' | 'contentType' | 'stat
 type TypedDraft = Draft & Pick<NewFile, 'contentType'>
 
 async function draftOf(deps: UploadDeps, upload: Upload): Promise<Draft> {
-  const { tenant, fileName, parentId, visibility, preset, createdAt } = upload
+  const { tenant, caller, fileName, parentId, visibility, preset, createdAt } = upload
   assertFileName(fileName, '/params/fileName')
   const tags = normalTags(upload.tags, '/query/tags')
   const ownerTag = await assertMayPlace(deps.db.reader(tenant.tenantId), deps, placeOf(upload))
   const now = nowSecs(deps.clock)
-  const made = { fileTp: 'BLOB', isCopy: false, processingError: undefined, modifiedAt: now } as const
+  const unsaid = { isCopy: false, processingError: undefined, modifiedAt: now } as const
+  const made = { fileTp: 'BLOB', madeWith: narrowCredentialOf(caller), ...unsaid } as const
   return { ...made, ownerTag, tags, fileName, parentId, visibility, preset, createdAt: createdAt ?? now }
 }
 

@@ -1,4 +1,5 @@
-import type { FileId, IdTag } from '@kith/protocol'
+import { hash } from 'node:crypto'
+import { type FileId, formatScope, type IdTag, scopeAllows } from '@kith/protocol'
 import { isLiveReference, referenceHash } from '#features/references/index.ts'
 import { actsAsTenant } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
@@ -18,6 +19,19 @@ export function uploaderOf(caller: Caller): string | undefined {
 /** The same of those who upload into the storage of somebody else. */
 export function visitorOf(tenant: Tenant, caller: Caller): string | undefined {
   return actsAsTenant(caller, tenant) ? undefined : uploaderOf(caller)
+}
+
+/** By what a narrowed credential is recognized as the one with which a file was made: its session or key, and how far it
+ * goes, since a session has many. Undefined for one that may share files, and needs no such memory. */
+export function narrowCredentialOf(caller: Caller): string | undefined {
+  if (caller.kind === 'guest' || caller.sessionId === undefined || mayShare(caller)) return undefined
+  const items = (caller.scope ?? []).map((item) => formatScope([item])).sort()
+  return hash('sha256', [caller.sessionId, ...items].join(' '), 'base64url')
+}
+
+/** Does the credential reach as far as giving files to others? What its holder owns is another question. */
+export function mayShare(caller: Caller): boolean {
+  return caller.kind === 'identity' && scopeAllows(caller.scope, 'admin:files')
 }
 
 /** May somebody, known by this name, still put files into a folder, or into none? */
