@@ -104,22 +104,22 @@ type ListItem = Action
 const payloadSchema = Compile(ActionTokenPayload)
 
 /** Inside a suite of `eachDialect`: tenants whose actions go from one to another inside one database; `settle` delivers
- * what was sent and runs the jobs that are due. */
-export function actionLab(open: OpenTestDatabase): () => Promise<ActionLab> {
+ * what was sent and runs the jobs that are due. `more`: of the tables beside those of actions. */
+export function actionLab(open: OpenTestDatabase, more: readonly Migration[] = []): () => Promise<ActionLab> {
   const running: JobQueue[] = []
   afterEach(async () => {
     for (const jobs of running.splice(0)) await jobs.stop()
   })
   return async () => {
-    const lab = await openActionLab(open)
+    const lab = await openActionLab(open, more)
     running.push(lab.jobs)
     return lab
   }
 }
 
-async function openActionLab(open: OpenTestDatabase) {
+async function openActionLab(open: OpenTestDatabase, more: readonly Migration[]) {
   const clock = new TestClock()
-  const db = await open({ migrations: actionLabMigrations, clock })
+  const db = await open({ migrations: [...actionLabMigrations, ...more], clock })
   const tenants = openTenants({ db, clock })
   const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })

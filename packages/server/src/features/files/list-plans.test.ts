@@ -149,14 +149,20 @@ test.each([visitor, guest])('the actions that show a file are found by it', asyn
   const looks = steps.filter((step) => / actions /.test(step))
   expect(looks.length).toBeGreaterThan(0)
   for (const step of looks) expect(step).toMatch(/\(tenant_id=\? AND action_id=\?\)/)
+  // Those of its owner: what others attach is not passed on the way.
+  const attached = steps.filter((step) => / attached /.test(step))
+  expect(attached.length).toBeGreaterThan(0)
+  for (const step of attached)
+    expect(step).toMatch(/INDEX action_attachments_by_issuer \(tenant_id=\? AND issuer_tag=\?/)
 })
 
 test.each([visitor, guest])('who may read few files has no others looked at', async (caller) => {
   const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
   const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
-  const looks = steps.filter((step) => / (files|own|shown|child|attached) /.test(step))
+  const looks = steps.filter((step) => / (files|own|shown|child|attached|copy) /.test(step))
   expect(looks.length).toBeGreaterThan(3)
-  for (const step of looks) expect(step).toMatch(/\(tenant_id=\? AND \w+=\?|attached .*\(tenant_id=\?\)/)
+  for (const step of looks)
+    expect(step).toMatch(/\(tenant_id=\? AND \w+=\?|INDEX files_copies \(tenant_id=\?\)/)
 })
 
 test('what was read last is found by itself, and the rest in the order of ids', async () => {
