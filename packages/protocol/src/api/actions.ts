@@ -91,7 +91,7 @@ export const createAction = contract({
   path: '/api/actions',
   tag,
   summary: 'Make an action: it is signed, stored and on its way to its receivers',
-  description: `The token of an action has at most ${maxActionTokenLength} characters, which is about ${aboutKilobytes} kB of JSON in UTF-8 for all members together. A text of 50 000 characters beyond the Basic Multilingual Plane, such as emoji, is more: 413, and \`details.issues\` name the largest member. \`expiresAt\` lies in the future, \`publishAt\` before it and within ten years.`,
+  description: `The token of an action has at most ${maxActionTokenLength} characters, which is about ${aboutKilobytes} kB of JSON in UTF-8 for all members together. A text of 50 000 characters beyond the Basic Multilingual Plane, such as emoji, is more: 413, and \`details.issues\` name the largest member. \`expiresAt\` lies in the future, \`publishAt\` before it and within ten years. To attach a file needs a credential that may share it (no scope, \`admin\` or \`admin:files\`), or the one with which it was made.`,
   auth: 'required',
   scope: 'write:actions',
   body: { kind: 'json', schema: NewAction },

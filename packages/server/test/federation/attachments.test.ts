@@ -1,7 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { downloadFile, getFileDescriptor } from '@kith/protocol'
+import {
+  createAction,
+  createFile,
+  createShare,
+  downloadFile,
+  getFileDescriptor,
+  getFileMetadata,
+  listFiles,
+  uploadFile,
+} from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
@@ -81,5 +90,36 @@ describe('an attachment of a server that', () => {
     await expect(bob.client.call(downloadFile, request)).rejects.toMatchObject({ status: 404 })
     expect(await server.countRows('files', 'blobs')).toEqual(before)
     expect(await feedOf(bob)).not.toContain(request.params.fileId)
+  })
+
+  test('names somebody’s private file opens it for nobody, also where the file shares others', async () => {
+    await network.server(0).relate(bob.idTag, dora, { connection: 'connected', isFollower: true })
+    const make = async (fileTp: 'CRDT' | 'FLDR') =>
+      (await bob.client.call(createFile, { body: { fileTp } })).data.fileId
+    const [plan, box, other] = [await make('CRDT'), await make('FLDR'), await make('CRDT')]
+    const params = { preset: 'raw', fileName: 'note.txt' } as const
+    const { data: note } = await bob.client.upload(uploadFile, { params, body: new Blob(['private']) })
+    const toReaders = { subjectType: 'F', subjectId: plan, permission: 'W' } as const
+    await bob.client.call(createShare, { params: { fileId: other as never }, body: toReaders })
+    const attachments = [plan, box, note.fileId]
+    const { data: post } = await bob.client.call(createAction, {
+      body: { type: 'POST', content: { text: 'Mine' }, visibility: 'P' },
+    })
+    const words = { visibility: 'P', content: { text: 'Look' }, attachments }
+    for (const members of [
+      { ...words, audienceTag: bob.idTag },
+      words,
+      { ...words, type: 'CMNT', parentId: post.actionId, rootId: post.actionId },
+      { ...words, type: 'SHRE', subject: bob.idTag, audienceTag: bob.idTag },
+    ])
+      await network.server(0).deliver(foreign.sign(dora, members))
+    await network.settle()
+    const guest = network.server(0).client(bob.idTag)
+    for (const fileId of [...attachments, other])
+      await expect(
+        guest.call(getFileMetadata, { params: { fileId: fileId as never } }),
+      ).rejects.toMatchObject({ status: 404 })
+    const listed = (await guest.call(listFiles, {})).data.map(({ fileId }) => fileId)
+    for (const fileId of [...attachments, other]) expect(listed).not.toContain(fileId)
   })
 })
