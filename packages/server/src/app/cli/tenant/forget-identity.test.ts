@@ -134,6 +134,7 @@ test('whoever gets the name of somebody who was purged is a stranger to everybod
 test('every column that can name somebody is decided about', async () => {
   const history = [
     ...['issuer_tag', 'audience_tag', 'subject'].map((column) => `actions.${column}`),
+    'action_attachments.issuer_tag',
     'action_recipients.id_tag',
     'action_views.reader',
     'audit_log.actor_tag',
