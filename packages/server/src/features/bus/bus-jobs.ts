@@ -15,6 +15,9 @@ export const sweepBusJob = jobKind({
   keepDoneMs: 0,
 })
 
+// Others write between portions of some milliseconds.
+const eventsAtOnce = 1000
+
 /** Does the work of `sweepBusJob`. */
 export async function sweepBus({
   db,
@@ -23,6 +26,8 @@ export async function sweepBus({
   readonly db: Database
   readonly clock: Clock
 }): Promise<void> {
-  const before = nowSecs(clock) - busWindow.seconds
-  await db.transact(serverTenant, (tx) => deleteEventsBefore(tx, before))
+  const at = nowSecs(clock) - busWindow.seconds
+  const deletePortion = () =>
+    db.transact(serverTenant, (tx) => deleteEventsBefore(tx, { at, limit: eventsAtOnce }))
+  while ((await deletePortion()) === eventsAtOnce);
 }

@@ -254,12 +254,24 @@ export async function listLogs(
   }))
 }
 
-/** NOTE: over all tenants: forgets events from before a time, but none that waits for its number. */
-export async function deleteEventsBefore(tx: Writer, at: number): Promise<void> {
-  await tx
-    .tables<BusTables>()
-    .deleteFrom('bus_events')
-    .where('at', '<', at)
+/** NOTE: over all tenants: of the oldest `limit` events deletes those from before a time, but none that waits for its
+ * number; answers how many. They are found by their ids, which rise with time: no index of times is kept for it. */
+export async function deleteEventsBefore(
+  tx: Writer,
+  { at, limit }: { readonly at: number; readonly limit: number },
+): Promise<number> {
+  const tables = tx.tables<BusTables>()
+  const oldest = tables
+    .selectFrom('bus_events')
+    .select(['event_id', 'at'])
     .where('seq', 'is not', null)
-    .execute()
+    .orderBy('event_id')
+    .limit(limit)
+  const { numDeletedRows } = await tables
+    .deleteFrom('bus_events')
+    .where('event_id', 'in', (ids) =>
+      ids.selectFrom(oldest.as('oldest')).select('event_id').where('at', '<', at),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
