@@ -1,4 +1,4 @@
-import type { ActionId, IdTag } from '@kith/protocol'
+import { type ActionId, decodeCursor, encodeCursor, type IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
@@ -314,13 +314,29 @@ eachDialect('actions', (open) => {
       }
     })
 
-    test.each([['rubbish'], [Buffer.from('{"s":"name","v":1,"id":1}').toString('base64url')]])(
-      'refuses the cursor %s',
-      async (cursor) => {
-        const { alice } = await start()
-        await expect(alice.page({ cursor })).rejects.toEqual(fails('E-VALIDATION'))
-      },
-    )
+    test('names the last action of a page by its public id, and goes on where that one has gone', async () => {
+      const { lab, alice } = await start()
+      for (const word of ['1', '2', '3']) {
+        await alice.create(text(word))
+        lab.tick()
+      }
+      const { items, nextCursor } = await alice.page({ limit: 2 })
+      const cursor = decodeCursor(nextCursor ?? '', 'created')
+      expect(cursor?.id).toBe(items.at(-1)?.actionId)
+      const gone = encodeCursor({ s: 'created', v: cursor?.v ?? 0, id: `a1~${'A'.repeat(43)}` })
+      expect(texts((await alice.page({ cursor: gone })).items)).toEqual(['2', '1'])
+      await alice.remove(String(cursor?.id))
+      expect(texts((await alice.page({ cursor: nextCursor ?? '' })).items)).toEqual(['1'])
+    })
+
+    test.each([
+      ['rubbish'],
+      [Buffer.from('{"s":"name","v":1,"id":1}').toString('base64url')],
+      [Buffer.from('{"s":"created","v":1,"id":1}').toString('base64url')],
+    ])('refuses the cursor %s', async (cursor) => {
+      const { alice } = await start()
+      await expect(alice.page({ cursor })).rejects.toEqual(fails('E-VALIDATION'))
+    })
 
     test('shows each caller what it may read, in full pages', async () => {
       const { lab, alice, bob } = await start()

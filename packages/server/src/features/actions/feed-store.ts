@@ -2,7 +2,7 @@ import type { ActionId } from '@kith/protocol'
 import { type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer, viewerShape } from '#features/visibility/index.ts'
 import { type Dialect, type Prepared, type Reader, statement } from '#infra/db/index.ts'
-import type { ActionFilter, ActionOrder } from './action-filter.ts'
+import type { ActionFilter, ActionOrder, ActionPlace } from './action-filter.ts'
 import {
   type FeedBranch,
   isBeyond,
@@ -168,6 +168,24 @@ export async function findLead(
     ),
   )
   return given[counts.indexOf(Math.min(...counts))]
+}
+
+const selectPlace = statement<
+  FeedTables,
+  { tenantId: number; actionId: string },
+  { created_at: number; seq: number }
+>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select(['created_at', 'seq'])
+    .where('tenant_id', '=', value('tenantId'))
+    .where('action_id', '=', value('actionId')),
+)
+
+/** Where an action that the tenant holds stands in its lists, whatever has become of it. */
+export async function findActionPlace(reader: Reader, actionId: ActionId): Promise<ActionPlace | undefined> {
+  const row = await reader.first(selectPlace, { tenantId: reader.tenantId, actionId })
+  return row && { createdAt: row.created_at, seq: row.seq }
 }
 
 /** One action that the viewer may see: published and not expired, or the issuer's own draft. */

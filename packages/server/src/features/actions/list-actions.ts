@@ -1,4 +1,11 @@
-import { type Action, decodeCursor, encodeCursor, maxActionOffset, type Page } from '@kith/protocol'
+import {
+  type Action,
+  decodeCursor,
+  encodeCursor,
+  maxActionOffset,
+  type Page,
+  parseActionId,
+} from '@kith/protocol'
 import { findViewer, type Viewer } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
@@ -8,7 +15,7 @@ import { invalid } from '#lib/failure.ts'
 import { type ActionFilter, type ActionPlace, visibleStatuses } from './action-filter.ts'
 import { actionView } from './action-view.ts'
 import type { FeedRow } from './feed-query-store.ts'
-import { countFeed, listFeed } from './feed-store.ts'
+import { countFeed, findActionPlace, listFeed } from './feed-store.ts'
 import { listUnread, putReads } from './reader-store.ts'
 
 export interface ReadDeps {
@@ -38,7 +45,7 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   assertNamesSome(filter)
   const reader = deps.db.reader(tenant.tenantId)
   const viewer = await findViewer(reader, tenant, caller)
-  const after = request.cursor === undefined ? undefined : placeOf(request.cursor)
+  const after = request.cursor === undefined ? undefined : await findPlace(reader, request.cursor, direction)
   const now = nowSecs(deps.clock)
   const query = { viewer, filter, now, order: { direction, limit, after, offset } }
   const rows = await listFeed(reader, query)
@@ -48,7 +55,7 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   const items = shown.map((row) => actionView(row, showsMarks))
   if (offset !== undefined) return { items, total: await countFeed(reader, query, maxCounted), offset, limit }
   const last = rows.length > limit ? rows[limit - 1] : undefined
-  const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.seq }) : null
+  const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.action_id }) : null
   return { items, nextCursor }
 }
 
@@ -81,9 +88,18 @@ async function noteRead(
   if (unread.length > 0) await deps.db.transact(reader.tenantId, (tx) => putReads(tx, readerTag, unread))
 }
 
-function placeOf(text: string): ActionPlace {
+// As large as row numbers get in the index of words.
+const maxSeq = 2 ** 30 - 1
+
+/** The place that a cursor names. Row numbers stay inside: they tell how much the whole server writes. Where the action has
+ * gone, or moved in time, its whole second is shown again rather than left out. */
+async function findPlace(reader: Reader, text: string, direction: 'asc' | 'desc'): Promise<ActionPlace> {
   const cursor = decodeCursor(text, sortName)
-  if (!Number.isSafeInteger(cursor?.v) || !Number.isSafeInteger(cursor?.id))
+  const actionId = typeof cursor?.id === 'string' ? parseActionId(cursor.id) : undefined
+  if (!actionId || !Number.isSafeInteger(cursor?.v))
     throw invalid('/query/cursor', 'is not a cursor of this list')
-  return { createdAt: Number(cursor?.v), seq: Number(cursor?.id) }
+  const createdAt = Number(cursor?.v)
+  const place = await findActionPlace(reader, actionId)
+  if (place?.createdAt === createdAt) return place
+  return { createdAt, seq: direction === 'desc' ? maxSeq : 0 }
 }
