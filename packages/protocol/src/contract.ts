@@ -11,6 +11,7 @@ export type Authentication = 'none' | 'optional' | 'required'
 export const rateBuckets = [
   'general',
   'sign-in',
+  'login-init',
   'recovery',
   'registration',
   'inbox',
@@ -134,9 +135,11 @@ function unknownIdCodes(contract: Contract): ErrorCode[] {
   return schemas.flatMap((schema) => unknownIdCode[schema[decodeKeyword] ?? 'idTag'] ?? [])
 }
 
+const signInBuckets: ReadonlySet<RateBucket> = new Set(['sign-in', 'login-init', 'recovery', 'qr'])
+
 /** Is it for people who are not in yet? A tenant that answers nobody tells them why they cannot come in. */
 export function isForSigningIn({ bucket }: Pick<Contract, 'bucket'>): boolean {
-  return bucket === 'sign-in' || bucket === 'recovery' || bucket === 'qr'
+  return signInBuckets.has(bucket ?? 'general')
 }
 
 // A reference guest is refused wherever the contract does not let it in.

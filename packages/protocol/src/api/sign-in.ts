@@ -33,10 +33,10 @@ export const initLogin = contract({
   tag,
   summary: 'Everything a sign-in page needs: a QR session and a passkey challenge',
   description:
-    'With a login token `status` is `authenticated` and `login` is there; otherwise `qrLogin` and `webAuthn` are.',
+    'With a login token `status` is `authenticated` and `login` is there; otherwise `webAuthn` is, and `qrLogin` unless there are too many QR sessions now.',
   auth: 'optional',
   guests: true,
-  bucket: 'qr',
+  bucket: 'login-init',
   reply: {
     kind: 'data',
     status: 200,

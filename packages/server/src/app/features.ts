@@ -55,7 +55,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   return {
     identity,
     endpoints: [
-      ...wireSignIn(services, identity, { addresses, files, bus }),
+      ...wireSignIn(services, identity, { addresses, rateLimits, files, bus }),
       ...wireRegistration(services, identity, { names, providers }),
       ...wireProfiles(services, identity, { addresses, ports, files, names, bus }),
       ...files.endpoints,
@@ -102,9 +102,15 @@ function wireSignIn(
   identity: IdentityFeatures,
   {
     addresses,
+    rateLimits,
     files,
     bus,
-  }: { readonly addresses: Addresses; readonly files: FileFeatures; readonly bus: Bus },
+  }: {
+    readonly addresses: Addresses
+    readonly rateLimits: RateLimits
+    readonly files: FileFeatures
+    readonly bus: Bus
+  },
 ): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
   const { identities, tenants, settings } = identity
@@ -128,6 +134,7 @@ function wireSignIn(
       keys: signingKeys,
       secrets: tokenSecrets,
       jobs,
+      rateLimits,
       serverUrlOf,
       findFileAccess,
       findMakersFileAccess,

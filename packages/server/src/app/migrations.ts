@@ -31,6 +31,8 @@ import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/i
 import { settingsMigrations } from '#features/settings/index.ts'
 import { copySubjectsMigrations, sharesMigrations } from '#features/shares/index.ts'
 import { signInMigrations } from '#features/sign-in/index.ts'
+import { sharesMigrations } from '#features/shares/index.ts'
+import { qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
@@ -76,4 +78,5 @@ export const migrations: readonly Migration[] = [
   ...attachmentIssuersMigrations,
   ...attachedByOwnerMigrations,
   ...copySubjectsMigrations,
+  ...qrNetworksMigrations,
 ]

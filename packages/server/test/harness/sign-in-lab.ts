@@ -24,10 +24,16 @@ import {
   LastUse,
   sessionsMigrations,
 } from '#features/sessions/index.ts'
-import { handleForgottenPasswords, signInEndpoints, signInMigrations } from '#features/sign-in/index.ts'
+import {
+  handleForgottenPasswords,
+  qrNetworksMigrations,
+  signInEndpoints,
+  signInMigrations,
+} from '#features/sign-in/index.ts'
 import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import {
   keysMigrations,
@@ -53,6 +59,7 @@ const migrations: readonly Migration[] = [
   ...referencesMigrations,
   ...signInMigrations,
   ...homeSessionsMigrations,
+  ...qrNetworksMigrations,
 ]
 
 /** What the other features tell sign-in, as plain values that a test may change. */
@@ -81,15 +88,22 @@ export class SignInWorld {
 }
 
 /** Everything sign-in needs, in a fresh database. */
-export async function openSignInLab(open: OpenTestDatabase) {
+export async function openSignInLab(
+  open: OpenTestDatabase,
+  limits: Partial<Record<RateLimitName, number>> = {},
+) {
   const world = new SignInWorld()
-  return signInLab(await open({ migrations, clock: world.clock }), world)
+  return signInLab(await open({ migrations, clock: world.clock }), world, limits)
 }
 
 export type SignInLab = ReturnType<typeof signInLab>
 
 /** One process of a server; a second one shares database and world. */
-export function signInLab(db: Database, world: SignInWorld) {
+export function signInLab(
+  db: Database,
+  world: SignInWorld,
+  limits: Partial<Record<RateLimitName, number>> = {},
+) {
   const { clock } = world
   const vault = openVault(world)
   const signatures = openSignatures()
@@ -99,8 +113,14 @@ export function signInLab(db: Database, world: SignInWorld) {
   const tenants = openTenants({ db, clock })
   const lastUse = new LastUse(db, clock)
   const passwords = countingHasher(world)
+  const unlimited = Object.keys(defaultRateLimits).map((name) => [name, 1_000_000] as const)
+  const rateLimits = createMemoryRateLimits(clock, {
+    ...(Object.fromEntries(unlimited) as Record<RateLimitName, number>),
+    ...limits,
+  })
   const deps = {
     ...{ db, clock, vault, signatures, keys, secrets, jobs, tenants, lastUse, passwords },
+    rateLimits,
     ...portsOf(world, { keys, tenants }),
   }
   const authenticator = new Authenticator(deps)

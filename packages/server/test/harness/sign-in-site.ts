@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import type { HostedTenant } from '#features/tenants/index.ts'
-import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
+import type { RateLimitName } from '#infra/http/index.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { bearer, jsonBody, type Received, startHttpSite } from './http-site.ts'
 import { openSignInLab, type SignInLab } from './sign-in-lab.ts'
@@ -16,8 +16,11 @@ interface Asked {
 }
 
 /** Sign-in behind real HTTP: Alice and Bob with passwords, and a base tenant. Stops with the test. */
-export async function openSignInSite(open: OpenTestDatabase) {
-  const lab = await openSignInLab(open)
+export async function openSignInSite(
+  open: OpenTestDatabase,
+  limits: Partial<Record<RateLimitName, number>> = {},
+) {
+  const lab = await openSignInLab(open, limits)
   const base = await lab.makeTenant('home.example.com', { password, isBase: true })
   const alice = await lab.makeTenant('alice.example.com', { password, email: 'alice@example.com' })
   const bob = await lab.makeTenant('bob.example.com', { password })
@@ -28,11 +31,9 @@ export async function openSignInSite(open: OpenTestDatabase) {
 export type SignInSite = Awaited<ReturnType<typeof openSignInSite>>
 
 async function serve(lab: SignInLab) {
-  const unlimited = Object.keys(defaultRateLimits).map((name) => [name, 1_000_000] as const)
-  const limits = Object.fromEntries(unlimited) as Record<RateLimitName, number>
   const site = await startHttpSite(lab.endpoints, {
     clock: lab.clock,
-    rateLimits: createMemoryRateLimits(lab.clock, limits),
+    rateLimits: lab.deps.rateLimits,
     trustedProxies: ['127.0.0.1/32'],
     hooks: {
       findTenant: (host) => lab.tenants.findByHost(host),

@@ -121,6 +121,23 @@ export async function sweepChallenges(tx: Writer, now: number): Promise<number> 
   return Number(total)
 }
 
+/** Removes the challenge that ends first. */
+export async function deleteOldestChallenge(tx: Writer): Promise<void> {
+  await tx
+    .tables<PasskeyTables>()
+    .deleteFrom('passkey_challenges')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('challenge_hash', 'in', (eb) =>
+      eb
+        .selectFrom('passkey_challenges as own')
+        .select('own.challenge_hash')
+        .where('own.tenant_id', '=', tx.tenantId)
+        .orderBy('own.expires_at')
+        .limit(1),
+    )
+    .execute()
+}
+
 /** True once for each challenge, and only while it is valid. */
 export async function takeChallenge(tx: Writer, challengeHash: string, now: number): Promise<boolean> {
   const { numDeletedRows } = await tx

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import { secretHash } from '#features/sessions/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
+import { insertChallenge, sweepChallenges, takeChallenge } from './passkey-store.ts'
 
 const host = 'alice.example.com'
+const maxOpenChallenges = 20_000
 
 async function start(site: SignInSite) {
   return { site, token: await site.login(site.alice), device: new TestAuthenticator(host) }
@@ -102,6 +105,22 @@ eachDialect('a passkey', (open) => {
 })
 
 onSqlite('a passkey', (open) => {
+  test('has a challenge whatever number of them others have asked for: the oldest goes', async () => {
+    const site = await openSignInSite(open)
+    const { challenge } = await loginChallenge(site)
+    const { tenantId } = site.alice
+    const now = Math.floor(site.clock.now() / 1000)
+    await site.db.transact(tenantId, async (tx) => {
+      for (let at = 1; at < maxOpenChallenges; at += 1) await insertChallenge(tx, `others ${at}`, now + 121)
+    })
+    const later = await site.ask('GET', '/api/auth/wa/login/challenge')
+    expect(later.status).toBe(200)
+    const left = await site.db.transact(tenantId, (tx) => sweepChallenges(tx, now))
+    expect(left).toBe(maxOpenChallenges)
+    const first = secretHash(`sign-in\n${challenge}`)
+    expect(await site.db.transact(tenantId, (tx) => takeChallenge(tx, first, now))).toBe(false)
+  })
+
   test('signs in without a name: the credential says who it is', async () => {
     const { site, token, device } = await start(await openSignInSite(open))
     const { userId } = await newChallenge(site, token)

@@ -5,6 +5,7 @@ import { signInLab } from '#harness/sign-in-lab.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { answerQrLogin, initQrLogin, pollQrLogin } from './qr-login.ts'
+import { insertQrSession } from './qr-store.ts'
 import { QrWaiters } from './qr-waiters.ts'
 
 interface Started {
@@ -161,15 +162,64 @@ onSqlite('a QR sign-in', (open) => {
     expect((await respond(site, sessionId, token)).status).toBe(200)
   })
 
-  test('is opened at most twenty times by one address before some end', async () => {
+  test('is opened twenty times by one network: the oldest of the same network makes room', async () => {
     const site = await openSignInSite(open)
-    for (let turn = 0; turn < 20; turn += 1) await init(site)
-    const stopped = await site.ask('POST', `${base}/init`, { headers: askingDevice })
-    refused(stopped, 429, 'E-RATELIMIT')
-    expect(stopped.headers['retry-after']).toBeDefined()
-    expect((await site.ask('POST', `${base}/init`)).status).toBe(200)
-    site.clock.advance(300_000)
-    expect(await init(site)).toBeDefined()
+    const other = (await site.ask('POST', `${base}/init`)).json.data
+    const first = await init(site)
+    site.clock.advance(1000)
+    for (let turn = 0; turn < 19; turn += 1) await init(site)
+    expect((await poll(site, first)).json.data).toEqual({ status: 'pending' })
+    const last = await init(site)
+    refused(await poll(site, first), 404, 'E-NOTFOUND')
+    for (const started of [other, last])
+      expect((await poll(site, started)).json.data).toEqual({ status: 'pending' })
+  })
+
+  test('counts the addresses of one /64 as one network', async () => {
+    const site = await openSignInSite(open)
+    const from = async (ip: string) =>
+      (await site.ask('POST', `${base}/init`, { headers: { 'x-forwarded-for': ip } })).json.data as Started
+    const first = await from('2001:db8:1:2::1')
+    site.clock.advance(1000)
+    for (let turn = 2; turn <= 21; turn += 1) await from(`2001:db8:1:2::${turn}`)
+    refused(await poll(site, first), 404, 'E-NOTFOUND')
+  })
+
+  test('that nobody can open any more leaves the other ways in open', async () => {
+    const site = await openSignInSite(open)
+    const { tenantId } = site.alice
+    await site.db.transact(tenantId, async (tx) => {
+      const now = Math.floor(site.clock.now() / 1000)
+      for (let at = 0; at < 5000; at += 1)
+        await insertQrSession(tx, {
+          sessionId: `s${at}`,
+          secretHash: 'none',
+          isDelivered: false,
+          createdAt: now,
+          expiresAt: now + 300,
+          ip: `10.0.${at >> 8}.${at & 255}`,
+          network: `10.0.${at >> 8}.${at & 255}`,
+        })
+    })
+    const refusal = await site.ask('POST', `${base}/init`, { headers: askingDevice })
+    refused(refusal, 429, 'E-RATELIMIT')
+    expect(refusal.headers['retry-after']).toBeDefined()
+    const { json, status } = await site.ask('POST', '/api/auth/login-init', { headers: askingDevice })
+    expect([status, json.data]).toEqual([
+      200,
+      { status: 'unauthenticated', webAuthn: expect.objectContaining({ challenge: expect.any(String) }) },
+    ])
+    // Somebody who has one of them may have another.
+    const known = { headers: { 'x-forwarded-for': '10.0.0.7' } }
+    expect((await site.ask('POST', `${base}/init`, known)).status).toBe(200)
+  })
+
+  test('beyond the rate of its network is left out of what a sign-in page starts with', async () => {
+    const site = await openSignInSite(open, { qr: 1 })
+    const start = async () => (await site.ask('POST', '/api/auth/login-init')).json.data
+    expect(Object.keys(await start()).sort()).toEqual(['qrLogin', 'status', 'webAuthn'])
+    expect(Object.keys(await start()).sort()).toEqual(['status', 'webAuthn'])
+    refused(await site.ask('POST', `${base}/init`), 429, 'E-RATELIMIT')
   })
 
   test('long-poll ends when its time is over', async () => {

@@ -4,6 +4,7 @@ import { audit } from '#features/audit/index.ts'
 import { assertPersonal, type Device, secretHash } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
@@ -14,7 +15,8 @@ import {
 } from './complete-login.ts'
 import { newQrSession, type QrSession, qrLifeSecs, statusOf } from './qr-session.ts'
 import {
-  countWaiting,
+  countOpen,
+  deleteOldestQrSession,
   deleteQrSessions,
   findQrSession,
   insertQrSession,
@@ -27,26 +29,28 @@ export interface QrLoginDeps extends CompleteLoginDeps {
   readonly qrWaiters: QrWaiters
 }
 
-const maxWaitingOfTenant = 5000
-const maxWaitingOfAddress = 20
+const maxOpenOfTenant = 5000
+const maxOpenOfNetwork = 20
 const maxUserAgentLength = 512
 
-/** Opens a QR session for the device that asks. */
+/** Opens a QR session for the device that asks; `E-RATELIMIT` when the tenant has as many as it may. A network that has
+ * some gives up its oldest: nobody is kept out by what others have opened elsewhere. */
 export async function initQrLogin(
-  deps: CompleteLoginDeps,
+  deps: Pick<CompleteLoginDeps, 'db' | 'clock' | 'tenants'>,
   { tenant, device }: { tenant: Tenant; device: Device },
 ): Promise<QrSecret> {
   await getActiveTenant(deps, tenant)
   const made = newQrSession()
   const { ip, userAgent } = device
+  const network = rateKeyOf(ip)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     const now = nowSecs(deps.clock)
     // Ended ones stay as long again, so that a late poll is told that they have expired.
     await deleteQrSessions(tx, now - qrLifeSecs)
-    const { ofTenant, ofAddress } = await countWaiting(tx, { ip, now })
-    const limit = ofAddress >= maxWaitingOfAddress ? maxWaitingOfAddress : maxWaitingOfTenant
-    if (ofTenant >= maxWaitingOfTenant || ofAddress >= maxWaitingOfAddress)
-      throw new Failure('E-RATELIMIT', { retryAfterSecs: 60, limit })
+    const { ofTenant, ofNetwork } = await countOpen(tx, { network, now })
+    if (ofTenant >= maxOpenOfTenant && ofNetwork === 0)
+      throw new Failure('E-RATELIMIT', { retryAfterSecs: 60, limit: maxOpenOfTenant })
+    if (ofTenant >= maxOpenOfTenant || ofNetwork >= maxOpenOfNetwork) await deleteOldestQrSession(tx, network)
     await insertQrSession(tx, {
       sessionId: made.sessionId,
       secretHash: secretHash(made.secret),
@@ -54,6 +58,7 @@ export async function initQrLogin(
       createdAt: now,
       expiresAt: now + qrLifeSecs,
       ip,
+      network,
       ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, maxUserAgentLength) }),
     })
   })

@@ -11,6 +11,8 @@ export interface QrSession {
   readonly createdAt: number
   readonly expiresAt: number
   readonly ip: string
+  /** The address as it counts where sessions are limited. */
+  readonly network: string
   readonly userAgent?: string
 }
 

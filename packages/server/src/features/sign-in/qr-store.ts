@@ -11,6 +11,7 @@ interface QrTables {
     created_at: number
     expires_at: number
     ip: string
+    network: string
     user_agent: string | null
   }
 }
@@ -31,6 +32,7 @@ export async function findQrSession(reader: Reader, sessionId: string): Promise<
       createdAt: row.created_at,
       expiresAt: row.expires_at,
       ip: row.ip,
+      network: row.network,
       ...(row.answer === null ? {} : { answer: row.answer === 'approved' ? 'approved' : 'denied' }),
       ...(row.user_agent === null ? {} : { userAgent: row.user_agent }),
     }
@@ -50,25 +52,45 @@ export async function insertQrSession(tx: Writer, session: QrSession): Promise<v
       created_at: session.createdAt,
       expires_at: session.expiresAt,
       ip: session.ip,
+      network: session.network,
       user_agent: session.userAgent ?? null,
     })
     .execute()
 }
 
-/** Sessions that still wait, of the tenant and of one address there. */
-export async function countWaiting(
+/** Sessions that have not ended, of the tenant and of one network there. */
+export async function countOpen(
   reader: Reader,
-  { ip, now }: { ip: string; now: number },
-): Promise<{ ofTenant: number; ofAddress: number }> {
-  const waiting = reader
+  { network, now }: { network: string; now: number },
+): Promise<{ ofTenant: number; ofNetwork: number }> {
+  const open = reader
     .tables<QrTables>()
     .selectFrom('qr_sessions')
     .select((row) => row.fn.countAll<number>().as('total'))
     .where('tenant_id', '=', reader.tenantId)
     .where('expires_at', '>', now)
-  const ofTenant = await waiting.executeTakeFirstOrThrow()
-  const ofAddress = await waiting.where('ip', '=', ip).executeTakeFirstOrThrow()
-  return { ofTenant: Number(ofTenant.total), ofAddress: Number(ofAddress.total) }
+  const ofTenant = await open.executeTakeFirstOrThrow()
+  const ofNetwork = await open.where('network', '=', network).executeTakeFirstOrThrow()
+  return { ofTenant: Number(ofTenant.total), ofNetwork: Number(ofNetwork.total) }
+}
+
+/** Removes the oldest session of a network. */
+export async function deleteOldestQrSession(tx: Writer, network: string): Promise<void> {
+  await tx
+    .tables<QrTables>()
+    .deleteFrom('qr_sessions')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', 'in', (eb) =>
+      eb
+        .selectFrom('qr_sessions as own')
+        .select('own.session_id')
+        .where('own.tenant_id', '=', tx.tenantId)
+        .where('own.network', '=', network)
+        .orderBy('own.created_at')
+        .orderBy('own.session_id')
+        .limit(1),
+    )
+    .execute()
 }
 
 /** False when it was answered before, or has ended. */

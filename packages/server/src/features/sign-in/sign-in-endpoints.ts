@@ -13,7 +13,7 @@ import { apiKeyEndpoints } from './api-key-endpoints.ts'
 import type { ApiKeyDeps } from './api-keys.ts'
 import { type ExchangeDeps, exchangeCredential } from './exchange-credential.ts'
 import { getProxyToken, type ProxyTokenDeps } from './get-proxy-token.ts'
-import { initLogin } from './init-login.ts'
+import { type InitLoginDeps, initLogin } from './init-login.ts'
 import { type LoginDeps, login } from './login.ts'
 import { endSession, listSessions, logout } from './manage-sessions.ts'
 import { type PasskeyEndpointsDeps, passkeyEndpoints } from './passkey-endpoints.ts'
@@ -23,6 +23,7 @@ import { QrWaiters } from './qr-waiters.ts'
 import { refreshLogin } from './refresh-login.ts'
 
 export type SignInDeps = LoginDeps &
+  InitLoginDeps &
   ExchangeDeps &
   ProxyTokenDeps &
   ApiKeyDeps &

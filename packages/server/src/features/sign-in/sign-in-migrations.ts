@@ -50,3 +50,18 @@ export const signInMigrations: readonly Migration[] = [
     },
   },
 ]
+
+export const qrNetworksMigrations: readonly Migration[] = [
+  {
+    id: '1010_qr_networks',
+    async up(schema) {
+      // Sessions from before end within minutes, and count for no network.
+      await schema.addColumn('qr_sessions', 'network', "text default ''")
+      await schema.createIndex('qr_sessions_by_network', 'qr_sessions', [
+        'tenant_id',
+        'network',
+        'created_at',
+      ])
+    },
+  },
+]

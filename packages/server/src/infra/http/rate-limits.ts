@@ -18,6 +18,8 @@ export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   identity: 5000,
   'bad-bearer': 300,
   'sign-in': 60,
+  // Where a sign-in page starts: an office that opens it in the morning.
+  'login-init': 300,
   recovery: 20,
   registration: 30,
   // A server with many users delivers from one address, and it may catch up after an outage; what one of its users
