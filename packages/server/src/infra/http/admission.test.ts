@@ -7,10 +7,11 @@ import {
   callers,
   type HttpSite,
   type HttpSiteOptions,
+  idTag,
   startHttpSite,
 } from '#harness/http-site.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import type { Caller } from '#infra/caller/index.ts'
+import type { Caller, Identified } from '#infra/caller/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { HttpHooks } from './admission.ts'
 import { bind, type Endpoint } from './endpoint.ts'
@@ -271,8 +272,8 @@ describe('rates', () => {
     expect(await rate(bearer('visitor'))).toEqual([5000, 4999, reset])
     expect(await rate(bearer('nobody'))).toEqual([1000, 997, reset])
     expect(await rate(bearer('admin'))).toEqual([2 ** 31 - 1, 2 ** 31 - 1, reset])
-    expect(await rate(bearer('bad'))).toEqual([1000, 996, reset])
-    expect(await rate({ host: 'unknown.example' })).toEqual([1000, 995, reset])
+    expect(await rate(bearer('bad'))).toEqual([300, 299, reset])
+    expect(await rate({ host: 'unknown.example' })).toEqual([1000, 996, reset])
   })
 
   test('beyond the limit are 429 until the minute is over', async () => {
@@ -332,22 +333,39 @@ describe('rates', () => {
     expect([other.status, other.headers['x-ratelimit-limit']]).toEqual([200, '1000'])
   })
 
-  test('of bad bearers end the checking of bearers', async () => {
-    let checked = 0
-    const hooks = {
-      findTenant: () => alice,
-      authenticate() {
-        checked += 1
-        throw new Failure('E-AUTH-UNAUTH')
-      },
-    }
-    const { send } = await serving(who({ auth: 'optional' }), { ...withLimits({ 'bad-bearer': 3 }), hooks })
+  test('of bad bearers are for bad bearers: good ones and guests of the same address come through', async () => {
+    const limits = withLimits({ 'bad-bearer': 3, anonymous: 1, 'sign-in': 1, identity: 9 })
+    const tight = who({ auth: 'optional', bucket: 'sign-in', name: 'tight', path: '/api/tight' })
+    const { send } = await serving([who({ auth: 'optional' }), tight], limits)
     const statuses = []
-    for (let time = 0; time < 5; time += 1)
-      statuses.push((await send('/api/who', { headers: bearer('bad') })).status)
+    for (const path of ['who', 'tight', 'who', 'tight', 'who'])
+      statuses.push((await send(`/api/${path}`, { headers: bearer('bad') })).status)
     expect(statuses).toEqual([401, 401, 401, 429, 429])
-    expect(checked).toBe(3)
-    expect((await send('/api/who')).status).toBe(200)
+    for (const headers of [{}, bearer('owner'), bearer('visitor')])
+      expect((await send('/api/who', { headers })).status).toBe(200)
+    expect((await send('/api/tight', { headers: bearer('owner') })).status).toBe(200)
+  })
+
+  test('of a visitor count for the identity and for the address, of the owner for the identity', async () => {
+    const { send } = await serving(who({ auth: 'required' }), {
+      ...withLimits({ visitor: 2 }),
+      hooks: {
+        findTenant: () => alice,
+        authenticate: ({ bearer: name }) => ({
+          ...(callers.visitor as Identified),
+          idTag: idTag(`${name}.example`),
+          isOwner: name === 'owner',
+        }),
+      },
+      trustedProxies: ['127.0.0.1/32'],
+    })
+    const statusOf = async (name: string, ip: string) =>
+      (await send('/api/who', { headers: { ...bearer(name), 'x-forwarded-for': ip } })).status
+    const one = ['a', 'b', 'c', 'owner']
+    const statuses = []
+    for (const name of one) statuses.push(await statusOf(name, '203.0.113.1'))
+    expect(statuses).toEqual([200, 200, 429, 200])
+    expect(await statusOf('c', '203.0.113.2')).toBe(200)
   })
 
   test('are counted by the address that a trusted proxy forwards', async () => {

@@ -63,11 +63,12 @@ export async function admit(
     if (isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
     throw new Failure('E-NOTFOUND')
   }
-  if (contract.bucket && contract.bucket !== 'general' && contract.bucket !== 'inbox')
-    await takeTight(deps, contract.bucket, addressKey)
   const caller = isCredentialed
     ? await identify(deps, route, exchange, { tenant, bearer, ip: peer.ip })
     : guest
+  // After the bearer: a bad one takes from a bucket of its own, and leaves this to the good ones of its address.
+  if (contract.bucket && contract.bucket !== 'general' && contract.bucket !== 'inbox')
+    await takeTight(deps, contract.bucket, addressKey)
   const refusal = authorize(contract, caller)
   if (refusal) throw new Failure(refusal)
   return { tenant, caller: contract.auth === 'none' ? guest : caller }
@@ -97,7 +98,9 @@ function generalBucketOf({ bucket }: Contract): RateLimitName {
   return bucket === 'inbox' || bucket === 'inbox-sync' ? 'inbox' : 'anonymous'
 }
 
-/** The caller of a bearer. An identity has a bucket of its own; everybody else shares that of the address. */
+/** The caller of a bearer. A tenant's owner has a bucket of its own, visitors have one each and one for their address;
+ * everybody else shares that of the address. However many bad ones an address has shown, each is looked at: somebody
+ * else may be behind the same address. What that may cost is bounded where it costs (`sessions/proxy-token.ts`). */
 async function identify(
   deps: AdmissionDeps,
   route: Route,
@@ -105,19 +108,19 @@ async function identify(
   presented: Parameters<HttpHooks['authenticate']>[0],
 ): Promise<AnyCaller> {
   const addressKey = rateKeyOf(presented.ip)
-  // Checking a signature costs more than a bucket: whoever has shown too many bad ones waits.
-  if (deps.rateLimits.hasTooManyBadBearers(addressKey))
-    await takeGeneral(deps, exchange, 'bad-bearer', addressKey)
   const caller = await findCaller(deps, presented)
   if (caller instanceof Failure) {
-    await deps.rateLimits.take('bad-bearer', addressKey)
+    await takeGeneral(deps, exchange, 'bad-bearer', addressKey)
+    if (!route.contract.ignoresBadBearer) throw caller
     await takeGeneral(deps, exchange, 'anonymous', addressKey)
-    if (route.contract.ignoresBadBearer) return guest
-    throw caller
+    return guest
   }
   if (caller.kind !== 'identity') await takeGeneral(deps, exchange, 'anonymous', addressKey)
   else if (caller.isAdmin) exchange.verdict = unlimited(deps.clock)
-  else await takeGeneral(deps, exchange, 'identity', caller.idTag)
+  else {
+    if (!caller.isOwner) await takeGeneral(deps, exchange, 'visitor', addressKey)
+    await takeGeneral(deps, exchange, 'identity', caller.idTag)
+  }
   return caller
 }
 

@@ -2,11 +2,12 @@ import type { RateBucket } from '@kith/protocol'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 
-/** The tight buckets of contracts; the general one by address or by identity; and bearers that were refused. */
+/** The tight buckets of contracts; the general ones by address and by identity; and bearers that were refused. */
 export type RateLimitName =
   | Exclude<RateBucket, 'general'>
   | 'anonymous'
   | 'identity'
+  | 'visitor'
   | 'bad-bearer'
   | 'inbox-issuer'
   | 'upgrade'
@@ -16,6 +17,8 @@ export type RateLimitName =
 export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   anonymous: 1000,
   identity: 5000,
+  // All visitors of one address together: whoever has a thousand identities of their own gets no more than one.
+  visitor: 5000,
   'bad-bearer': 300,
   'sign-in': 60,
   // Where a sign-in page starts: an office that opens it in the morning.

@@ -1,16 +1,24 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorStatus } from '@kith/protocol'
-import type { Tenant } from '#infra/caller/index.ts'
-import { normalizeTarget, type RateLimits, type RawRoute, rateFailure, rawAnswer } from '#infra/http/index.ts'
+import { idTagOf, type Tenant } from '#infra/caller/index.ts'
+import {
+  assertRate,
+  normalizeTarget,
+  type RateLimits,
+  type RawRoute,
+  rateFailure,
+  rawAnswer,
+} from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { SocketRoom } from './socket-room.ts'
+import type { SocketHooks } from './socket-route.ts'
 
 export interface UpgradeDeps {
   readonly rateLimits: RateLimits
   readonly clock: Clock
-  readonly hooks: { findTenant(host: string): Promise<Tenant | undefined> }
+  readonly hooks: Pick<SocketHooks<unknown>, 'findTenant' | 'authenticate'>
   readonly room: Pick<SocketRoom, 'hasRoomFor'>
   isWelcome(): boolean
 }
@@ -18,22 +26,41 @@ export interface UpgradeDeps {
 // A client that is refused for the number of its sockets may try again when one of them has ended.
 const crowdedSecs = 10
 
-/** The tenant of an upgrade that may go on: what HTTP still answers is decided here, and nothing of it costs more than
- * a look-up. */
+/** The tenant of an upgrade that may go on: what HTTP still answers is decided here. */
 export async function admitUpgrade(
-  { rateLimits, clock, hooks, room, isWelcome }: UpgradeDeps,
+  deps: UpgradeDeps,
   request: IncomingMessage,
   { address, host }: { readonly address: string; readonly host: string | undefined },
 ): Promise<Tenant> {
+  const { rateLimits, clock, hooks, room, isWelcome } = deps
   if (!isWelcome()) throw new Failure('E-UNAVAILABLE')
   if (!normalizeTarget(request)) throw new Failure('E-VALIDATION')
   const verdict = await rateLimits.take('upgrade', address)
-  if (!verdict.isAllowed) throw rateFailure(verdict, clock)
-  if (rateLimits.hasTooManyBadBearers(address) || !room.hasRoomFor(address))
-    throw new Failure('E-RATELIMIT', { retryAfterSecs: crowdedSecs })
+  const refusal = !verdict.isAllowed
+    ? rateFailure(verdict, clock)
+    : rateLimits.hasTooManyBadBearers(address)
+      ? new Failure('E-RATELIMIT', { retryAfterSecs: crowdedSecs })
+      : undefined
+  const bearer = refusal && bearerOf(request, queryOf(request))
+  if (refusal && bearer === undefined) throw refusal
+  if (!room.hasRoomFor(address)) throw new Failure('E-RATELIMIT', { retryAfterSecs: crowdedSecs })
   const tenant = host === undefined ? undefined : await hooks.findTenant(host)
   if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
+  if (refusal && bearer !== undefined) await assertOwnRate(deps, { tenant, bearer, refusal })
   return tenant
+}
+
+/** Whoever proves to be somebody has a rate of their own, whatever others did from the same address. */
+async function assertOwnRate(
+  { rateLimits, clock, hooks }: UpgradeDeps,
+  { tenant, bearer, refusal }: { tenant: Tenant; bearer: string; refusal: Failure },
+): Promise<void> {
+  const { caller } = await hooks.authenticate({ tenant, bearer }).catch((error: unknown) => {
+    throw error instanceof Failure && error.code === 'E-AUTH-UNAUTH' ? refusal : error
+  })
+  const idTag = idTagOf(caller)
+  if (idTag === undefined) throw refusal
+  await assertRate({ rateLimits, clock }, 'upgrade', idTag)
 }
 
 /** Answers an upgrade in HTTP and ends the connection. */
@@ -48,6 +75,12 @@ export function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
+/** What stands behind the path of a request. */
+export function queryOf({ url }: IncomingMessage): URLSearchParams {
+  const [, query = ''] = /\?(.*)$/.exec(url ?? '') ?? []
+  return new URLSearchParams(query)
+}
+
 /** The bearer of an upgrade: browsers can only put it into the query. */
 export function bearerOf({ headers }: IncomingMessage, query: URLSearchParams): string | undefined {
   const header = /^bearer(?: +(\S*))? *$/i.exec(headers.authorization ?? '')
@@ -59,7 +92,7 @@ const upgradeRequired = 426
 /** The answer to a request that is none for a WebSocket. */
 export function notSpoken(
   path: string,
-  { hooks, clock }: { readonly hooks: UpgradeDeps['hooks']; readonly clock: Clock },
+  { hooks, clock }: { readonly hooks: Pick<UpgradeDeps['hooks'], 'findTenant'>; readonly clock: Clock },
 ): RawRoute {
   return {
     method: 'GET',

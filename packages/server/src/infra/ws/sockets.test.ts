@@ -69,12 +69,22 @@ describe('an upgrade', () => {
     expect(other.status).toBe(426)
   })
 
-  test('is 429 with a time to wait when an address asks too often, before any bearer is looked at', async () => {
+  test('is 429 with a time to wait when an address asks too often', async () => {
     const site = await start({ rates: { upgrade: 2 } })
     await using _good = await site.connect()
     await using _bad = await site.connect('/ws/echo/x?token=bad')
-    await expect(site.connect()).rejects.toMatchObject({ status: 429, retryAfter: '60' })
+    for (const path of ['/ws/echo/x', '/ws/echo/x?token=bad'])
+      await expect(site.connect(path)).rejects.toMatchObject({ status: 429, retryAfter: '60' })
     expect(site.visits).toHaveLength(1)
+  })
+
+  test('of somebody who is known has a rate of its own, whatever the address did', async () => {
+    const site = await start({ rates: { upgrade: 1 } })
+    await using _bad = await site.connect('/ws/echo/x?token=bad')
+    await using _good = await site.connect()
+    await expect(site.connect()).rejects.toMatchObject({ status: 429, retryAfter: '60' })
+    await using _visitor = await site.connect('/ws/echo/x?token=visitor')
+    expect(site.visits).toHaveLength(2)
   })
 
   test('counts for the address that a trusted proxy names', async () => {
@@ -82,6 +92,7 @@ describe('an upgrade', () => {
     const from = (ip: string) => site.connect(undefined, { headers: { 'x-forwarded-for': ip } })
     await using _first = await from('192.0.2.1')
     await using _second = await from('192.0.2.2')
+    await using _own = await from('192.0.2.1')
     await expect(from('192.0.2.1')).rejects.toMatchObject({ status: 429 })
   })
 
@@ -149,7 +160,10 @@ describe('a refusal', () => {
     const site = await start({ rates: { 'bad-bearer': 1 } })
     await using _client = await site.connect('/ws/echo/x?token=bad')
     await breathe()
-    await expect(site.connect()).rejects.toMatchObject({ status: 429 })
+    await expect(site.connect('/ws/echo/x?token=bad')).rejects.toMatchObject({ status: 429 })
+    await using good = await site.connect()
+    good.send('still here')
+    await good.until(1)
   })
 })
 

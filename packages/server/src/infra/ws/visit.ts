@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { guest, type Tenant } from '#infra/caller/index.ts'
-import { bearerOf } from './admit-upgrade.ts'
+import { bearerOf, queryOf } from './admit-upgrade.ts'
 import type { LiveSocket } from './live-socket.ts'
 import type { Proof, SocketHooks, SocketVisit } from './socket-route.ts'
 
@@ -28,8 +28,7 @@ export class Visit<Credential> implements SocketVisit<Credential> {
     this.tenant = at.tenant
     this.socket = at.socket
     this.params = at.params
-    const [, query = ''] = /\?(.*)$/.exec(request.url ?? '') ?? []
-    this.query = new URLSearchParams(query)
+    this.query = queryOf(request)
     const access = this.query.get('access')
     this.access = access === 'read' || access === 'write' ? access : undefined
     this.bearer = bearerOf(request, this.query)
