@@ -86,8 +86,8 @@ export function openSocketServer(
     routes: [busRoute({ bus, clock })],
     hooks: {
       findTenant: async (host) => hooks.findTenant(host),
-      async authenticate({ tenant, bearer }) {
-        const { caller, credential } = await authenticator.authenticate({ tenant, bearer })
+      async authenticate({ tenant, bearer, ip }) {
+        const { caller, credential } = await authenticator.authenticate({ tenant, bearer, ip })
         return { caller, credential: { tenant, credential } }
       },
       listEnded: (held) => listEnded(ended, held),

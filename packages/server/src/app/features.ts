@@ -90,9 +90,9 @@ function hooksOf(
       const other = host === soleHost ? baseIdTag : defaultTenant
       return named ?? (other && (await tenants.find(other)))
     },
-    authenticate: async ({ tenant, bearer }) =>
+    authenticate: async ({ tenant, bearer, ip }) =>
       (await idp.findKeyHolder(tenant, bearer)) ??
-      (await authenticator.authenticate({ tenant, bearer })).caller,
+      (await authenticator.authenticate({ tenant, bearer, ip })).caller,
     hasFeature: (tenant) => idp.isProvider(tenant),
   }
 }
@@ -141,8 +141,8 @@ function wireSignIn(
       listLoginSettings: (tenantId) => loginSettingsOf(settings, tenantId),
       requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
       onPasswordSet: (tenant) => forgetSetUpLink(services, tenant),
-      hasIdentity: async (idTag: IdTag) => {
-        const resolved = await identities.resolve(idTag)
+      hasIdentity: async (idTag: IdTag, owner: IdTag) => {
+        const resolved = await identities.resolve(idTag, { asker: { cause: 'owner', key: owner } })
         if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
         return resolved.kind === 'found'
       },

@@ -13,7 +13,7 @@ import {
 } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { assertAttachable, queueFetches } from '#features/files/index.ts'
-import { findFreshInboxes, findStoredIdentity } from '#features/identities/index.ts'
+import { type Asker, findFreshInboxes, findStoredIdentity } from '#features/identities/index.ts'
 import {
   type HistoryDeps,
   handleInboxJobs,
@@ -110,11 +110,11 @@ export function actionPorts(
       const community = await tenants.find(communityTag)
       return community?.type === 'community' && (await isLastLeader(db.reader(community.tenantId), leaderTag))
     },
-    findIdentity: async (idTag) => (await identities.resolve(idTag)).kind,
-    async askType(idTag) {
+    findIdentity: async (idTag, asker) => (await identities.resolve(idTag, { asker: ownerAsks(asker) })).kind,
+    async askType(idTag, asker) {
       const local = await tenants.find(idTag)
       if (local) return local.type
-      const resolved = await identities.resolve(idTag)
+      const resolved = await identities.resolve(idTag, { asker: ownerAsks(asker) })
       return resolved.kind === 'found' ? resolved.identity.type : undefined
     },
     findDefaultVisibility: (reader) => settings.findWith(reader, 'profile.default_visibility'),
@@ -123,6 +123,10 @@ export function actionPorts(
       await assertAttachable(reader, { tenant, caller, attachments, now: nowSecs(clock) })
     },
   }
+}
+
+function ownerAsks(key: IdTag): Asker {
+  return { cause: 'owner', key }
 }
 
 /** What follows from an action that was stored, in its transaction. */
@@ -161,8 +165,11 @@ function wireInbox(
   const { db, clock, jobs, signatures } = services
   const { tenants, identities } = identity
   const verifier = openTokenVerifier({
-    async findKeys(issuerTag, { refresh }) {
-      const resolved = await identities.resolve(issuerTag, { refresh })
+    async findKeys(issuerTag, { refresh, sender }) {
+      const resolved = await identities.resolve(issuerTag, {
+        refresh,
+        asker: { cause: 'inbox', key: sender },
+      })
       return resolved.kind === 'found' ? { kind: 'found', keys: resolved.identity.keys } : resolved
     },
     admitIssuer: (issuerTag) => assertRate({ rateLimits, clock }, 'inbox-issuer', issuerTag),
@@ -265,11 +272,12 @@ function wireOutbox(
       const action = await findStoredAction(reader, actionId)
       return action?.token === undefined ? undefined : { token: action.token, issuerTag: action.issuerTag }
     },
-    async findInbox(recipient: IdTag) {
-      const resolved = await identities.resolve(recipient)
-      return resolved.kind === 'found'
-        ? { kind: 'found' as const, inboxUrl: resolved.identity.inboxUrl }
-        : resolved
+    async findInbox(recipient: IdTag, tenantId: TenantId) {
+      const asker = { cause: 'delivery', key: String(tenantId) } as const
+      const resolved = await identities.resolve(recipient, { asker })
+      if (resolved.kind !== 'found') return resolved
+      const { inboxUrl, isInboxUnsure } = resolved.identity
+      return isInboxUnsure ? { kind: 'unreachable' as const } : { kind: 'found' as const, inboxUrl }
     },
     async receiveLocally(token: string, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))

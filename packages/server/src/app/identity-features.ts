@@ -127,9 +127,10 @@ function withoutBlocked(identities: Identities, tenants: Tenants, domainBlocks: 
 }
 
 function identityKeyFinder(identities: Identities) {
-  return async (idTag: IdTag, kid: string) => {
+  return async (idTag: IdTag, kid: string, address: string) => {
+    const asker = { cause: 'bearer', key: address } as const
     for (const refresh of [false, true]) {
-      const resolved = await identities.resolve(idTag, { refresh })
+      const resolved = await identities.resolve(idTag, { refresh, asker })
       if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
       if (resolved.kind === 'unknown') return undefined
       const key = resolved.identity.keys.find((candidate) => hasKid(candidate, kid))

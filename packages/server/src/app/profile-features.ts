@@ -69,7 +69,7 @@ function wireCommunities(
     serverUrl: addresses.serverUrl,
     findCreationPolicy: () => settings.find(serverTenant, 'community.creation'),
     findMaxTenants: () => settings.find(serverTenant, 'limits.max_tenants'),
-    assertNames: (wanted) => names.assert(wanted),
+    assertNames: (wanted, asker) => names.assert(wanted, { cause: 'owner', key: asker }),
     hasIdentity: async (idTag) => (await identities.resolve(idTag)).kind !== 'unknown',
     assertPicture: async (tenant, caller, fileId) => void (await findPicture(tenant, caller, fileId)),
     async copyPicture({ from, caller, fileId, to }) {

@@ -111,6 +111,8 @@ function openHttp(
     logger,
     cors: config.corsOrigins,
     trustedProxies: config.trustedProxies,
+    connections: config.connections,
+    rounds: services.rounds,
     isUpgrade: (request) => sockets.isUpgrade(request),
     observe: ({ endpoint, method, status, durationMs }) =>
       metrics.requestServed({ method, route: endpoint, status, durationMs }),

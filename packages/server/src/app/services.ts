@@ -6,7 +6,7 @@ import { type NodeBus, openLocalBus, openRedisBus } from '#infra/bus/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { type Database, openDatabase } from '#infra/db/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
-import { createEgress, type Egress, type UrlCheck } from '#infra/egress/index.ts'
+import { createEgress, type Egress, Rounds, type UrlCheck } from '#infra/egress/index.ts'
 import { type Images, openImages } from '#infra/images/index.ts'
 import { type JobQueue, openJobs } from '#infra/jobs/index.ts'
 import {
@@ -46,6 +46,8 @@ export interface Services {
   readonly tempDir: string
   readonly dns: DnsResolver
   readonly egress: Egress & UrlCheck
+  /** Recognizes what comes back to this process. */
+  readonly rounds: Rounds
   readonly mailer: Mailer
   /** What the processes of the server tell each other. */
   readonly nodeBus: NodeBus
@@ -77,7 +79,7 @@ export async function openServices(
   const partials = await openPartialFiles({ dir: join(config.dataDir, 'uploads'), clock, logger })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })
-  const { dns, egress } = openOutside(config)
+  const { dns, egress, rounds } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
   const nodeBus = await openNodeBus(config, { clock, logger })
   return {
@@ -97,6 +99,7 @@ export async function openServices(
     tempDir,
     dns,
     egress,
+    rounds,
     mailer,
     nodeBus,
     async close() {
@@ -119,18 +122,20 @@ async function openNodeBus(
 }
 
 /** The ways to other servers: names and requests. */
-export function openOutside({ federation }: Config): Pick<Services, 'dns' | 'egress'> {
+export function openOutside({ federation }: Config): Pick<Services, 'dns' | 'egress' | 'rounds'> {
   const { dnsServers, allowPrivateNetwork } = federation
   const dns = createDnsResolver({
     servers: dnsServers ?? [],
     systemNames: allowPrivateNetwork !== false && !dnsServers,
   })
+  const rounds = new Rounds()
   const egress = createEgress({
     privateNetworks: allowPrivateNetwork,
     resolver: dns,
     userAgent: `Kith/${version}`,
+    rounds,
   })
-  return { dns, egress }
+  return { dns, egress, rounds }
 }
 
 /** Opens the store of bytes that the configuration names. */

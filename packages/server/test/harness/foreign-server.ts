@@ -27,6 +27,8 @@ export class ForeignServer implements AsyncDisposable {
   onDelivery: (token: Payload, answer: ServerResponse) => void = receipt
   /** How it answers what is neither an identity nor a delivery; 404, if the test says nothing else. */
   onRequest: RequestListener = (_, answer) => answer.writeHead(404).end()
+  /** What its documents say of the inboxes of identities; those of others too, which it so vouches for. */
+  readonly inboxUrls = new Map<string, string>()
   /** When set, this instead of every answer. */
   fault: number | undefined
 
@@ -113,9 +115,11 @@ export class ForeignServer implements AsyncDisposable {
 
   #describe(idTag: string | null, answer: ServerResponse): void {
     const keys = this.#keys.get(idTag ?? '')
+    const inboxUrl = this.inboxUrls.get(idTag ?? '')
     const data = {
       idTag,
       serverUrl: this.url,
+      ...(inboxUrl === undefined ? {} : { inboxUrl }),
       publicKey: keys?.[0]?.publicKey,
       keys: keys?.map(({ privateKey: _, ...published }) => published),
     }

@@ -99,6 +99,11 @@ export class TestNetwork implements AsyncDisposable {
     this.#identityHosts.set(idTag, this.server(at).urlOf(idTag))
   }
 
+  /** Lets all servers look for an identity at an address. */
+  announceAt(idTag: string, url: string): void {
+    this.#identityHosts.set(idTag as IdTag, url)
+  }
+
   /** Nobody can learn where a tenant lives, until it is announced again. */
   async hide(idTag: IdTag): Promise<void> {
     const place = await this.addForeign()

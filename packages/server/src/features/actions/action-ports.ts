@@ -84,10 +84,10 @@ export interface ActionPorts {
   findRoleHere(tx: Writer, communityTag: IdTag, idTag: IdTag): Promise<CommunityRole | undefined>
   /** Would a community of this server be without a leader if this one left? */
   leadsAlone(leaderTag: IdTag, communityTag: IdTag): Promise<boolean>
-  /** Is there such an identity, here or elsewhere? */
-  findIdentity(idTag: IdTag): Promise<'found' | 'unknown' | 'unreachable'>
+  /** Is there such an identity, here or elsewhere? A look-up that comes to nothing is charged to the asker. */
+  findIdentity(idTag: IdTag, asker: IdTag): Promise<'found' | 'unknown' | 'unreachable'>
   /** What its server says it is, here or elsewhere; not every server says it. */
-  askType(idTag: IdTag): Promise<Tenant['type'] | undefined>
+  askType(idTag: IdTag, asker: IdTag): Promise<Tenant['type'] | undefined>
   /** The tenant's own choice for what it publishes without a word on visibility. */
   findDefaultVisibility(reader: Reader): Promise<Visibility | undefined>
   /** Does the tenant take messages from strangers (`privacy.open_messages`)? */

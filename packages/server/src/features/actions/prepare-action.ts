@@ -24,7 +24,11 @@ export async function prepareBody(
   const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
   // Those whom an answer goes to besides are the parent's affair: one who has gone does not silence the others.
   if (completed.subType !== endingSubType)
-    await assertAudienceExists(ports, [completed.audienceTag ?? [], body.audience].flat())
+    await assertAudienceExists(
+      ports,
+      [completed.audienceTag ?? [], body.audience].flat(),
+      issuing.tenant.idTag,
+    )
   const { attachments } = completed
   if (attachments.length > 0 && issuing.caller)
     await ports.assertAttachable(reader, attachments, issuing.caller)
@@ -48,11 +52,15 @@ async function getShownAction(
 // So many identities are looked for at the same time; each may live on another server.
 const atOnce = 10
 
-async function assertAudienceExists(ports: ActionPorts, idTags: readonly IdTag[]): Promise<void> {
+async function assertAudienceExists(
+  ports: ActionPorts,
+  idTags: readonly IdTag[],
+  asker: IdTag,
+): Promise<void> {
   const named = [...new Set(idTags)]
   for (let from = 0; from < named.length; from += atOnce) {
     const portion = named.slice(from, from + atOnce)
-    const found = await Promise.all(portion.map((idTag) => ports.findIdentity(idTag)))
+    const found = await Promise.all(portion.map((idTag) => ports.findIdentity(idTag, asker)))
     // One that cannot be asked now is delivered to when it can.
     if (found.includes('unknown')) throw new Failure('E-PROFILE-NOTFOUND')
   }

@@ -54,7 +54,7 @@ async function changeInCommunity(deps: AdminEndpointDeps, request: Request): Pro
   const { tenant, idTag } = request
   if (idTag === tenant.idTag) return renameCommunity(deps, request)
   if (request.change.name !== undefined) throw new Failure('E-AUTH-FORBIDDEN')
-  const name = await findName(deps, idTag)
+  const name = await findName(deps, idTag, tenant)
   const relation = await changeMember(deps, request)
   return { ...viewOf(relation, name), roles: rolesUpTo(rankOf(relation)) }
 }
@@ -67,12 +67,12 @@ async function renameCommunity(deps: AdminEndpointDeps, request: Request): Promi
   if (other) throw invalid(`/${other[0]}`, 'is not for the community itself')
   if (name !== undefined)
     await deps.db.transact(tenant.tenantId, (tx) => changeOwnProfile(deps, tx, { idTag: tenant.idTag, name }))
-  return { ...viewOf(noRelation(tenant.idTag), await findName(deps, tenant.idTag)), roles: [] }
+  return { ...viewOf(noRelation(tenant.idTag), await findName(deps, tenant.idTag, tenant)), roles: [] }
 }
 
 async function changeOnServer(deps: AdminEndpointDeps, request: Request): Promise<AdminProfile> {
   const { tenant, idTag, change } = request
-  const known = await find(deps, idTag)
+  const known = await find(deps, idTag, tenant)
   if (known?.type === 'community' && change.roles?.includes('SADM'))
     throw invalid('/roles', 'A community does not administer the server.')
   await changeIdentity(deps, request)
@@ -80,16 +80,16 @@ async function changeOnServer(deps: AdminEndpointDeps, request: Request): Promis
   const isAdmin = idTag === tenant.idTag || (await isAppointedAdmin(deps.db.reader(tenant.tenantId), idTag))
   const isHosted = (await deps.tenants.find(idTag)) !== undefined
   const roles = [...(isHosted ? ['user'] : []), ...(isAdmin ? ['SADM'] : [])]
-  return { ...viewOf(relation, await findName(deps, idTag)), roles }
+  return { ...viewOf(relation, await findName(deps, idTag, tenant)), roles }
 }
 
 /** The name of an identity; its tag, where its server does not answer now. */
-async function findName(deps: AdminEndpointDeps, idTag: IdTag): Promise<string> {
-  return (await find(deps, idTag))?.name ?? idTag
+async function findName(deps: AdminEndpointDeps, idTag: IdTag, tenant: Tenant): Promise<string> {
+  return (await find(deps, idTag, tenant))?.name ?? idTag
 }
 
-async function find(deps: AdminEndpointDeps, idTag: IdTag) {
-  const found = await findProfile(deps, idTag)
+async function find(deps: AdminEndpointDeps, idTag: IdTag, tenant: Tenant) {
+  const found = await findProfile(deps, idTag, { cause: 'owner', key: tenant.idTag })
   if (found.kind === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
   return found.kind === 'found' ? found.profile : undefined
 }

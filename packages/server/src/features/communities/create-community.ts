@@ -24,7 +24,7 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
   findMaxTenants(): Promise<number>
   /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be had here, `E-UNAVAILABLE` when nobody can
    * tell now. */
-  assertNames(wanted: Pick<CreateCommunity, 'idTag' | 'kind' | 'appDomain'>): Promise<void>
+  assertNames(wanted: Pick<CreateCommunity, 'idTag' | 'kind' | 'appDomain'>, asker: IdTag): Promise<void>
   hasIdentity(idTag: IdTag): Promise<boolean>
   /** Fails with `E-FILE-NOTFOUND` unless the caller may read this picture. */
   assertPicture(tenant: Tenant, caller: Identified, fileId: FileId): Promise<void>
@@ -71,7 +71,7 @@ export async function createCommunity(
   request: CreateCommunity,
 ): Promise<StoredProfile> {
   const plan = await planOf(deps, request)
-  await deps.assertNames(request)
+  await deps.assertNames(request, request.caller.idTag)
   const base = await deps.tenants.base()
   const community = await deps.db.transact(serverTenant, async (tx) => {
     if (plan.usesInvitation) await spend(deps, tx.as(base.tenantId), request)

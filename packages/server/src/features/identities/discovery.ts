@@ -1,12 +1,10 @@
 import type { IdTag } from '@kith/protocol'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '#lib/clock.ts'
-import { Gate, GateFullError } from '#lib/gate.ts'
 import { registrableDomain } from './discovery-record.ts'
-import { FailureBudget } from './failure-budget.ts'
 import { type FetchIdentityDeps, type FetchVerdict, fetchIdentity } from './fetch-identity.ts'
 import { type FindServerDeps, type FoundServer, findServer } from './find-server.ts'
 import type { PublishedIdentity } from './identity.ts'
+import { type Asker, type Crowded, type LookUpCause, LookUpLane } from './look-up-lanes.ts'
 
 export interface DiscoveryDeps extends FindServerDeps, FetchIdentityDeps {
   readonly clock: Clock
@@ -16,97 +14,109 @@ export interface DiscoveryDeps extends FindServerDeps, FetchIdentityDeps {
 export interface KnownAnswer {
   readonly server: string
   readonly etag: string | undefined
+  readonly identity: Pick<PublishedIdentity, 'serverUrl' | 'inboxUrl'>
 }
+
+/** What the host of an inbox says of an identity that names it. */
+export type InboxWord = 'vouched' | 'denied' | 'unreachable'
 
 export type Discovered =
   | {
       readonly kind: 'found'
       readonly identity: PublishedIdentity
+      readonly inbox: InboxWord
       readonly server: string
       readonly etag: string | undefined
     }
-  | { readonly kind: 'not-modified' }
+  | { readonly kind: 'not-modified'; readonly inbox: InboxWord }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unreachable' }
 
-// Anybody can name any identity in a token, and so make this server ask any host: two questions at a time for one
-// domain, and at one server, keep it from being a weapon.
-const gateLimits = { total: 64, perKey: 2, waitingPerKey: 64, waiting: 1024 }
+interface Question {
+  readonly idTag: IdTag
+  readonly known: KnownAnswer | undefined
+  readonly asker: Asker
+}
+
 const walkTimeoutMs = 10_000
-const waitTimeoutMs = 20_000
 const restMs = 30_000
 const longestRestMs = 60 * 60 * 1000
-const maxRestingServers = 5000
 
 /** Finds out about identities of other servers by asking them. Nothing that was found is kept here. */
 export class Discovery {
   readonly #deps: DiscoveryDeps
-  readonly #domains = new Gate(gateLimits)
-  readonly #servers = new Gate(gateLimits)
-  readonly #budget: FailureBudget
-  /** Servers that did not answer, with the time until which they are left alone. */
-  readonly #resting = new LRUCache<string, number>({ max: maxRestingServers })
+  /** One per cause. */
+  readonly #lanes = new Map<LookUpCause, LookUpLane>()
 
   constructor(deps: DiscoveryDeps) {
     this.#deps = deps
-    this.#budget = new FailureBudget(deps.clock)
   }
 
-  async discover(idTag: IdTag, known: KnownAnswer | undefined): Promise<Discovered> {
+  async discover(question: Question): Promise<Discovered | Crowded> {
+    const { idTag, asker } = question
     const domain = await registrableDomain(idTag)
-    if (this.#budget.isExhausted(domain)) return { kind: 'unreachable' }
-    const outcome = await this.#ask(idTag, domain, known)
-    if (outcome.kind === 'unknown' || outcome.kind === 'unreachable') this.#budget.charge(domain)
+    const { budget } = this.#laneOf(asker)
+    const account = `${asker.key} ${domain}`
+    if (budget.isExhausted(account)) return { kind: 'crowded' }
+    const outcome = await this.#laneOf(asker).ofAsker(asker.key, () => this.#ask(question, domain))
+    const isVain = outcome.kind === 'unknown' || outcome.kind === 'unreachable'
+    if (isVain || ('inbox' in outcome && outcome.inbox !== 'vouched')) budget.charge(account)
     return outcome
   }
 
-  async #ask(idTag: IdTag, domain: string, known: KnownAnswer | undefined): Promise<Discovered> {
-    const found = await inTurn(
-      this.#domains,
+  #laneOf({ cause }: Asker): LookUpLane {
+    const lane = this.#lanes.get(cause) ?? new LookUpLane(cause, this.#deps.clock)
+    this.#lanes.set(cause, lane)
+    return lane
+  }
+
+  async #ask(question: Question, domain: string): Promise<Discovered | Crowded> {
+    const { idTag, known, asker } = question
+    const found = await this.#laneOf(asker).atDomain(
       domain,
       (): Promise<FoundServer> => findServer(this.#deps, idTag, AbortSignal.timeout(walkTimeoutMs)),
     )
     if (found.kind !== 'server') return found
     const { server } = found
-    const verdict = await inTurn(this.#servers, new URL(server).origin, () =>
-      this.#askServer(idTag, server, known),
-    )
-    if (verdict.kind === 'found') return { ...verdict, server }
+    const verdict = await this.#askServer(question, server, known?.server === server ? known.etag : undefined)
+    if (verdict.kind === 'found') {
+      const inbox = await this.#askInbox(question, verdict.identity)
+      return { ...verdict, inbox, server }
+    }
+    if (verdict.kind === 'not-modified' && known)
+      return { ...verdict, inbox: await this.#askInbox(question, known.identity) }
+    if (verdict.kind === 'not-modified') return { kind: 'unknown' }
     if (verdict.kind !== 'no-such-host') return verdict
     // A name that answered before and is gone now is more often a mistake in a zone than a farewell.
     return { kind: known ? 'unreachable' : 'unknown' }
   }
 
-  async #askServer(idTag: IdTag, server: string, known: KnownAnswer | undefined): Promise<FetchVerdict> {
-    const { clock, allowPlainHttp } = this.#deps
-    const { origin } = new URL(server)
-    if ((this.#resting.get(origin) ?? 0) > clock.now()) return { kind: 'unreachable' }
-    const etag = known?.server === server ? known.etag : undefined
-    const verdict = await fetchIdentity(this.#deps, { idTag, allowPlainHttp, server, etag })
-    if (verdict.kind === 'unreachable') {
-      const wishedMs = (verdict.retryAfterSecs ?? 0) * 1000
-      this.#resting.set(origin, clock.now() + Math.min(Math.max(restMs, wishedMs), longestRestMs))
-    }
-    return verdict
+  /** Does the host of the inbox say that it takes deliveries for the identity? Without asking, anybody could point the
+   * deliveries of others at a third server. */
+  async #askInbox(question: Question, { serverUrl, inboxUrl }: KnownAnswer['identity']): Promise<InboxWord> {
+    const inbox = new URL(inboxUrl)
+    if (inbox.host === new URL(serverUrl).host) return 'vouched'
+    const verdict = await this.#askServer(question, inbox.origin, undefined)
+    if (verdict.kind === 'unreachable' || verdict.kind === 'crowded') return 'unreachable'
+    return verdict.kind === 'found' && verdict.identity.inboxUrl === inboxUrl ? 'vouched' : 'denied'
   }
-}
 
-async function inTurn<Result>(
-  gate: Gate,
-  key: string,
-  work: () => Promise<Result>,
-): Promise<Result | { readonly kind: 'unreachable' }> {
-  let leave: () => void
-  try {
-    leave = await gate.enter(key, AbortSignal.timeout(waitTimeoutMs))
-  } catch (error) {
-    if (error instanceof GateFullError || (error instanceof Error && error.name === 'TimeoutError'))
-      return { kind: 'unreachable' }
-    throw error
-  }
-  try {
-    return await work()
-  } finally {
-    leave()
+  #askServer(
+    { idTag, asker }: Question,
+    server: string,
+    etag: string | undefined,
+  ): Promise<FetchVerdict | Crowded> {
+    const lane = this.#laneOf(asker)
+    const { clock, allowPlainHttp } = this.#deps
+    return lane.atServer(new URL(server).origin, async (): Promise<FetchVerdict> => {
+      // By the whole address: a path at somebody else's server that never answers is not that server.
+      if ((lane.resting.get(server) ?? 0) > clock.now()) return { kind: 'unreachable' }
+      const verdict = await fetchIdentity(this.#deps, { idTag, allowPlainHttp, server, etag })
+      if (verdict.kind === 'unreachable') {
+        const wishedMs = (verdict.retryAfterSecs ?? 0) * 1000
+        lane.resting.set(server, clock.now() + Math.min(Math.max(restMs, wishedMs), longestRestMs))
+      }
+      return verdict
+    })
   }
 }

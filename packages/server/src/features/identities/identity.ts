@@ -19,6 +19,8 @@ export interface PublishedIdentity {
   /** Where its API is, without a slash at the end. */
   readonly serverUrl: string
   readonly inboxUrl: string
+  /** The host of its inbox could not be asked whether it takes deliveries for the identity: nothing is delivered yet. */
+  readonly isInboxUnsure?: true
   /** Current first, then the retired ones. */
   readonly keys: readonly PublishedKey[]
   readonly name?: string

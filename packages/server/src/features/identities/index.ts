@@ -3,4 +3,10 @@ export { readDiscoveryRecords, registrableDomain } from './discovery-record.ts'
 export { identitiesMigrations } from './identities-migrations.ts'
 export { findFreshInboxes, findStoredIdentity } from './identities-store.ts'
 export { hasKid, type Identity, type PublishedIdentity, type ResolvedIdentity } from './identity.ts'
-export { type Identities, type IdentitiesDeps, openIdentities } from './open-identities.ts'
+export { type Asker, type LookUpCause, serverItself } from './look-up-lanes.ts'
+export {
+  type Identities,
+  type IdentitiesDeps,
+  openIdentities,
+  type ResolveOptions,
+} from './open-identities.ts'

@@ -446,9 +446,53 @@ onSqlite('identities', (open) => {
 
     test('are turned away when too many wait for one domain', async () => {
       const endless = start({ dns: { resolveTxt: () => new Promise(() => {}) } })
-      // Two are served and 64 wait, so that the one to be answered first is the one too many.
-      const all = Array.from({ length: 67 }, (_, at) => endless.resolve(made(at)))
+      // Eight of one sender are under way and 64 wait, so that the one to be answered first is the one too many.
+      const asker = { cause: 'inbox', key: '192.0.2.1' } as const
+      const all = Array.from({ length: 73 }, (_, at) => endless.resolve(made(at), { asker }))
       expect(await Promise.race(all)).toEqual({ kind: 'unreachable' })
+    })
+
+    const guest = { asker: { cause: 'guest', key: '192.0.2.1' } } as const
+    const others = [
+      { asker: { cause: 'guest', key: '192.0.2.2' } },
+      { asker: { cause: 'inbox', key: '192.0.2.1' } },
+      { asker: { cause: 'owner', key: 'dave.example.net' } },
+    ] as const
+
+    test('use up nothing but their own share of a domain', async () => {
+      for (let at = 0; at < 60; at += 1) await identities.resolve(made(at), guest)
+      // Neither this nor that it was asked for spoils the same name for others.
+      expect(await identities.resolve(alice, guest)).toEqual({ kind: 'unreachable' })
+      expect(kids(await identities.resolve(alice, others[1]))).toEqual(['first'])
+      for (const [at, other] of others.entries()) {
+        expect(await identities.resolve(made(60 + at), guest)).toEqual({ kind: 'unreachable' })
+        expect(await identities.resolve(made(60 + at), other)).toEqual({ kind: 'unknown' })
+      }
+    })
+
+    test('take no place from those who ask for another reason, or from elsewhere', async () => {
+      const asked: string[] = []
+      const endless = start({
+        dns: {
+          resolveTxt: (name) => {
+            asked.push(name)
+            return new Promise(() => {})
+          },
+        },
+      })
+      for (let at = 0; at < 300; at += 1) void endless.resolve(`x${at}.example` as IdTag, guest)
+      for (const [at, other] of others.entries()) void endless.resolve(`honest${at}.example` as IdTag, other)
+      const turn = () => new Promise((resolve) => setImmediate(resolve))
+      for (let turns = 0; turns < 200; turns += 1) await turn()
+      expect(asked.filter((name) => name.includes('honest'))).toHaveLength(3)
+      expect(asked.filter((name) => name.includes('.x'))).toHaveLength(2)
+    })
+
+    test('cannot make a server rest whose slow path they name', async () => {
+      world.setTxt('_service.mallory.example', `v=1 server=${host}/slow`)
+      world.set(host, 'timeout', 'mallory.example')
+      expect(await identities.resolve('mallory.example' as IdTag)).toEqual({ kind: 'unreachable' })
+      expect(kids(await identities.resolve(alice))).toEqual(['first'])
     })
 
     test('use up what may fail in one domain, and do not spoil another', async () => {
@@ -464,12 +508,66 @@ onSqlite('identities', (open) => {
   })
 
   describe('inboxes', () => {
+    const shared = 'https://shared.example'
+    const pointAt = (inboxUrl: string) =>
+      world.publish('https://bob.example.com', { ...document(), idTag: bob, serverUrl: bobsHost, inboxUrl })
+    const vouch = (inboxUrl: string) =>
+      world.publish(shared, { ...document(), idTag: bob, serverUrl: bobsHost, inboxUrl })
+    const bobsHost = 'https://bob.example.com'
+    const inboxOf = (resolved: ResolvedIdentity) =>
+      resolved.kind === 'found' && {
+        inboxUrl: resolved.identity.inboxUrl,
+        isUnsure: resolved.identity.isInboxUnsure ?? false,
+      }
+
+    test('on another host count when that host names them for the identity as well', async () => {
+      pointAt(`${shared}/in`)
+      vouch(`${shared}/in`)
+      expect(inboxOf(await identities.resolve(bob))).toEqual({ inboxUrl: `${shared}/in`, isUnsure: false })
+      expect(world.requests.map(({ url }) => url)).toEqual([
+        `${bobsHost}/.well-known/service/id-tag?idTag=${bob}`,
+        `${shared}/.well-known/service/id-tag?idTag=${bob}`,
+      ])
+    })
+
+    test.each<[string, () => void]>([
+      ['knows nobody of that name', () => world.set(shared, { status: 404 })],
+      ['names another inbox', () => vouch(`${shared}/other`)],
+      ['is no server of identities', () => world.set(shared, { status: 200, body: '<p>' })],
+    ])('on another host do not count when that host %s', async (_, behave) => {
+      pointAt(`${shared}/in`)
+      behave()
+      const fallback = { inboxUrl: `${bobsHost}/api/inbox`, isUnsure: false }
+      expect(inboxOf(await identities.resolve(bob))).toEqual(fallback)
+      expect([...(await findFreshInboxes(db.reader(serverTenant), [bob], nowSecs(clock)))]).toEqual([
+        [bob, fallback.inboxUrl],
+      ])
+    })
+
+    test('on another host wait until that host answers, and what it said holds while it is away', async () => {
+      pointAt(`${shared}/in`)
+      world.set(shared, 'connect')
+      expect(inboxOf(await identities.resolve(bob))).toMatchObject({ isUnsure: true })
+      expect([...(await findFreshInboxes(db.reader(serverTenant), [bob], nowSecs(clock)))]).toEqual([])
+      clock.advance(5 * minuteMs)
+      vouch(`${shared}/in`)
+      const sure = { inboxUrl: `${shared}/in`, isUnsure: false }
+      expect(inboxOf(await identities.resolve(bob))).toEqual(sure)
+      clock.advance(24 * hourMs)
+      world.set(shared, 'connect', bob)
+      expect(inboxOf(await identities.resolve(bob))).toEqual(sure)
+      world.set(shared, { status: 404 }, bob)
+      clock.advance(24 * hourMs)
+      expect(inboxOf(await identities.resolve(bob))).toMatchObject({ inboxUrl: `${bobsHost}/api/inbox` })
+    })
+
     test('are those of known identities that have not expired', async () => {
       world.publish('https://bob.example.com', {
         ...document(),
         idTag: bob,
         inboxUrl: 'https://shared.example/in',
       })
+      vouch('https://shared.example/in')
       await identities.resolve(alice)
       clock.advance(hourMs)
       await identities.resolve(bob)

@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { type Discovered, Discovery, type DiscoveryDeps } from './discovery.ts'
+import { type Discovered, Discovery, type DiscoveryDeps, type InboxWord } from './discovery.ts'
 import {
   deleteIdentity,
   findStoredIdentity,
@@ -12,6 +12,7 @@ import {
 } from './identities-store.ts'
 import type { PublishedIdentity, ResolvedIdentity } from './identity.ts'
 import { withKeys } from './identity-key.ts'
+import { type Asker, type Crowded, serverItself } from './look-up-lanes.ts'
 
 export interface IdentitiesDeps extends DiscoveryDeps {
   readonly db: Database
@@ -19,11 +20,17 @@ export interface IdentitiesDeps extends DiscoveryDeps {
   readonly findLocal: (idTag: IdTag) => Promise<PublishedIdentity | undefined> | PublishedIdentity | undefined
 }
 
+export interface ResolveOptions {
+  readonly refresh?: boolean
+  /** Who is charged when the look-up comes to nothing; this server itself when absent. */
+  readonly asker?: Asker | undefined
+}
+
 /** The identities of this server and of others. */
 export interface Identities {
   /** By cache, or by asking the identity's server (DECISIONS part 11). `refresh` is for a signature by a key that the
    * identity did not have: its server is asked again, though not more than once in five minutes. */
-  resolve(idTag: IdTag, options?: { readonly refresh?: boolean }): Promise<ResolvedIdentity>
+  resolve(idTag: IdTag, options?: ResolveOptions): Promise<ResolvedIdentity>
   /** Removes what has been expired for long; to be called now and then. */
   sweep(): Promise<number>
 }
@@ -35,6 +42,8 @@ const staleSecs = 7 * daySecs
 const staleRetryMs = 5 * 60 * 1000
 const unknownMs = 5 * 60 * 1000
 const unreachableMs = 30_000
+// While the host of an inbox does not say whether it takes deliveries for an identity.
+const unsureMs = 5 * 60 * 1000
 const refreshEveryMs = 5 * 60 * 1000
 // A refresh this young has asked late enough to be believed when it does not have the key either.
 const justRefreshedMs = 10_000
@@ -68,24 +77,28 @@ class IdentityCache implements Identities {
   readonly #remembered = new LRUCache<IdTag, Remembered>({ max: maxInMemory })
   readonly #failed = new LRUCache<IdTag, Failed>({ max: maxFailures })
   readonly #refreshedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
-  /** What is being looked up; bounded by the gates of `Discovery`, which turn away at once. */
-  readonly #lookingUp = new Map<IdTag, Promise<ResolvedIdentity>>()
-  readonly #asking = new Map<IdTag, Promise<ResolvedIdentity>>()
+  /** What is being looked up, by asker, and asked, by cause; bounded by the gates of `Discovery`, which turn away at once. */
+  readonly #lookingUp = new Map<string, Promise<ResolvedIdentity>>()
+  readonly #asking = new Map<string, Promise<ResolvedIdentity | Crowded>>()
 
   constructor(deps: IdentitiesDeps) {
     this.#deps = deps
     this.#discovery = new Discovery(deps)
   }
 
-  async resolve(idTag: IdTag, { refresh = false } = {}): Promise<ResolvedIdentity> {
+  async resolve(
+    idTag: IdTag,
+    { refresh = false, asker = serverItself }: ResolveOptions = {},
+  ): Promise<ResolvedIdentity> {
     const local = await this.#deps.findLocal(idTag)
     if (local) return { kind: 'found', identity: withKeys(local) }
-    if (refresh) return this.#refresh(idTag)
+    if (refresh) return this.#refresh(idTag, asker)
     const remembered = this.#remembered.get(idTag)
     if (remembered && remembered.untilMs > this.#deps.clock.now()) return found(remembered.stored)
     const failed = this.#findFailure(idTag)
     if (failed) return failed
-    return once(this.#lookingUp, idTag, () => this.#lookUp(idTag))
+    const key = `${asker.cause} ${asker.key} ${idTag}`
+    return once(this.#lookingUp, key, () => this.#lookUp(idTag, asker))
   }
 
   sweep(): Promise<number> {
@@ -95,33 +108,52 @@ class IdentityCache implements Identities {
     )
   }
 
-  async #lookUp(idTag: IdTag): Promise<ResolvedIdentity> {
+  async #lookUp(idTag: IdTag, asker: Asker): Promise<ResolvedIdentity> {
     const stored = await this.#findStored(idTag)
     const now = nowSecs(this.#deps.clock)
     if (stored && stored.expiresAt > now) return this.#remember(stored, stored.expiresAt * 1000)
-    const outcome = await once(this.#asking, idTag, () => this.#ask(idTag, stored))
+    const outcome = await this.#askOnce(idTag, () => stored, asker)
     if (outcome.kind !== 'unreachable' || !stored || stored.expiresAt + staleSecs <= now) return outcome
     return this.#remember(stored, this.#deps.clock.now() + staleRetryMs)
   }
 
-  async #refresh(idTag: IdTag): Promise<ResolvedIdentity> {
+  async #refresh(idTag: IdTag, asker: Asker): Promise<ResolvedIdentity> {
     const { clock } = this.#deps
-    const underWay = this.#asking.get(idTag)
-    if (underWay) return underWay
+    const underWay = this.#asking.get(`${asker.cause} ${idTag}`)
+    if (underWay) return seen(await underWay)
     const failed = this.#findFailure(idTag)
     if (failed) return failed
     const sinceMs = clock.now() - (this.#refreshedAtMs.get(idTag) ?? Number.NEGATIVE_INFINITY)
-    if (sinceMs < justRefreshedMs) return this.resolve(idTag)
+    if (sinceMs < justRefreshedMs) return this.resolve(idTag, { asker })
     // Not "this is all there is": the key may have been made since, and a sender that is told no does not come again.
     if (sinceMs < refreshEveryMs) return unreachable
     this.#refreshedAtMs.set(idTag, clock.now())
-    return once(this.#asking, idTag, async () => this.#ask(idTag, await this.#findStored(idTag)))
+    return this.#askOnce(idTag, () => this.#findStored(idTag), asker)
+  }
+
+  /** Askers of one cause share an answer, but not that one of them may ask no more. */
+  async #askOnce(
+    idTag: IdTag,
+    find: () => StoredIdentity | undefined | Promise<StoredIdentity | undefined>,
+    asker: Asker,
+  ): Promise<ResolvedIdentity> {
+    const key = `${asker.cause} ${idTag}`
+    const underWay = this.#asking.get(key)
+    const shared = underWay && (await underWay)
+    if (shared && shared.kind !== 'crowded') return shared
+    return seen(await once(this.#asking, key, async () => this.#ask(idTag, await find(), asker)))
   }
 
   /** Asks the identity's server and keeps what it says. */
-  async #ask(idTag: IdTag, stored: StoredIdentity | undefined): Promise<ResolvedIdentity> {
+  async #ask(
+    idTag: IdTag,
+    stored: StoredIdentity | undefined,
+    asker: Asker,
+  ): Promise<ResolvedIdentity | Crowded> {
     const { db, clock } = this.#deps
-    const discovered = await this.#discovery.discover(idTag, stored)
+    const discovered = await this.#discovery.discover({ idTag, known: stored, asker })
+    // Nothing was learned: others may still ask.
+    if (discovered.kind === 'crowded') return discovered
     if (discovered.kind === 'unreachable') return this.#fail(idTag, unreachable, unreachableMs)
     const fresh = freshEntry(discovered, stored, nowSecs(clock))
     if (!fresh) {
@@ -129,6 +161,7 @@ class IdentityCache implements Identities {
       this.#remembered.delete(idTag)
       return this.#fail(idTag, unknown, unknownMs)
     }
+    if (fresh.identity.isInboxUnsure) return this.#remember(fresh, clock.now() + unsureMs)
     await db.transact(serverTenant, (tx) => putIdentity(tx, fresh))
     return this.#remember(fresh, fresh.expiresAt * 1000)
   }
@@ -161,10 +194,32 @@ function freshEntry(
   now: number,
 ): StoredIdentity | undefined {
   const times = { fetchedAt: now, expiresAt: now + freshSecs }
-  if (discovered.kind === 'not-modified') return stored && { ...stored, ...times }
   if (discovered.kind === 'unknown') return undefined
-  const { identity, server, etag } = discovered
-  return { identity: withKeys(identity), server, etag, ...times }
+  if (discovered.kind === 'found') {
+    const { identity, server, etag, inbox } = discovered
+    return withInbox({ identity: withKeys(identity), server, etag, ...times }, inbox, stored)
+  }
+  return stored && withInbox({ ...stored, ...times }, discovered.inbox, stored)
+}
+
+/** Only an inbox that its host vouches for counts (`docs/protocol/discovery.md`). Of a host that does not answer now, what
+ * it said before holds. */
+function withInbox(
+  fresh: StoredIdentity,
+  inbox: InboxWord,
+  stored: StoredIdentity | undefined,
+): StoredIdentity {
+  const { identity } = fresh
+  const isAsBefore = stored?.identity.inboxUrl === identity.inboxUrl
+  if (inbox === 'vouched' || (inbox === 'unreachable' && isAsBefore)) return fresh
+  if (inbox === 'unreachable') return { ...fresh, identity: { ...identity, isInboxUnsure: true } }
+  // Without the tag of the answer, so that the next one names the inbox again.
+  const inboxUrl = `${identity.serverUrl}/api/inbox`
+  return { ...fresh, identity: { ...identity, inboxUrl }, etag: undefined }
+}
+
+function seen(outcome: ResolvedIdentity | Crowded): ResolvedIdentity {
+  return outcome.kind === 'crowded' ? unreachable : outcome
 }
 
 function found({ identity }: StoredIdentity): ResolvedIdentity {

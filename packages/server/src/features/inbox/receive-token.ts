@@ -2,12 +2,20 @@ import type { ActionId } from '@kith/protocol'
 import type { ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type CheckedToken, checkToken } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { portionsOf, storeLater, storeToken, tenantsPerTransaction } from './store-token.ts'
 import { verifyLater } from './verify-later.ts'
+
+/** What a sender posts. */
+export interface Delivery {
+  readonly text: string
+  /** The sender's address. */
+  readonly ip: string
+}
 
 /** What a sender is told. */
 export interface Receipt {
@@ -21,10 +29,10 @@ export interface Receipt {
 const syncBudgetMs = 5_000
 
 /** Takes a token from another server. What it answers is durable: the action is stored, or waits for its issuer's key. */
-export async function receiveToken(deps: ReceiveDeps, text: string): Promise<Receipt> {
+export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): Promise<Receipt> {
   const token = await readToken(deps, text)
   const { actionId } = token
-  if ((await deps.verifier.verify(token)) === 'unreachable') {
+  if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable') {
     await verifyLater(deps, token)
     return { actionId, verified: false, isProcessed: false }
   }
@@ -38,9 +46,9 @@ export async function receiveToken(deps: ReceiveDeps, text: string): Promise<Rec
 }
 
 /** The same, but answers when the concerned tenants have it, with the refusal of its hook if there is one. */
-export async function receiveTokenNow(deps: ReceiveDeps, text: string): Promise<Receipt> {
+export async function receiveTokenNow(deps: ReceiveDeps, { text, ip }: Delivery): Promise<Receipt> {
   const token = await readToken(deps, text)
-  if ((await deps.verifier.verify(token)) === 'unreachable') throw new Failure('E-UNAVAILABLE')
+  if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable') throw new Failure('E-UNAVAILABLE')
   const { outcomes, rest } = await storeInTime(deps, token, await getConcerned(deps, token))
   await storeLater(deps, token, rest)
   assertWanted(outcomes)

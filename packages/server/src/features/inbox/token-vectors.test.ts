@@ -53,9 +53,11 @@ function verifierOf(findKeys: (idTag: string) => IssuerKeys = keysOf, mostTokens
   return { verifier, asked, admitted }
 }
 
+const sender = '203.0.113.9'
+
 async function judge(text: string) {
   const checked = checkToken(text, vectors.now)
-  await verifierOf().verifier.verify(checked)
+  await verifierOf().verifier.verify(checked, sender)
   return checked
 }
 
@@ -83,8 +85,8 @@ const checked = checkToken(token, vectors.now)
 describe('the issuer’s keys', () => {
   test('are asked for once per token: a redelivered one is known', async () => {
     const { verifier, asked } = verifierOf()
-    await verifier.verify(checked)
-    await verifier.verify(checked)
+    await verifier.verify(checked, sender)
+    await verifier.verify(checked, sender)
     expect(asked).toEqual([false])
   })
 
@@ -92,7 +94,7 @@ describe('the issuer’s keys', () => {
     const unknown = vectors.invalid.find(({ name }) => name === 'unknown kid')
     const { verifier, asked } = verifierOf()
     await expect(
-      verifier.verify(checkToken(textOf(unknown ?? { name: '' }), vectors.now)),
+      verifier.verify(checkToken(textOf(unknown ?? { name: '' }), vectors.now), sender),
     ).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
@@ -100,18 +102,22 @@ describe('the issuer’s keys', () => {
   })
 
   test('of an unknown issuer are a refusal, those of an unreachable one are not', async () => {
-    await expect(verifierOf(() => ({ kind: 'unknown' })).verifier.verify(checked)).rejects.toMatchObject({
+    await expect(
+      verifierOf(() => ({ kind: 'unknown' })).verifier.verify(checked, sender),
+    ).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
-    expect(await verifierOf(() => ({ kind: 'unreachable' })).verifier.verify(checked)).toBe('unreachable')
+    expect(await verifierOf(() => ({ kind: 'unreachable' })).verifier.verify(checked, sender)).toBe(
+      'unreachable',
+    )
   })
 })
 
 describe('an issuer', () => {
   test('is counted once for each token of its own', async () => {
     const { verifier, admitted } = verifierOf()
-    await verifier.verify(checked)
-    await verifier.verify(checked)
+    await verifier.verify(checked, sender)
+    await verifier.verify(checked, sender)
     expect(admitted).toEqual([checked.issuerTag])
   })
 
@@ -119,7 +125,7 @@ describe('an issuer', () => {
     const { verifier, admitted } = verifierOf()
     const [head, payload] = token.split('.')
     const forged = `${head}.${payload}.${Buffer.alloc(96, 1).toString('base64url')}`
-    await expect(verifier.verify(checkToken(forged, vectors.now))).rejects.toMatchObject({
+    await expect(verifier.verify(checkToken(forged, vectors.now), sender)).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
     expect(admitted).toEqual([])
@@ -128,6 +134,6 @@ describe('an issuer', () => {
   test('with too many is refused again when the same token comes again', async () => {
     const { verifier } = verifierOf(keysOf, 0)
     for (let n = 0; n < 2; n += 1)
-      await expect(verifier.verify(checked)).rejects.toMatchObject({ code: 'E-RATELIMIT' })
+      await expect(verifier.verify(checked, sender)).rejects.toMatchObject({ code: 'E-RATELIMIT' })
   })
 })

@@ -41,10 +41,13 @@ export async function verifyWaitingToken(
   await storeLater(deps, token, await deps.findConcerned(deps.db.reader(serverTenant), token.payload))
 }
 
+// The look-ups of tokens that wait, whoever sent them, are spaced by their jobs.
+const waitingSender = 'waiting'
+
 /** False for good; a job that cannot know yet is tried again. */
 export async function isGenuine(deps: Pick<ReceiveDeps, 'verifier'>, token: CheckedToken): Promise<boolean> {
   try {
-    if ((await deps.verifier.verify(token)) !== 'unreachable') return true
+    if ((await deps.verifier.verify(token, waitingSender)) !== 'unreachable') return true
   } catch (error) {
     if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return false
     throw error

@@ -19,8 +19,12 @@ export type IssuerKeys =
   | { readonly kind: 'unreachable' }
 
 export interface VerifyDeps {
-  /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. */
-  readonly findKeys: (issuerTag: IdTag, options: { readonly refresh: boolean }) => Promise<IssuerKeys>
+  /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. What fails is charged to the sender,
+   * an address. */
+  readonly findKeys: (
+    issuerTag: IdTag,
+    options: { readonly refresh: boolean; readonly sender: string },
+  ) => Promise<IssuerKeys>
   /** Counts a token whose signature is the issuer's own; throws `E-RATELIMIT` when it has sent too many. */
   readonly admitIssuer: (issuerTag: IdTag) => Promise<void>
   /** ES384 over `signingInput`, off the main thread. */
@@ -36,16 +40,16 @@ export function openTokenVerifier(deps: VerifyDeps) {
   return {
     /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`.
      * The same for what it announces. */
-    async verify(token: CheckedToken): Promise<true | 'unreachable'> {
-      const verdict = await verifyOne(token)
-      return verdict === true && token.announced ? verifyOne(token.announced) : verdict
+    async verify(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
+      const verdict = await verifyOne(token, sender)
+      return verdict === true && token.announced ? verifyOne(token.announced, sender) : verdict
     },
   }
 
-  async function verifyOne(token: CheckedToken): Promise<true | 'unreachable'> {
+  async function verifyOne(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
     const hash = createHash('sha256').update(token.text).digest('base64')
     if (valid.has(hash)) return true
-    const key = await findKey(deps, token)
+    const key = await findKey(deps, token, sender)
     if (key === 'unreachable') return key
     const { signingInput, signature } = token.parsed
     if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
@@ -58,13 +62,18 @@ export function openTokenVerifier(deps: VerifyDeps) {
 
 export type TokenVerifier = ReturnType<typeof openTokenVerifier>
 
-async function findKey(deps: VerifyDeps, token: CheckedToken): Promise<KeyObject | 'unreachable'> {
-  const known = await deps.findKeys(token.issuerTag, { refresh: false })
+async function findKey(
+  deps: VerifyDeps,
+  token: CheckedToken,
+  sender: string,
+): Promise<KeyObject | 'unreachable'> {
+  const known = await deps.findKeys(token.issuerTag, { refresh: false, sender })
   if (known.kind === 'unreachable') return 'unreachable'
   const key = pickKey(known, token)
   if (key) return key
   // The issuer may have rotated its keys since they were fetched.
-  const fresh = known.kind === 'found' ? await deps.findKeys(token.issuerTag, { refresh: true }) : known
+  const fresh =
+    known.kind === 'found' ? await deps.findKeys(token.issuerTag, { refresh: true, sender }) : known
   if (fresh.kind === 'unreachable') return 'unreachable'
   const rotated = pickKey(fresh, token)
   if (!rotated) throw new Failure('E-AUTH-UNAUTH')

@@ -26,6 +26,7 @@ export interface DeliverDeps {
   readonly findToken: FindToken
   readonly findInbox: (
     recipient: IdTag,
+    tenantId: TenantId,
   ) => Promise<{ kind: 'found'; inboxUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
   /** Hands a token to tenants of this server. */
   readonly receiveLocally: (token: string, recipients: readonly IdTag[]) => Promise<void>
@@ -85,7 +86,8 @@ export async function confirmDelivery(
   if (!found) return
   await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
   const receipt = await postToken(deps, { ...payload, actionId, token: found.token, signal })
-  if (!receipt.isVerified) throw new JobVerdict('the receiver cannot verify it yet', { kind: 'retry' })
+  if (!receipt.isVerified)
+    throw new JobVerdict('the receiver cannot verify it yet', { kind: 'retry', group: 'works' })
   await deps.onDelivered(tenantId, actionId)
 }
 
@@ -108,8 +110,8 @@ export async function findInboxesAndQueue(
   const [only] = recipients
   const inboxes =
     recipients.length === 1 && only
-      ? new Map([[only, await getInbox(deps, only)]])
-      : await findInboxes(deps, recipients)
+      ? new Map([[only, await getInbox(deps, only, tenantId)]])
+      : await findInboxes(deps, recipients, tenantId)
   const actionId = payload.actionId as ActionId
   await deps.db.transact(tenantId, async (tx) => {
     const found = await deps.findToken(tx, actionId)
@@ -126,19 +128,23 @@ export async function findInboxesAndQueue(
   })
 }
 
-async function getInbox(deps: DeliverDeps, recipient: IdTag): Promise<string> {
+async function getInbox(deps: DeliverDeps, recipient: IdTag, tenantId: TenantId): Promise<string> {
   await assertSomebodyAllowed(deps, [recipient])
-  const inbox = await deps.findInbox(recipient)
+  const inbox = await deps.findInbox(recipient, tenantId)
   if (inbox.kind === 'unknown') throw new JobVerdict('there is no such identity', { kind: 'dead' })
   if (inbox.kind === 'unreachable') throw new JobVerdict('its server cannot be reached', { kind: 'retry' })
   return inbox.inboxUrl
 }
 
-async function findInboxes(deps: DeliverDeps, recipients: readonly IdTag[]): Promise<Map<IdTag, string>> {
+async function findInboxes(
+  deps: DeliverDeps,
+  recipients: readonly IdTag[],
+  tenantId: TenantId,
+): Promise<Map<IdTag, string>> {
   const inboxes = new Map<IdTag, string>()
   for (let from = 0; from < recipients.length; from += searchesAtOnce) {
     const some = recipients.slice(from, from + searchesAtOnce)
-    const found = await Promise.all(some.map((recipient) => deps.findInbox(recipient)))
+    const found = await Promise.all(some.map((recipient) => deps.findInbox(recipient, tenantId)))
     for (const [at, recipient] of some.entries()) {
       const inbox = found[at]
       if (inbox?.kind === 'found') inboxes.set(recipient, inbox.inboxUrl)

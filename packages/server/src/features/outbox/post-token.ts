@@ -1,6 +1,6 @@
 import type { ActionId } from '@kith/protocol'
 import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
-import { JobVerdict } from '#infra/jobs/index.ts'
+import { type GroupWord, JobVerdict } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 
 interface PostDeps {
@@ -47,9 +47,19 @@ async function post({ egress }: PostDeps, { inboxUrl, token, signal }: Letter): 
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
     // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
-    throw new JobVerdict(`${error.reason}: ${error.message}`, { kind: 'retry' }, error)
+    const group = unreached.has(error.reason) ? 'failed' : 'nothing'
+    throw new JobVerdict(`${error.reason}: ${error.message}`, { kind: 'retry', group }, error)
   }
 }
+
+// Failures of the host. The others are this server's own, or answers.
+const unreached: ReadonlySet<EgressError['reason']> = new Set([
+  'unknown-host',
+  'dns',
+  'connect',
+  'tls',
+  'timeout',
+])
 
 /** A web page that answers 200 to everything has not received anything. */
 function readReceipt(answer: EgressAnswer, actionId: ActionId): Receipt | undefined {
@@ -64,9 +74,17 @@ function readReceipt(answer: EgressAnswer, actionId: ActionId): Receipt | undefi
 }
 
 function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
-  if (finalStatuses.has(answer.status)) return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead' })
+  const group = wordOn(answer.status)
+  if (finalStatuses.has(answer.status))
+    return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead', group })
   const atMs = retryAfterMs(answer.headers['retry-after'], nowMs)
-  return new JobVerdict(describe(answer), { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
+  return new JobVerdict(describe(answer), { kind: 'retry', group, ...(atMs === undefined ? {} : { atMs }) })
+}
+
+/** Whoever answers works; 429 may be meant for one issuer or for all. */
+function wordOn(status: number): GroupWord {
+  if (status >= 500) return 'failed'
+  return status === 429 ? 'nothing' : 'works'
 }
 
 function describe(answer: EgressAnswer): string {

@@ -1,6 +1,11 @@
 import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
-import type { Identities, PublishedIdentity } from '#features/identities/index.ts'
+import {
+  type Asker,
+  type Identities,
+  type PublishedIdentity,
+  serverItself,
+} from '#features/identities/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Egress, EgressError } from '#infra/egress/index.ts'
@@ -37,10 +42,10 @@ export const refreshProfileJob = jobKind({
   keepDoneMs: 0,
 })
 
-/** A profile of this server, or of another one: remembered for a day, then shown while it is asked for again. */
-export async function findProfile(deps: FindProfileDeps, idTag: IdTag): Promise<FoundProfile> {
+/** A profile of this server, or of another one, for which it is looked up in the asker's name: remembered for a day, then shown while it is asked for again. */
+export async function findProfile(deps: FindProfileDeps, idTag: IdTag, asker: Asker): Promise<FoundProfile> {
   const stored = await findStoredProfile(deps.db.reader(serverTenant), idTag)
-  if (!stored) return fetchProfile(deps, idTag, undefined)
+  if (!stored) return fetchProfile(deps, { idTag, asker, stored: undefined })
   if (isStale(stored, nowSecs(deps.clock)))
     await deps.db.transact(serverTenant, (tx) => requestProfile(deps, tx, idTag))
   return { kind: 'found', profile: stored }
@@ -61,7 +66,7 @@ export async function requestProfile(
 export async function refreshProfile(deps: FindProfileDeps, idTag: IdTag): Promise<void> {
   const stored = await findStoredProfile(deps.db.reader(serverTenant), idTag)
   if (stored && !isStale(stored, nowSecs(deps.clock))) return
-  const outcome = await fetchProfile(deps, idTag, stored)
+  const outcome = await fetchProfile(deps, { idTag, asker: serverItself, stored })
   if (outcome.kind === 'unreachable') throw new Error(`the server of ${idTag} cannot be reached`)
 }
 
@@ -71,10 +76,13 @@ function isStale({ refreshedAt }: StoredProfile, now: number): boolean {
 
 async function fetchProfile(
   deps: FindProfileDeps,
-  idTag: IdTag,
-  stored: StoredProfile | undefined,
+  {
+    idTag,
+    asker,
+    stored,
+  }: { readonly idTag: IdTag; readonly asker: Asker; readonly stored: StoredProfile | undefined },
 ): Promise<FoundProfile> {
-  const resolved = await deps.identities.resolve(idTag)
+  const resolved = await deps.identities.resolve(idTag, { asker })
   if (resolved.kind !== 'found') return resolved
   // A tenant of this server without a profile is one that is being made.
   if (await deps.tenants.find(idTag)) return { kind: 'unknown' }

@@ -13,8 +13,8 @@ import {
 import { findRelations, noRelation } from '#features/relations/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { actsAsTenant } from '#features/visibility/index.ts'
-import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
-import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
+import { type Caller, hasRole, isOwner, type Tenant } from '#infra/caller/index.ts'
+import { bind, type Endpoint, Reshaped, rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { findProfile } from './find-profile.ts'
@@ -50,8 +50,8 @@ export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
       const fileId = await setPicture(deps, { tenant, caller, place: 'coverPic', bytes, signal })
       return { coverPic: fileId, fileId }
     }),
-    bind(getProfile, async ({ tenant, caller, params }) => {
-      const profile = await viewProfile(deps, { tenant, caller, idTag: params.idTag })
+    bind(getProfile, async ({ tenant, caller, params, ip }) => {
+      const profile = await viewProfile(deps, { tenant, caller, ip, idTag: params.idTag })
       return new Reshaped(profile, { headers: { etag: etagOf(profile) } })
     }),
     bind(listContract, ({ tenant, caller, query }) => {
@@ -84,9 +84,18 @@ async function meView(
 
 async function viewProfile(
   deps: ProfileEndpointDeps,
-  { tenant, caller, idTag }: { readonly tenant: Tenant; readonly caller: Caller; readonly idTag: IdTag },
+  {
+    tenant,
+    caller,
+    ip,
+    idTag,
+  }: { readonly tenant: Tenant; readonly caller: Caller; readonly ip: string; readonly idTag: IdTag },
 ) {
-  const found = await findProfile(deps, idTag)
+  const found = await findProfile(
+    deps,
+    idTag,
+    isOwner(caller) ? { cause: 'owner', key: tenant.idTag } : { cause: 'guest', key: rateKeyOf(ip) },
+  )
   if (found.kind !== 'found')
     throw new Failure(found.kind === 'unknown' ? 'E-PROFILE-NOTFOUND' : 'E-UNAVAILABLE')
   const hosted = await deps.tenants.find(idTag)

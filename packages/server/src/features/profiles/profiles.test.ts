@@ -1,5 +1,6 @@
 import { getIdentityDocument, getMe, getProfile, type IdTag, updateMe } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
+import { serverItself } from '#features/identities/index.ts'
 import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { createTenant, openTenants, suspendTenant, tenantsMigrations } from '#features/tenants/index.ts'
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'
@@ -356,11 +357,11 @@ eachDialect('profiles', (open) => {
 
   test('an identity that moves here takes the place of what was remembered of it', async () => {
     const { db, deps, clock } = await start()
-    await findProfile(deps, bob)
+    await findProfile(deps, bob, serverItself)
     await db.transact(serverTenant, (tx) =>
       createOwnProfile({ clock }, tx.as(77 as never), { idTag: bob, name: 'Bob at home', type: 'person' }),
     )
-    expect(await findProfile(deps, bob)).toMatchObject({
+    expect(await findProfile(deps, bob, serverItself)).toMatchObject({
       profile: { name: 'Bob at home', refreshedAt: undefined },
     })
   })

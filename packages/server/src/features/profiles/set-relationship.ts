@@ -42,7 +42,8 @@ export async function setRelationship(
   const { tenant, idTag } = request
   if (idTag === tenant.idTag) throw invalid('/idTag', 'is yourself')
   // Whoever cannot be asked now may still be blocked, and is told the rest when that is possible.
-  if ((await findProfile(deps, idTag)).kind === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
+  if ((await findProfile(deps, idTag, { cause: 'owner', key: tenant.idTag })).kind === 'unknown')
+    throw new Failure('E-PROFILE-NOTFOUND')
   const reader = deps.db.reader(tenant.tenantId)
   const relation = (await findRelation(reader, idTag)) ?? noRelation(idTag)
   await makeHold(deps, request, relation)

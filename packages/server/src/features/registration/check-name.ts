@@ -1,4 +1,5 @@
 import type { IdTag } from '@kith/protocol'
+import type { Asker } from '#features/identities/index.ts'
 import { findRelation, isBarred } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
@@ -38,30 +39,41 @@ export interface NameProblem {
   readonly message: string
 }
 
-/** Tells whether names can be had on this server. To be made once per process: its questions to the DNS are counted. */
+/** Tells whether names can be had on this server. To be made once per process: its questions to others are counted, for
+ * each asker apart. */
 export interface NameCheck {
   /** Everything that stands against the name now. `E-UNAVAILABLE` when the DNS does not answer. */
-  find(wanted: WantedName): Promise<NameProblem[]>
+  find(wanted: WantedName, asker: Asker): Promise<NameProblem[]>
   /** Fails with the first problem: `E-PROFILE-EXISTS`, else `E-VALIDATION`. */
-  assert(wanted: WantedName): Promise<void>
+  assert(wanted: WantedName, asker: Asker): Promise<void>
   /** Where the DNS of a name of one's own has to point. */
   readonly serverAddresses: readonly string[]
 }
 
-// A question may take some seconds, and anybody may ask: 16 names at a time, each by two at most.
-const gateLimits = { total: 16, perKey: 2, waitingPerKey: 4, waiting: 64 }
+// A question may take some seconds, and anybody may ask. Whoever asks for too much is turned away by the first gate, so
+// that the second has places for the others.
+const askerLimits = { total: 128, perKey: 2, waitingPerKey: 4, waiting: 256 }
+const nameLimits = { total: 16, perKey: 2, waitingPerKey: 64, waiting: 128 }
 
 const taken = { code: 'E-PROFILE-EXISTS', message: 'This name is taken.' } as const
 const elsewhere = { code: 'E-DNS', message: 'The DNS of this name does not lead to this server.' } as const
 
 export function openNameCheck(deps: NameCheckDeps): NameCheck {
-  const gate = new Gate(gateLimits)
+  const askers = new Gate(askerLimits)
+  const gate = new Gate(nameLimits)
 
-  async function find(wanted: WantedName): Promise<NameProblem[]> {
+  async function find(wanted: WantedName, asker: Asker): Promise<NameProblem[]> {
     const problems = [...(await idTagProblems(deps, wanted)), ...(await appDomainProblems(deps, wanted))]
     if (problems.length > 0) return problems
+    return inTurn(askers, `${asker.cause} ${asker.key}`, () => askOthers(wanted, asker))
+  }
+
+  async function askOthers(wanted: WantedName, asker: Asker): Promise<NameProblem[]> {
+    const problems: NameProblem[] = []
     if (isOfOtherProvider(deps, wanted)) {
-      const problem = await inTurn(gate, parentOf(wanted.idTag), () => providerProblem(deps, wanted.idTag))
+      const problem = await inTurn(gate, parentOf(wanted.idTag), () =>
+        providerProblem(deps, wanted.idTag, asker),
+      )
       if (problem) return [problem]
     }
     for (const { name, path } of namesToAsk(deps, wanted))
@@ -71,8 +83,8 @@ export function openNameCheck(deps: NameCheckDeps): NameCheck {
 
   return {
     find,
-    async assert(wanted) {
-      const [problem] = await find(wanted)
+    async assert(wanted, asker) {
+      const [problem] = await find(wanted, asker)
       if (!problem) return
       const { code, path, message } = problem
       if (code === 'E-PROFILE-EXISTS') throw new Failure(code, { message })
@@ -90,9 +102,13 @@ export function isOfOtherProvider(
   return kind === 'idp' && labelsBelow(idTag, baseIdTag) === undefined
 }
 
-async function providerProblem({ providers }: NameCheckDeps, idTag: IdTag): Promise<NameProblem | undefined> {
+async function providerProblem(
+  { providers }: NameCheckDeps,
+  idTag: IdTag,
+  asker: Asker,
+): Promise<NameProblem | undefined> {
   const path = '/idTag'
-  const provider = await providers.find(idTag)
+  const provider = await providers.find(idTag, asker)
   const verdict = provider ? await providers.check(provider, idTag) : 'refused'
   if (verdict === 'refused') return refused(path, 'No provider gives this name.')
   return verdict === 'taken' ? { ...taken, path } : undefined

@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
+import type { Asker } from '#features/identities/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
@@ -36,10 +37,14 @@ const doubtMs = 15 * 60_000
 
 /** Registers a name with its provider. What gives it back is noted before: whatever happens between the provider's answer
  * and the account's commit, the name is not lost to both. */
-export async function claimName(deps: ClaimNameDeps, wanted: NameRequest): Promise<ClaimedName> {
+export async function claimName(
+  deps: ClaimNameDeps,
+  wanted: NameRequest,
+  asker: Asker,
+): Promise<ClaimedName> {
   const { providers, clock } = deps
   const { idTag } = wanted
-  const provider = await providers.find(idTag)
+  const provider = await providers.find(idTag, asker)
   if (!provider) throw invalid('/idTag', 'No provider gives this name.')
   const providerTag = provider.idTag
   const note = { providerTag, idTag }

@@ -101,8 +101,8 @@ async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<P
   const base = await deps.tenants.base()
   // Before the name is looked at: whoever has no invitation learns nothing of names, and makes no questions to the DNS.
   const invitation = await findInvitation(deps, base, input.token)
-  await deps.names.assert({ idTag, kind, appDomain })
   const place = rateKeyOf(device.ip)
+  await deps.names.assert({ idTag, kind, appDomain }, { cause: 'guest', key: place })
   await countRegistration(deps, { place, isInvited: invitation !== undefined })
   return {
     ...input,
@@ -118,10 +118,11 @@ async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<P
 
 async function claimIfRemote(
   deps: RegisterAccountDeps,
-  { base, type: kind, idTag, email, lang }: Plan,
+  { base, type: kind, idTag, email, lang, device }: Plan,
 ): Promise<ClaimedName | undefined> {
   const isRemote = isOfOtherProvider({ baseIdTag: base.idTag }, { idTag, kind })
-  return isRemote ? await claimName(deps, { idTag, email, lang }) : undefined
+  const asker = { cause: 'guest', key: rateKeyOf(device.ip) } as const
+  return isRemote ? await claimName(deps, { idTag, email, lang }, asker) : undefined
 }
 
 async function findInvitation(

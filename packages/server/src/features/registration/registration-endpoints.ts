@@ -5,7 +5,9 @@ import { verifyName } from './verify-name.ts'
 
 export function registrationEndpoints(deps: RegisterAccountDeps): Endpoint[] {
   return [
-    bind(verifyNameContract, ({ body: { type: kind, ...wanted } }) => verifyName(deps, { kind, ...wanted })),
+    bind(verifyNameContract, ({ body: { type: kind, ...wanted }, ip }) =>
+      verifyName(deps, { kind, ip, ...wanted }),
+    ),
     bind(registerAccountContract, ({ body, ip, userAgent }) =>
       registerAccount(deps, { ...body, device: { ip, userAgent } }),
     ),

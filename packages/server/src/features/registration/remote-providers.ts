@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { type IdTag, parseIdTag } from '@kith/protocol'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Identities, registrableDomain } from '#features/identities/index.ts'
+import { type Asker, type Identities, registrableDomain, serverItself } from '#features/identities/index.ts'
 import { type Egress, type EgressAnswer, EgressError, type EgressRequest } from '#infra/egress/index.ts'
 import { Failure } from '#lib/failure.ts'
 
@@ -30,8 +30,8 @@ export interface NameRequest {
 /** The identity providers of other servers, asked over their `/api/idp`. Each question fails with `E-UNAVAILABLE` when
  * nobody can answer it now. */
 export interface RemoteProviders {
-  /** Whoever gives names such as this one. */
-  find(idTag: IdTag): Promise<RemoteProvider | undefined>
+  /** Whoever gives names such as this one; looked up in the asker's name. */
+  find(idTag: IdTag, asker: Asker): Promise<RemoteProvider | undefined>
   check(provider: RemoteProvider, idTag: IdTag): Promise<'free' | 'taken' | 'refused'>
   /** Registers a name, which is pending there until its owner activates it. */
   register(provider: RemoteProvider, wanted: NameRequest): Promise<'registered' | 'taken' | 'refused'>
@@ -49,9 +49,9 @@ const maxParents = 3
 
 export function openRemoteProviders(deps: RemoteProvidersDeps): RemoteProviders {
   return {
-    async find(idTag) {
+    async find(idTag, asker) {
       for (const parent of await parentsOf(idTag)) {
-        const provider = await asProvider(deps, parent)
+        const provider = await asProvider(deps, parent, asker)
         if (provider) return provider
       }
       return undefined
@@ -70,8 +70,12 @@ async function parentsOf(idTag: IdTag): Promise<IdTag[]> {
   return depths.slice(0, maxParents).map((from) => labels.slice(from).join('.') as IdTag)
 }
 
-async function asProvider(deps: RemoteProvidersDeps, idTag: IdTag): Promise<RemoteProvider | undefined> {
-  const resolved = await deps.identities.resolve(idTag)
+async function asProvider(
+  deps: RemoteProvidersDeps,
+  idTag: IdTag,
+  asker: Asker,
+): Promise<RemoteProvider | undefined> {
+  const resolved = await deps.identities.resolve(idTag, { asker })
   if (resolved.kind === 'unreachable') throw unavailable()
   if (resolved.kind === 'unknown') return undefined
   const { serverUrl } = resolved.identity
@@ -117,7 +121,7 @@ async function register(
 }
 
 async function release(deps: RemoteProvidersDeps, providerTag: IdTag, idTag: IdTag): Promise<void> {
-  const provider = await asProvider(deps, providerTag)
+  const provider = await asProvider(deps, providerTag, serverItself)
   if (!provider) return
   const url = `${provider.serverUrl}/api/idp/identities/${idTag}`
   await ask(deps, { method: 'DELETE', url, headers: await credential(deps, providerTag) })

@@ -1,6 +1,7 @@
 import type { IdTag, NameProblemCode } from '@kith/protocol'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Database } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { NameCheck, WantedName } from './check-name.ts'
@@ -23,10 +24,12 @@ interface VerifiedName {
 /** Tells what stands against a name. With an invitation that is none, nothing is looked up and nothing said of it. */
 export async function verifyName(
   deps: VerifyNameDeps,
-  { token = '', ...wanted }: WantedName & { readonly token?: string | undefined },
+  { token = '', ip, ...wanted }: WantedName & { readonly token?: string | undefined; readonly ip: string },
 ): Promise<VerifiedName> {
   const problem = token === '' ? undefined : await findTokenProblem(deps, { token, kind: wanted.kind })
-  const problems = problem ? [problem] : (await deps.names.find(wanted)).map(({ code }) => code)
+  const problems = problem
+    ? [problem]
+    : (await deps.names.find(wanted, { cause: 'guest', key: rateKeyOf(ip) })).map(({ code }) => code)
   return {
     available: problems.length === 0,
     idTag: wanted.idTag,

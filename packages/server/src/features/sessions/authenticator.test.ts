@@ -70,7 +70,7 @@ eachDialect('a bearer', (open) => {
     const lab = await openSignInLab(open)
     const alice = await lab.makeTenant('alice.example.com', { password: 'correct horse' })
     const caller = async (tenant: HostedTenant, bearer: string) =>
-      (await lab.authenticator.authenticate({ tenant, bearer })).caller
+      (await lab.authenticator.authenticate({ tenant, bearer, ip: '203.0.113.9' })).caller
     return { lab, alice, caller }
   }
 
@@ -181,14 +181,14 @@ eachDialect('a bearer', (open) => {
     const elsewhere = signInLab(lab.db, lab.world)
     const { token, sid } = await signedIn(lab, alice)
     await caller(alice, token)
-    await elsewhere.deps.authenticator.authenticate({ tenant: alice, bearer: token })
+    await elsewhere.deps.authenticator.authenticate({ tenant: alice, bearer: token, ip: '203.0.113.9' })
     expect(await lab.db.transact(alice.tenantId, (tx) => revokeSession(lab.deps, tx, { sid }))).toBe(true)
     expect(await lab.db.transact(alice.tenantId, (tx) => revokeSession(lab.deps, tx, { sid }))).toBe(false)
     await expect(caller(alice, token)).rejects.toEqual(unauthorized)
     lab.clock.advance(2001)
-    await expect(elsewhere.deps.authenticator.authenticate({ tenant: alice, bearer: token })).rejects.toEqual(
-      unauthorized,
-    )
+    await expect(
+      elsewhere.deps.authenticator.authenticate({ tenant: alice, bearer: token, ip: '203.0.113.9' }),
+    ).rejects.toEqual(unauthorized)
   })
 
   test('stays good when the revocation is rolled back', async () => {
@@ -328,6 +328,7 @@ eachDialect('a bearer', (open) => {
       const { credential } = await lab.authenticator.authenticate({
         tenant: alice,
         bearer: await proxyToken(lab, other, alice),
+        ip: '203.0.113.9',
       })
       const { proxy } = credential
       if (!proxy) throw new Error('no proxy token')

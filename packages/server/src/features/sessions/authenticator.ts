@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { type HostedTenant, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
@@ -48,6 +49,13 @@ export interface HeldCredential {
   readonly credential: Credential
 }
 
+export interface PresentedBearer {
+  readonly tenant: Tenant
+  readonly bearer: string
+  /** The address that shows it. */
+  readonly ip: string
+}
+
 interface Standing {
   readonly role: CommunityRole
   readonly isOwner: boolean
@@ -83,8 +91,8 @@ export class Authenticator {
 
   /** Throws `E-AUTH-UNAUTH` for a bearer that is nothing here or no longer, `E-UNAVAILABLE` when the server that could
    * vouch for it cannot be reached. */
-  async authenticate({ tenant, bearer }: { tenant: Tenant; bearer: string }): Promise<Authenticated> {
-    const credential = await this.#verdict(tenant, bearer)
+  async authenticate({ tenant, bearer, ip }: PresentedBearer): Promise<Authenticated> {
+    const credential = await this.#verdict(tenant, bearer, rateKeyOf(ip))
     if (credential.expiresAt <= nowSecs(this.#deps.clock)) throw new Failure('E-AUTH-UNAUTH')
     return { caller: await this.recall({ tenant, credential }), credential }
   }
@@ -138,11 +146,12 @@ export class Authenticator {
     this.#deps.onForget?.(forgotten)
   }
 
-  async #verdict(tenant: Tenant, token: string): Promise<Credential> {
+  async #verdict(tenant: Tenant, token: string, asker: string): Promise<Credential> {
     const key = hash('sha256', token, 'base64url')
     const known = this.#verdicts.get(key)
     if (known && known.tenantId === tenant.tenantId) return known.credential
-    const credential = await verifyBearer(this.#deps, tenant, { token, now: nowSecs(this.#deps.clock) })
+    const now = nowSecs(this.#deps.clock)
+    const credential = await verifyBearer(this.#deps, tenant, { token, now, asker })
     if (!credential) throw new Failure('E-AUTH-UNAUTH')
     this.#verdicts.set(key, { tenantId: tenant.tenantId, credential })
     return credential

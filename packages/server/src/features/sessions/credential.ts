@@ -29,17 +29,18 @@ export interface CredentialDeps extends ProxyTokenDeps {
 // Ours have some 400 bytes; what is longer than this is not even looked at.
 const maxBearerLength = 8192
 
-/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key. */
+/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key. `asker` is the address that
+ * showed it, as it counts where requests are limited. */
 export async function verifyBearer(
   deps: CredentialDeps,
   tenant: Tenant,
-  { token, now }: { token: string; now: number },
+  { token, now, asker }: { token: string; now: number; asker: string },
 ): Promise<Credential | undefined> {
   if (token.length > maxBearerLength) return undefined
   if (token.startsWith('sk_')) return verifyApiKey(deps, tenant, token)
   const local = await verifyLocalToken(deps.secrets, tenant, { token, now })
   if (local) return { ...local, tokenUse: local.use }
-  const proxy = await verifyProxyToken(deps, tenant, { token, now })
+  const proxy = await verifyProxyToken(deps, tenant, { token, now, asker })
   if (!proxy) return undefined
   const { issuerTag: callerTag, expiresAt, isByKey } = proxy
   return { tokenUse: isByKey ? 'apikey' : 'proxy', callerTag, expiresAt, proxy }

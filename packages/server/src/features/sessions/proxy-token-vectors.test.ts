@@ -26,7 +26,11 @@ const findIdentityKey: FindIdentityKey = async (idTag, kid) => {
 }
 const tenant = { tenantId: 1, idTag: audience as IdTag, type: 'person' } as Tenant
 const judge = (token: string) =>
-  verifyProxyToken({ signatures: openSignatures(), findIdentityKey }, tenant, { token, now })
+  verifyProxyToken({ signatures: openSignatures(), findIdentityKey }, tenant, {
+    token,
+    now,
+    asker: '203.0.113.9',
+  })
 
 describe('proxy token vectors', () => {
   test.each(valid)('takes one $name', async ({ token, claims: { iss, jti, iat, exp } }) => {

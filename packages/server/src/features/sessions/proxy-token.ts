@@ -16,10 +16,11 @@ export interface ProxyToken {
 }
 
 /** The P-384 key with which an identity, of this server or another one, signs what names this `kid`; `expiresAt` when it
- * is retired. Undefined when there is no such identity or key, `E-UNAVAILABLE` when its server cannot be reached. */
+ * is retired. `asker` is the address that showed the token: what fails is charged to it. Undefined when there is no such identity or key, `E-UNAVAILABLE` when its server cannot be reached. */
 export type FindIdentityKey = (
   idTag: IdTag,
   kid: string,
+  asker: string,
 ) => Promise<{ readonly key: KeyObject; readonly expiresAt?: number } | undefined>
 
 const maxLength = 4096
@@ -58,15 +59,15 @@ export async function mintProxyToken(
 export async function verifyProxyToken(
   { signatures, findIdentityKey }: ProxyTokenDeps,
   tenant: Tenant,
-  { token, now }: { token: string; now: number },
+  { token, now, asker }: { token: string; now: number; asker: string },
 ): Promise<ProxyToken | undefined> {
   const parsed = parseSignedToken(token, maxLength)
   if ('problem' in parsed) return undefined
   // Nothing of this is believed yet: it says whose key to check with, and spares the look-up for what cannot pass.
   const claimed = readClaims(parsed.payload, tenant, now)
-  const found = claimed && (await findIdentityKey(claimed.issuerTag, parsed.kid))
+  const found = claimed && (await findIdentityKey(claimed.issuerTag, parsed.kid, asker))
   if (!found || (found.expiresAt !== undefined && claimed.issuedAt > found.expiresAt)) return undefined
-  const isValid = await signatures.verify(parsed.signingInput, parsed.signature, found.key)
+  const isValid = await signatures.verify(parsed.signingInput, parsed.signature, found.key, asker)
   return isValid ? claimed : undefined
 }
 

@@ -45,7 +45,8 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
   const { tenant, presented } = input
   const asked = readScope(input.scope)
   if (presented === undefined) throw new Failure('E-AUTH-UNAUTH')
-  const authenticated = await deps.authenticator.authenticate({ tenant, bearer: presented })
+  const { ip } = input.device
+  const authenticated = await deps.authenticator.authenticate({ tenant, bearer: presented, ip })
   const { caller, credential } = authenticated
   const narrowed = intersectScopes(caller.scope, asked)
   const scope =

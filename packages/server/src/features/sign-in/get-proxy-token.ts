@@ -13,7 +13,7 @@ export interface ProxyTokenDeps {
   readonly tenants: Pick<Tenants, 'find'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
   /** Is there such an identity, here or elsewhere? `E-UNAVAILABLE` when nobody can tell now. */
-  hasIdentity(idTag: IdTag): Promise<boolean>
+  hasIdentity(idTag: IdTag, asker: IdTag): Promise<boolean>
 }
 
 /** A token that proves this tenant to another one. It speaks for the tenant itself, so only its owner gets one, and only
@@ -24,7 +24,7 @@ export async function getProxyToken(
 ): Promise<IssuedToken> {
   if (!caller.isOwner || caller.scope !== undefined) throw new Failure('E-AUTH-FORBIDDEN')
   if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
-  if (!(await deps.hasIdentity(target))) throw new Failure('E-PROFILE-NOTFOUND')
+  if (!(await deps.hasIdentity(target, tenant.idTag))) throw new Failure('E-PROFILE-NOTFOUND')
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
   const issuedAt = nowSecs(deps.clock)
   const expiresAt = issuedAt + proxySecs

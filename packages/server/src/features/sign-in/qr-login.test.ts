@@ -83,7 +83,7 @@ eachDialect('a QR sign-in', (open) => {
     const { signal } = new AbortController()
     const waiting = pollQrLogin(here, { tenant, ...started, timeoutSecs: 30, signal })
     const token = await site.login(tenant)
-    const { caller } = await site.authenticator.authenticate({ tenant, bearer: token })
+    const { caller } = await site.authenticator.authenticate({ tenant, bearer: token, ip: '203.0.113.9' })
     if (caller.kind !== 'identity') throw new Error('not signed in')
     const { sessionId } = started
     await answerQrLogin(other, { tenant, caller, sessionId, approved: true, ip: '198.51.100.1' })

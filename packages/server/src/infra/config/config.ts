@@ -71,6 +71,7 @@ export interface Config {
   readonly corsOrigins: readonly string[] | '*'
   /** Networks in CIDR form. */
   readonly trustedProxies: readonly string[]
+  readonly connections: { readonly perAddress: number; readonly total: number }
   readonly tls: TlsConfig
   readonly dnsListen: ListenAddress | undefined
   readonly metricsListen: ListenAddress | undefined

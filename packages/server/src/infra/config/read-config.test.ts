@@ -58,6 +58,7 @@ test('nothing set makes a local server', () => {
     },
     corsOrigins: '*',
     trustedProxies: [],
+    connections: { perAddress: 200, total: 10_000 },
     tls: { kind: 'off' },
     dnsListen: undefined,
     metricsListen: undefined,

@@ -90,6 +90,7 @@ function build(values: Values, problems: Problems, effective: readonly Effective
     mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM, directory: join(values.DATA_DIR, 'mail') },
     corsOrigins: values.CORS_ORIGINS ?? [],
     trustedProxies: values.TRUSTED_PROXIES ?? [],
+    connections: { perAddress: values.MAX_CONNECTIONS_PER_ADDRESS, total: values.MAX_CONNECTIONS },
     tls: tls(values),
     dnsListen: values.DNS_LISTEN,
     metricsListen: values.METRICS_LISTEN,

@@ -26,6 +26,15 @@ export function flag(text: string): boolean | Problem {
   return new Problem('must be true or false')
 }
 
+const mostCounted = 1_000_000
+
+export function countFrom1(text: string): number | Problem {
+  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  return count >= 1 && count <= mostCounted
+    ? count
+    : new Problem(`must be a whole number from 1 to ${mostCounted}`)
+}
+
 export function oneOf<const Words extends readonly string[]>(...words: Words) {
   return (text: string): Words[number] | Problem =>
     words.find((word) => word === text) ?? new Problem(`must be one of ${words.join(', ')}`)

@@ -79,6 +79,8 @@ describe('takes', () => {
       (config) => config.trustedProxies,
       ['127.0.0.1/32', '10.0.0.0/8', '::1/128'],
     ],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '50', (config) => config.connections.perAddress, 50],
+    ['MAX_CONNECTIONS', '500', (config) => config.connections.total, 500],
     ['DNS_LISTEN', '0.0.0.0:53', (config) => config.dnsListen, { host: '0.0.0.0', port: 53 }],
     ['METRICS_LISTEN', '127.0.0.1:9090', (config) => config.metricsListen, { host: '127.0.0.1', port: 9090 }],
     ['LOG_FORMAT', 'pretty', (config) => config.log.format, 'pretty'],

@@ -157,6 +157,20 @@ export const variables = {
     meaning: 'Addresses or networks of the reverse proxies whose `X-Forwarded-*` headers count.',
     parse: read.listOf(network),
   },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    group: 'HTTP',
+    meaning:
+      'Connections that one address (of IPv6 a /64) may have open, and requests that one named by a trusted proxy may have under way. WebSockets have bounds of their own.',
+    default: '200',
+    parse: read.countFrom1,
+  },
+  MAX_CONNECTIONS: {
+    group: 'HTTP',
+    meaning:
+      'Connections that all addresses together may have open. The process needs as many file descriptors.',
+    default: '10000',
+    parse: read.countFrom1,
+  },
   LISTEN_TLS: {
     group: 'TLS',
     meaning: 'Address and port for HTTPS when `TLS` is `acme` or `files`.',

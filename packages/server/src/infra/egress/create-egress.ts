@@ -15,12 +15,15 @@ import {
 import { toEgressError } from './egress-failure.ts'
 import { checkedUrl, hostOf, networkPolicy, type PrivateNetworks } from './network-policy.ts'
 import { type Hop, isRedirect, nextHop } from './redirects.ts'
+import type { Rounds } from './rounds.ts'
 
 export interface EgressOptions {
   /** `ALLOW_PRIVATE_NETWORK`. */
   readonly privateNetworks: PrivateNetworks
   readonly resolver: LookupDeps['resolver']
   readonly userAgent: string
+  /** Marks what leaves, so that it is known when it comes back. */
+  readonly rounds?: Pick<Rounds, 'via'>
   /** Certificate authorities (PEM) to trust besides the usual ones. */
   readonly trustedCertificates?: readonly string[]
 }
@@ -42,11 +45,13 @@ class CheckedEgress implements Egress, UrlCheck {
   readonly #gate = new Gate(gateLimits)
   readonly #closing = new AbortController()
   readonly #userAgent: string
+  readonly #rounds: Pick<Rounds, 'via'> | undefined
 
   constructor(options: EgressOptions) {
     this.#lookup = { resolver: options.resolver, policy: networkPolicy(options.privateNetworks) }
     this.#trusted = options.trustedCertificates ?? []
     this.#userAgent = options.userAgent
+    this.#rounds = options.rounds
   }
 
   async request(request: EgressRequest): Promise<EgressAnswer> {
@@ -99,7 +104,12 @@ class CheckedEgress implements Egress, UrlCheck {
       const answer = await pools.of(url.origin).request({
         method: request.method,
         path: url.pathname + url.search,
-        headers: { 'user-agent': this.#userAgent, ...headers, 'accept-encoding': 'identity' },
+        headers: {
+          'user-agent': this.#userAgent,
+          ...headers,
+          'accept-encoding': 'identity',
+          ...(this.#rounds ? { via: this.#rounds.via } : {}),
+        },
         body: request.body ?? null,
         signal,
       })
@@ -116,7 +126,7 @@ class CheckedEgress implements Egress, UrlCheck {
       return await this.#gate.enter(origin, signal)
     } catch (error) {
       if (!(error instanceof GateFullError)) throw error
-      throw new EgressError('connect', 'too many requests are waiting', { cause: error })
+      throw new EgressError('crowded', 'too many requests are waiting', { cause: error })
     }
   }
 }

@@ -1,8 +1,11 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Rounds } from '#infra/egress/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { HttpHooks } from './admission.ts'
 import { type AnswerSite, createIsoNow } from './answer.ts'
+import { type BodyBounds, BodyBudget, defaultBodyBounds } from './body-budget.ts'
+import { type ConnectionBounds, ConnectionLimits, defaultConnectionBounds } from './connection-limits.ts'
 import { type CorsOrigins, createCors } from './cors.ts'
 import { createEdge } from './edge.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -11,6 +14,7 @@ import type { HttpLogger } from './http-logger.ts'
 import { createMethodOverride } from './method-override.ts'
 import { createMethodTable } from './methods.ts'
 import type { UpgradeCheck } from './node-server.ts'
+import { createTrust } from './peer.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { RawRoute } from './raw-route.ts'
 import { pathsOf, routeOf } from './route.ts'
@@ -28,6 +32,10 @@ export interface HttpServerOptions {
   readonly cors: CorsOrigins
   /** Networks in CIDR form whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[]
+  readonly connections?: ConnectionBounds
+  readonly bodies?: BodyBounds
+  /** Recognizes requests that this server itself has sent. */
+  readonly rounds?: Rounds
   /** Which requests become `upgrade` events of `server`; none when absent. */
   readonly isUpgrade?: UpgradeCheck
   /** Told of every answer to a route, when it is written: for metrics and the access log. */
@@ -66,12 +74,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     isoNow: createIsoNow(clock),
     isStopping: () => isStopping,
   }
-  const deps: ServeDeps = { site, hooks, rateLimits, clock, stopped: stopped.signal }
+  const bodies = new BodyBudget(options.bodies ?? defaultBodyBounds)
+  const deps: ServeDeps = { site, hooks, rateLimits, clock, bodies, stopped: stopped.signal }
+  const bounds = options.connections ?? defaultConnectionBounds
+  const isTrusted = createTrust(options.trustedProxies)
   const edge = createEdge({
     site,
     rateLimits,
     clock,
     trustedProxies: options.trustedProxies,
+    isTrusted,
+    maxUnderWay: bounds.perAddress,
+    rounds: options.rounds,
     overrideMethod: createMethodOverride(options.endpoints.map(({ contract }) => contract)),
     methods: createMethodTable([
       ...options.endpoints.map(({ contract }) => ({
@@ -83,6 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ]),
   })
   const app = createRouter(edge, options.isUpgrade ?? (() => false))
+  new ConnectionLimits(bounds, isTrusted).watch(app.server)
   const sockets = trackSockets(app.server)
   const { observe } = options
   for (const endpoint of options.endpoints) {

@@ -1,5 +1,6 @@
 export type { HttpHooks } from './admission.ts'
 export type { WholeAnswer } from './answer.ts'
+export { type ConnectionBounds, defaultConnectionBounds } from './connection-limits.ts'
 export {
   type Answered,
   createHttpServer,

@@ -3,12 +3,21 @@ import { type JsonProblem, maxJsonDepth, readJson as readPlainJson } from '@kith
 import { parse } from 'secure-json-parse'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import type { BodyBudget, BodyShare } from './body-budget.ts'
 
 /** SPEC is silent; ABUSE row 5. */
 export const maxJsonBytes = 1024 * 1024
 export const maxTokenBytes = 256 * 1024
 
 const readTimeoutMs = 30_000
+
+/** How a body is read. */
+export interface BodyReading {
+  readonly clock: Clock
+  readonly budget: BodyBudget
+  /** Whose body it is, as it counts where requests are limited. */
+  readonly address: string
+}
 
 /** Whether the request announces a body at all. */
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -32,24 +41,24 @@ export function assertPlainEncoding({ headers }: IncomingMessage): void {
 }
 
 /** The parsed JSON body, or undefined when there is none. */
-export async function readJson(request: IncomingMessage, clock: Clock): Promise<unknown> {
+export async function readJson(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
   if (!hasBody(request)) return undefined
   const mediaType = mediaTypeOf(request)
   if (mediaType !== undefined && !isJson(mediaType)) throw new Failure('E-MEDIATYPE')
   assertPlainEncoding(request)
-  const bytes = await readBytes(request, maxJsonBytes, clock)
+  const bytes = await readBytes(request, maxJsonBytes, reading)
   if (bytes.length === 0) return undefined
   if (mediaType === undefined) throw new Failure('E-MEDIATYPE')
   return parseJson(bytes)
 }
 
 /** The compact token of an `application/jwt` body or of JSON `{token}`. */
-export async function readToken(request: IncomingMessage, clock: Clock): Promise<string> {
+export async function readToken(request: IncomingMessage, reading: BodyReading): Promise<string> {
   const mediaType = mediaTypeOf(request)
   const isText = mediaType === 'application/jwt'
   if (hasBody(request) && !isText && !isJson(mediaType)) throw new Failure('E-MEDIATYPE')
   assertPlainEncoding(request)
-  const bytes = await readBytes(request, maxTokenBytes, clock)
+  const bytes = await readBytes(request, maxTokenBytes, reading)
   const token = isText ? bytes.toString('latin1').trim() : tokenOf(bytes)
   if (token === '') throw invalid('', 'is required')
   return token
@@ -84,9 +93,25 @@ function parseText(text: string): unknown {
 }
 
 /** Reads the whole body, at most `maxBytes` and 30 seconds long. */
-function readBytes(request: IncomingMessage, maxBytes: number, clock: Clock): Promise<Buffer> {
+async function readBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  { clock, budget, address }: BodyReading,
+): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > maxBytes) return Promise.reject(new Failure('E-TOOLARGE'))
+  if (declared > maxBytes) throw new Failure('E-TOOLARGE')
+  const share = budget.open(address)
+  try {
+    return await collect(request, { maxBytes, clock, share })
+  } finally {
+    share.release()
+  }
+}
+
+function collect(
+  request: IncomingMessage,
+  { maxBytes, clock, share }: { readonly maxBytes: number; readonly clock: Clock; readonly share: BodyShare },
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let total = 0
@@ -100,8 +125,13 @@ function readBytes(request: IncomingMessage, maxBytes: number, clock: Clock): Pr
     )
     const onData = (chunk: Buffer) => {
       total += chunk.length
-      if (total <= maxBytes) chunks.push(chunk)
-      else fail(new Failure('E-TOOLARGE'))
+      if (total > maxBytes) return fail(new Failure('E-TOOLARGE'))
+      try {
+        share.take(chunk.length)
+      } catch (error) {
+        return fail(error as Error)
+      }
+      chunks.push(chunk)
     }
     const fail = (error: Error) => {
       settle()

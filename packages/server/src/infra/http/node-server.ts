@@ -34,8 +34,8 @@ export function createNodeServer(
     if (edge.intercept(request, response)) return
     dropUnreadableType(request)
     edge.overrideMethod(request)
-    if (routedMethods.has(request.method ?? '')) route(request, response)
-    else unrouted(request, response)
+    const serve = routedMethods.has(request.method ?? '') ? route : unrouted
+    edge.run(request, () => serve(request, response))
   }
   const server = createServer(
     {

@@ -16,24 +16,11 @@ const maxVerdicts = 1000
 /** Reads the peer of a request. `X-Forwarded-*` headers count only when the connection comes from one of the trusted
  * networks (CIDR), and then by the hop nearest to us that is not one of them. */
 export function createPeerReader(trustedProxies: readonly string[]): (request: IncomingMessage) => Peer {
-  const trusted = new BlockList()
-  for (const network of trustedProxies) {
-    const [address = '', prefix] = network.split('/')
-    const family = familyOf(address)
-    trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
-  }
-  // Behind a proxy every request asks for the same few addresses.
-  const verdicts = new LRUCache<string, boolean>({
-    max: maxVerdicts,
-    memoMethod: (ip) => ip !== '' && trusted.check(ip, familyOf(ip)),
-  })
-  const isTrusted = (ip: string) => verdicts.memo(ip)
+  const isTrusted = createTrust(trustedProxies)
   return (request) => {
     const ip = plainAddress(request.socket.remoteAddress ?? '')
     const isEncrypted = 'encrypted' in request.socket
-    if (trustedProxies.length === 0 || !isTrusted(ip)) {
-      return { ip, host: hostOf(request.headers.host), isSecure: isEncrypted }
-    }
+    if (!isTrusted(ip)) return { ip, host: hostOf(request.headers.host), isSecure: isEncrypted }
     const { headers } = request
     const forwardedHost = lastOf(headers['x-forwarded-host']) ?? headers.host
     const forwardedProto = lastOf(headers['x-forwarded-proto'])
@@ -45,12 +32,29 @@ export function createPeerReader(trustedProxies: readonly string[]): (request: I
   }
 }
 
+/** Tells whether an address is one of the trusted proxies'. */
+export function createTrust(trustedProxies: readonly string[]): (ip: string) => boolean {
+  if (trustedProxies.length === 0) return () => false
+  const trusted = new BlockList()
+  for (const network of trustedProxies) {
+    const [address = '', prefix] = network.split('/')
+    const family = familyOf(address)
+    trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
+  }
+  // Behind a proxy every request asks for the same few addresses.
+  const verdicts = new LRUCache<string, boolean>({
+    max: maxVerdicts,
+    memoMethod: (ip) => ip !== '' && trusted.check(ip, familyOf(ip)),
+  })
+  return (ip) => verdicts.memo(ip)
+}
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 
 /** An IPv4 address in IPv6 clothing is the IPv4 address. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }
 

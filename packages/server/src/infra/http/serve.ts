@@ -2,6 +2,7 @@ import type { Contract } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type AdmissionDeps, admit } from './admission.ts'
 import { type AnswerSite, answerBytes, answerFailure, answerJson, answerWhole } from './answer.ts'
+import type { BodyBudget } from './body-budget.ts'
 import { openByteBody } from './byte-body.ts'
 import { bearerOf } from './credential.ts'
 import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
@@ -9,12 +10,14 @@ import { hasCurrent } from './etag.ts'
 import { askForBody, askForBodyWhenRead, type Exchange } from './exchange.ts'
 import { readJson, readToken } from './json-body.ts'
 import { type CallInput, LiveCall } from './live-call.ts'
+import { rateKeyOf } from './peer.ts'
 import type { InputReader } from './request-input.ts'
 import { loadInput, type Route, renderAnswer } from './route.ts'
 
 /** What serves a route's requests. */
 export interface ServeDeps extends AdmissionDeps {
   readonly site: AnswerSite
+  readonly bodies: BodyBudget
   /** Aborted when the server no longer waits for running requests. */
   readonly stopped: AbortSignal
 }
@@ -71,18 +74,19 @@ async function readInput(
 }
 
 async function readBody(
-  { clock }: ServeDeps,
+  { clock, bodies }: ServeDeps,
   body: NonNullable<Contract['body']>,
-  { request }: Exchange,
+  { request, peer }: Exchange,
   reader: InputReader,
 ): Promise<unknown> {
+  const reading = { clock, budget: bodies, address: rateKeyOf(peer.ip) }
   switch (body.kind) {
     case 'bytes':
       return openByteBody(request, clock, body.mediaType)
     case 'jwt':
-      return readToken(request, clock)
+      return readToken(request, reading)
     case 'json': {
-      const parsed = await readJson(request, clock)
+      const parsed = await readJson(request, reading)
       return parsed === undefined && body.optional ? undefined : reader.body(parsed)
     }
   }

@@ -18,8 +18,8 @@ export interface RetryPolicy {
 export interface GroupPolicy {
   /** Jobs of one group that run at the same time, over all nodes. */
   readonly concurrency: number
-  /** After this many failures in a row the group rests, and is then probed with one job. A `dead` verdict counts
-   * neither as failure nor as success: it says something of the job, not of the group. */
+  /** After this many failures in a row the group rests, and is then probed with one job. What counts as a failure the
+   * handler may say (`JobVerdict`). */
   readonly breakerFailures: number
   /** The first rest; each failed probe doubles it, up to `longestRestMs`. */
   readonly restMs: number
@@ -85,10 +85,16 @@ export type BatchHandler<Kind extends JobKind> = (
   jobs: readonly BatchJob<Kind>[],
 ) => Promise<readonly (Error | undefined)[]>
 
-/** Thrown by a handler to say how to go on; any other error is a failed attempt. `atMs` (Unix milliseconds, for
- * instance from a Retry-After) takes the place of the delay of the retry policy; at most 7 days from now. */
+/** What an attempt says of the group: that it failed, that it works, or nothing. */
+export type GroupWord = 'failed' | 'works' | 'nothing'
+
+/** Thrown by a handler to say how to go on; any other error is a failed attempt, of the group as well. `atMs` (Unix
+ * milliseconds, for instance from a Retry-After) takes the place of the delay of the retry policy; at most 7 days from
+ * now. `group` is `failed` for a retry and `nothing` for the dead, where it is absent. */
 export class JobVerdict extends Error {
-  readonly verdict: { readonly kind: 'dead' } | { readonly kind: 'retry'; readonly atMs?: number }
+  readonly verdict:
+    | { readonly kind: 'dead'; readonly group?: GroupWord }
+    | { readonly kind: 'retry'; readonly atMs?: number; readonly group?: GroupWord }
   constructor(message: string, verdict: JobVerdict['verdict'], cause?: unknown) {
     super(message, { cause })
     this.name = 'JobVerdict'

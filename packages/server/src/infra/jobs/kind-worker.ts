@@ -180,7 +180,7 @@ export class KindWorker {
     const jobs = batch.flatMap((running) => {
       const decoded = decodePayload(this.kind, running.job.payload)
       if ('payload' in decoded) return [{ running, payload: decoded.payload, context: contextOf(running) }]
-      this.#report(running, { kind: 'dead', error: decoded.problem, blamesGroup: false }, 0)
+      this.#report(running, { kind: 'dead', error: decoded.problem, group: 'nothing' }, 0)
       return []
     })
     if (jobs.length === 0) return

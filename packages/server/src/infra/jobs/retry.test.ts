@@ -29,12 +29,17 @@ describe('the delay', () => {
 
 describe('a failed attempt', () => {
   test('is tried again later', () => {
-    expect(outcomeOfError(new Error('no'), job, how)).toEqual({ kind: 'retry', atMs: 101_000, error: 'no' })
+    expect(outcomeOfError(new Error('no'), job, how)).toEqual({
+      kind: 'retry',
+      atMs: 101_000,
+      error: 'no',
+      group: 'failed',
+    })
   })
 
   test('was the last when the attempts are used up', () => {
     const last = outcomeOfError(new Error('no'), { attempts: 4, giveUpAtMs: null }, how)
-    expect(last).toEqual({ kind: 'dead', error: 'no', blamesGroup: true })
+    expect(last).toEqual({ kind: 'dead', error: 'no', group: 'failed' })
   })
 
   test('was the last when the next would come too late', () => {
@@ -46,12 +51,12 @@ describe('a failed attempt', () => {
 
   test('ends at once by a verdict, which does not blame the group', () => {
     const verdict = new JobVerdict('gone', { kind: 'dead' })
-    expect(outcomeOfError(verdict, job, how)).toEqual({ kind: 'dead', error: 'gone', blamesGroup: false })
+    expect(outcomeOfError(verdict, job, how)).toEqual({ kind: 'dead', error: 'gone', group: 'nothing' })
   })
 
   test('comes back when a verdict says, within 7 days and not in the past', () => {
     const at = (atMs: number) => outcomeOfError(new JobVerdict('busy', { kind: 'retry', atMs }), job, how)
-    expect(at(130_000)).toEqual({ kind: 'retry', atMs: 130_000, error: 'busy' })
+    expect(at(130_000)).toMatchObject({ kind: 'retry', atMs: 130_000, error: 'busy' })
     expect(at(5)).toMatchObject({ atMs: 100_000 })
     expect(at(1e15)).toMatchObject({ atMs: 100_000 + 7 * 24 * 3600 * 1000 })
   })
@@ -68,7 +73,7 @@ describe('a lost lease', () => {
     [1, { kind: 'retry', atMs: 100_000 }],
     [2, { kind: 'retry', atMs: 101_000 }],
     [3, { kind: 'retry', atMs: 102_000 }],
-    [4, { kind: 'dead', blamesGroup: false }],
+    [4, { kind: 'dead', group: 'nothing' }],
   ])('in attempt %i', (attempts, outcome) => {
     expect(outcomeOfLostLease({ attempts, giveUpAtMs: null }, how)).toMatchObject(outcome)
   })

@@ -1,10 +1,10 @@
-import { JobVerdict, type RetryPolicy } from './job-kind.ts'
+import { type GroupWord, JobVerdict, type RetryPolicy } from './job-kind.ts'
 
 /** What became of one attempt. */
 export type Outcome =
   | { readonly kind: 'done' }
-  | { readonly kind: 'retry'; readonly atMs: number; readonly error: string }
-  | { readonly kind: 'dead'; readonly error: string; readonly blamesGroup: boolean }
+  | { readonly kind: 'retry'; readonly atMs: number; readonly error: string; readonly group: GroupWord }
+  | { readonly kind: 'dead'; readonly error: string; readonly group: GroupWord }
   /** The attempt does not count: the server stopped before it ended. */
   | { readonly kind: 'released' }
 
@@ -35,7 +35,7 @@ export function outcomeOfError(
 ): Outcome {
   const text = describeError(error)
   const verdict = error instanceof JobVerdict ? error.verdict : undefined
-  if (verdict?.kind === 'dead') return { kind: 'dead', error: text, blamesGroup: false }
+  if (verdict?.kind === 'dead') return { kind: 'dead', error: text, group: verdict.group ?? 'nothing' }
   const { policy, nowMs } = how
   const askedMs = verdict?.atMs
   const atMs =
@@ -43,9 +43,10 @@ export function outcomeOfError(
       ? nowMs + retryDelayMs(policy, job.attempts, how.random)
       : Math.min(Math.max(askedMs, nowMs), nowMs + longestPutOffMs)
   const isOver = job.attempts >= policy.maxAttempts || (job.giveUpAtMs !== null && atMs >= job.giveUpAtMs)
+  const group = verdict?.group ?? 'failed'
   return isOver
-    ? { kind: 'dead', error: text, blamesGroup: true }
-    : { kind: 'retry', atMs: Math.round(atMs), error: text }
+    ? { kind: 'dead', error: text, group }
+    : { kind: 'retry', atMs: Math.round(atMs), error: text, group }
 }
 
 /** How a job goes on whose node died or lost its lease. The first time it runs again at once: most likely it is not to
@@ -56,9 +57,9 @@ export function outcomeOfLostLease(
 ): Outcome {
   const { policy, nowMs } = how
   const error = 'The server stopped while this ran'
-  if (job.attempts >= policy.maxAttempts) return { kind: 'dead', error, blamesGroup: false }
+  if (job.attempts >= policy.maxAttempts) return { kind: 'dead', error, group: 'nothing' }
   const delayMs = job.attempts <= 1 ? 0 : retryDelayMs(policy, job.attempts - 1, how.random)
-  return { kind: 'retry', atMs: nowMs + delayMs, error }
+  return { kind: 'retry', atMs: nowMs + delayMs, error, group: 'nothing' }
 }
 
 /** The sentence an admin reads about an error. */

@@ -171,8 +171,8 @@ function idsOf(finished: readonly FinishedJob[]): number[] {
 
 function eventOf(outcome: Outcome): GroupEvent | undefined {
   if (outcome.kind === 'done') return 'success'
-  if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.blamesGroup)) return 'failure'
-  return undefined
+  if (outcome.kind === 'released' || outcome.group === 'nothing') return undefined
+  return outcome.group === 'works' ? 'success' : 'failure'
 }
 
 /** Takes jobs from processes that have not renewed their leases. It says nothing of their groups. */

@@ -52,7 +52,8 @@ export interface Signatures {
   /** 96 bytes: r and s. */
   sign(signingInput: string, privateKey: KeyObject): Promise<Uint8Array>
   /** False as well when the key is of another kind or curve. */
-  verify(signingInput: string, signature: Uint8Array, publicKey: KeyObject): Promise<boolean>
+  /** With `asker`, what an address has checked waits for the other checks of the same address. */
+  verify(signingInput: string, signature: Uint8Array, publicKey: KeyObject, asker?: string): Promise<boolean>
   /** Checks the form of a compact JWS and its signature; what it claims is the caller's to judge. */
   verifyToken(text: string, publicKey: KeyObject): Promise<SignatureVerdict>
 }

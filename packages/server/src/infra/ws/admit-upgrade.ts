@@ -30,7 +30,7 @@ const crowdedSecs = 10
 export async function admitUpgrade(
   deps: UpgradeDeps,
   request: IncomingMessage,
-  { address, host }: { readonly address: string; readonly host: string | undefined },
+  { address, host, ip }: { readonly address: string; readonly host: string | undefined; readonly ip: string },
 ): Promise<Tenant> {
   const { rateLimits, clock, hooks, room, isWelcome } = deps
   if (!isWelcome()) throw new Failure('E-UNAVAILABLE')
@@ -46,16 +46,16 @@ export async function admitUpgrade(
   if (!room.hasRoomFor(address)) throw new Failure('E-RATELIMIT', { retryAfterSecs: crowdedSecs })
   const tenant = host === undefined ? undefined : await hooks.findTenant(host)
   if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
-  if (refusal && bearer !== undefined) await assertOwnRate(deps, { tenant, bearer, refusal })
+  if (refusal && bearer !== undefined) await assertOwnRate(deps, { tenant, bearer, ip, refusal })
   return tenant
 }
 
 /** Whoever proves to be somebody has a rate of their own, whatever others did from the same address. */
 async function assertOwnRate(
   { rateLimits, clock, hooks }: UpgradeDeps,
-  { tenant, bearer, refusal }: { tenant: Tenant; bearer: string; refusal: Failure },
+  { refusal, ...presented }: { tenant: Tenant; bearer: string; ip: string; refusal: Failure },
 ): Promise<void> {
-  const { caller } = await hooks.authenticate({ tenant, bearer }).catch((error: unknown) => {
+  const { caller } = await hooks.authenticate(presented).catch((error: unknown) => {
     throw error instanceof Failure && error.code === 'E-AUTH-UNAUTH' ? refusal : error
   })
   const idTag = idTagOf(caller)

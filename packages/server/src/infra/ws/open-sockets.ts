@@ -137,7 +137,7 @@ class SocketServer<Credential> implements Sockets {
       this.#room.add(socket, address)
       void this.#welcome(
         found,
-        new Visit(this.#options.hooks, { tenant, socket, ...found, request }),
+        new Visit(this.#options.hooks, { tenant, socket, ...found, request, ip: peer.ip }),
         address,
       )
     })

@@ -13,7 +13,11 @@ export interface Proof<Credential> {
 export interface SocketHooks<Credential> {
   findTenant(host: string): Promise<Tenant | undefined>
   /** Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
-  authenticate(presented: { readonly tenant: Tenant; readonly bearer: string }): Promise<Proof<Credential>>
+  authenticate(presented: {
+    readonly tenant: Tenant
+    readonly bearer: string
+    readonly ip: string
+  }): Promise<Proof<Credential>>
   /** Which of these do not hold any more: asked every few seconds about all open sockets together. */
   listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
 }

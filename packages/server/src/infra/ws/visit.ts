@@ -12,6 +12,7 @@ export class Visit<Credential> implements SocketVisit<Credential> {
   readonly query: URLSearchParams
   readonly access: 'read' | 'write' | undefined
   readonly bearer: string | undefined
+  readonly #ip: string
   readonly #hooks: SocketHooks<Credential>
   #proof: Proof<Credential> = { caller: guest, credential: undefined }
 
@@ -19,12 +20,15 @@ export class Visit<Credential> implements SocketVisit<Credential> {
     hooks: SocketHooks<Credential>,
     {
       request,
+      ip,
       ...at
     }: Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params'> & {
       readonly request: IncomingMessage
+      readonly ip: string
     },
   ) {
     this.#hooks = hooks
+    this.#ip = ip
     this.tenant = at.tenant
     this.socket = at.socket
     this.params = at.params
@@ -41,7 +45,7 @@ export class Visit<Credential> implements SocketVisit<Credential> {
   }
 
   authenticate(bearer: string): Promise<Proof<Credential>> {
-    return this.#hooks.authenticate({ tenant: this.tenant, bearer })
+    return this.#hooks.authenticate({ tenant: this.tenant, bearer, ip: this.#ip })
   }
 
   renew(proof: Proof<Credential>): void {

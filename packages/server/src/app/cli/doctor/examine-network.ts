@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { Discovery } from '#features/identities/index.ts'
+import { Discovery, serverItself } from '#features/identities/index.ts'
 import { type Config, type ListenAddress, publicUrlOf } from '#infra/config/index.ts'
 import type { DnsResolver } from '#infra/dns/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
@@ -131,7 +131,11 @@ async function ask(
     allowPlainHttp: allowPrivateNetwork !== false,
     localhostUrl: (idTag) => `http://${idTag}:${config.listen.port}`,
   })
-  const found = await discovery.discover(config.baseIdTag, undefined)
+  const found = await discovery.discover({
+    idTag: config.baseIdTag,
+    known: undefined,
+    asker: serverItself,
+  })
   if (found.kind !== 'found') return 'nobody'
   const isOurs = !publicKeys || found.identity.keys.some(({ publicKey }) => publicKeys.includes(publicKey))
   return isOurs ? 'ours' : 'foreign'

@@ -1,4 +1,4 @@
-import { parseIdTag, roleLevel } from '@kith/protocol'
+import { type IdTag, parseIdTag, roleLevel } from '@kith/protocol'
 import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -15,7 +15,7 @@ export const invt: TypeHooks = {
   },
   async prepare({ ports, tenant, body, caller }) {
     const { subject } = body
-    if (subject !== tenant.idTag) await assertCommunity(ports, subject)
+    if (subject !== tenant.idTag) await assertCommunity(ports, subject, tenant.idTag)
     else if (tenant.type !== 'community') throw noCommunity()
     if (subject === tenant.idTag && caller && !(caller.isOwner || hasRole(caller, 'moderator')))
       throw new Failure('E-AUTH-FORBIDDEN')
@@ -40,7 +40,8 @@ export const invt: TypeHooks = {
     const request = await findRival(tx, wish)
     if (request?.status === 'C') await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: request.actionId })
   },
-  assertMayAccept: (ports, { subject }) => assertCommunity(ports, subject),
+  assertMayAccept: (ports, { subject, audienceTag, issuerTag }) =>
+    assertCommunity(ports, subject, audienceTag ?? issuerTag),
   answer: ({ actionId, subject }, verdict) =>
     verdict === 'accept' ? { type: 'CONN', audienceTag: subject, subject: actionId } : undefined,
   async listOthers(_, __, { subject = '' }) {
@@ -53,11 +54,11 @@ const noCommunity = () => invalid('/subject', 'is not a community')
 
 /** One that cannot be asked now, or whose server does not say what it is, may be one: whether it takes the guest in is its
  * own affair. */
-async function assertCommunity(ports: ActionPorts, subject: string | undefined): Promise<void> {
+async function assertCommunity(ports: ActionPorts, subject: string | undefined, asker: IdTag): Promise<void> {
   const communityTag = parseIdTag(subject ?? '')
-  if (!communityTag || (await ports.findIdentity(communityTag)) === 'unknown')
+  if (!communityTag || (await ports.findIdentity(communityTag, asker)) === 'unknown')
     throw new Failure('E-PROFILE-NOTFOUND')
-  if ((await ports.askType(communityTag)) === 'person') throw noCommunity()
+  if ((await ports.askType(communityTag, asker)) === 'person') throw noCommunity()
 }
 
 /** The guest is not bothered with what nobody can be invited into, nor by whom a community of this server does not count

@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '#lib/clock.ts'
+import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
+import { FailureBudget } from './failure-budget.ts'
+
+/** What made this server look somebody up. Each cause has places, failures and rests of its own, so that none uses up
+ * what another needs. */
+export type LookUpCause = 'inbox' | 'bearer' | 'delivery' | 'owner' | 'guest' | 'server'
+
+/** Who made this server look somebody up: an address, a tenant. Failures are charged to the asker alone. */
+export interface Asker {
+  readonly cause: LookUpCause
+  readonly key: string
+}
+
+/** This server's own work. */
+export const serverItself: Asker = { cause: 'server', key: '' }
+
+interface LaneSize {
+  /** Look-ups of the cause that are under way at the same time. Together they leave room in the egress for deliveries. */
+  readonly total: number
+  /** The same for one asker. */
+  readonly perAsker: number
+}
+
+const sizes: Readonly<Record<LookUpCause, LaneSize>> = {
+  inbox: { total: 32, perAsker: 8 },
+  bearer: { total: 16, perAsker: 4 },
+  delivery: { total: 16, perAsker: 8 },
+  owner: { total: 16, perAsker: 8 },
+  guest: { total: 8, perAsker: 2 },
+  server: { total: 16, perAsker: 16 },
+}
+const waiting = 1024
+const waitingPerKey = 64
+// Anybody can name any identity in a token, and so make this server ask any host: two questions at a time for one
+// domain, and at one server, keep it from being a weapon.
+const perHost = 2
+const waitTimeoutMs = 20_000
+const maxRestingServers = 5000
+
+/** The places of one cause, and what came of its look-ups. */
+export class LookUpLane {
+  readonly budget: FailureBudget
+  /** Servers that did not answer, with the time until which they are left alone. */
+  readonly resting = new LRUCache<string, number>({ max: maxRestingServers })
+  readonly #askers: Gate
+  readonly #domains: Gate
+  readonly #servers: Gate
+
+  constructor(cause: LookUpCause, clock: Pick<Clock, 'now'>) {
+    const { total, perAsker } = sizes[cause]
+    const hosts: GateLimits = { total, perKey: perHost, waitingPerKey, waiting }
+    this.budget = new FailureBudget(clock)
+    this.#askers = new Gate({ total: waiting, perKey: perAsker, waitingPerKey, waiting })
+    this.#domains = new Gate(hosts)
+    this.#servers = new Gate(hosts)
+  }
+
+  ofAsker<Result>(key: string, work: () => Promise<Result>): Promise<Result | Crowded> {
+    return inTurn(this.#askers, key, work)
+  }
+
+  atDomain<Result>(domain: string, work: () => Promise<Result>): Promise<Result | Crowded> {
+    return inTurn(this.#domains, domain, work)
+  }
+
+  atServer<Result>(origin: string, work: () => Promise<Result>): Promise<Result | Crowded> {
+    return inTurn(this.#servers, origin, work)
+  }
+}
+
+/** Nobody was asked: too many are waiting, or something has used up its share. It says nothing of who was meant. */
+export interface Crowded {
+  readonly kind: 'crowded'
+}
+
+const crowded: Crowded = { kind: 'crowded' }
+
+async function inTurn<Result>(
+  gate: Gate,
+  key: string,
+  work: () => Promise<Result>,
+): Promise<Result | Crowded> {
+  let leave: () => void
+  try {
+    leave = await gate.enter(key, AbortSignal.timeout(waitTimeoutMs))
+  } catch (error) {
+    if (error instanceof GateFullError || (error instanceof Error && error.name === 'TimeoutError'))
+      return crowded
+    throw error
+  }
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}
