@@ -22,6 +22,7 @@ import {
 } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
+import { waitingTokensMigrations } from '#features/inbox/index.ts'
 import { profilesMigrations } from '#features/profiles/index.ts'
 import { pushMigrations } from '#features/push/index.ts'
 import { referencesMigrations } from '#features/references/index.ts'
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   ...attachedByOwnerMigrations,
   ...copySubjectsMigrations,
   ...qrNetworksMigrations,
+  ...waitingTokensMigrations,
 ]

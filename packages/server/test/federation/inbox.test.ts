@@ -262,6 +262,29 @@ describe('the inbox', () => {
     home.fault = 503
     const tokens = Array.from({ length: 205 }, () => home.sign('kim.flood.localhost', toBob()))
     expect(await deliverAll(tokens)).toEqual({ 200: 200, 503: 5 })
+    // One that waits already is no more.
+    expect((await server.deliver(tokens[0] ?? '')).status).toBe(200)
+    home.fault = undefined
+    await network.pass(130 * minuteMs, 5 * minuteMs)
+    expect(await server.countRows('waiting_tokens')).toEqual({ waiting_tokens: 0 })
+  })
+
+  test('keeps a bounded number of bytes for issuers of one domain, and from one sender', async () => {
+    const names = ['a.big1.localhost', 'b.big1.localhost', 'c.big2.localhost', 'd.big3.localhost']
+    const home = await network.addForeign(...names)
+    home.fault = 503
+    const big = (issuerTag: string) => home.sign(issuerTag, toBob({ x: { text: 'x'.repeat(160_000) } }))
+    const statuses: number[] = []
+    for (const [at, name] of [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1].entries())
+      statuses[at] = (await server.deliver(big(names[name] ?? ''))).status
+    expect(statuses).toEqual([...Array(9).fill(200), 503, 503])
+    const refused = await server.deliver(big('a.big1.localhost'))
+    expect(refused.headers.get('retry-after')).toBe('300')
+    for (let at = 0; at < 9; at += 1) expect((await server.deliver(big('c.big2.localhost'))).status).toBe(200)
+    for (const status of [200, 503])
+      expect((await server.deliver(big('d.big3.localhost'))).status).toBe(status)
+    await network.pass(26 * 60 * minuteMs, 30 * minuteMs)
+    expect(await server.countRows('waiting_tokens')).toEqual({ waiting_tokens: 0 })
   })
 
   test('takes 600 tokens a minute from one issuer, and counts only what that issuer signed', async () => {

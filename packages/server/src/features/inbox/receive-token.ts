@@ -32,8 +32,9 @@ const syncBudgetMs = 5_000
 export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): Promise<Receipt> {
   const token = await readToken(deps, text)
   const { actionId } = token
-  if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable') {
-    await verifyLater(deps, token)
+  const sender = rateKeyOf(ip)
+  if ((await deps.verifier.verify(token, sender)) === 'unreachable') {
+    await verifyLater(deps, token, sender)
     return { actionId, verified: false, isProcessed: false }
   }
   const concerned = await getConcerned(deps, token)

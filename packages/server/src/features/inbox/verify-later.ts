@@ -1,37 +1,81 @@
 import { createHash } from 'node:crypto'
-import { serverTenant } from '#infra/db/index.ts'
-import { countQueued, type JobContext, JobVerdict } from '#infra/jobs/index.ts'
+import { registrableDomain } from '#features/identities/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { CheckedToken } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain, storeLater } from './store-token.ts'
+import {
+  type Amount,
+  deleteOverdue,
+  deleteWaiting,
+  insertWaiting,
+  isWaiting,
+  sumWaiting,
+  type WaitingToken,
+} from './waiting-token-store.ts'
 
-// Anybody can name issuers under a domain of their own: they share one bound and one queue.
-const maxWaitingPerDomain = 200
+const mebibyte = 1024 * 1024
+// Anybody can name issuers under a domain of their own: they share one bound and one queue. And whoever has many domains
+// has few addresses.
+const mostOfDomain: Amount = { tokens: 200, bytes: 2 * mebibyte }
+const mostOfSender: Amount = { tokens: 800, bytes: 4 * mebibyte }
+const mostInAll: Amount = { tokens: 4000, bytes: 16 * mebibyte }
 const maxWaitingMs = 24 * 3_600_000
+// A wait that a sender's own retries come to anyway.
+const retryAfterSecs = 300
 
 /** Keeps a token until the keys of its issuer can be had. One that concerns nobody here is not kept, and the sender is
  * not told: until its signature is verified it may be anybody's. */
-export async function verifyLater(deps: ReceiveDeps, token: CheckedToken): Promise<void> {
+export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender: string): Promise<void> {
   const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
   if (concerned.length === 0) return
-  const { getDomain } = await import('tldts')
-  const groupKey = getDomain(token.issuerTag) ?? token.issuerTag
+  const domain = await registrableDomain(token.issuerTag)
   // By its text: a forged token that names the same action must not take the place of the true one.
-  const dedupKey = createHash('sha256').update(token.text).digest('base64url')
+  const tokenHash = hashOf(token.text)
+  const waiting = { tokenHash, domain, sender, bytes: Buffer.byteLength(token.text) }
   await deps.db.transact(serverTenant, async (tx) => {
-    const waiting = { kind: verifyLaterJob.name, groupKey, atMost: maxWaitingPerDomain }
-    if ((await countQueued(tx, waiting)) >= maxWaitingPerDomain) throw new Failure('E-UNAVAILABLE')
-    await deps.jobs.enqueue(tx, verifyLaterJob, { token: token.text }, { groupKey, dedupKey })
+    if (await isWaiting(tx, tokenHash)) return
+    const receivedAt = nowSecs(deps.clock)
+    await deleteOverdue(tx, receivedAt - 2 * (maxWaitingMs / 1000))
+    await assertRoom(tx, waiting)
+    await insertWaiting(tx, { ...waiting, receivedAt })
+    const options = { groupKey: domain, dedupKey: tokenHash }
+    await deps.jobs.enqueue(tx, verifyLaterJob, { token: token.text }, options)
   })
+}
+
+/** `E-UNAVAILABLE` when too much waits: the sender tries again. */
+async function assertRoom(
+  tx: Writer,
+  { bytes, ...whose }: Pick<WaitingToken, 'domain' | 'sender' | 'bytes'>,
+): Promise<void> {
+  const { all, ofDomain, ofSender } = await sumWaiting(tx, whose)
+  const isOver = (held: Amount, most: Amount) => held.tokens >= most.tokens || held.bytes + bytes > most.bytes
+  if (isOver(ofDomain, mostOfDomain) || isOver(ofSender, mostOfSender) || isOver(all, mostInAll))
+    throw new Failure('E-UNAVAILABLE', { retryAfterSecs })
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** Tries again to verify a token that waited for its issuer's key, and hands it on. */
 export async function verifyWaitingToken(
   deps: ReceiveDeps,
   { token: text }: { readonly token: string },
+  context: Pick<JobContext, 'createdAtMs'>,
+): Promise<void> {
+  await tryAgain(deps, text, context)
+  await deps.db.transact(serverTenant, (tx) => deleteWaiting(tx, hashOf(text)))
+}
+
+async function tryAgain(
+  deps: ReceiveDeps,
+  text: string,
   context: Pick<JobContext, 'createdAtMs'>,
 ): Promise<void> {
   const token = checkAgain(text, nowSecs(deps.clock))

@@ -35,6 +35,7 @@ export const stayingTables: readonly string[] = [
   'unfinished_registrations',
   'resting_names',
   // Under way.
+  'waiting_tokens',
   'attempt_buckets',
   'qr_sessions',
   'passkey_challenges',
