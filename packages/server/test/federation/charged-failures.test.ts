@@ -43,7 +43,8 @@ describe('what fails is charged to who caused it', () => {
 
   test('a host rests after failures to answer, not after answers that are no', async () => {
     // One who waits to try again holds up what the same sender sends there.
-    const letter = async (count: number) => letters((await network.cast('alice')).alice, names.slice(0, count))
+    const letter = async (count: number) =>
+      letters((await network.cast('alice')).alice, names.slice(0, count))
     const names = Array.from({ length: 7 }, (_, at) => `p${at}.picky.localhost`)
     const picky = await network.addForeign(...names)
     const failures = async () => {
@@ -73,7 +74,11 @@ describe('what fails is charged to who caused it', () => {
     for (let at = 0; at < 61; at += 1) statuses.push(await ask(`x${at}.shop.localhost`, '203.0.113.1'))
     expect([new Set(statuses.slice(0, 60)), statuses[60]]).toEqual([new Set([404]), 503])
     expect(await ask('dora.shop.localhost', '203.0.113.1')).toBe(503)
-    const token = shop.sign('dora.shop.localhost', { audienceTag: alice.idTag, visibility: 'P', content: { text: 'Hello' } })
+    const token = shop.sign('dora.shop.localhost', {
+      audienceTag: alice.idTag,
+      visibility: 'P',
+      content: { text: 'Hello' },
+    })
     expect((await server.deliver(token)).body.data).toMatchObject({ verified: true })
     expect(await ask('emil.shop.localhost', '203.0.113.2')).toBe(200)
   })

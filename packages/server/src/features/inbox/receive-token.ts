@@ -49,7 +49,8 @@ export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): P
 /** The same, but answers when the concerned tenants have it, with the refusal of its hook if there is one. */
 export async function receiveTokenNow(deps: ReceiveDeps, { text, ip }: Delivery): Promise<Receipt> {
   const token = await readToken(deps, text)
-  if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable') throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
+  if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
+    throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
   const { outcomes, rest } = await storeInTime(deps, token, await getConcerned(deps, token))
   await storeLater(deps, token, rest)
   assertWanted(outcomes)
