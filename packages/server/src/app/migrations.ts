@@ -31,8 +31,6 @@ import { leadersMigrations, relationsMigrations, standingMigrations } from '#fea
 import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { copySubjectsMigrations, sharesMigrations } from '#features/shares/index.ts'
-import { signInMigrations } from '#features/sign-in/index.ts'
-import { sharesMigrations } from '#features/shares/index.ts'
 import { qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'

@@ -14,7 +14,7 @@ export interface DiscoveryDeps extends FindServerDeps, FetchIdentityDeps {
 export interface KnownAnswer {
   readonly server: string
   readonly etag: string | undefined
-  readonly identity: Pick<PublishedIdentity, 'serverUrl' | 'inboxUrl'>
+  readonly identity: Pick<PublishedIdentity, 'inboxUrl'>
 }
 
 /** What the host of an inbox says of an identity that names it. */
@@ -80,11 +80,11 @@ export class Discovery {
     const { server } = found
     const verdict = await this.#askServer(question, server, known?.server === server ? known.etag : undefined)
     if (verdict.kind === 'found') {
-      const inbox = await this.#askInbox(question, verdict.identity)
+      const inbox = await this.#askInbox(question, server, verdict.identity.inboxUrl)
       return { ...verdict, inbox, server }
     }
     if (verdict.kind === 'not-modified' && known)
-      return { ...verdict, inbox: await this.#askInbox(question, known.identity) }
+      return { ...verdict, inbox: await this.#askInbox(question, server, known.identity.inboxUrl) }
     if (verdict.kind === 'not-modified') return { kind: 'unknown' }
     if (verdict.kind !== 'no-such-host') return verdict
     // A name that answered before and is gone now is more often a mistake in a zone than a farewell.
@@ -92,10 +92,11 @@ export class Discovery {
   }
 
   /** Does the host of the inbox say that it takes deliveries for the identity? Without asking, anybody could point the
-   * deliveries of others at a third server. */
-  async #askInbox(question: Question, { serverUrl, inboxUrl }: KnownAnswer['identity']): Promise<InboxWord> {
+   * deliveries of others at a third server. The server that was asked has said so already; the `serverUrl` that it names
+   * proves nothing. */
+  async #askInbox(question: Question, server: string, inboxUrl: string): Promise<InboxWord> {
     const inbox = new URL(inboxUrl)
-    if (inbox.host === new URL(serverUrl).host) return 'vouched'
+    if (inbox.host === new URL(server).host) return 'vouched'
     const verdict = await this.#askServer(question, inbox.origin, undefined)
     if (verdict.kind === 'unreachable' || verdict.kind === 'crowded') return 'unreachable'
     return verdict.kind === 'found' && verdict.identity.inboxUrl === inboxUrl ? 'vouched' : 'denied'

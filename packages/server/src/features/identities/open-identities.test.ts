@@ -482,9 +482,7 @@ onSqlite('identities', (open) => {
       })
       for (let at = 0; at < 300; at += 1) void endless.resolve(`x${at}.example` as IdTag, guest)
       for (const [at, other] of others.entries()) void endless.resolve(`honest${at}.example` as IdTag, other)
-      const turn = () => new Promise((resolve) => setImmediate(resolve))
-      for (let turns = 0; turns < 200; turns += 1) await turn()
-      expect(asked.filter((name) => name.includes('honest'))).toHaveLength(3)
+      await expect.poll(() => asked.filter((name) => name.includes('honest'))).toHaveLength(3)
       expect(asked.filter((name) => name.includes('.x'))).toHaveLength(2)
     })
 
@@ -542,6 +540,15 @@ onSqlite('identities', (open) => {
       expect([...(await findFreshInboxes(db.reader(serverTenant), [bob], nowSecs(clock)))]).toEqual([
         [bob, fallback.inboxUrl],
       ])
+    })
+
+    test('cannot be at a third server by naming that as the server of the identity', async () => {
+      world.publish(bobsHost, { ...document(), idTag: bob, serverUrl: shared, inboxUrl: `${shared}/slow` })
+      world.set(shared, { status: 404 })
+      expect(inboxOf(await identities.resolve(bob))).toEqual({
+        inboxUrl: `${bobsHost}/api/inbox`,
+        isUnsure: false,
+      })
     })
 
     test('on another host wait until that host answers, and what it said holds while it is away', async () => {

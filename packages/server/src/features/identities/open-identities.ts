@@ -214,8 +214,13 @@ function withInbox(
   if (inbox === 'vouched' || (inbox === 'unreachable' && isAsBefore)) return fresh
   if (inbox === 'unreachable') return { ...fresh, identity: { ...identity, isInboxUnsure: true } }
   // Without the tag of the answer, so that the next one names the inbox again.
-  const inboxUrl = `${identity.serverUrl}/api/inbox`
+  const inboxUrl = `${ownServer(fresh)}/api/inbox`
   return { ...fresh, identity: { ...identity, inboxUrl }, etag: undefined }
+}
+
+/** Where the identity lives by what its server may say: nothing of other hosts. */
+function ownServer({ identity: { serverUrl }, server }: StoredIdentity): string {
+  return new URL(serverUrl).host === new URL(server).host ? serverUrl : server
 }
 
 function seen(outcome: ResolvedIdentity | Crowded): ResolvedIdentity {

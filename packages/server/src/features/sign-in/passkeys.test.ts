@@ -3,7 +3,7 @@ import { secretHash } from '#features/sessions/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
-import { insertChallenge, sweepChallenges, takeChallenge } from './passkey-store.ts'
+import { sweepChallenges, takeChallenge } from './passkey-store.ts'
 
 const host = 'alice.example.com'
 const maxOpenChallenges = 20_000
@@ -110,9 +110,19 @@ onSqlite('a passkey', (open) => {
     const { challenge } = await loginChallenge(site)
     const { tenantId } = site.alice
     const now = Math.floor(site.clock.now() / 1000)
-    await site.db.transact(tenantId, async (tx) => {
-      for (let at = 1; at < maxOpenChallenges; at += 1) await insertChallenge(tx, `others ${at}`, now + 121)
-    })
+    const others = Array.from({ length: maxOpenChallenges - 1 }, (_, at) => ({
+      tenant_id: tenantId,
+      challenge_hash: `others ${at}`,
+      expires_at: now + 121,
+    }))
+    for (let from = 0; from < others.length; from += 5000)
+      await site.db.transact(tenantId, async (tx) => {
+        const tables = tx.tables<{ passkey_challenges: (typeof others)[number] }>()
+        await tables
+          .insertInto('passkey_challenges')
+          .values(others.slice(from, from + 5000))
+          .execute()
+      })
     const later = await site.ask('GET', '/api/auth/wa/login/challenge')
     expect(later.status).toBe(200)
     const left = await site.db.transact(tenantId, (tx) => sweepChallenges(tx, now))
