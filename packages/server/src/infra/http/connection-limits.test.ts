@@ -7,6 +7,9 @@ import { alice, type HttpSite, type HttpSiteOptions, jsonBody, startHttpSite } f
 import { createEgress, Rounds } from '#infra/egress/index.ts'
 import { bind, type Endpoint } from './endpoint.ts'
 
+// A machine may be busy.
+const patiently = { timeout: 15_000 }
+
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -65,7 +68,7 @@ describe('connections', () => {
     expect(String(answer)).toMatch(/^HTTP\/1.1 404/)
     idle[0]?.socket.destroy()
     const ask = () => site.send('/api/echo', { method: 'POST', ...jsonBody({ text: 'abc' }) })
-    await expect.poll(async () => (await ask().catch(() => undefined))?.status).toBe(200)
+    await expect.poll(async () => (await ask().catch(() => undefined))?.status, patiently).toBe(200)
   })
 
   test('are taken from who has most when there are too many in all', async () => {
@@ -99,7 +102,7 @@ describe('connections', () => {
     expect(refused.headers).toMatchObject({ 'retry-after': '5', connection: 'close' })
     waiting[0]?.socket.destroy()
     await once(waiting[0]?.socket as Socket, 'close')
-    await expect.poll(async () => (await ask('203.0.113.1')).status).toBe(200)
+    await expect.poll(async () => (await ask('203.0.113.1')).status, patiently).toBe(200)
   })
 })
 
@@ -121,7 +124,7 @@ describe('bodies that are being read', () => {
       trustedProxies: ['127.0.0.1/32'],
     })
     for (const ip of ['203.0.113.1', '203.0.113.2', '203.0.113.3']) await from(site, ip, 900 * kib)
-    await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status).toBe(503)
+    await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status, patiently).toBe(503)
     expect((await ask(site, '203.0.113.1', 10 * kib)).status).toBe(200)
     // More than three quarters are taken.
     const refused = await ask(site, '203.0.113.4', 900 * kib)
@@ -136,10 +139,10 @@ describe('bodies that are being read', () => {
     })
     for (let time = 0; time < 3; time += 1) {
       const broken = await from(site, '203.0.113.1', 900 * kib)
-      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status).toBe(503)
+      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status, patiently).toBe(503)
       if (time === 0) site.clock.advance(30_000)
       else broken.socket.destroy()
-      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status).toBe(200)
+      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status, patiently).toBe(200)
     }
   })
 })
