@@ -1,11 +1,11 @@
 import { brokenTokens } from './broken-action-tokens.ts'
-import { type Cast, castOf, issued, now, tenYears, textForLength } from './cast.ts'
+import { type Cast, castOf, issued, now, payloadOf, tenYears, textForLength } from './cast.ts'
 import { publishedKey, type Signer, told } from './signing.ts'
 
 const description = [
   'Action tokens (compact JWS, ES384), judged at the time `now` by a receiver that knows the issuers with exactly these keys.',
   'A valid token has the given payload; an invalid one is refused with the given error code of the API: E-VALIDATION before',
-  'or E-AUTH-UNAUTH by a look at the signature. What the type of an action makes of a valid token is in ../actions.',
+  'or E-AUTH-UNAUTH by a look at the signature; E-UNAVAILABLE asks to come again. What the type of an action makes of a valid token is in ../actions.',
   'Where a token repeats itself it is given in `parts`, to be put together: texts, and `repeat` so many `times`.',
 ].join(' ')
 
@@ -31,7 +31,8 @@ const fileIds = (count: number) =>
   Array.from({ length: count }, (_, at) => `b1~${hash43(String.fromCharCode(65 + (at % 26)))}`)
 const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}.example.net`)
 
-function soundTokens({ alice, club, by }: Cast) {
+function soundTokens(cast: Cast) {
+  const { alice, club, by } = cast
   const given = by(alice, 'given to a community', { audienceTag: club.idTag, visibility: 'F' })
   const ends = (expiresAt: number) => ({ expiresAt, exp: expiresAt })
   return Object.fromEntries(
@@ -97,8 +98,21 @@ function soundTokens({ alice, club, by }: Cast) {
         visibility: undefined,
         exp: now + 60 * 86_400,
       }),
+      repeated(cast),
     ].map((made) => [made.name, made]),
   )
+}
+
+/** Of a member that stands twice the last counts (RFC 7519). */
+function repeated({ alice, keyOf, signer }: Cast) {
+  const name = 'members that stand twice, of which the last counts'
+  const payload = payloadOf(alice.idTag, name)
+  const text = JSON.stringify(payload)
+  const twice = text
+    .replace('{', '{"type":"MSG","issuerTag":"bob.example.com",')
+    .replace('"content":{', '"content":{"text":"First",')
+  const token = signer.token(keyOf(alice), Buffer.from(twice).toString('base64url'))
+  return { name, token, payload }
 }
 
 function nested(levels: number): unknown {

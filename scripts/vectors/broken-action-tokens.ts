@@ -5,7 +5,7 @@ import { actionIdOf, encode, vectorKey } from './signing.ts'
 interface BrokenToken {
   readonly token: string
   /** `E-VALIDATION` when left out. */
-  readonly error?: 'E-AUTH-UNAUTH'
+  readonly error?: 'E-AUTH-UNAUTH' | 'E-UNAVAILABLE'
 }
 type BrokenTokens = Record<string, BrokenToken>
 
@@ -131,7 +131,7 @@ function brokenPayloads({ alice, by, keyOf, signer }: Cast): BrokenTokens {
   const text = JSON.stringify(payloadOf(alice.idTag, 'raw'))
   const withContent = (content: string) => raw(text.replace('{"text":"Hello"}', content))
   const members = Object.entries(brokenMembers(alice.idTag)).map(
-    ([name, given]) => [name, { token: by(alice, name, given).token }] as const,
+    ([name, given]) => [name, { token: by(alice, name, given).token, ...errorOf(given) }] as const,
   )
   return {
     'payload is an array': raw('[]'),
@@ -156,6 +156,12 @@ function brokenPayloads({ alice, by, keyOf, signer }: Cast): BrokenTokens {
     ),
     ...Object.fromEntries(members),
   }
+}
+
+/** What is wrong with a clock alone is no fault of the token. */
+function errorOf({ iat }: Members): Pick<BrokenToken, 'error'> {
+  const isAhead = typeof iat === 'number' && iat > now + 300 && iat < 1e11
+  return isAhead ? { error: 'E-UNAVAILABLE' } : {}
 }
 
 const pastOf = (iat: number, expiresAt: number) => ({ createdAt: iat, iat, exp: expiresAt, expiresAt })

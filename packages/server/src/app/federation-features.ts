@@ -27,7 +27,7 @@ import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from 
 import { findStoredProfile, requestProfile } from '#features/profiles/index.ts'
 import { findEffectiveRelation, findRelation, isLastLeader, roleOf } from '#features/relations/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
-import { findTenantByIdTag, type HostedTenant, listHosted } from '#features/tenants/index.ts'
+import { findTenantByIdTag, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
@@ -182,7 +182,7 @@ function wireInbox(
     verifier,
     isShunned: shunnedBy(services, domainBlocks),
     findConcerned: (reader, payload) => findConcerned({ tenants }, reader, payload),
-    findTenantById: async (tenantId) => unlessSuspended(await tenants.findById(tenantId)),
+    findTenantById: tenants.findById,
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
     requestHistory: historyRequester(services, identity),
   }
@@ -200,10 +200,6 @@ function shunnedBy(services: Services, domainBlocks: DomainBlocks) {
 
 async function isServerBlocked({ db }: Services, idTag: IdTag): Promise<boolean> {
   return (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true
-}
-
-function unlessSuspended(tenant: HostedTenant | undefined): HostedTenant | undefined {
-  return tenant?.suspendedAt === undefined ? tenant : undefined
 }
 
 /** The history of an identity: of one on this server it is read, as that server would answer it. */
@@ -281,10 +277,10 @@ function wireOutbox(
     },
     async receiveLocally(token: string, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))
-      const active = found.map(unlessSuspended).filter((tenant) => tenant !== undefined)
-      const shunned = await Promise.all(active.map(({ idTag }) => isShunned(idTag)))
-      const welcome = active.filter((_, at) => !shunned[at])
-      await receiveLocally(receiveDeps, token, welcome)
+      const hosted = found.filter((tenant) => tenant !== undefined)
+      const shunned = await Promise.all(hosted.map(({ idTag }) => isShunned(idTag)))
+      const receivers = hosted.filter(({ suspendedAt }, at) => suspendedAt !== undefined || !shunned[at])
+      await receiveLocally(receiveDeps, token, receivers)
     },
     onDelivered: (tenantId, actionId) => followUp(services, tenantId, actionId),
   })

@@ -99,7 +99,7 @@ describe('the inbox', () => {
       ['somebody else’s key', evil.sign(dora, toBob(), { by: eve }), 401],
       ['an action id of somebody else', foreign.sign(dora, toBob({ actionId: `a1~${'A'.repeat(43)}` })), 400],
       ['an issuer in capitals', foreign.sign('Dora.foreign.localhost', toBob(), { by: dora }), 400],
-      ['an issue six minutes ahead', foreign.sign(dora, toBob({ iat: now() + 360 })), 400],
+      ['an issue six minutes ahead', foreign.sign(dora, toBob({ iat: now() + 360 })), 503],
       ['milliseconds', foreign.sign(dora, toBob({ iat: now() * 1000 })), 400],
       ['an expiry beyond all numbers', foreign.sign(dora, toBob({ expiresAt: 2 ** 53 })), 400],
       ['U+0000', foreign.sign(dora, toBob({ content: { tags: ['\0'] } })), 400],
@@ -176,6 +176,16 @@ describe('the inbox', () => {
     for (const iat of times)
       expect((await server.deliver(foreign.sign(dora, toBob({ iat, createdAt: iat })))).status).toBe(200)
     expect(await feedOf(bob)).toHaveLength(2)
+  })
+
+  test('asks the sender to come again when a clock is more than five minutes ahead, and then takes it', async () => {
+    const token = foreign.sign(dora, toBob({ iat: now() + 360 }))
+    const { status, headers, body } = await server.deliver(token)
+    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '60' })
+    expect(body).toMatchObject({ error: { code: 'E-UNAVAILABLE' } })
+    network.clock.advance(minuteMs)
+    expect((await server.deliver(token)).status).toBe(200)
+    expect(await feedOf(bob)).toEqual(['Hello'])
   })
 
   test('answers 415 to what is no token, and takes one in JSON', async () => {

@@ -8,7 +8,7 @@ import { createAccount, setPassword } from '#features/accounts/index.ts'
 import { findStoredAction } from '#features/actions/index.ts'
 import { changeRelation, type Relation } from '#features/relations/index.ts'
 import { issueToken, revokeSessions, rolesOf, startSession } from '#features/sessions/index.ts'
-import { createTenant, type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
+import { createTenant, type HostedTenant, resumeTenant, suspendTenant } from '#features/tenants/index.ts'
 import { readConfig } from '#infra/config/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Logger, silentLogger } from '#infra/telemetry/index.ts'
@@ -194,6 +194,13 @@ export class TestServer implements AsyncDisposable {
     const revoke = async (tx: Writer) => void (await revokeSessions({ clock, authenticator }, tx))
     const { tenantId } = await this.#tenant(idTag)
     await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions: revoke }, tx))
+  }
+
+  async resume(idTag: string): Promise<void> {
+    const { clock } = this
+    const { tenants } = this.#running.features.identity
+    const { tenantId } = await this.#tenant(idTag)
+    await this.db.transact(tenantId, (tx) => resumeTenant({ tenants, clock }, tx))
   }
 
   /** How many rows these tables have, over all tenants. */

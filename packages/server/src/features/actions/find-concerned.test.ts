@@ -87,11 +87,11 @@ eachDialect('an action from elsewhere concerns', (open) => {
     })
   })
 
-  test('no suspended tenant', async () => {
+  test('a suspended tenant too', async () => {
     const { concerned, bob, db, tenants, clock } = await start()
     const deps = { tenants, clock, revokeSessions: async () => undefined }
     await db.transact(bob.tenant.tenantId, (tx) => suspendTenant(deps, tx))
-    expect(await concerned({ audienceTag: bob.idTag })).toEqual([])
+    expect(await concerned({ audienceTag: bob.idTag })).toEqual(['bob'])
   })
 
   test('a reaction is stored by nobody but the issuer of what it is about', async () => {

@@ -15,7 +15,7 @@ interface ConcernDeps {
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
 }
 
-/** The tenants of this server that an action concerns (DECISIONS part 11): those it names, those who hold what it is
+/** The tenants of this server that an action concerns, suspended ones included: those it names, those who hold what it is
  * about, and for a broadcast those who follow its issuer or are connected with it. */
 export async function findConcerned(
   deps: ConcernDeps,
@@ -29,8 +29,7 @@ export async function findConcerned(
   const held = await Promise.all([...ids].map((tenantId) => deps.tenants.findById(tenantId)))
   const concerned = new Map<TenantId, HostedTenant>()
   for (const tenant of [...named, ...held])
-    if (tenant && tenant.suspendedAt === undefined && tenant.idTag !== payload.issuerTag)
-      concerned.set(tenant.tenantId, tenant)
+    if (tenant && tenant.idTag !== payload.issuerTag) concerned.set(tenant.tenantId, tenant)
   return [...concerned.values()]
 }
 

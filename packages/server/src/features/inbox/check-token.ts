@@ -52,14 +52,27 @@ export function checkToken(text: string, nowSecs: number): CheckedToken {
   if (wrongTimes) throw bad(wrongTimes)
   if (ownActionId(issuerTag, payload.nonce) !== actionId)
     throw bad('actionId does not follow from issuerTag and nonce')
+  assertNotAhead(payload, nowSecs)
   const token = { text, parsed, payload, actionId, issuerTag }
   const announced = payload.type === 'ANNC' ? readAnnounced(token, nowSecs) : undefined
   return announced ? { ...token, announced } : token
 }
 
-/** What is wrong with the times of a token, if anything is (DECISIONS part 11). */
+// Who waits longer than an hour asks now and then whether a clock was set right.
+const longestWaitSecs = 3600
+const shortestWaitSecs = 10
+
+/** One of the two clocks is wrong, and will be set right: the sender is asked to come again. */
+function assertNotAhead({ iat }: ActionTokenPayload, nowSecs: number): void {
+  const aheadSecs = iat - nowSecs - clockSkewSecs
+  if (aheadSecs <= 0) return
+  const retryAfterSecs = Math.min(Math.max(aheadSecs, shortestWaitSecs), longestWaitSecs)
+  const message = `The token is issued ${iat - nowSecs} seconds ahead of this server’s clock.`
+  throw new Failure('E-UNAVAILABLE', { message, retryAfterSecs })
+}
+
+/** What is wrong with the times of a token for good, if anything is. */
 function timeIssue({ type, iat, exp, expiresAt }: ActionTokenPayload, nowSecs: number): string | undefined {
-  if (iat > nowSecs + clockSkewSecs) return 'iat is in the future'
   if (exp <= nowSecs) return 'the token has expired'
   if (exp <= iat) return 'exp is not after iat'
   if (expiresAt !== undefined && expiresAt !== exp) return 'exp is not expiresAt'

@@ -6,7 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import type { CheckedToken } from './check-token.ts'
 import { fetchHistoryJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
-import { checkAgain, storeToken } from './store-token.ts'
+import { checkAgain, isSuspended, storeToken } from './store-token.ts'
 import { isGenuine } from './verify-later.ts'
 
 export interface HistoryDeps extends ReceiveDeps {
@@ -36,7 +36,7 @@ export async function fetchHistory(
 ): Promise<void> {
   const idTag = payload.idTag as IdTag
   const tenant = await deps.findTenantById(tenantId)
-  if (!tenant || (await deps.isShunned(idTag))) return
+  if (!tenant || isSuspended(tenant) || (await deps.isShunned(idTag))) return
   const since = nowSecs(deps.clock) - historyLimits.maxAgeSecs
   const texts = await deps.requestHistory(tenant, idTag, { since, signal })
   for (const text of texts.slice(0, historyLimits.maxItems)) {

@@ -1,6 +1,7 @@
 import type { JobQueue } from '#infra/jobs/index.ts'
 import { fetchHistory, type HistoryDeps } from './fetch-history.ts'
-import { fetchHistoryJob, storeLaterJob, verifyLaterJob } from './inbox-jobs.ts'
+import { deliverHeldToken } from './hold-token.ts'
+import { fetchHistoryJob, holdJob, storeLaterJob, verifyLaterJob } from './inbox-jobs.ts'
 import { storeAtTenants } from './store-token.ts'
 import { verifyWaitingToken } from './verify-later.ts'
 
@@ -8,5 +9,6 @@ import { verifyWaitingToken } from './verify-later.ts'
 export function handleInboxJobs(jobs: Pick<JobQueue, 'handle'>, deps: HistoryDeps): void {
   jobs.handle(verifyLaterJob, (payload, context) => verifyWaitingToken(deps, payload, context))
   jobs.handle(storeLaterJob, (payload) => storeAtTenants(deps, payload))
+  jobs.handle(holdJob, (payload, context) => deliverHeldToken(deps, payload, context))
   jobs.handle(fetchHistoryJob, (payload, context) => fetchHistory(deps, payload, context))
 }

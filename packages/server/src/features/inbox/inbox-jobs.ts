@@ -30,6 +30,18 @@ export const storeLaterJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Keeps a verified token for one tenant that is suspended. Its handler drops it after a week: jobs that end by
+ * themselves are kept for admins. */
+export const holdJob = jobKind({
+  name: 'inbox.hold',
+  payload: Type.Object({ token: Type.String() }),
+  retry: { maxAttempts: 10_000, firstDelayMs: 10 * minuteMs, longestDelayMs: 60 * minuteMs },
+  concurrency: 4,
+  leaseMs: minuteMs,
+  group: { concurrency: 1, breakerFailures: 1, restMs: 10 * minuteMs, longestRestMs: 60 * minuteMs },
+  keepDoneMs: 0,
+})
+
 /** Fetches what an identity published before the tenant followed it or connected with it. */
 export const fetchHistoryJob = jobKind({
   name: 'inbox.fetch-history',

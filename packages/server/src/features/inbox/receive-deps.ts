@@ -6,6 +6,9 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { TokenVerifier } from './verify-token.ts'
 
+/** A tenant that an action concerns. One that is suspended gets it when the suspension has ended. */
+export type Receiver = Tenant & { readonly suspendedAt?: number }
+
 /** What the inbox needs of others. */
 export interface ReceiveDeps {
   readonly db: Database
@@ -15,9 +18,8 @@ export interface ReceiveDeps {
   /** Has the whole server nothing to do with this identity, or with its domain? */
   readonly isShunned: (idTag: IdTag) => Promise<boolean>
   /** The tenants of this server that an action concerns. */
-  readonly findConcerned: (reader: Reader, payload: ActionTokenPayload) => Promise<Tenant[]>
-  /** A tenant that takes part; not one that is suspended. */
-  readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
+  readonly findConcerned: (reader: Reader, payload: ActionTokenPayload) => Promise<Receiver[]>
+  readonly findTenantById: (tenantId: TenantId) => Promise<Receiver | undefined>
   /** Stores an action at one tenant, with its effects there. */
   readonly receiveAction: (
     tx: Writer,

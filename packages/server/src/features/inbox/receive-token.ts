@@ -7,7 +7,14 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type CheckedToken, checkToken } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
-import { portionsOf, storeLater, storeToken, tenantsPerTransaction } from './store-token.ts'
+import {
+  holdForSuspended,
+  isSuspended,
+  portionsOf,
+  storeLater,
+  storeToken,
+  tenantsPerTransaction,
+} from './store-token.ts'
 import { verifyLater } from './verify-later.ts'
 
 /** What a sender posts. */
@@ -25,6 +32,9 @@ export interface Receipt {
   readonly isProcessed: boolean
 }
 
+// Suspensions last for hours or days.
+const suspendedWaitSecs = 3600
+
 // How long a sender may make a request wait for the work on its token (DECISIONS leaves it open).
 const syncBudgetMs = 5_000
 
@@ -37,7 +47,7 @@ export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): P
     await verifyLater(deps, token, sender)
     return { actionId, verified: false, isProcessed: false }
   }
-  const concerned = await getConcerned(deps, token)
+  const concerned = await getReceivers(deps, token)
   if (concerned.length > tenantsPerTransaction) {
     await storeLater(deps, token, concerned)
     return { actionId, verified: true, isProcessed: false }
@@ -51,7 +61,7 @@ export async function receiveTokenNow(deps: ReceiveDeps, { text, ip }: Delivery)
   const token = await readToken(deps, text)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
     throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
-  const { outcomes, rest } = await storeInTime(deps, token, await getConcerned(deps, token))
+  const { outcomes, rest } = await storeInTime(deps, token, await getReceivers(deps, token))
   await storeLater(deps, token, rest)
   assertWanted(outcomes)
   for (const outcome of outcomes) if (outcome.kind === 'refused') throw outcome.failure
@@ -66,10 +76,12 @@ async function readToken(deps: ReceiveDeps, text: string): Promise<CheckedToken>
 }
 
 // NOTE: after the signature: who follows or blocks whom here is nothing for somebody who only claims to be the issuer.
-async function getConcerned(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
+async function getReceivers(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
   const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
   if (concerned.length === 0) throw new Failure('E-NOTFOUND')
-  return concerned
+  // The sender keeps it. Where it is for others too it must not be held up by one that is suspended.
+  if (concerned.every(isSuspended)) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: suspendedWaitSecs })
+  return await holdForSuspended(deps, token, concerned)
 }
 
 async function storeInTime(deps: ReceiveDeps, token: CheckedToken, concerned: readonly Tenant[]) {

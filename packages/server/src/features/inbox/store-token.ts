@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { countQueued, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type CheckedToken, checkToken } from './check-token.ts'
-import { storeLaterJob } from './inbox-jobs.ts'
-import type { ReceiveDeps } from './receive-deps.ts'
+import { holdJob, storeLaterJob } from './inbox-jobs.ts'
+import type { ReceiveDeps, Receiver } from './receive-deps.ts'
+
+// With those that are as large as a token may be this is 50 MB. What is beyond it a resumed tenant does not get.
+const maxHeldPerTenant = 200
 
 export type StoreDeps = Pick<ReceiveDeps, 'db' | 'clock' | 'jobs' | 'receiveAction' | 'findTenantById'>
 
@@ -48,6 +53,27 @@ export async function storeLater(
     await deps.db.transact(serverTenant, (tx) => deps.jobs.enqueueAll(tx, storeLaterJob, jobs))
 }
 
+/** Keeps a verified token for those of the tenants that are suspended, until they are not; answers the others. */
+export async function holdForSuspended(
+  deps: Pick<StoreDeps, 'db' | 'jobs'>,
+  token: CheckedToken,
+  tenants: readonly Receiver[],
+): Promise<Tenant[]> {
+  const dedupKey = createHash('sha256').update(token.text).digest('base64url')
+  for (const { tenantId } of tenants.filter(isSuspended))
+    await deps.db.transact(tenantId, async (tx) => {
+      const groupKey = String(tenantId)
+      const held = { kind: holdJob.name, groupKey, atMost: maxHeldPerTenant }
+      if ((await countQueued(tx, held)) >= maxHeldPerTenant) return
+      await deps.jobs.enqueue(tx, holdJob, { token: token.text }, { groupKey, dedupKey })
+    })
+  return tenants.filter((tenant) => !isSuspended(tenant))
+}
+
+export function isSuspended({ suspendedAt }: Receiver): boolean {
+  return suspendedAt !== undefined
+}
+
 /** Stores a verified token at the tenants a job names. */
 export async function storeAtTenants(
   deps: StoreDeps,
@@ -66,13 +92,14 @@ export async function storeAtTenants(
 /** Hands a token to tenants without another look at its signature: it was verified before, or its issuer wrote it in
  * the same database. One that has expired meanwhile is dropped. */
 export async function receiveLocally(
-  deps: Pick<StoreDeps, 'db' | 'clock' | 'receiveAction'>,
+  deps: Pick<StoreDeps, 'db' | 'clock' | 'jobs' | 'receiveAction'>,
   text: string,
-  tenants: readonly Tenant[],
+  tenants: readonly Receiver[],
 ): Promise<void> {
-  const token = checkAgain(text, nowSecs(deps.clock))
+  const token = checkQueued(text, nowSecs(deps.clock))
   if (!token) return
-  for (const portion of portionsOf(tenants)) await storeToken(deps, token, portion)
+  const active = await holdForSuspended(deps, token, tenants)
+  for (const portion of portionsOf(active)) await storeToken(deps, token, portion)
 }
 
 /** Portions for one transaction each. */
@@ -82,12 +109,25 @@ export function portionsOf(tenants: readonly Tenant[]): Tenant[][] {
   )
 }
 
-/** A token that was good when it was queued; undefined when it is no more. */
+/** A token that came from elsewhere than the inbox; undefined when it is not good. */
 export function checkAgain(text: string, now: number): CheckedToken | undefined {
   try {
     return checkToken(text, now)
   } catch (error) {
     if (error instanceof Failure) return undefined
     throw error
+  }
+}
+
+/** A token that was good when it was queued; undefined when it is no more. Where the clock was set back since, its job
+ * waits. */
+export function checkQueued(text: string, now: number): CheckedToken | undefined {
+  try {
+    return checkToken(text, now)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    if (error.code !== 'E-UNAVAILABLE') return undefined
+    const atMs = (now + (error.retryAfterSecs ?? 0)) * 1000
+    throw new JobVerdict(error.message, { kind: 'retry', atMs }, error)
   }
 }

@@ -7,7 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import type { CheckedToken } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
-import { checkAgain, storeLater } from './store-token.ts'
+import { checkQueued, storeLater } from './store-token.ts'
 import {
   type Amount,
   deleteOverdue,
@@ -78,7 +78,7 @@ async function tryAgain(
   text: string,
   context: Pick<JobContext, 'createdAtMs'>,
 ): Promise<void> {
-  const token = checkAgain(text, nowSecs(deps.clock))
+  const token = checkQueued(text, nowSecs(deps.clock))
   if (!token || context.createdAtMs + maxWaitingMs <= deps.clock.now()) return
   if (await deps.isShunned((token.announced ?? token).issuerTag)) return
   if (!(await isGenuine(deps, token))) return
