@@ -47,6 +47,20 @@ function outcomesOf(cast: Cast): Record<string, Outcome> {
     ),
   )
   const end = by(alice, 'outcome: no follow', to({ type: 'FLLW', subType: 'DEL', ...issued(now + 2) }))
+  const endAt = (at: number, members: Members = {}) =>
+    by(
+      alice,
+      `outcome: no follow ${at}`,
+      to({ type: 'FLLW', subType: 'DEL', ...issued(now + at), ...members }),
+    )
+  const unlike = (of: MadeToken | undefined) =>
+    by(alice, 'outcome: no reaction', {
+      type: 'REACT',
+      subType: 'DEL',
+      subject: of?.payload.actionId,
+      ...bare,
+      ...issued(now + 2),
+    })
   const [first, second] = follows
   if (!first || !second) throw new Error('there are two')
   return {
@@ -67,6 +81,29 @@ function outcomesOf(cast: Cast): Record<string, Outcome> {
     },
     'two follows: the later stands': { tokens: [first, second], statuses: ['D', 'A'] },
     'a follow and its end, which is later': { tokens: [first, end], statuses: ['D', 'A'] },
+    'a follow and its end, of one second: the end stands': {
+      tokens: [first, endAt(0)],
+      statuses: ['D', 'A'],
+    },
+    'a follow, its end, and a follow of one second: the end stands': {
+      tokens: [first, endAt(0), by(alice, 'outcome: follow again', to({ type: 'FLLW', ...issued(now) }))],
+      statuses: ['D', 'A', 'D'],
+    },
+    'a follow and its deletion, of one second': {
+      tokens: [
+        first,
+        by(
+          alice,
+          'outcome: follow deleted',
+          to({ type: 'FLLW', subType: 'DEL', subject: first.payload.actionId, ...issued(now) }),
+        ),
+      ],
+      statuses: ['D', undefined],
+    },
+    'two reactions, and the deletion of the later: none stands': {
+      tokens: [post, ...reactions, unlike(reactions[1])],
+      statuses: ['A', 'D', 'D', null],
+    },
     'two requests of one second: the larger id stands': {
       tokens: ties,
       statuses: ties.map((it) => (it === larger ? 'C' : 'D')),

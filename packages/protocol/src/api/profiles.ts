@@ -240,7 +240,7 @@ export const getIdentityDocument = contract({
   tag,
   summary: 'Where an identity of this server lives and which keys it signs with',
   description:
-    'The word `service` is the setting `DISCOVERY_NAME`. Without `idTag` the tenant of the host is meant.',
+    'Also under the word that the server’s setting `DISCOVERY_NAME` puts in the place of `service`. Without `idTag` the tenant of the host is meant.',
   auth: 'none',
   anyHost: true,
   query: Type.Object({ idTag: Type.Optional(IdTagInput) }),

@@ -5,15 +5,22 @@ import {
   actionEndpoints,
   type FileShares,
   findConcerned,
+  findSendable,
   findStoredAction,
   getSentId,
   handleActionJobs,
+  putTombstone,
   receiveAction,
   type StoredAction,
 } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { assertAttachable, queueFetches } from '#features/files/index.ts'
-import { type Asker, findFreshInboxes, findStoredIdentity } from '#features/identities/index.ts'
+import {
+  type Asker,
+  findFreshInboxes,
+  findStoredIdentity,
+  registrableDomain,
+} from '#features/identities/index.ts'
 import {
   type HistoryDeps,
   handleInboxJobs,
@@ -184,6 +191,11 @@ function wireInbox(
     findConcerned: (reader, payload) => findConcerned({ tenants }, reader, payload),
     findTenantById: tenants.findById,
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
+    async rememberWithdrawal(withdrawal) {
+      const domain = await registrableDomain(withdrawal.issuerTag)
+      const now = nowSecs(clock)
+      return await db.transact(serverTenant, (tx) => putTombstone(tx, withdrawal, { domain, now }))
+    },
     requestHistory: historyRequester(services, identity),
   }
   handleInboxJobs(jobs, deps)
@@ -264,16 +276,20 @@ function wireOutbox(
     egress,
     metrics,
     isShunned,
-    async findToken(reader: Reader, actionId: ActionId) {
-      const action = await findStoredAction(reader, actionId)
-      return action?.token === undefined ? undefined : { token: action.token, issuerTag: action.issuerTag }
-    },
+    findToken: (reader: Reader, actionId: ActionId) => findSendable(reader, actionId, nowSecs(clock)),
+    isSuspended: async (tenantId) => (await tenants.findById(tenantId))?.suspendedAt !== undefined,
     async findInbox(recipient: IdTag, tenantId: TenantId) {
       const asker = { cause: 'delivery', key: String(tenantId) } as const
       const resolved = await identities.resolve(recipient, { asker })
       if (resolved.kind !== 'found') return resolved
       const { inboxUrl, isInboxUnsure } = resolved.identity
       return isInboxUnsure ? { kind: 'unreachable' as const } : { kind: 'found' as const, inboxUrl }
+    },
+    async findInboxAnew(recipient: IdTag, tenantId: TenantId) {
+      const asker = { cause: 'delivery', key: String(tenantId) } as const
+      const resolved = await identities.renew(recipient, { asker })
+      if (resolved.kind !== 'found' || resolved.identity.isInboxUnsure) return undefined
+      return resolved.identity.inboxUrl
     },
     async receiveLocally(token: string, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))

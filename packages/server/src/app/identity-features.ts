@@ -117,10 +117,15 @@ function openIdentityCache(services: Services, addresses: Addresses, tenants: Te
 
 /** For this server there is nobody in a blocked domain, wherever they are hosted; its own tenants stay. */
 function withoutBlocked(identities: Identities, tenants: Tenants, domainBlocks: DomainBlocks): Identities {
+  const gone = { kind: 'unknown', isGone: true } as const
+  const isBlocked = async (idTag: IdTag) =>
+    (await domainBlocks.isBlocked(idTag)) && !(await tenants.find(idTag))
   return {
     async resolve(idTag, options) {
-      const isUnknown = (await domainBlocks.isBlocked(idTag)) && !(await tenants.find(idTag))
-      return isUnknown ? { kind: 'unknown' } : await identities.resolve(idTag, options)
+      return (await isBlocked(idTag)) ? gone : await identities.resolve(idTag, options)
+    },
+    async renew(idTag, options) {
+      return (await isBlocked(idTag)) ? gone : await identities.renew(idTag, options)
     },
     sweep: () => identities.sweep(),
   }

@@ -7,6 +7,7 @@ import {
   listIndexMigrations,
   searchIndexMigrations,
   tagTimesMigrations,
+  tombstonesMigrations,
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   ...copySubjectsMigrations,
   ...qrNetworksMigrations,
   ...waitingTokensMigrations,
+  ...tombstonesMigrations,
 ]

@@ -38,6 +38,7 @@ export function wireProfiles(
   jobs.handle(refreshProfileJob, ({ idTag }) => refreshProfile(deps, idTag as IdTag))
   return [
     ...profileEndpoints({
+      discoveryName: services.config.federation.discoveryName,
       ...deps,
       ...files.pictures,
       keys: signingKeys,

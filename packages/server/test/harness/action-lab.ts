@@ -44,6 +44,7 @@ import {
   receiveAction,
   searchIndexMigrations,
   tagTimesMigrations,
+  tombstonesMigrations,
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
@@ -87,6 +88,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...tagTimesMigrations,
   ...uniqueTimesMigrations,
   ...awaitedAttachmentsMigrations,
+  ...tombstonesMigrations,
   ...listIndexMigrations,
   ...searchIndexMigrations,
   ...callerMemoryMigrations,

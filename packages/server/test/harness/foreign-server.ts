@@ -29,6 +29,8 @@ export class ForeignServer implements AsyncDisposable {
   onRequest: RequestListener = (_, answer) => answer.writeHead(404).end()
   /** What its documents say of the inboxes of identities; those of others too, which it so vouches for. */
   readonly inboxUrls = new Map<string, string>()
+  /** When true, a web page where an identity should be described. */
+  showsPage = false
   /** When set, this instead of every answer. */
   fault: number | undefined
 
@@ -107,6 +109,8 @@ export class ForeignServer implements AsyncDisposable {
   #answer(...[request, answer]: Parameters<RequestListener>): void {
     const url = new URL(request.url ?? '/', this.url)
     if (this.fault !== undefined) answer.writeHead(this.fault).end()
+    else if (this.showsPage && url.pathname.startsWith('/.well-known/'))
+      answer.writeHead(200, { 'content-type': 'text/html' }).end('<html>Back soon</html>')
     else if (url.pathname.startsWith('/.well-known/')) this.#describe(url.searchParams.get('idTag'), answer)
     else if (request.method === 'POST' && url.pathname === '/api/inbox')
       this.onDelivery(payloadOf(this.requests.at(-1)?.body ?? ''), answer)

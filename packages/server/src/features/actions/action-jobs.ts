@@ -22,6 +22,7 @@ import {
 import { admitWaiting } from './pending-action.ts'
 import { sweepViews } from './reader-store.ts'
 import { tellCounts } from './tell-counts.ts'
+import { sweepTombstones } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
 
 export interface ActionJobDeps extends ActionPorts {
@@ -60,7 +61,12 @@ async function sweepActions(deps: ActionJobDeps): Promise<void> {
     await sweepKeys(tx, now)
     await sweepViews(tx, Math.floor(now / daySecs))
   })
+  while ((await forgetSome(deps, now)) === perTransaction);
   while ((await expireSome(deps, now)) === perTransaction);
+}
+
+function forgetSome({ db }: ActionJobDeps, now: number): Promise<number> {
+  return db.transact(serverTenant, (tx) => sweepTombstones(tx, now, perTransaction))
 }
 
 async function expireSome(deps: ActionJobDeps, now: number): Promise<number> {

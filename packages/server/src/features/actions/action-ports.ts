@@ -60,6 +60,8 @@ export interface ActionPorts {
       readonly actionId: ActionId
       readonly issuerTag: IdTag
       readonly recipients: readonly IdTag[]
+      /** Unix seconds; at once when absent. */
+      readonly notBefore?: number
     },
   ): Promise<void>
   /** Queues the attachments of an action from elsewhere to be fetched, from its issuer or from whoever passed it on; those

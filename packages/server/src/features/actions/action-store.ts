@@ -46,16 +46,17 @@ const selectUnique = statement<
 const selectNewest = statement<
   ActionTables,
   { tenantId: number; issuerTag: string; uniqueKey: string },
-  Pick<ActionRow, 'action_id' | 'issued_at'>
+  Pick<ActionRow, 'action_id' | 'issued_at' | 'created_at' | 'sub_type'>
 >((tables, value) =>
   tables
     .selectFrom('actions')
-    .select(['action_id', 'issued_at'])
+    .select(['action_id', 'issued_at', 'created_at', 'sub_type'])
     .where('tenant_id', '=', value('tenantId'))
     .where('issuer_tag', '=', value('issuerTag'))
     .where('unique_key', '=', value('uniqueKey'))
     .where('unique_key', 'is not', null)
     .orderBy('issued_at', 'desc')
+    .orderBy(sql`case when sub_type = 'DEL' then 1 else 0 end`, 'desc')
     .orderBy('action_id', 'desc')
     .limit(1),
 )
@@ -150,12 +151,50 @@ export async function findRival(
 export async function findNewest(
   reader: Reader,
   action: Pick<StoredAction, 'type' | 'issuerTag' | 'audienceTag' | 'subject'>,
-): Promise<Pick<StoredAction, 'actionId' | 'issuedAt'> | undefined> {
+): Promise<Pick<StoredAction, 'actionId' | 'issuedAt' | 'createdAt' | 'subType'> | undefined> {
   const uniqueKey = uniqueKeyOf(action)
   if (uniqueKey === undefined) return undefined
   const { issuerTag } = action
   const row = await reader.first(selectNewest, { tenantId: reader.tenantId, issuerTag, uniqueKey })
-  return row && { actionId: row.action_id as ActionId, issuedAt: row.issued_at }
+  return (
+    row && {
+      actionId: row.action_id as ActionId,
+      issuedAt: row.issued_at,
+      createdAt: row.created_at,
+      subType: row.sub_type ?? undefined,
+    }
+  )
+}
+
+/** Another has taken the place of this action before it left: its token never will, and its key is the other's. */
+export async function supersedeAction(tx: Writer, actionId: ActionId): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set({ token: null, unique_key: null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .execute()
+}
+
+/** Has the issuer signed another with the same values of the unique members before? */
+export async function hasPredecessor(reader: Reader, action: StoredAction): Promise<boolean> {
+  const uniqueKey = uniqueKeyOf(action)
+  if (uniqueKey === undefined) return false
+  const row = await reader
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select('action_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('issuer_tag', '=', action.issuerTag)
+    .where('unique_key', '=', uniqueKey)
+    .where('unique_key', 'is not', null)
+    .where('issued_at', '<=', action.issuedAt)
+    .where('action_id', '!=', action.actionId)
+    .where('token', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Moves an action to another status; a mark on it goes. */

@@ -146,6 +146,29 @@ export const searchIndexMigrations: readonly Migration[] = [
   },
 ]
 
+/** What was withdrawn, by whom: also what has never been here. */
+export const tombstonesMigrations: readonly Migration[] = [
+  {
+    id: '1410_tombstones',
+    async up(schema) {
+      await schema.createTable(
+        'tombstones',
+        {
+          tenant_id: 'integer',
+          issuer_tag: 'text',
+          action_id: 'text',
+          type: 'text',
+          domain: 'text',
+          kept_until: 'integer',
+        },
+        { primaryKey: ['tenant_id', 'issuer_tag', 'action_id', 'type'], clustered: true },
+      )
+      await schema.createIndex('tombstones_domain', 'tombstones', ['tenant_id', 'domain'])
+      await schema.createIndex('tombstones_end', 'tombstones', ['tenant_id', 'kept_until'])
+    },
+  },
+]
+
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'actions',

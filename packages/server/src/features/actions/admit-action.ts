@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { StoredAction } from './action.ts'
 import { hasTombstone, settleChildren } from './action-lookup-store.ts'
@@ -9,6 +9,7 @@ import type { ActionPorts } from './action-ports.ts'
 import { findNewest, findRival, setStatus } from './action-store.ts'
 import { announceLater } from './announce-action.ts'
 import { countAction } from './count-actions.ts'
+import { isWithdrawn } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
 import { isNewer } from './unique-key.ts'
 
@@ -20,10 +21,15 @@ export interface Arrival {
   readonly via?: IdTag | undefined
 }
 
+/** Was it withdrawn before it came, by word to this tenant or to anybody here? */
+export async function wasWithdrawn(tx: Writer, action: StoredAction): Promise<boolean> {
+  return (await hasTombstone(tx, action)) || (await isWithdrawn(tx.as(serverTenant), action))
+}
+
 /** Was it withdrawn before it came, or has a newer one come first? Also one that has ended since keeps out what is older
  * than it was. */
 export async function isLate(tx: Writer, action: StoredAction): Promise<boolean> {
-  if (await hasTombstone(tx, action)) return true
+  if (await wasWithdrawn(tx, action)) return true
   const newest = await findNewest(tx, action)
   return newest !== undefined && isNewer(newest, action)
 }

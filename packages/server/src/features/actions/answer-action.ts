@@ -9,6 +9,7 @@ import type { ActionPorts } from './action-ports.ts'
 import { clearMark, findStoredAction, setStatus } from './action-store.ts'
 import { getSeenAction } from './delete-action.ts'
 import type { ActionRequest } from './get-action.ts'
+import { withIssueTime } from './issue-time.ts'
 import { parseAction } from './parse-action.ts'
 import { prepareBody } from './prepare-action.ts'
 import { draftAction, signAction } from './sign-action.ts'
@@ -47,14 +48,16 @@ async function decide(
   const { tenant } = issuing
   assertAwaits(tenant, action)
   if (verdict === 'accept') await hooksOf(action.type).assertMayAccept?.(ports, action)
-  const answer = await makeAnswer(ports, how)
-  return ports.db.transact(tenant.tenantId, async (tx) => {
-    const current = await findStoredAction(tx, action.actionId)
-    if (!current) throw new Failure('E-ACTION-NOTFOUND')
-    assertAwaits(tenant, current)
-    const decided = await settle(ports, tx, { tenant, action: current, verdict })
-    if (answer) await storeAction(ports, tx, { tenant, action: answer })
-    return decided
+  return withIssueTime(async () => {
+    const answer = await makeAnswer(ports, how)
+    return ports.db.transact(tenant.tenantId, async (tx) => {
+      const current = await findStoredAction(tx, action.actionId)
+      if (!current) throw new Failure('E-ACTION-NOTFOUND')
+      assertAwaits(tenant, current)
+      const decided = await settle(ports, tx, { tenant, action: current, verdict })
+      if (answer) await storeAction(ports, tx, { tenant, action: answer })
+      return decided
+    })
   })
 }
 

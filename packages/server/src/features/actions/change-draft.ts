@@ -11,6 +11,7 @@ import { assertTimes } from './action-times.ts'
 import { scheduleAction } from './create-action.ts'
 import { getOwnAction } from './delete-action.ts'
 import type { ActionRequest } from './get-action.ts'
+import { withIssueTime } from './issue-time.ts'
 import { assertMayIssue } from './issuer.ts'
 import { type ActionInput, parseAction } from './parse-action.ts'
 import { prepareBody } from './prepare-action.ts'
@@ -105,11 +106,13 @@ async function publish(ports: ActionPorts, issuing: Issuing, draft: Draft): Prom
   const { tenant } = issuing
   const reader = ports.db.reader(tenant.tenantId)
   const prepared = await prepareAgain(ports, issuing, draft)
-  const action = await signAction(ports, reader, { tenant, draft: prepared })
-  return ports.db.transact(tenant.tenantId, async (tx) => {
-    const current = await findStoredAction(tx, draft.actionId)
-    if (current?.status !== draft.status) throw new Failure('E-STATE')
-    return publishInto(ports, tx, { tenant, action, write: replaceAction })
+  return withIssueTime(async () => {
+    const action = await signAction(ports, reader, { tenant, draft: prepared })
+    return ports.db.transact(tenant.tenantId, async (tx) => {
+      const current = await findStoredAction(tx, draft.actionId)
+      if (current?.status !== draft.status) throw new Failure('E-STATE')
+      return publishInto(ports, tx, { tenant, action, write: replaceAction })
+    })
   })
 }
 

@@ -8,6 +8,7 @@ import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction, insertAction } from './action-store.ts'
 import { assertTimes } from './action-times.ts'
 import { claimKey, findClaim, hashBody, type IdempotencyKey, putAnswer } from './idempotency-store.ts'
+import { withIssueTime } from './issue-time.ts'
 import { assertMayIssue } from './issuer.ts'
 import { publishLaterJob } from './job-kinds.ts'
 import { type ActionInput, parseAction } from './parse-action.ts'
@@ -44,13 +45,15 @@ export async function createAction(ports: ActionPorts, request: CreateAction): P
   const key = keyOf(request, caller)
   const earlier = key && (await findEarlier(reader, key, now))
   if (earlier) return earlier
-  const made = await makeAction(ports, request)
-  return ports.db.transact(tenant.tenantId, async (tx) => {
-    if (key && !(await claimKey(tx, key, { actionId: made.action.actionId, now })))
-      return getEarlier(tx, key, now)
-    const stored = await storeMade(ports, tx, made)
-    if (key) await putAnswer(tx, key, stored)
-    return stored
+  return withIssueTime(async () => {
+    const made = await makeAction(ports, request)
+    return ports.db.transact(tenant.tenantId, async (tx) => {
+      if (key && !(await claimKey(tx, key, { actionId: made.action.actionId, now })))
+        return getEarlier(tx, key, now)
+      const stored = await storeMade(ports, tx, made)
+      if (key) await putAnswer(tx, key, stored)
+      return stored
+    })
   })
 }
 

@@ -1,19 +1,22 @@
 import { findViewer } from '#features/visibility/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { findStoredAction, insertAction, setStatus } from './action-store.ts'
+import { findNewest, findStoredAction, insertAction, setStatus } from './action-store.ts'
 import { countAction } from './count-actions.ts'
 import { findShown } from './feed-store.ts'
 import type { ActionRequest } from './get-action.ts'
+import { claimIssueTime, nextIssueTime, withIssueTime } from './issue-time.ts'
 import { isIssuer } from './issuer.ts'
 import { listPossibleHolders } from './recipients.ts'
 import { mayRemove, removeFromCommunity } from './remove-from-community.ts'
 import { type Draft, signToken } from './sign-action.ts'
+import { outgoingOf } from './store-action.ts'
+import { putTombstone } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
 
 /** Deletes one's own action here and, by a token that says so, wherever it was received. Moderators take away what others
@@ -54,13 +57,21 @@ export async function getSeenAction(
 /** Deletes an action of the tenant's own, whoever asked. */
 export async function deleteOwn(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
   await hooksOf(action.type).assertMayDelete?.(ports, tenant, action)
+  await withIssueTime(() => signAndDelete(ports, tenant, action))
+}
+
+async function signAndDelete(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
   const record = action.token === undefined ? undefined : await makeRecord(ports, tenant, action)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     // Of two deletions at the same time the later one finds nothing any more.
     const current = await findStoredAction(tx, action.actionId)
     if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
     await setStatus(tx, action.actionId, 'D')
-    if (record) await endAndTell(ports, tx, { tenant, action: current, record })
+    if (record) {
+      // What others pass on of it comes to tenants here who do not know that it is gone.
+      await putTombstone(tx.as(serverTenant), current, { now: nowSecs(ports.clock) })
+      await endAndTell(ports, tx, { tenant, action: current, record })
+    }
     await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
   })
 }
@@ -68,6 +79,10 @@ export async function deleteOwn(ports: ActionPorts, tenant: Tenant, action: Stor
 /** The signed record of a deletion. */
 async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
   const now = nowSecs(ports.clock)
+  const former = await findNewest(ports.db.reader(tenant.tenantId), {
+    ...action,
+    subject: action.actionId,
+  })
   const nonce = newNonce()
   const unsigned: Draft = {
     type: action.type,
@@ -91,7 +106,7 @@ async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredActi
     isMarked: false,
     createdAt: now,
     // Never before what it ends, whatever the clock says.
-    issuedAt: Math.max(now, action.issuedAt),
+    issuedAt: Math.max(nextIssueTime(former, now), action.issuedAt),
     publishedAt: undefined,
     publishAt: undefined,
     nonce,
@@ -105,6 +120,7 @@ async function endAndTell(
   tx: Writer,
   { tenant, action, record }: Record<'action' | 'record', StoredAction> & { readonly tenant: Tenant },
 ): Promise<void> {
+  await claimIssueTime(tx, record, nowSecs(ports.clock))
   await insertAction(tx, record)
   const hooks = hooksOf(action.type)
   if (action.status === 'A' || action.status === 'C') {
@@ -115,6 +131,5 @@ async function endAndTell(
   const others = (await hooks.listOthers?.(tx, tenant, action)) ?? []
   const recipients = new Set([...named, ...others])
   recipients.delete(tenant.idTag)
-  const { actionId, issuerTag } = record
-  if (recipients.size > 0) await ports.deliver(tx, { actionId, issuerTag, recipients: [...recipients] })
+  if (recipients.size > 0) await ports.deliver(tx, outgoingOf(record, [...recipients]))
 }

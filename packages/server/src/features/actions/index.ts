@@ -12,6 +12,7 @@ export {
   listIndexMigrations,
   searchIndexMigrations,
   tagTimesMigrations,
+  tombstonesMigrations,
   uniqueTimesMigrations,
 } from './actions-migrations.ts'
 export {
@@ -22,9 +23,11 @@ export {
   storeMade,
 } from './create-action.ts'
 export { findConcerned } from './find-concerned.ts'
+export { findSendable } from './find-sendable.ts'
 export { findUnasked } from './find-unasked.ts'
 export { type AttachmentVerdict, settleAttachment } from './pending-action.ts'
 export { receiveAction } from './receive-action.ts'
 export type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 export { indexActions, unindexActions } from './reindex-actions.ts'
 export { getSentId } from './sent-action.ts'
+export { putTombstone, type Withdrawal, withdrawalOf } from './tombstone-store.ts'

@@ -5,7 +5,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { eraseAction, findStoredAction, insertAction, setExtra, setStatus } from './action-store.ts'
+import { eraseAction, findStoredAction, insertAction, setExtra } from './action-store.ts'
 import { type Arrival, admitAction, isLate, takeIn } from './admit-action.ts'
 import { admitLaterJob } from './job-kinds.ts'
 import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
@@ -67,7 +67,7 @@ async function admitPending(
   const pending = await findStoredAction(tx, actionId)
   if (pending?.status !== 'P') return
   const isBlocked = (await findEffectiveRelation(tx, pending.issuerTag))?.isBlocked
-  if (isBlocked || (await isLate(tx, pending))) return await setStatus(tx, actionId, 'D')
+  if (isBlocked || (await isLate(tx, pending))) return await eraseAction(tx, actionId)
   try {
     const arrived: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
     const action = await takeIn(ports, tx, { tenant, action: arrived })

@@ -13,7 +13,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { eraseAction, findStoredAction, insertAction } from './action-store.ts'
+import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from './action-store.ts'
 import { type Arrival, admitAction, isLate, relay, takeIn } from './admit-action.ts'
 import { countAction } from './count-actions.ts'
 import { parseAction } from './parse-action.ts'
@@ -23,6 +23,7 @@ import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 import { extraMembers } from './sign-action.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { hooksOf } from './types/index.ts'
+import { isNewer } from './unique-key.ts'
 
 interface Receiving {
   readonly tenant: Tenant
@@ -166,16 +167,32 @@ async function receiveDeletion(
   if (!deleted || deleted.status === 'D') return { kind: 'stored' }
   await eraseAction(tx, deleted.actionId)
   if (deleted.status === 'P') return { kind: 'stored' }
-  await countAction(ports, tx, { tenant, action: deleted, by: -1 })
-  await hooksOf(deleted.type).onEnd?.({ ports, tx, tenant, action: deleted, at: nowSecs(ports.clock) })
+  await endDeleted(ports, tx, { tenant, action: deleted })
   await relay(ports, tx, { tenant, about: deleted, sent: record })
-  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...deleted, status: 'D' } })
   return { kind: 'stored' }
 }
 
+async function endDeleted(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+  await countAction(ports, tx, { tenant, action, by: -1 })
+  await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+}
+
+/** Keeps of an action that comes too late what keeps out others of its key; nobody is to read it. What it replaced where
+ * it came in time ends here too. */
+async function keepOutOlder(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+  const rival = await findRival(tx, action)
+  await insertAction(tx, { ...action, ...withoutText, status: 'D' })
+  if (!rival || !isNewer(action, rival)) return
+  await setStatus(tx, rival.actionId, 'D')
+  await endDeleted(ports, tx, { tenant, action: rival })
+}
+
+const withoutText = { content: undefined, attachments: [], x: undefined, token: undefined }
+
 async function receivePublished(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
   if (await isLate(tx, arrival.action)) {
-    await insertAction(tx, { ...arrival.action, status: 'D' })
+    await keepOutOlder(ports, tx, arrival)
     return { kind: 'stored' }
   }
   const taken = { ...arrival, action: await takeIn(ports, tx, arrival) }

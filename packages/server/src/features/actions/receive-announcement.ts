@@ -1,7 +1,7 @@
 import { type IdTag, parseActionId } from '@kith/protocol'
 import { findEffectiveRelation, type Relation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import { hasAnnouncedEnd } from './action-lookup-store.ts'
@@ -9,6 +9,7 @@ import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction, insertRecord } from './action-store.ts'
 import { countAction } from './count-actions.ts'
 import type { ReceivedAction } from './received-action.ts'
+import { isWithdrawn } from './tombstone-store.ts'
 
 interface Announcement {
   readonly tenant: Tenant
@@ -37,7 +38,10 @@ export async function openAnnouncement(
   }
   const bond = await findEffectiveRelation(tx, communityTag)
   if (!announced || !reaches(bond, announced)) return undefined
-  return (await hasAnnouncedEnd(tx, { communityTag, subject })) ? undefined : announced
+  const isTakenAway =
+    (await hasAnnouncedEnd(tx, { communityTag, subject })) ||
+    (await isWithdrawn(tx.as(serverTenant), { issuerTag: communityTag, actionId: subject, type: 'ANNC' }))
+  return isTakenAway ? undefined : announced
 }
 
 /** Followers are not shown what is for those who contribute. */

@@ -8,6 +8,7 @@ import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findNewest } from './action-store.ts'
 import { tokenPayload } from './action-token.ts'
+import { nextIssueTime } from './issue-time.ts'
 import type { PreparedBody } from './prepare-action.ts'
 import type { Issuing } from './types/type-hooks.ts'
 
@@ -60,8 +61,7 @@ export async function signAction(
     ...draft,
     status: 'A',
     createdAt: now,
-    // Receivers tell by `iat` which of two stands, also when both are of the same second, and one has ended.
-    issuedAt: former ? Math.max(now, former.issuedAt + 1) : now,
+    issuedAt: nextIssueTime(former, now),
     publishedAt: draft.publishedAt ?? now,
     publishAt: undefined,
   }

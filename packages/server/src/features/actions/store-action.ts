@@ -1,3 +1,4 @@
+import type { IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -5,17 +6,17 @@ import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findRival, insertAction, setStatus } from './action-store.ts'
 import { countAction } from './count-actions.ts'
+import { claimIssueTime } from './issue-time.ts'
 import { listRecipients } from './recipients.ts'
 import { hooksOf } from './types/index.ts'
-import { isNewer } from './unique-key.ts'
 
 interface OwnAction {
   readonly tenant: Tenant
   readonly action: StoredAction
 }
 
-/** Stores a signed action of the tenant's own with its effects, and queues it for its receivers. A newer action of
- * the same key may stand already: then it is kept as deleted. */
+/** Stores a signed action of the tenant's own with its effects, and queues it for its receivers. Fails with
+ * `IssueTimeTaken` when another of its key was stored since it was signed. */
 export async function storeAction(
   ports: ActionPorts,
   tx: Writer,
@@ -31,17 +32,23 @@ export async function publishInto(
   { tenant, action, write }: OwnAction & { readonly write: typeof insertAction },
 ): Promise<StoredAction> {
   const rival = await findRival(tx, action)
-  const stands = !rival || isNewer(action, rival)
-  const stored: StoredAction = stands ? action : { ...action, status: 'D' }
-  if (rival && stands) await setStatus(tx, rival.actionId, 'D')
-  await write(tx, stored)
-  if (!stands) return stored
+  await claimIssueTime(tx, action, nowSecs(ports.clock))
+  if (rival) await setStatus(tx, rival.actionId, 'D')
+  await write(tx, action)
   // The one it replaces was counted already.
-  if (!rival) await countAction(ports, tx, { tenant, action: stored, by: 1 })
-  await hooksOf(action.type).onCreate?.({ ports, tx, tenant, action: stored, at: nowSecs(ports.clock) })
-  await send(ports, tx, { tenant, action: stored })
-  await ports.onStored(tx, { kind: 'created', tenant, action: stored })
-  return stored
+  if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
+  await hooksOf(action.type).onCreate?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  await send(ports, tx, { tenant, action })
+  await ports.onStored(tx, { kind: 'created', tenant, action })
+  return action
+}
+
+/** An action of the tenant's own as it is queued: nothing leaves before the second that its token names. */
+export function outgoingOf(
+  { actionId, issuerTag, issuedAt }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'issuedAt'>,
+  recipients: readonly IdTag[],
+) {
+  return { actionId, issuerTag, recipients, notBefore: issuedAt }
 }
 
 async function send(ports: ActionPorts, tx: Writer, { tenant, action }: OwnAction): Promise<void> {
@@ -49,6 +56,5 @@ async function send(ports: ActionPorts, tx: Writer, { tenant, action }: OwnActio
   const others = (await hooksOf(action.type).listOthers?.(tx, tenant, action)) ?? []
   const recipients = new Set([...named, ...others])
   recipients.delete(tenant.idTag)
-  const { actionId, issuerTag } = action
-  if (recipients.size > 0) await ports.deliver(tx, { actionId, issuerTag, recipients: [...recipients] })
+  if (recipients.size > 0) await ports.deliver(tx, outgoingOf(action, [...recipients]))
 }

@@ -1,5 +1,5 @@
 import { findActionType } from '@kith/protocol'
-import type { StoredAction } from './action.ts'
+import { endingSubType, type StoredAction } from './action.ts'
 
 type Keyed = Pick<StoredAction, 'type' | 'audienceTag' | 'subject'>
 
@@ -9,10 +9,16 @@ export function uniqueKeyOf(action: Keyed): string | undefined {
   return members && [action.type, ...members.map((member) => action[member] ?? '')].join(' ')
 }
 
-/** Which of two actions with the same key stands: the one signed later; between equals the same one everywhere. */
-export function isNewer(
-  action: Pick<StoredAction, 'issuedAt' | 'actionId'>,
-  than: Pick<StoredAction, 'issuedAt' | 'actionId'>,
-): boolean {
-  return action.issuedAt === than.issuedAt ? action.actionId > than.actionId : action.issuedAt > than.issuedAt
+type Signed = Pick<StoredAction, 'issuedAt' | 'actionId' | 'subType'>
+
+/** Which of two actions with the same key stands: the one signed later; of two of one second the one that ends, and
+ * between equals the same one everywhere. */
+export function isNewer(action: Signed, than: Signed): boolean {
+  if (action.issuedAt !== than.issuedAt) return action.issuedAt > than.issuedAt
+  if (isEnd(action) !== isEnd(than)) return isEnd(action)
+  return action.actionId > than.actionId
+}
+
+function isEnd({ subType }: Signed): boolean {
+  return subType === endingSubType
 }

@@ -34,7 +34,9 @@ export interface FetchDeps extends ReserveDeps {
   readonly egress: Egress
   readonly findServer: (
     ownerTag: IdTag,
-  ) => Promise<{ kind: 'found'; serverUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
+  ) => Promise<
+    { kind: 'found'; serverUrl: string } | { kind: 'unknown'; isGone?: true } | { kind: 'unreachable' }
+  >
   /** A proxy token of the tenant for the owner of the file. */
   readonly proxyToken: (tenantId: TenantId, target: IdTag) => Promise<string>
 }
@@ -104,8 +106,8 @@ async function findSource(
   signal: AbortSignal,
 ): Promise<Source> {
   const server = await deps.findServer(sourceTag)
-  if (server.kind === 'unknown') throw deadly('the owner is not known')
-  if (server.kind === 'unreachable') throw retryable('the owner’s server cannot be reached')
+  if (server.kind === 'unknown' && server.isGone) throw deadly('the owner is not known')
+  if (server.kind !== 'found') throw retryable('the owner’s server cannot be reached')
   const bearer = await deps.proxyToken(tenantId, sourceTag)
   return { url: `${server.serverUrl}/api/files/${fileId}`, bearer, signal }
 }

@@ -43,6 +43,7 @@ export async function fetchDescriptor(
     deps.egress.request({ method: 'GET', url: `${url}/descriptor`, headers, signal }),
   )
   assertStatus(answer.status)
+  if (!isJson(answer.body)) throw retryable('the answer is no JSON')
   const descriptor = readDescriptor(answer.body, fileId)
   if (!descriptor || blobFileId(descriptor.content) !== fileId)
     throw new Contradiction('the descriptor does not belong to the file id')
@@ -59,6 +60,16 @@ function readDescriptor(body: Uint8Array, fileId: FileId): CheckedDescriptor | u
   const contentType = typeWithoutBytes(data.contentType)
   const name = isFileName(fileName) ? fileName : fileId
   return { contentType, fileName: name, size, content: { hash, salt } }
+}
+
+/** A page of a proxy says nothing of the file. */
+function isJson(body: Uint8Array): boolean {
+  try {
+    JSON.parse(Buffer.from(body).toString('utf8'))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function dataOf(body: Uint8Array): unknown {

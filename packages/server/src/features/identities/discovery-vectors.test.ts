@@ -58,7 +58,7 @@ describe('the answer', () => {
     )
     expect(
       verdict.kind === 'found' ? { kind: 'found', identity: neutral(verdict.identity) } : verdict,
-    ).toEqual(expected)
+    ).toMatchObject(expected)
   })
 })
 

@@ -29,7 +29,7 @@ export type Discovered =
       readonly etag: string | undefined
     }
   | { readonly kind: 'not-modified'; readonly inbox: InboxWord }
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unknown'; readonly isGone?: true }
   | { readonly kind: 'unreachable' }
 
 interface Question {

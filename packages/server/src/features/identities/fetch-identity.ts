@@ -1,4 +1,5 @@
 import { type Egress, EgressError } from '#infra/egress/index.ts'
+import { discoveryNames } from './find-server.ts'
 import { type AnswerVerdict, readIdentityAnswer } from './identity-answer.ts'
 import type { DocumentRules } from './identity-document.ts'
 
@@ -16,20 +17,34 @@ export interface IdentityQuestion extends DocumentRules {
 
 export type FetchVerdict = AnswerVerdict | { readonly kind: 'no-such-host' }
 
+const malformed = { kind: 'unknown' } as const
 const maxDocumentBytes = 64 * 1024
 // What the server or its operator decided will not change by asking again.
 const finalReasons: ReadonlySet<EgressError['reason']> = new Set(['refused', 'too-large', 'redirect'])
 
-/** Asks one server about one identity. */
+/** Asks one server about one identity, under the own word and then, where nobody is known by it, under the common one. */
 export async function fetchIdentity(
   deps: FetchIdentityDeps,
+  question: IdentityQuestion,
+): Promise<FetchVerdict> {
+  let verdict: FetchVerdict = { kind: 'unknown' }
+  for (const word of discoveryNames(deps.discoveryName)) {
+    verdict = await fetchUnder(deps, word, question)
+    if (verdict.kind !== 'unknown') break
+  }
+  return verdict
+}
+
+async function fetchUnder(
+  deps: FetchIdentityDeps,
+  word: string,
   question: IdentityQuestion,
 ): Promise<FetchVerdict> {
   const { server, idTag, etag } = question
   try {
     const answer = await deps.egress.request({
       method: 'GET',
-      url: `${server}/.well-known/${deps.discoveryName}/id-tag?idTag=${encodeURIComponent(idTag)}`,
+      url: `${server}/.well-known/${word}/id-tag?idTag=${encodeURIComponent(idTag)}`,
       headers: {
         accept: 'application/json',
         // The document may be cached publicly; who asks after a rotation needs the new one.
@@ -39,10 +54,10 @@ export async function fetchIdentity(
       maxBytes: maxDocumentBytes,
     })
     const verdict = readIdentityAnswer(answer, question)
-    return verdict.kind === 'not-modified' && etag === undefined ? { kind: 'unknown' } : verdict
+    return verdict.kind === 'not-modified' && etag === undefined ? malformed : verdict
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
     if (error.reason === 'unknown-host') return { kind: 'no-such-host' }
-    return { kind: finalReasons.has(error.reason) ? 'unknown' : 'unreachable' }
+    return finalReasons.has(error.reason) ? malformed : { kind: 'unreachable' }
   }
 }

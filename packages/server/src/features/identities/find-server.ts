@@ -1,7 +1,15 @@
 import type { IdTag } from '@kith/protocol'
 import type { DnsResolver } from '#infra/dns/index.ts'
-import { namesToAsk, readDiscoveryRecords } from './discovery-record.ts'
+import { namesToAsk, type RecordVerdict, readDiscoveryRecords } from './discovery-record.ts'
 import type { UrlRules } from './server-url.ts'
+
+/** The word under which every server answers, whatever its own is. */
+export const commonDiscoveryName = 'service'
+
+/** The words to ask under, in order. */
+export function discoveryNames(own: string): string[] {
+  return [...new Set([own, commonDiscoveryName])]
+}
 
 export interface FindServerDeps extends UrlRules {
   readonly dns: Pick<DnsResolver, 'resolveTxt'>
@@ -29,12 +37,25 @@ export async function findServer(
   if (listed !== undefined) return { kind: 'server', server: listed }
   if (idTag.endsWith('.localhost')) return { kind: 'server', server: deps.localhostUrl(idTag) }
   for (const name of await namesToAsk(idTag)) {
-    if (signal.aborted) return { kind: 'unreachable' }
-    const answer = await deps.dns.resolveTxt(`_${deps.discoveryName}.${name}`)
-    if (answer.kind === 'unreachable') return { kind: 'unreachable' }
-    const verdict = readDiscoveryRecords(answer.kind === 'found' ? answer.records : [], deps)
-    if (verdict.kind === 'server') return verdict
+    const verdict = await askDns(deps, name, signal)
+    if (verdict.kind === 'server' || verdict.kind === 'unreachable') return verdict
     if (verdict.kind === 'ambiguous') return { kind: 'unknown' }
   }
   return { kind: 'server', server: `https://${idTag}` }
+}
+
+/** What the TXT records of one name say, under the server's own word or else under the common one. */
+export async function askDns(
+  deps: UrlRules & Pick<FindServerDeps, 'dns' | 'discoveryName'>,
+  name: string,
+  signal?: AbortSignal,
+): Promise<RecordVerdict | { readonly kind: 'unreachable' }> {
+  for (const word of discoveryNames(deps.discoveryName)) {
+    if (signal?.aborted) return { kind: 'unreachable' }
+    const answer = await deps.dns.resolveTxt(`_${word}.${name}`)
+    if (answer.kind === 'unreachable') return { kind: 'unreachable' }
+    const verdict = readDiscoveryRecords(answer.kind === 'found' ? answer.records : [], deps)
+    if (verdict.kind !== 'none') return verdict
+  }
+  return { kind: 'none' }
 }

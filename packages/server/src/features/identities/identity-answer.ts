@@ -11,7 +11,8 @@ export interface IdentityAnswer {
 export type AnswerVerdict =
   | { readonly kind: 'found'; readonly identity: PublishedIdentity; readonly etag: string | undefined }
   | { readonly kind: 'not-modified' }
-  | { readonly kind: 'unknown' }
+  /** `isGone`: the server says so; otherwise its answer was none to this question, as of a proxy whose server is away. */
+  | { readonly kind: 'unknown'; readonly isGone?: true }
   /** `retryAfterSecs` as the server wishes, if it does. */
   | { readonly kind: 'unreachable'; readonly retryAfterSecs?: number }
 
@@ -24,13 +25,16 @@ export function readIdentityAnswer(answer: IdentityAnswer, rules: DocumentRules)
   const { status, headers } = answer
   if (status === 429 || status >= 500) return { kind: 'unreachable', ...retryAfter(headers['retry-after']) }
   if (status === 304) return { kind: 'not-modified' }
-  if (status !== 200 || !jsonType.test(headers['content-type'] ?? '')) return { kind: 'unknown' }
+  if (status === 404 || status === 410) return { kind: 'unknown', isGone: true }
+  if (status !== 200 || !jsonType.test(headers['content-type'] ?? '')) return malformed
   const text = decodeUtf8(answer.body)
   const identity = text === undefined ? undefined : parseIdentityDocument(text, rules)
-  if (!identity) return { kind: 'unknown' }
+  if (!identity) return malformed
   const { etag = '' } = headers
   return { kind: 'found', identity, etag: etagForm.test(etag) ? etag : undefined }
 }
+
+const malformed = { kind: 'unknown' } as const
 
 function retryAfter(header: string | undefined): { retryAfterSecs?: number } {
   return header !== undefined && /^\d{1,6}$/.test(header) ? { retryAfterSecs: Number(header) } : {}

@@ -38,10 +38,11 @@ export interface Identity extends PublishedIdentity {
   readonly keys: readonly IdentityKey[]
 }
 
-/** `unknown`: there is no such identity, for certain. `unreachable`: nobody could tell now; ask again later. */
+/** `unknown`: there is no such identity; with `isGone` its server says so, and otherwise answers what describes nobody, which
+ * may change. `unreachable`: nobody could tell now; ask again later. */
 export type ResolvedIdentity =
   | { readonly kind: 'found'; readonly identity: Identity }
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unknown'; readonly isGone?: true }
   | { readonly kind: 'unreachable' }
 
 /** Is this the key that a token names? */

@@ -1,5 +1,6 @@
 export { type Discovered, Discovery, type DiscoveryDeps } from './discovery.ts'
 export { readDiscoveryRecords, registrableDomain } from './discovery-record.ts'
+export { askDns } from './find-server.ts'
 export { identitiesMigrations } from './identities-migrations.ts'
 export { findFreshInboxes, findStoredIdentity } from './identities-store.ts'
 export { hasKid, type Identity, type PublishedIdentity, type ResolvedIdentity } from './identity.ts'

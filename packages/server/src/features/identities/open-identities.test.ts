@@ -156,6 +156,7 @@ onSqlite('identities', (open) => {
       await identities.resolve(alice)
       expect(world.requests.map(({ url }) => url)).toEqual([
         'https://own.example/.well-known/kith/id-tag?idTag=alice.example.com',
+        'https://own.example/.well-known/service/id-tag?idTag=alice.example.com',
       ])
     })
 
@@ -186,7 +187,7 @@ onSqlite('identities', (open) => {
         'v=1 server=https://a.example',
         'v=1 server=https://b.example',
       )
-      expect(await identities.resolve(alice)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(alice)).toMatchObject({ kind: 'unknown' })
       expect(world.requests).toEqual([])
     })
 
@@ -227,7 +228,7 @@ onSqlite('identities', (open) => {
       ['no such host', 'unknown-host'],
     ] as const)('that is no identity (%s) settles it', async (_, behaviour) => {
       world.set(host, behaviour, alice)
-      expect(await identities.resolve(alice)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(alice)).toMatchObject({ kind: 'unknown' })
     })
 
     test('that is no UTF-8 is no identity', async () => {
@@ -240,14 +241,14 @@ onSqlite('identities', (open) => {
           },
         },
       })
-      expect(await identities.resolve(alice)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(alice)).toMatchObject({ kind: 'unknown' })
     })
 
     test('is believed only about the identity that was asked for', async () => {
       world.setTxt('_service.bob.example.com', `v=1 server=${host}`)
       const lying = JSON.stringify({ data: { ...document(), idTag: alice } })
       world.set(host, { status: 200, headers: json, body: lying }, bob)
-      expect(await identities.resolve(bob)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(bob)).toMatchObject({ kind: 'unknown' })
     })
 
     test('is a bug when it is none of these', async () => {
@@ -293,7 +294,7 @@ onSqlite('identities', (open) => {
       await identities.resolve(alice)
       world.publish(host, document())
       clock.advance(4 * minuteMs)
-      expect(await identities.resolve(alice)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(alice)).toMatchObject({ kind: 'unknown' })
       clock.advance(2 * minuteMs)
       expect(kids(await identities.resolve(alice))).toEqual(['first'])
     })
@@ -343,7 +344,7 @@ onSqlite('identities', (open) => {
       await identities.resolve(alice)
       world.set(host, { status: 404 }, alice)
       clock.advance(25 * hourMs)
-      expect(await identities.resolve(alice)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(alice)).toMatchObject({ kind: 'unknown' })
       world.set(host, 'connect', alice)
       clock.advance(6 * minuteMs)
       expect(await identities.resolve(alice)).toEqual({ kind: 'unreachable' })
@@ -498,9 +499,9 @@ onSqlite('identities', (open) => {
       const asked = world.requests.length
       expect(asked).toBe(60)
       expect(await identities.resolve(made(100))).toEqual({ kind: 'unreachable' })
-      expect(await identities.resolve('dave.other.example' as IdTag)).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve('dave.other.example' as IdTag)).toMatchObject({ kind: 'unknown' })
       clock.advance(31_000)
-      expect(await identities.resolve(made(101))).toEqual({ kind: 'unknown' })
+      expect(await identities.resolve(made(101))).toMatchObject({ kind: 'unknown' })
       expect(world.requests.length).toBe(asked + 2)
     })
   })
@@ -605,5 +606,29 @@ onSqlite('identities', (open) => {
     clock.advance(25 * hourMs)
     expect(await identities.sweep()).toBe(1)
     expect(await identities.sweep()).toBe(0)
+  })
+
+  describe('under a word of their own', () => {
+    const asked = () => world.requests.map(({ url }) => new URL(url).pathname)
+
+    test('are asked for by that word first, and then by the common one', async () => {
+      identities = start({ discoveryName: 'kith' })
+      world.setTxt(`_service.${alice}`, 'v=1 server=https://elsewhere.example')
+      world.set('https://elsewhere.example', async () => {
+        const isCommon = world.requests.at(-1)?.url.includes('/.well-known/service/')
+        const headers = { 'content-type': 'application/json' }
+        return { status: isCommon ? 200 : 404, headers, body: JSON.stringify({ data: document() }) }
+      })
+      expect(kids(await identities.resolve(alice))).toEqual(['first'])
+      expect(world.dnsQuestions.slice(0, 2)).toEqual([`_kith.${alice}`, `_service.${alice}`])
+      expect(asked()).toEqual(['/.well-known/kith/id-tag', '/.well-known/service/id-tag'])
+    })
+
+    test('are asked for once where that word is known', async () => {
+      identities = start({ discoveryName: 'kith' })
+      world.publish(host, document())
+      await identities.resolve(alice)
+      expect(asked()).toEqual(['/.well-known/kith/id-tag'])
+    })
   })
 })

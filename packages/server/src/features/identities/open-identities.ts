@@ -31,6 +31,8 @@ export interface Identities {
   /** By cache, or by asking the identity's server (DECISIONS part 11). `refresh` is for a signature by a key that the
    * identity did not have: its server is asked again, though not more than once in five minutes. */
   resolve(idTag: IdTag, options?: ResolveOptions): Promise<ResolvedIdentity>
+  /** For who does not answer where it was found: asks again where it lives, each hour at most. */
+  renew(idTag: IdTag, options?: Pick<ResolveOptions, 'asker'>): Promise<ResolvedIdentity>
   /** Removes what has been expired for long; to be called now and then. */
   sweep(): Promise<number>
 }
@@ -46,6 +48,7 @@ const unreachableMs = 30_000
 const unsureMs = 5 * 60 * 1000
 const refreshEveryMs = 5 * 60 * 1000
 // A refresh this young has asked late enough to be believed when it does not have the key either.
+const renewEveryMs = 60 * 60 * 1000
 const justRefreshedMs = 10_000
 // An identity with its parsed keys takes some kilobytes.
 const maxInMemory = 5000
@@ -64,6 +67,7 @@ interface Failed {
 }
 
 const unknown = { kind: 'unknown' } as const
+const gone = { kind: 'unknown', isGone: true } as const
 const unreachable = { kind: 'unreachable' } as const
 
 /** Opens the cache of identities: in memory, in the database behind that, and their servers behind both. */
@@ -76,6 +80,7 @@ class IdentityCache implements Identities {
   readonly #discovery: Discovery
   readonly #remembered = new LRUCache<IdTag, Remembered>({ max: maxInMemory })
   readonly #failed = new LRUCache<IdTag, Failed>({ max: maxFailures })
+  readonly #renewedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
   readonly #refreshedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
   /** What is being looked up, by asker, and asked, by cause; bounded by the gates of `Discovery`, which turn away at once. */
   readonly #lookingUp = new Map<string, Promise<ResolvedIdentity>>()
@@ -99,6 +104,19 @@ class IdentityCache implements Identities {
     if (failed) return failed
     const key = `${asker.cause} ${asker.key} ${idTag}`
     return once(this.#lookingUp, key, () => this.#lookUp(idTag, asker))
+  }
+
+  async renew(
+    idTag: IdTag,
+    { asker = serverItself }: Pick<ResolveOptions, 'asker'> = {},
+  ): Promise<ResolvedIdentity> {
+    const { clock } = this.#deps
+    const stored = (await this.#deps.findLocal(idTag)) ? undefined : await this.#findStored(idTag)
+    if (!stored) return this.resolve(idTag, { asker })
+    const askedAtMs = Math.max(stored.fetchedAt * 1000, this.#renewedAtMs.get(idTag) ?? 0)
+    if (clock.now() - askedAtMs < renewEveryMs) return found(stored)
+    this.#renewedAtMs.set(idTag, clock.now())
+    return this.#askOnce(idTag, async () => stored, asker)
   }
 
   sweep(): Promise<number> {
@@ -155,11 +173,14 @@ class IdentityCache implements Identities {
     // Nothing was learned: others may still ask.
     if (discovered.kind === 'crowded') return discovered
     if (discovered.kind === 'unreachable') return this.#fail(idTag, unreachable, unreachableMs)
+    // One bad page says nothing of who was known before it.
+    if (discovered.kind === 'unknown' && !discovered.isGone)
+      return this.#fail(idTag, stored ? unreachable : unknown, stored ? unreachableMs : unknownMs)
     const fresh = freshEntry(discovered, stored, nowSecs(clock))
     if (!fresh) {
       if (stored) await db.transact(serverTenant, (tx) => deleteIdentity(tx, idTag))
       this.#remembered.delete(idTag)
-      return this.#fail(idTag, unknown, unknownMs)
+      return this.#fail(idTag, gone, unknownMs)
     }
     if (fresh.identity.isInboxUnsure) return this.#remember(fresh, clock.now() + unsureMs)
     await db.transact(serverTenant, (tx) => putIdentity(tx, fresh))

@@ -8,6 +8,7 @@ import { fetchHistoryJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain, isSuspended, storeToken } from './store-token.ts'
 import { isGenuine } from './verify-later.ts'
+import { heedWithdrawals } from './withdrawals.ts'
 
 export interface HistoryDeps extends ReceiveDeps {
   /** The tokens of what an identity published since then (Unix seconds) and the tenant may read, oldest first. */
@@ -42,6 +43,7 @@ export async function fetchHistory(
   for (const text of texts.slice(0, historyLimits.maxItems)) {
     const token = checkAgain(text, nowSecs(deps.clock))
     if (token?.issuerTag !== idTag || !(await isGenuine(deps, token))) continue
+    await heedWithdrawals(deps, token)
     if (await concerns(deps, token, tenant)) await storeToken(deps, token, [tenant])
   }
 }

@@ -16,6 +16,7 @@ import {
   tenantsPerTransaction,
 } from './store-token.ts'
 import { verifyLater } from './verify-later.ts'
+import { heedWithdrawals } from './withdrawals.ts'
 
 /** What a sender posts. */
 export interface Delivery {
@@ -47,7 +48,10 @@ export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): P
     await verifyLater(deps, token, sender)
     return { actionId, verified: false, isProcessed: false }
   }
-  const concerned = await getReceivers(deps, token)
+  const isWithdrawal = await heedWithdrawals(deps, token)
+  const concerned = await findReceivers(deps, token)
+  if (concerned.length === 0 && isWithdrawal) return { actionId, verified: true, isProcessed: true }
+  if (concerned.length === 0) throw new Failure('E-NOTFOUND')
   if (concerned.length > tenantsPerTransaction) {
     await storeLater(deps, token, concerned)
     return { actionId, verified: true, isProcessed: false }
@@ -61,7 +65,10 @@ export async function receiveTokenNow(deps: ReceiveDeps, { text, ip }: Delivery)
   const token = await readToken(deps, text)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
     throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
-  const { outcomes, rest } = await storeInTime(deps, token, await getReceivers(deps, token))
+  const isWithdrawal = await heedWithdrawals(deps, token)
+  const concerned = await findReceivers(deps, token)
+  if (concerned.length === 0 && !isWithdrawal) throw new Failure('E-NOTFOUND')
+  const { outcomes, rest } = await storeInTime(deps, token, concerned)
   await storeLater(deps, token, rest)
   assertWanted(outcomes)
   for (const outcome of outcomes) if (outcome.kind === 'refused') throw outcome.failure
@@ -76,9 +83,9 @@ async function readToken(deps: ReceiveDeps, text: string): Promise<CheckedToken>
 }
 
 // NOTE: after the signature: who follows or blocks whom here is nothing for somebody who only claims to be the issuer.
-async function getReceivers(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
+async function findReceivers(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
   const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
-  if (concerned.length === 0) throw new Failure('E-NOTFOUND')
+  if (concerned.length === 0) return []
   // The sender keeps it. Where it is for others too it must not be held up by one that is suspended.
   if (concerned.every(isSuspended)) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: suspendedWaitSecs })
   return await holdForSuspended(deps, token, concerned)
@@ -95,5 +102,6 @@ async function storeInTime(deps: ReceiveDeps, token: CheckedToken, concerned: re
 
 /** Nobody may learn that one of several receivers blocked the issuer, but the issuer learns when all did. */
 function assertWanted(outcomes: readonly ReceiveOutcome[]): void {
-  if (outcomes.every(({ kind }) => kind === 'blocked')) throw new Failure('E-AUTH-FORBIDDEN')
+  if (outcomes.length > 0 && outcomes.every(({ kind }) => kind === 'blocked'))
+    throw new Failure('E-AUTH-FORBIDDEN')
 }

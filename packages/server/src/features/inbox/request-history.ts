@@ -9,7 +9,9 @@ export interface RequestHistoryDeps {
   readonly egress: Pick<Egress, 'request'>
   readonly findServer: (
     idTag: IdTag,
-  ) => Promise<{ kind: 'found'; serverUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
+  ) => Promise<
+    { kind: 'found'; serverUrl: string } | { kind: 'unknown'; isGone?: true } | { kind: 'unreachable' }
+  >
   /** A proxy token of the tenant for the identity. */
   readonly proxyToken: (tenant: Tenant, target: IdTag) => Promise<string>
 }
@@ -26,8 +28,8 @@ export async function requestHistory(
 ): Promise<readonly string[]> {
   const { tenant, idTag, since } = question
   const server = await deps.findServer(idTag)
-  if (server.kind === 'unknown') return []
-  if (server.kind === 'unreachable') throw retry('its server cannot be reached')
+  if (server.kind === 'unknown' && server.isGone) return []
+  if (server.kind !== 'found') throw retry('its server cannot be reached')
   const bearer = await deps.proxyToken(tenant, idTag)
   const answer = await ask(deps, {
     url: `${server.serverUrl}/api/outbox?since=${since}&limit=${historyLimits.maxItems}`,
@@ -55,7 +57,8 @@ function itemsOf(answer: EgressAnswer): readonly string[] {
     const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
     return answerSchema.Check(document) ? document.data.items : []
   } catch {
-    return []
+    // A page of a proxy, not of the server.
+    throw retry('the answer is no JSON')
   }
 }
 

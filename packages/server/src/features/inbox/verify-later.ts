@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { withdrawalOf } from '#features/actions/index.ts'
 import { registrableDomain } from '#features/identities/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
@@ -8,6 +9,7 @@ import type { CheckedToken } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkQueued, storeLater } from './store-token.ts'
+import { waitingSender } from './verify-token.ts'
 import {
   type Amount,
   deleteOverdue,
@@ -17,6 +19,7 @@ import {
   sumWaiting,
   type WaitingToken,
 } from './waiting-token-store.ts'
+import { heedWithdrawals } from './withdrawals.ts'
 
 const mebibyte = 1024 * 1024
 // Anybody can name issuers under a domain of their own: they share one bound and one queue. And whoever has many domains
@@ -28,11 +31,12 @@ const maxWaitingMs = 24 * 3_600_000
 // A wait that a sender's own retries come to anyway.
 const retryAfterSecs = 300
 
-/** Keeps a token until the keys of its issuer can be had. One that concerns nobody here is not kept, and the sender is
- * not told: until its signature is verified it may be anybody's. */
+/** Keeps a token until the keys of its issuer can be had. One that concerns nobody here is not kept, unless it withdraws
+ * what may wait here or come later, and the sender is not told: until its signature is verified it may be anybody's. */
 export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender: string): Promise<void> {
   const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
-  if (concerned.length === 0) return
+  const withdrawal = withdrawalOf(token.payload, token.issuerTag)
+  if (concerned.length === 0 && !withdrawal) return
   const domain = await registrableDomain(token.issuerTag)
   // By its text: a forged token that names the same action must not take the place of the true one.
   const tokenHash = hashOf(token.text)
@@ -43,7 +47,8 @@ export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender
     await deleteOverdue(tx, receivedAt - 2 * (maxWaitingMs / 1000))
     await assertRoom(tx, waiting)
     await insertWaiting(tx, { ...waiting, receivedAt })
-    const options = { groupKey: domain, dedupKey: tokenHash }
+    const subject = withdrawal ? { subject: withdrawal.actionId } : {}
+    const options = { groupKey: domain, dedupKey: tokenHash, ...subject }
     await deps.jobs.enqueue(tx, verifyLaterJob, { token: token.text }, options)
   })
 }
@@ -82,11 +87,9 @@ async function tryAgain(
   if (!token || context.createdAtMs + maxWaitingMs <= deps.clock.now()) return
   if (await deps.isShunned((token.announced ?? token).issuerTag)) return
   if (!(await isGenuine(deps, token))) return
+  await heedWithdrawals(deps, token)
   await storeLater(deps, token, await deps.findConcerned(deps.db.reader(serverTenant), token.payload))
 }
-
-// The look-ups of tokens that wait, whoever sent them, are spaced by their jobs.
-const waitingSender = 'waiting'
 
 /** False for good; a job that cannot know yet is tried again. */
 export async function isGenuine(deps: Pick<ReceiveDeps, 'verifier'>, token: CheckedToken): Promise<boolean> {

@@ -31,6 +31,9 @@ export interface VerifyDeps {
   readonly verifySignature: (signingInput: string, signature: Uint8Array, key: KeyObject) => Promise<boolean>
 }
 
+/** The sender of tokens that wait here: their look-ups, whoever sent them, are spaced by their jobs. */
+export const waitingSender = 'waiting'
+
 // One entry is about 150 bytes; a token comes again when it is redelivered or relayed.
 const maxVerdicts = 5000
 

@@ -6,14 +6,14 @@ import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import type { Metrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { confirmJob, type deliverJob, type deliverLocallyJob, type findInboxJob } from './outbox-jobs.ts'
-import { type Letter, postToken, type Receipt } from './post-token.ts'
+import { GoneError, type Letter, postToken, type Receipt, withdrawn } from './post-token.ts'
 import { groupByInbox, queueByInbox, queueSearches } from './queue-deliveries.ts'
 
-/** The signed token of an action, as its issuer stores it. */
+/** The signed token of an action; undefined when it is not to leave any more. */
 export type FindToken = (
   reader: Reader,
   actionId: ActionId,
-) => Promise<{ token: string; issuerTag: IdTag } | undefined>
+) => Promise<{ token: string; issuerTag: IdTag; isEnding: boolean } | undefined>
 
 export interface DeliverDeps {
   readonly db: Database
@@ -24,10 +24,16 @@ export interface DeliverDeps {
   /** Has the whole server nothing to do with this identity, or with its domain? */
   readonly isShunned: (idTag: IdTag) => Promise<boolean>
   readonly findToken: FindToken
+  /** Is the tenant suspended, so that it publishes nothing until that ends? */
+  readonly isSuspended: (tenantId: TenantId) => Promise<boolean>
   readonly findInbox: (
     recipient: IdTag,
     tenantId: TenantId,
-  ) => Promise<{ kind: 'found'; inboxUrl: string } | { kind: 'unknown' } | { kind: 'unreachable' }>
+  ) => Promise<
+    { kind: 'found'; inboxUrl: string } | { kind: 'unknown'; isGone?: true } | { kind: 'unreachable' }
+  >
+  /** Where a recipient says now that it lives; asked again each hour at most. Undefined when nobody can tell. */
+  readonly findInboxAnew: (recipient: IdTag, tenantId: TenantId) => Promise<string | undefined>
   /** Hands a token to tenants of this server. */
   readonly receiveLocally: (token: string, recipients: readonly IdTag[]) => Promise<void>
   /** What follows from the arrival of an action; as a delivery may run twice, so may this. */
@@ -38,16 +44,85 @@ export interface DeliverDeps {
 export async function deliverAction(
   deps: DeliverDeps,
   payload: Static<(typeof deliverJob)['payload']>,
-  { tenantId, signal }: Pick<JobContext, 'tenantId' | 'signal'>,
+  { tenantId, signal, createdAtMs }: Pick<JobContext, 'tenantId' | 'signal' | 'createdAtMs'>,
 ): Promise<void> {
   const actionId = payload.actionId as ActionId
-  const found = await deps.findToken(deps.db.reader(tenantId), actionId)
-  if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
+  const token = await getToken(deps, tenantId, actionId)
   await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
   const startedMs = deps.clock.now()
-  const receipt = await tryToPost(deps, { ...payload, actionId, token: found.token, signal }, startedMs)
+  if (startedMs - createdAtMs >= movedAfterMs) await followMoved(deps, tenantId, payload)
+  const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
+  const letter = { ...payload, actionId, token, signal, isStillWanted }
+  const receipt = await tryToPost(deps, letter, startedMs).catch(async (error: unknown) => {
+    // The server from which somebody has moved does not know them any more, for good.
+    if (error instanceof GoneError) await followMoved(deps, tenantId, payload)
+    throw error
+  })
   if (receipt.isVerified) await deps.onDelivered(tenantId, actionId)
   else await confirmLater(deps, tenantId, payload)
+}
+
+function findToken(deps: Pick<DeliverDeps, 'db' | 'findToken'>, tenantId: TenantId, actionId: ActionId) {
+  return deps.findToken(deps.db.reader(tenantId), actionId)
+}
+
+// Suspensions last for hours or days.
+const suspendedWaitMs = 3 * 3_600_000
+
+/** Nothing leaves of whoever is suspended but the word that something has ended. */
+async function getToken(
+  deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended'>,
+  tenantId: TenantId,
+  actionId: ActionId,
+): Promise<string> {
+  const found = await findToken(deps, tenantId, actionId)
+  if (!found) throw withdrawn()
+  if (!found.isEnding && (await deps.isSuspended(tenantId))) {
+    const atMs = deps.clock.now() + suspendedWaitMs
+    throw new JobVerdict('its sender is suspended', { kind: 'retry', atMs, group: 'nothing' })
+  }
+  return found.token
+}
+
+// Shorter than a day for which an inbox is taken as known, and longer than a restart of the server behind it.
+const movedAfterMs = 3_600_000
+// The others are asked for by their own deliveries.
+const maxAskedAnew = 48
+
+/** Gives the delivery to the inboxes to which its recipients have moved, and what remains to the old one; the job is
+ * over then. Their order there is that of the queue here; a receiver takes the same token twice without harm. */
+async function followMoved(
+  deps: DeliverDeps,
+  tenantId: TenantId,
+  { actionId, inboxUrl, recipients }: Static<(typeof deliverJob)['payload']>,
+): Promise<void> {
+  const asked = recipients.slice(0, maxAskedAnew) as IdTag[]
+  const inboxes = await askAll(asked, (recipient) => deps.findInboxAnew(recipient, tenantId))
+  if ([...inboxes.values()].every((found) => found === inboxUrl)) return
+  for (const recipient of recipients as IdTag[]) if (!inboxes.has(recipient)) inboxes.set(recipient, inboxUrl)
+  await deps.db.transact(tenantId, async (tx) => {
+    const found = await deps.findToken(tx, actionId as ActionId)
+    if (!found) return
+    const outgoing = { actionId: actionId as ActionId, issuerTag: found.issuerTag }
+    await queueByInbox(deps, tx, outgoing, groupByInbox(recipients as IdTag[], inboxes))
+  })
+  throw new JobVerdict('its recipients have moved to another server', { kind: 'dead', isExpected: true })
+}
+
+async function askAll(
+  recipients: readonly IdTag[],
+  ask: (recipient: IdTag) => Promise<string | undefined>,
+): Promise<Map<IdTag, string>> {
+  const inboxes = new Map<IdTag, string>()
+  for (let from = 0; from < recipients.length; from += searchesAtOnce) {
+    const some = recipients.slice(from, from + searchesAtOnce)
+    const found = await Promise.all(some.map(ask))
+    for (const [at, recipient] of some.entries()) {
+      const inbox = found[at]
+      if (inbox !== undefined) inboxes.set(recipient, inbox)
+    }
+  }
+  return inboxes
 }
 
 async function tryToPost(deps: DeliverDeps, letter: Letter, startedMs: number): Promise<Receipt> {
@@ -82,10 +157,11 @@ export async function confirmDelivery(
   { tenantId, signal }: Pick<JobContext, 'tenantId' | 'signal'>,
 ): Promise<void> {
   const actionId = payload.actionId as ActionId
-  const found = await deps.findToken(deps.db.reader(tenantId), actionId)
+  const found = await findToken(deps, tenantId, actionId)
   if (!found) return
   await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
-  const receipt = await postToken(deps, { ...payload, actionId, token: found.token, signal })
+  const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
+  const receipt = await postToken(deps, { ...payload, actionId, token: found.token, signal, isStillWanted })
   if (!receipt.isVerified)
     throw new JobVerdict('the receiver cannot verify it yet', { kind: 'retry', group: 'works' })
   await deps.onDelivered(tenantId, actionId)
@@ -131,6 +207,8 @@ export async function findInboxesAndQueue(
 async function getInbox(deps: DeliverDeps, recipient: IdTag, tenantId: TenantId): Promise<string> {
   await assertSomebodyAllowed(deps, [recipient])
   const inbox = await deps.findInbox(recipient, tenantId)
+  if (inbox.kind === 'unknown' && !inbox.isGone)
+    throw new JobVerdict('its server does not describe it', { kind: 'retry' })
   if (inbox.kind === 'unknown') throw new JobVerdict('there is no such identity', { kind: 'dead' })
   if (inbox.kind === 'unreachable') throw new JobVerdict('its server cannot be reached', { kind: 'retry' })
   return inbox.inboxUrl
@@ -141,27 +219,20 @@ async function findInboxes(
   recipients: readonly IdTag[],
   tenantId: TenantId,
 ): Promise<Map<IdTag, string>> {
-  const inboxes = new Map<IdTag, string>()
-  for (let from = 0; from < recipients.length; from += searchesAtOnce) {
-    const some = recipients.slice(from, from + searchesAtOnce)
-    const found = await Promise.all(some.map((recipient) => deps.findInbox(recipient, tenantId)))
-    for (const [at, recipient] of some.entries()) {
-      const inbox = found[at]
-      if (inbox?.kind === 'found') inboxes.set(recipient, inbox.inboxUrl)
-    }
-  }
-  return inboxes
+  return askAll(recipients, async (recipient) => {
+    const inbox = await deps.findInbox(recipient, tenantId)
+    return inbox.kind === 'found' ? inbox.inboxUrl : undefined
+  })
 }
 
 /** Hands an action to recipients on this server. */
 export async function deliverLocally(
-  deps: Pick<DeliverDeps, 'db' | 'findToken' | 'receiveLocally' | 'onDelivered'>,
+  deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended' | 'receiveLocally' | 'onDelivered'>,
   payload: Static<(typeof deliverLocallyJob)['payload']>,
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
   const actionId = payload.actionId as ActionId
-  const found = await deps.findToken(deps.db.reader(tenantId), actionId)
-  if (!found) throw new JobVerdict('the action is no longer stored', { kind: 'dead' })
-  await deps.receiveLocally(found.token, payload.recipients as IdTag[])
+  const token = await getToken(deps, tenantId, actionId)
+  await deps.receiveLocally(token, payload.recipients as IdTag[])
   await deps.onDelivered(tenantId, actionId)
 }

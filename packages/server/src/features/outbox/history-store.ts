@@ -8,6 +8,7 @@ interface HistoryTables extends ReadableTables {
     type: string
     sub_type: string | null
     created_at: number
+    issued_at: number
     token: string | null
   }
 }
@@ -60,18 +61,22 @@ function listAnnounced(reader: Reader, { viewer, since, now, limit }: HistoryQue
 }
 
 function listOwn(reader: Reader, { viewer, since, now, limit }: HistoryQuery): Promise<TokenRow[]> {
-  return reader
-    .tables<HistoryTables>()
-    .selectFrom('actions as a')
-    .select(['a.token', 'a.created_at'])
-    .where('a.tenant_id', '=', reader.tenantId)
-    .where('a.issuer_tag', '=', viewer.tenantTag)
-    .where('a.created_at', '>=', since)
-    .where('a.token', 'is not', null)
-    .where(isLive('a', sql<number>`${now}`))
-    .where(isReadableBy(viewer, 'a'))
-    .orderBy('a.created_at', 'desc')
-    .orderBy('a.seq', 'desc')
-    .limit(limit)
-    .execute()
+  return (
+    reader
+      .tables<HistoryTables>()
+      .selectFrom('actions as a')
+      .select(['a.token', 'a.created_at'])
+      .where('a.tenant_id', '=', reader.tenantId)
+      .where('a.issuer_tag', '=', viewer.tenantTag)
+      .where('a.created_at', '>=', since)
+      .where('a.token', 'is not', null)
+      // What was signed for the next second may still be replaced.
+      .where('a.issued_at', '<=', now)
+      .where(isLive('a', sql<number>`${now}`))
+      .where(isReadableBy(viewer, 'a'))
+      .orderBy('a.created_at', 'desc')
+      .orderBy('a.seq', 'desc')
+      .limit(limit)
+      .execute()
+  )
 }

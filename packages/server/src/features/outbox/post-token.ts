@@ -14,6 +14,16 @@ export interface Letter {
   readonly token: string
   readonly inboxUrl: string
   readonly signal: AbortSignal
+  /** Asked once the connection stands: what was deleted meanwhile does not leave. */
+  readonly isStillWanted: () => Promise<boolean>
+}
+
+/** What was to be sent is not to be sent any more. */
+export function withdrawn(): JobVerdict {
+  return new JobVerdict('it was deleted, or has expired, before it was sent', {
+    kind: 'dead',
+    isExpected: true,
+  })
 }
 
 /** What the receiver says that it has. */
@@ -34,17 +44,28 @@ export async function postToken(deps: PostDeps, letter: Letter): Promise<Receipt
   return receipt
 }
 
-async function post({ egress }: PostDeps, { inboxUrl, token, signal }: Letter): Promise<EgressAnswer> {
+async function post(
+  { egress }: PostDeps,
+  { inboxUrl, token, signal, isStillWanted }: Letter,
+): Promise<EgressAnswer> {
+  const bytes = Buffer.from(token)
+  let isWanted = true
+  const read = async () => {
+    isWanted = await isStillWanted()
+    if (!isWanted) throw withdrawn()
+    return bytes
+  }
   try {
     return await egress.request({
       method: 'POST',
       url: inboxUrl,
       headers: { 'content-type': 'application/jwt', accept: 'application/json' },
-      body: token,
+      body: { bytes: bytes.length, read },
       maxBytes: maxAnswerBytes,
       signal,
     })
   } catch (error) {
+    if (!isWanted) throw withdrawn()
     if (!(error instanceof EgressError)) throw error
     // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
     const group = unreached.has(error.reason) ? 'failed' : 'nothing'
@@ -73,8 +94,16 @@ function readReceipt(answer: EgressAnswer, actionId: ActionId): Receipt | undefi
   }
 }
 
+/** The server does not know the recipients, or has no inbox any more. */
+export class GoneError extends JobVerdict {
+  constructor(status: number) {
+    super(`HTTP ${status}`, { kind: 'dead' })
+  }
+}
+
 function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
   const group = wordOn(answer.status)
+  if (answer.status === 404 || answer.status === 410) return new GoneError(answer.status)
   if (finalStatuses.has(answer.status))
     return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead', group })
   const atMs = retryAfterMs(answer.headers['retry-after'], nowMs)

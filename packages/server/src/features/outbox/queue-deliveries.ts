@@ -15,6 +15,12 @@ export interface Outgoing {
   readonly actionId: ActionId
   readonly issuerTag: IdTag
   readonly recipients: readonly IdTag[]
+  /** Unix seconds; at once when absent or past. */
+  readonly notBefore?: number
+}
+
+function timeOf({ notBefore }: Pick<Outgoing, 'notBefore'>): { runAtMs?: number } {
+  return notBefore === undefined ? {} : { runAtMs: notBefore * 1000 }
 }
 
 // A job of a few recipients keeps the transaction that hands them the action short.
@@ -42,7 +48,7 @@ export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Out
 export async function queueSearches(
   deps: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
-  { actionId, issuerTag }: Pick<Outgoing, 'actionId' | 'issuerTag'>,
+  { actionId, issuerTag, ...times }: Omit<Outgoing, 'recipients'>,
   portions: readonly (readonly IdTag[])[],
 ): Promise<void> {
   const jobs = portions.map((recipients) => ({
@@ -50,6 +56,7 @@ export async function queueSearches(
     options: {
       orderingKey: recipients.length === 1 ? `${issuerTag}|${recipients[0]}` : issuerTag,
       subject: actionId,
+      ...timeOf(times),
     },
   }))
   await deps.jobs.enqueueAll(tx, findInboxJob, jobs)
@@ -66,7 +73,7 @@ async function findLocal(deps: QueueDeps, tx: Writer, recipients: readonly IdTag
 export async function queueByInbox(
   deps: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
-  outgoing: Pick<Outgoing, 'actionId' | 'issuerTag'>,
+  outgoing: Omit<Outgoing, 'recipients'>,
   byInbox: ReadonlyMap<string, readonly IdTag[]>,
 ): Promise<void> {
   const { actionId, issuerTag } = outgoing
@@ -79,6 +86,7 @@ export async function queueByInbox(
         orderingKey: `${issuerTag}|${inboxUrl}`,
         groupKey: new URL(inboxUrl).host,
         subject: actionId,
+        ...timeOf(outgoing),
       },
     })),
   )
@@ -95,7 +103,11 @@ async function queueLocally(
     deliverLocallyJob,
     chunksOf(local, localRecipientsPerJob).map((recipients, at) => ({
       payload: { actionId: outgoing.actionId, recipients },
-      options: { orderingKey: `${outgoing.issuerTag}|${at}`, subject: outgoing.actionId },
+      options: {
+        orderingKey: `${outgoing.issuerTag}|${at}`,
+        subject: outgoing.actionId,
+        ...timeOf(outgoing),
+      },
     })),
   )
 }

@@ -27,6 +27,8 @@ import { type SetPictureDeps, setPicture } from './set-picture.ts'
 import { type SetRelationshipDeps, setRelationship } from './set-relationship.ts'
 
 export interface ProfileEndpointDeps extends SetRelationshipDeps, SetPictureDeps, IdentityDocumentDeps {
+  /** `DISCOVERY_NAME`. */
+  readonly discoveryName: string
   readonly tenants: Pick<Tenants, 'find'>
   readonly serverInfo: ServerInfo
 }
@@ -62,12 +64,18 @@ export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
       const relation = await setRelationship(deps, { tenant, caller, idTag, change: body.relationship })
       return relationshipView(relation, nowSecs(deps.clock))
     }),
-    bind(getIdentityDocument, async ({ tenant, query }) => {
+    bind(documentContract(deps.discoveryName), async ({ tenant, query }) => {
       const document = await describeIdentity(deps, await getHosted(deps, query.idTag ?? tenant?.idTag))
       const headers = { 'cache-control': `public, max-age=${documentMaxAgeSecs}`, etag: etagOf(document) }
       return new Reshaped(document, { headers })
     }),
   ]
+}
+
+/** A server answers under its own word and under `service`, where those ask who do not know its word. */
+function documentContract(discoveryName: string) {
+  const own = `/.well-known/${discoveryName}/id-tag`
+  return { ...getIdentityDocument, aliases: own === getIdentityDocument.path ? [] : [own] }
 }
 
 async function meView(

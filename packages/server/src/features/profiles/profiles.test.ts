@@ -130,7 +130,7 @@ eachDialect('profiles', (open) => {
     const tenant: Tenant = await db.transact(serverTenant, (tx) =>
       createTenant(createDeps, tx, { idTag: alice, type: 'person', name: 'Alice' }),
     )
-    const endpoints = profileEndpoints(deps)
+    const endpoints = profileEndpoints({ ...deps, discoveryName: 'service' })
     const owner = identity(alice, true)
     const call = <C extends Parameters<typeof callEndpoint>[1]>(contract: C, input: TestCall<C> = {}) =>
       callEndpoint(endpoints, contract, { tenant, ...input })

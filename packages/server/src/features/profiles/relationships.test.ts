@@ -24,6 +24,7 @@ eachDialect('relationships', (open) => {
     const lab = await openLab()
     const unknown = new Set<string>()
     const endpoints = profileEndpoints({
+      discoveryName: 'service',
       db: lab.db,
       clock: lab.clock,
       tenants: lab.tenants,

@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { readDiscoveryRecords } from '#features/identities/index.ts'
+import { askDns } from '#features/identities/index.ts'
 import type { DnsAnswer, DnsResolver } from '#infra/dns/index.ts'
 
 export interface DnsCheckDeps {
@@ -24,9 +24,8 @@ export async function whereDnsLeads(
   const isHere = (server: string) => deps.serverUrls(name).includes(server)
   const listed = deps.identityHosts.get(name)
   if (listed !== undefined) return isHere(listed) ? 'here' : 'elsewhere'
-  const text = await deps.dns.resolveTxt(`_${deps.discoveryName}.${name}`)
-  if (text.kind === 'unreachable') return 'unknown'
-  const verdict = readDiscoveryRecords(recordsOf(text), deps)
+  const verdict = await askDns(deps, name)
+  if (verdict.kind === 'unreachable') return 'unknown'
   if (verdict.kind === 'server') return isHere(verdict.server) ? 'here' : 'elsewhere'
   if (verdict.kind === 'ambiguous' || deps.localAddresses.length === 0) return 'elsewhere'
   return await whereAddressesLead(deps, name)

@@ -102,7 +102,8 @@ export const variables = {
   },
   DISCOVERY_NAME: {
     group: 'Federation',
-    meaning: 'Word in `/.well-known/service/id-tag` and in the `_service.` DNS label.',
+    meaning:
+      'Word in `/.well-known/service/id-tag` and in the `_service.` DNS label. The server answers and asks under its own word and under `service`.',
     default: 'service',
     parse: read.discoveryName,
   },

@@ -52,6 +52,16 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
   return error instanceof EgressError ? error.reason : `no EgressError: ${error}`
 }
 
+test('reads a late body when the connection stands, and sends nothing of one that is called off', async () => {
+  const server = await origin((_, answer) => answer.end('thanks'))
+  const post = (read: () => Promise<Uint8Array>) =>
+    egress().request({ method: 'POST', url: server.url, body: { bytes: 5, read } })
+  expect((await post(async () => Buffer.from('Hello'))).status).toBe(200)
+  expect(server.requests.map(({ body }) => body)).toEqual(['Hello'])
+  await expect(post(() => Promise.reject(new Error('called off')))).rejects.toThrow(EgressError)
+  expect(server.requests.map(({ body }) => body)).toEqual(['Hello'])
+})
+
 const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({
   method: 'GET',
   url,

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import { assertReadable, boundedBody } from './answer-body.ts'
 import { checkedLookup, type LookupDeps, resolveChecked } from './checked-lookup.ts'
@@ -10,6 +10,7 @@ import {
   EgressError,
   type EgressRequest,
   type EgressStream,
+  type LateBody,
   type UrlCheck,
 } from './egress.ts'
 import { toEgressError } from './egress-failure.ts'
@@ -107,10 +108,11 @@ class CheckedEgress implements Egress, UrlCheck {
         headers: {
           'user-agent': this.#userAgent,
           ...headers,
+          ...lengthOf(request.body),
           'accept-encoding': 'identity',
           ...(this.#rounds ? { via: this.#rounds.via } : {}),
         },
-        body: request.body ?? null,
+        body: bodyOf(request.body),
         signal,
       })
       closeWith(answer.body, signal, leave)
@@ -129,6 +131,22 @@ class CheckedEgress implements Egress, UrlCheck {
       throw new EgressError('crowded', 'too many requests are waiting', { cause: error })
     }
   }
+}
+
+function isLate(body: EgressRequest['body']): body is LateBody {
+  return typeof body === 'object' && 'read' in body
+}
+
+function lengthOf(body: EgressRequest['body']): Record<string, string> {
+  return isLate(body) ? { 'content-length': String(body.bytes) } : {}
+}
+
+function bodyOf(body: EgressRequest['body']): string | Uint8Array | Readable | null {
+  return isLate(body) ? Readable.from(readOnce(body), { objectMode: false }) : (body ?? null)
+}
+
+async function* readOnce(body: LateBody): AsyncGenerator<Uint8Array> {
+  yield await body.read()
 }
 
 /** Ends the body with the request, also when nobody reads it, and says when it has ended. */

@@ -1,10 +1,17 @@
 import type { Readable } from 'node:stream'
 
+/** A body that is read once the connection stands and the headers have left. What `read` throws ends the request before
+ * anything of it has. */
+export interface LateBody {
+  readonly bytes: number
+  read(): Promise<Uint8Array>
+}
+
 export interface EgressRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  readonly body?: string | Uint8Array | LateBody
   /** Whole request with its answer; 10 s when absent. */
   readonly timeoutMs?: number
   /** Answer size; 1 MiB when absent. */

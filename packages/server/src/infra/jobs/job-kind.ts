@@ -93,7 +93,12 @@ export type GroupWord = 'failed' | 'works' | 'nothing'
  * now. `group` is `failed` for a retry and `nothing` for the dead, where it is absent. */
 export class JobVerdict extends Error {
   readonly verdict:
-    | { readonly kind: 'dead'; readonly group?: GroupWord }
+    | {
+        readonly kind: 'dead'
+        readonly group?: GroupWord
+        /** Nothing went wrong: there is nothing left to do. */
+        readonly isExpected?: true
+      }
     | { readonly kind: 'retry'; readonly atMs?: number; readonly group?: GroupWord }
   constructor(message: string, verdict: JobVerdict['verdict'], cause?: unknown) {
     super(message, { cause })

@@ -215,7 +215,9 @@ export class KindWorker {
     const { logger, metrics } = this.#deps
     const { jobId, attempts } = running.job
     const details = { kind: this.kind.name, jobId, attempt: attempts, ...(err === undefined ? {} : { err }) }
-    if (outcome.kind === 'dead') logger.warn(details, `A job is dead: ${outcome.error}`)
+    if (outcome.kind === 'dead' && outcome.isExpected)
+      logger.info(details, `A job has nothing to do any more: ${outcome.error}`)
+    else if (outcome.kind === 'dead') logger.warn(details, `A job is dead: ${outcome.error}`)
     if (outcome.kind === 'retry') logger.info(details, `A job will be tried again: ${outcome.error}`)
     metrics?.jobRan(this.kind.name, outcome.kind, durationMs)
     this.#finish(running, outcome)

@@ -4,7 +4,12 @@ import { type GroupWord, JobVerdict, type RetryPolicy } from './job-kind.ts'
 export type Outcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly atMs: number; readonly error: string; readonly group: GroupWord }
-  | { readonly kind: 'dead'; readonly error: string; readonly group: GroupWord }
+  | {
+      readonly kind: 'dead'
+      readonly error: string
+      readonly group: GroupWord
+      readonly isExpected?: true
+    }
   /** The attempt does not count: the server stopped before it ended. */
   | { readonly kind: 'released' }
 
@@ -35,7 +40,13 @@ export function outcomeOfError(
 ): Outcome {
   const text = describeError(error)
   const verdict = error instanceof JobVerdict ? error.verdict : undefined
-  if (verdict?.kind === 'dead') return { kind: 'dead', error: text, group: verdict.group ?? 'nothing' }
+  if (verdict?.kind === 'dead')
+    return {
+      kind: 'dead',
+      error: text,
+      group: verdict.group ?? 'nothing',
+      ...(verdict.isExpected ? { isExpected: true } : {}),
+    }
   const { policy, nowMs } = how
   const askedMs = verdict?.atMs
   const atMs =

@@ -32,6 +32,7 @@ export const stayingTables: readonly string[] = [
   'token_secrets',
   'identities',
   'domain_blocks',
+  'tombstones',
   'unfinished_registrations',
   'resting_names',
   // Under way.

@@ -1,0 +1,46 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { tombstonesMigrations } from './actions-migrations.ts'
+import { isWithdrawn, putTombstone, sweepTombstones, type Withdrawal } from './tombstone-store.ts'
+
+const monthSecs = 31 * 86_400
+const withdrawal = (n: number): Withdrawal => ({
+  issuerTag: 'a.example.com' as IdTag,
+  actionId: `a1~${String(n).padStart(43, 'A')}` as ActionId,
+  type: 'POST',
+})
+
+eachDialect('what was withdrawn', (open) => {
+  const start = () => open({ migrations: tombstonesMigrations, clock: new TestClock() })
+
+  test('is remembered by issuer, action and type, for a month after it was said last', async () => {
+    const db = await start()
+    const reader = db.reader(serverTenant)
+    for (const now of [0, 10])
+      await db.transact(serverTenant, (tx) => putTombstone(tx, withdrawal(1), { domain: 'example.com', now }))
+    expect(await isWithdrawn(reader, withdrawal(1))).toBe(true)
+    for (const other of [{ type: 'CMNT' }, { issuerTag: 'b.example.com' as IdTag }, withdrawal(2)])
+      expect(await isWithdrawn(reader, { ...withdrawal(1), ...other })).toBe(false)
+    const sweep = (now: number) => db.transact(serverTenant, (tx) => sweepTombstones(tx, now, 100))
+    expect(await sweep(monthSecs + 9)).toBe(0)
+    expect(await sweep(monthSecs + 10)).toBe(1)
+    expect(await isWithdrawn(reader, withdrawal(1))).toBe(false)
+  })
+
+  test('is remembered of a bounded number for each domain of others', async () => {
+    const db = await start()
+    const kept = await db.transact(serverTenant, async (tx) => {
+      const answers: boolean[] = []
+      for (let n = 0; n < 10_001; n += 1)
+        answers.push(await putTombstone(tx, withdrawal(n), { domain: 'flood.example', now: 0 }))
+      answers.push(await putTombstone(tx, withdrawal(20_000), { domain: 'quiet.example', now: 0 }))
+      answers.push(await putTombstone(tx, withdrawal(20_001), { now: 0 }))
+      return answers
+    })
+    expect(kept.filter((isKept) => !isKept)).toHaveLength(1)
+    expect(kept.indexOf(false)).toBe(10_000)
+  }, 120_000)
+})

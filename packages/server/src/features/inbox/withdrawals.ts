@@ -1,0 +1,46 @@
+import { withdrawalOf } from '#features/actions/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { listJobs } from '#infra/jobs/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { CheckedToken } from './check-token.ts'
+import { verifyLaterJob } from './inbox-jobs.ts'
+import type { ReceiveDeps } from './receive-deps.ts'
+import { checkAgain } from './store-token.ts'
+import { waitingSender } from './verify-token.ts'
+
+type Deps = Pick<ReceiveDeps, 'db' | 'clock' | 'verifier' | 'rememberWithdrawal'>
+
+// Each may cost the check of a signature; only the first can be the issuer's own.
+const maxLookedAt = 20
+
+/** What a verified token withdraws is remembered before anything of it is stored, whoever it concerns: the action may be
+ * on its way. What it brings may have been withdrawn by a token that waits for the same key, and then is not shown.
+ * True when it is a withdrawal that is remembered now. */
+export async function heedWithdrawals(deps: Deps, token: CheckedToken): Promise<boolean> {
+  const withdrawal = withdrawalOf(token.payload, token.issuerTag)
+  if (withdrawal) return await deps.rememberWithdrawal(withdrawal)
+  for (const brought of [token, ...(token.announced ? [token.announced] : [])])
+    await heedWaiting(deps, brought)
+  return false
+}
+
+async function heedWaiting(deps: Deps, { actionId, issuerTag }: CheckedToken): Promise<void> {
+  const about = { kind: verifyLaterJob.name, subject: actionId }
+  const waiting = await listJobs(deps.db.reader(serverTenant), about)
+  for (const { payload } of waiting.slice(0, maxLookedAt)) {
+    const { token: text } = payload as { readonly token: string }
+    const token = checkAgain(text, nowSecs(deps.clock))
+    const withdrawal = token?.issuerTag === issuerTag && withdrawalOf(token.payload, issuerTag)
+    if (withdrawal && (await isVerified(deps, token))) await deps.rememberWithdrawal(withdrawal)
+  }
+}
+
+async function isVerified({ verifier }: Deps, token: CheckedToken): Promise<boolean> {
+  try {
+    return (await verifier.verify(token, waitingSender)) === true
+  } catch (error) {
+    if (error instanceof Failure) return false
+    throw error
+  }
+}
