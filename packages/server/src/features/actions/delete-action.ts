@@ -106,7 +106,7 @@ async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredActi
     isMarked: false,
     createdAt: now,
     // Never before what it ends, whatever the clock says.
-    issuedAt: Math.max(nextIssueTime(former, now), action.issuedAt),
+    issuedAt: Math.max(nextIssueTime(action.type, former, now), action.issuedAt),
     publishedAt: undefined,
     publishAt: undefined,
     nonce,

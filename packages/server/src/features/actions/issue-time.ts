@@ -1,3 +1,4 @@
+import { findActionType } from '@kith/protocol'
 import type { Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
@@ -8,10 +9,19 @@ type Issued = Pick<StoredAction, 'issuedAt' | 'createdAt'>
 
 /** The `iat` of the next action of a key, after `newest` of that key: no two that leave have the same. In a second that
  * has one already it is the next second, and nothing leaves before that has come; what is made in the meantime takes
- * the place of what waits there, so that a burst does not reach into the future. */
-export function nextIssueTime(newest: Issued | undefined, now: number): number {
+ * the place of what waits there, so that a burst does not reach into the future. Of requests each step counts, a few
+ * seconds ahead: one that was ended and made anew waits for an answer again. */
+export function nextIssueTime(type: string, newest: Issued | undefined, now: number): number {
   if (!newest || newest.issuedAt < now) return now
-  return isWaiting(newest, now) ? newest.issuedAt : newest.issuedAt + 1
+  if (isWaiting(newest, now) && !isRequest(type)) return newest.issuedAt
+  if (isWaiting(newest, now) && newest.issuedAt >= now + maxStepsAhead) throw new IssueTimeTaken()
+  return newest.issuedAt + 1
+}
+
+const maxStepsAhead = 5
+
+function isRequest(type: string): boolean {
+  return findActionType(type)?.arrivesAs === 'C'
 }
 
 /** Was it signed for a second that has not come? */
@@ -33,7 +43,7 @@ export async function claimIssueTime(tx: Writer, action: StoredAction, now: numb
   const newest = await findNewest(tx, action)
   if (!newest || newest.actionId === action.actionId || newest.issuedAt < action.issuedAt) return
   const takesPlace = newest.issuedAt === action.issuedAt && isWaiting(newest, now) && isWaiting(action, now)
-  if (!takesPlace) throw new IssueTimeTaken()
+  if (!takesPlace || isRequest(action.type)) throw new IssueTimeTaken()
   await supersedeAction(tx, newest.actionId)
 }
 

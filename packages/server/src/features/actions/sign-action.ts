@@ -61,7 +61,7 @@ export async function signAction(
     ...draft,
     status: 'A',
     createdAt: now,
-    issuedAt: nextIssueTime(former, now),
+    issuedAt: nextIssueTime(draft.type, former, now),
     publishedAt: draft.publishedAt ?? now,
     publishAt: undefined,
   }

@@ -55,7 +55,7 @@ function depsOf(lab: FilesLab, serverUrl: string | undefined): FetchDeps {
   const egress = createEgress({ privateNetworks: true, resolver, userAgent: 'test' })
   closers.push(() => egress.close())
   const findServer = async () =>
-    serverUrl ? ({ kind: 'found', serverUrl } as const) : ({ kind: 'unknown' } as const)
+    serverUrl ? ({ kind: 'found', serverUrl } as const) : ({ kind: 'unknown', isGone: true } as const)
   return { ...lab.deps, egress, findServer, proxyToken: async (_, target) => `proxy-for-${target}` }
 }
 

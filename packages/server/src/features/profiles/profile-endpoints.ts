@@ -75,7 +75,7 @@ export function profileEndpoints(deps: ProfileEndpointDeps): Endpoint[] {
 /** A server answers under its own word and under `service`, where those ask who do not know its word. */
 function documentContract(discoveryName: string) {
   const own = `/.well-known/${discoveryName}/id-tag`
-  return { ...getIdentityDocument, aliases: own === getIdentityDocument.path ? [] : [own] }
+  return own === getIdentityDocument.path ? getIdentityDocument : { ...getIdentityDocument, aliases: [own] }
 }
 
 async function meView(
