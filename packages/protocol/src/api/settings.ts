@@ -22,7 +22,7 @@ const query = Type.Object({
     }),
   ),
 })
-const common = { tag, auth: 'required', role: 'leader', scope: 'write:settings' } as const
+const common = { tag, auth: 'required', role: 'leader', orAdmin: true, scope: 'write:settings' } as const
 
 export const listSettings = contract({
   ...common,

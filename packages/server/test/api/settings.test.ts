@@ -3,8 +3,12 @@ import {
   createApiKey,
   deleteSetting,
   getAccessToken,
+  getProxyToken,
+  getSetting,
+  listSettings,
   login,
   putSetting,
+  updateAdminProfile,
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -63,6 +67,42 @@ test('settings of the server are for a person who administers it, with all their
     await expect(put(bearer)).rejects.toMatchObject({ status: 403, code: 'E-AUTH-FORBIDDEN' })
   for (const bearer of [await narrow('admin:settings'), await narrow('admin'), token]) await put(bearer)
   await admin.call(deleteSetting, { params: { name: 'email.smtp.host' } })
+})
+
+test('settings of the server are for whom its owner appointed, by proxy token, and the owner’s own are not', async () => {
+  const base = server.baseIdTag
+  const owner = await server.as(base)
+  await server.createTenant('deputy.localhost')
+  const home = await server.as('deputy.localhost')
+  const visit = async () => (await home.call(getProxyToken, { query: { target: base } })).data.token
+  const put = (bearer: string, name: string, value: unknown, query = {}) =>
+    server.client(base, bearer).call(putSetting, { params: { name }, query, body: { value } })
+  const forbidden = { status: 403, code: 'E-AUTH-FORBIDDEN' }
+  await expect(put(await visit(), 'limits.max_file_mb', 7)).rejects.toMatchObject(forbidden)
+  await owner.call(updateAdminProfile, { params: { idTag: 'deputy.localhost' }, body: { roles: ['SADM'] } })
+  const token = await visit()
+  const exchanged = (await server.client(base).call(getAccessToken, { query: { token: await visit() } })).data
+  for (const bearer of [token, exchanged.token]) {
+    await put(bearer, 'limits.max_file_mb', 7)
+    await put(bearer, 'theme', 'dark', { scope: 'global' })
+    const deputy = server.client(base, bearer)
+    expect((await deputy.call(getSetting, { params: { name: 'limits.max_file_mb' } })).data[1]).toBe(7)
+    for (const name of ['theme', 'ui.secret'])
+      await expect(put(bearer, name, 'light')).rejects.toMatchObject(forbidden)
+    await owner.call(putSetting, { params: { name: 'ui.secret' }, query: {}, body: { value: 'mine' } })
+    for (const name of ['darkMode', 'ui.secret'])
+      await expect(deputy.call(getSetting, { params: { name } })).rejects.toMatchObject(forbidden)
+    const names = (await deputy.call(listSettings, {})).data.map(([name]) => name)
+    expect(names).toContain('limits.max_file_mb')
+    expect(names).not.toContain('ui.secret')
+    expect(names).not.toContain('darkMode')
+    for (const name of ['limits.max_file_mb', 'theme'])
+      await deputy.call(deleteSetting, { params: { name }, query: { scope: 'global' } })
+  }
+  // A key of the deputy, and what is made from it, administers nothing.
+  const { key } = (await home.call(createApiKey, { body: { name: 'ci' } })).data
+  const byKey = await server.client('deputy.localhost', key).call(getProxyToken, { query: { target: base } })
+  await expect(put(byKey.data.token, 'limits.max_file_mb', 7)).rejects.toMatchObject(forbidden)
 })
 
 test('signing in answers the settings that clients begin with', async () => {

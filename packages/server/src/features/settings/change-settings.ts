@@ -6,6 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { SettingName } from './definitions.ts'
 import type { Settings, SettingsDeps } from './open-settings.ts'
+import { isTenantsOwn } from './read-settings.ts'
 import { sealValue } from './sealed-value.ts'
 import { getKnownName, type KnownName, textOf } from './setting.ts'
 import { deleteStoredSetting, putStoredSetting, sumFreeSettings } from './setting-store.ts'
@@ -75,12 +76,13 @@ export async function deleteSetting(deps: ChangeSettingsDeps, change: Change): P
 /** Where the caller's change goes. Administrators are known as such on the base tenant's host alone. */
 function levelFor(known: KnownName, { caller, level }: Change): SettingLevel {
   if (known.kind === 'free') {
-    if (level === 'global') throw new Failure('E-AUTH-FORBIDDEN')
+    if (level === 'global' || !isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
     return 'tenant'
   }
   const { scope, permission } = known.definition
   if (scope === 'system' || permission === 'system') throw new Failure('E-AUTH-FORBIDDEN')
   const target = level ?? scope
+  if (target !== 'global' && !isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
   const mayAdminister = caller.isAdmin && scopeAllows(caller.scope, 'admin:settings')
   if ((target === 'global' || permission === 'admin') && !mayAdminister) throw new Failure('E-AUTH-FORBIDDEN')
   return target

@@ -1,5 +1,5 @@
 import type { SettingView } from '@kith/protocol'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { hasRole, type Identified, type Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { definitions, settingNames } from './definitions.ts'
@@ -28,7 +28,7 @@ export async function listSettings(
   const defined = readable.map(
     async (name): Promise<SettingView> => [name, await settings.find(tenant.tenantId, name)],
   )
-  const free = await listFreeSettings(reader)
+  const free = isTenantsOwn(caller) ? await listFreeSettings(reader) : []
   return [...(await Promise.all(defined)), ...free.map(({ name, text }): SettingView => [name, parse(text)])]
 }
 
@@ -44,13 +44,20 @@ export async function getSetting(
     if (!isReadable(known.definition, caller)) throw new Failure('E-AUTH-FORBIDDEN')
     return [name, await settings.find(tenant.tenantId, known.name)]
   }
+  if (!isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
   const stored = await findStoredSetting(db.reader(tenant.tenantId), name)
   if (!stored) throw new Failure('E-NOTFOUND', { message: 'This setting has no value.' })
   return [name, parse(stored.text)]
 }
 
-function isReadable({ isSecret, isAdminOnly }: SettingDefinition, caller: Identified): boolean {
-  return !isSecret && (!isAdminOnly || caller.isAdmin)
+function isReadable({ isSecret, isAdminOnly, scope }: SettingDefinition, caller: Identified): boolean {
+  if (isSecret || (isAdminOnly && !caller.isAdmin)) return false
+  return scope === 'global' || isTenantsOwn(caller)
+}
+
+/** Whom the base tenant appointed to administer the server has no business with its own settings. */
+export function isTenantsOwn(caller: Identified): boolean {
+  return hasRole(caller, 'leader')
 }
 
 function parse(text: string | undefined): unknown {
