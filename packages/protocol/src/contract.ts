@@ -4,8 +4,10 @@ import type { RequiredRole } from './roles.ts'
 import { type Decoding, decodeKeyword } from './schemas.ts'
 import type { ScopeRequirement } from './scopes.ts'
 
-/** What the caller must show. A bearer that is presented and bad is 401 whatever stands here. */
-export type Authentication = 'none' | 'optional' | 'required'
+/** What the caller must show. A bearer that is presented and bad is 401 whatever stands here. `personal`: the tenant's owner
+ * with a token of a sign-in, or one minted from it; never an API key's. It is unscoped, unless `scope` or `unscoped` says
+ * what else will do. */
+export type Authentication = 'none' | 'optional' | 'required' | 'personal'
 
 /** Tight rate buckets beside the general one (DECISIONS part 20). */
 export const rateBuckets = [
@@ -59,10 +61,12 @@ export interface Contract {
   readonly summary: string
   readonly description?: string
   readonly auth: Authentication
-  /** The scope a narrowed token must have. Left out where no token is taken, or where `unscoped` is set. */
+  /** The scope a narrowed token must have. Left out where no token is taken, where `unscoped` is set, or where a `personal`
+   * token must not be narrowed at all. */
   readonly scope?: ScopeRequirement
-  /** Only tokens without scope, or with `admin`: keys, sessions, passwords, shares, references. */
-  readonly unscoped?: true
+  /** Only tokens without scope, or with `admin`: what manages credentials. `strictly`: not with `admin` either, where the
+   * answer would be worth more than the token, or the token is not the caller's to end. */
+  readonly unscoped?: true | 'strictly'
   /** Reference guests (a token without an identity) may call this; they may not by default. */
   readonly guests?: true
   /** A key of a managed identity (`idp_…`) may call this; nowhere else is one taken. */

@@ -69,12 +69,14 @@ function operation(contract: Contract): Json {
 }
 
 function descriptionOf(contract: Contract): string {
-  const { scope, unscoped, role, orAdmin, guests, aliases, queryAliases } = contract
+  const { auth, scope, unscoped, role, orAdmin, guests, aliases, queryAliases } = contract
   const others = Object.entries(queryAliases ?? {}).map(([alias, name]) => `\`${alias}\` for \`${name}\``)
   const sentences = [
     contract.description,
     scope && `A narrowed token needs the scope \`${scope}\`.`,
-    unscoped && 'Needs a token without scope, or with `admin`.',
+    auth === 'personal' && 'For the owner in person: an API key, or a token made from one, will not do.',
+    needsNoScope(contract) && 'Needs a token without scope.',
+    unscoped === true && 'Needs a token without scope, or with `admin`.',
     role === 'SADM' && 'Needs the role `SADM` on the base tenant’s host.',
     role && role !== 'SADM' && `Needs the role \`${role}\` or a higher one.`,
     orAdmin && 'The role `SADM` does as well, on the base tenant’s host.',
@@ -83,6 +85,10 @@ function descriptionOf(contract: Contract): string {
     others.length > 0 && `Query parameters have other names too: ${others.join(', ')}.`,
   ]
   return sentences.filter(Boolean).join('\n\n')
+}
+
+function needsNoScope({ auth, scope, unscoped }: Contract): boolean {
+  return unscoped === 'strictly' || (auth === 'personal' && !scope && !unscoped)
 }
 
 function securityOf(contract: Contract): Json[] {

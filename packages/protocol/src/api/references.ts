@@ -45,7 +45,7 @@ export const listReferences = contract({
   tag,
   summary: 'The references that the caller made; for an administrator all of the tenant',
   auth: 'required',
-  scope: 'read:refs',
+  scope: 'admin:refs',
   query: Type.Object({
     type: Type.Optional(referenceTypeWords),
     filter: Type.Optional(

@@ -26,7 +26,7 @@ const name = Type.String({ minLength: 1, maxLength: 100 })
 const scope = Type.String({ minLength: 1, maxLength: 4096, examples: ['read:files,write:actions'] })
 const params = Type.Object({ keyId: Type.String({ maxLength: 64 }) })
 
-const common = { tag, auth: 'required', role: 'leader' } as const
+const common = { tag, auth: 'personal', role: 'leader' } as const
 
 export const listApiKeys = contract({
   ...common,
@@ -34,7 +34,7 @@ export const listApiKeys = contract({
   method: 'GET',
   path: '/api/auth/api-keys',
   summary: 'The API keys of this account, without the keys themselves',
-  scope: 'read:keys',
+  scope: 'admin:keys',
   reply: { kind: 'data', status: 200, schema: Type.Array(ApiKeyView) },
   errors: ['E-AUTH-FORBIDDEN'],
 })
@@ -45,7 +45,6 @@ export const createApiKey = contract({
   method: 'POST',
   path: '/api/auth/api-keys',
   summary: 'Make an API key; it is worth at most what the caller’s own token is',
-  scope: 'admin:keys',
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -64,7 +63,7 @@ export const getApiKey = contract({
   method: 'GET',
   path: '/api/auth/api-keys/{keyId}',
   summary: 'One API key, without the key itself',
-  scope: 'read:keys',
+  scope: 'admin:keys',
   params,
   reply: { kind: 'data', status: 200, schema: ApiKeyView },
   errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND'],
@@ -76,7 +75,6 @@ export const updateApiKey = contract({
   method: 'PATCH',
   path: '/api/auth/api-keys/{keyId}',
   summary: 'Rename an API key or change its scope, at once for every token made from it',
-  scope: 'admin:keys',
   params,
   body: { kind: 'json', schema: Type.Object({ name: Type.Optional(name), scope: Type.Optional(scope) }) },
   reply: { kind: 'data', status: 200, schema: ApiKeyView },

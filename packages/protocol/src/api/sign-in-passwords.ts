@@ -16,8 +16,7 @@ export const changePassword = contract({
   path: '/api/auth/password',
   tag,
   summary: 'Change the password; every session of the account ends, the present one included',
-  auth: 'required',
-  unscoped: true,
+  auth: 'personal',
   role: 'leader',
   bucket: 'sign-in',
   body: {
@@ -34,6 +33,8 @@ export const setPassword = contract({
   path: '/api/auth/set-password',
   tag,
   summary: 'Set the password with a reference that was mailed or printed, and end every session',
+  description:
+    'The first time that a mailed reference proves the address of the account, all that was made before ends: sessions, API keys, passkeys and references.',
   auth: 'none',
   bucket: 'recovery',
   body: {
@@ -44,6 +45,12 @@ export const setPassword = contract({
         description: 'A `password-reset`, `welcome` or `email-verify` reference of this tenant',
       }),
       password: newPassword,
+      signOutEverything: Type.Optional(
+        Type.Boolean({
+          description:
+            'Also end API keys and remove passkeys. When absent: true with a `password-reset`, false with the others',
+        }),
+      ),
     }),
   },
   reply: { kind: 'data', status: 200, schema: Done },

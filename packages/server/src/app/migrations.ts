@@ -32,8 +32,8 @@ import { leadersMigrations, relationsMigrations, standingMigrations } from '#fea
 import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { copySubjectsMigrations, sharesMigrations } from '#features/shares/index.ts'
-import { qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
-import { tenantsMigrations } from '#features/tenants/index.ts'
+import { qrApprovalMigrations, qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
+import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
@@ -81,4 +81,6 @@ export const migrations: readonly Migration[] = [
   ...qrNetworksMigrations,
   ...waitingTokensMigrations,
   ...tombstonesMigrations,
+  ...signInEpochMigrations,
+  ...qrApprovalMigrations,
 ]

@@ -7,6 +7,7 @@ import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from 
 import type { NameCheck } from '#features/registration/index.ts'
 import { endStanding, endStandingJob } from '#features/relations/index.ts'
 import { revokeSessions } from '#features/sessions/index.ts'
+import { endSignIns } from '#features/sign-in/index.ts'
 import { resumeNamed } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
@@ -109,7 +110,8 @@ function wireAdministration(
       return async (tx) => void (await storeMade(ports, tx, made))
     },
     async revokeSessions(tx: Writer, callerTag?: IdTag) {
-      await revokeSessions({ clock, authenticator }, tx, callerTag === undefined ? {} : { callerTag })
+      if (callerTag === undefined) await endSignIns({ clock, authenticator }, tx)
+      else await revokeSessions({ clock, authenticator }, tx, { callerTag })
     },
     forgetRoles: (tenantId) => authenticator.forget(tenantId),
     forgetCaller: (callerTag) => authenticator.forgetCaller(callerTag),

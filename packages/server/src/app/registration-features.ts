@@ -9,8 +9,9 @@ import {
   sweepUnfinished,
   sweepUnfinishedJob,
 } from '#features/registration/index.ts'
-import { mintProxyToken, revokeSessions } from '#features/sessions/index.ts'
+import { mintProxyToken } from '#features/sessions/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
+import { endSignIns } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
@@ -37,7 +38,7 @@ export function wireRegistration(
       db,
       clock,
       tenants,
-      revokeSessions: async (tx) => void (await revokeSessions({ clock, authenticator }, tx)),
+      revokeSessions: (tx) => endSignIns({ clock, authenticator }, tx),
       async removeTenant(tenant) {
         await forgetIdentity({ db, tenants }, tenant.idTag)
         await removeTraces({ db, blobs, clock, tenants }, tenant)

@@ -26,11 +26,18 @@ import {
 } from '#features/sessions/index.ts'
 import {
   handleForgottenPasswords,
+  qrApprovalMigrations,
   qrNetworksMigrations,
   signInEndpoints,
   signInMigrations,
 } from '#features/sign-in/index.ts'
-import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
+import {
+  createTenant,
+  type NewTenant,
+  openTenants,
+  signInEpochMigrations,
+  tenantsMigrations,
+} from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
@@ -60,6 +67,8 @@ const migrations: readonly Migration[] = [
   ...signInMigrations,
   ...homeSessionsMigrations,
   ...qrNetworksMigrations,
+  ...signInEpochMigrations,
+  ...qrApprovalMigrations,
 ]
 
 /** What the other features tell sign-in, as plain values that a test may change. */

@@ -7,7 +7,8 @@ import { type RunningServer, startServer } from '#app/server.ts'
 import { createAccount, setPassword } from '#features/accounts/index.ts'
 import { findStoredAction } from '#features/actions/index.ts'
 import { changeRelation, type Relation } from '#features/relations/index.ts'
-import { issueToken, revokeSessions, rolesOf, startSession } from '#features/sessions/index.ts'
+import { issueToken, rolesOf, startSession } from '#features/sessions/index.ts'
+import { endSignIns } from '#features/sign-in/index.ts'
 import { createTenant, type HostedTenant, resumeTenant, suspendTenant } from '#features/tenants/index.ts'
 import { readConfig } from '#infra/config/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
@@ -191,9 +192,9 @@ export class TestServer implements AsyncDisposable {
   async suspend(idTag: string): Promise<void> {
     const { clock } = this
     const { tenants, authenticator } = this.#running.features.identity
-    const revoke = async (tx: Writer) => void (await revokeSessions({ clock, authenticator }, tx))
+    const end = (tx: Writer) => endSignIns({ clock, authenticator }, tx)
     const { tenantId } = await this.#tenant(idTag)
-    await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions: revoke }, tx))
+    await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions: end }, tx))
   }
 
   async resume(idTag: string): Promise<void> {

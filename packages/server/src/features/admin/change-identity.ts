@@ -24,7 +24,7 @@ export interface ChangeIdentityDeps extends ProfileObserver {
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
   readonly tenants: Pick<Tenants, 'find' | 'forget'>
-  /** Ends the sessions at the tenant of `tx`. */
+  /** Ends the sign-ins of the tenant of `tx`. */
   revokeSessions(tx: Writer): Promise<void>
   /** Forgets which roles people have at a tenant. */
   forgetRoles(tenantId: TenantId): void

@@ -1,6 +1,7 @@
 import type { IdTag, RefId } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import { consumeReference, type MakeReferenceDeps, makeReference } from '#features/references/index.ts'
+import { assertSessionLives } from '#features/sessions/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
@@ -37,6 +38,7 @@ export async function inviteToFound(
   if ((await deps.tenants.find(targetTag))?.type !== 'person') throw new Failure('E-PROFILE-NOTFOUND')
   const expiresAt = nowSecs(deps.clock) + days * daySecs
   return deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     const { refId } = await makeReference(deps, tx, {
       type: 'invite',
       createdBy: caller.idTag,

@@ -1,6 +1,6 @@
 import { type FileId, parseFileId, type ReferenceType } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { assertRecentlySignedIn } from '#features/sessions/index.ts'
+import { assertRecentlySignedIn, assertSessionLives } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -45,6 +45,7 @@ export async function createReference(
     throw invalid('/expiresAt', 'This time has passed.')
   const target = type === 'share.file' ? await checkFile(deps, input) : checkAdmin(deps, input)
   return deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     const reference = await makeReference(deps, tx, {
       type,
       count,

@@ -4,6 +4,7 @@ export type { CreateReferenceDeps, FindFileAccess } from './create-reference.ts'
 export { dropReference } from './drop-reference.ts'
 export { type ExchangeReferenceDeps, exchangeReference, renewReference } from './exchange-reference.ts'
 export { type MakeReferenceDeps, makeReference } from './make-reference.ts'
+export { mayManage } from './manage-references.ts'
 export { isSpent, type Reference, recoveryLifeSecs } from './reference.ts'
 export {
   countReferencesSince,
@@ -14,6 +15,7 @@ export {
   listReferenceRows,
   referenceHash,
   referencesSealed,
+  removeReferences,
 } from './reference-store.ts'
 export { type ReferencesDeps, referencesEndpoints } from './references-endpoints.ts'
 export { referencesMigrations } from './references-migrations.ts'

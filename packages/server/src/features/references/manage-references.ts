@@ -4,7 +4,6 @@ import {
   type ReferenceType,
   type ReferenceView,
   type RefId,
-  type ScopeRequirement,
   scopeAllows,
 } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
@@ -68,7 +67,7 @@ export async function getReference(
 ): Promise<ReferenceInfo> {
   const reference = await findReference(db.reader(tenant.tenantId), refId)
   if (!reference) throw new Failure('E-NOTFOUND')
-  const isFull = !isRecovery(reference.type) && mayManage(caller, reference, 'read:refs')
+  const isFull = !isRecovery(reference.type) && mayManage(caller, reference)
   return isFull ? toView(reference) : toInfo(reference)
 }
 
@@ -80,15 +79,15 @@ export async function deleteReference(
   await deps.db.transact(tenant.tenantId, async (tx) => {
     const reference = await findReference(tx, refId)
     if (!reference) throw new Failure('E-NOTFOUND')
-    if (!mayManage(caller, reference, 'admin:refs')) throw new Failure('E-AUTH-FORBIDDEN')
+    if (!mayManage(caller, reference)) throw new Failure('E-AUTH-FORBIDDEN')
     await dropReference(deps, tx, refId)
     const details = { type: reference.type }
     await audit(deps, tx, { event: 'reference.deleted', actorTag: caller.idTag, ip, details })
   })
 }
 
-/** Its maker may, and an administrator. */
-function mayManage(caller: Caller, { createdBy }: Reference, requirement: ScopeRequirement): boolean {
-  if (caller.kind !== 'identity' || !scopeAllows(caller.scope, requirement)) return false
+/** Its maker may, and an administrator. Nobody else sees the id, which is the right itself. */
+export function mayManage(caller: Caller, { createdBy }: Pick<Reference, 'createdBy'>): boolean {
+  if (caller.kind !== 'identity' || !scopeAllows(caller.scope, 'admin:refs')) return false
   return caller.isAdmin || caller.idTag === createdBy
 }

@@ -179,6 +179,16 @@ export async function removeReference(tx: Writer, refId: RefId): Promise<boolean
   return numDeletedRows > 0n
 }
 
+/** Removes all references of these types, whoever made them. */
+export async function removeReferences(tx: Writer, types: readonly ReferenceType[]): Promise<void> {
+  await tx
+    .tables<ReferenceTables>()
+    .deleteFrom('refs')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('type', 'in', types)
+    .execute()
+}
+
 export interface ReferenceFilter {
   readonly createdBy?: IdTag
   readonly type?: ReferenceType

@@ -209,6 +209,22 @@ onSqlite('a reference', (open) => {
     expect((await create(site, admin)).status).toBe(201)
   })
 
+  test('is shown only with full rights or those to administer references', async () => {
+    const { site, token } = await start(await openSignInSite(open))
+    const refId = await share(site, token)
+    for (const scope of ['read', 'write', 'read:refs', 'write:refs', 'admin:files', 'admin:keys']) {
+      const narrow = (await exchange(site, `scope=${scope}`, token)).json.data.token
+      refused(await list(site, narrow), 403, 'E-AUTH-FORBIDDEN')
+      const { data } = (await site.ask('GET', `/api/refs/${refId}`, { token: narrow })).json
+      expect(data).toEqual({ refId, type: 'share.file' })
+      refused(await site.ask('DELETE', `/api/refs/${refId}`, { token: narrow }), 403, 'E-AUTH-FORBIDDEN')
+    }
+    for (const scope of ['admin', 'admin:refs']) {
+      const wide = (await exchange(site, `scope=${scope}`, token)).json.data.token
+      expect((await list(site, wide)).json.data).toMatchObject([{ refId }])
+    }
+  })
+
   test('ignores what only the server sets', async () => {
     const { site, token } = await start(await openSignInSite(open))
     const forged = { refId: 'A'.repeat(24), createdAt: 1, createdBy: 'bob.example.com', tenantId: 1 }

@@ -2,7 +2,13 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { type IdTag, parseScope } from '@kith/protocol'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { appointAdmin, type HostedTenant, resumeTenant, suspendTenant } from '#features/tenants/index.ts'
+import {
+  appointAdmin,
+  getSignInEpoch,
+  type HostedTenant,
+  resumeTenant,
+  suspendTenant,
+} from '#features/tenants/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInLab, type SignInLab, signInLab } from '#harness/sign-in-lab.ts'
 import {
@@ -332,7 +338,9 @@ eachDialect('a bearer', (open) => {
       })
       const { proxy } = credential
       if (!proxy) throw new Error('no proxy token')
-      const exchange = () => exchangeProxyToken(lab, alice, { proxy, device, expiresAt: nowOf(lab) + 3600 })
+      const epoch = await getSignInEpoch(lab.db.reader(alice.tenantId))
+      const exchange = () =>
+        exchangeProxyToken(lab, alice, { proxy, device, epoch, expiresAt: nowOf(lab) + 3600 })
       const both = await Promise.all([exchange(), exchange()])
       expect(both.filter((session) => session !== undefined)).toHaveLength(1)
       expect(await exchange()).toBeUndefined()

@@ -12,7 +12,7 @@ export { exchangeProxyToken } from './exchange-proxy-token.ts'
 export { type IssueDeps, type IssuedToken, issueToken, rolesOf, type TokenRequest } from './issue-token.ts'
 export { LastUse } from './last-use.ts'
 export { type ListEndedDeps, listEnded } from './list-ended.ts'
-export { assertPersonal, assertRecentlySignedIn } from './personal-caller.ts'
+export { assertRecentlySignedIn, assertSessionLives } from './personal-caller.ts'
 export { type FindIdentityKey, mintProxyToken, type ProxyToken } from './proxy-token.ts'
 export {
   defaultLifetimes,

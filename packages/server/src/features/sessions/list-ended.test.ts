@@ -1,9 +1,10 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
+import { admitTenant, signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { HeldCredential } from './authenticator.ts'
 import type { Credential } from './credential.ts'
 import { listEnded } from './list-ended.ts'
@@ -17,7 +18,16 @@ const authenticator = { forget: () => {}, announce: () => {} }
 eachDialect('what sockets rest on', (open) => {
   async function start() {
     const clock = new TestClock()
-    const db = await open({ migrations: [...sessionsMigrations, ...homeSessionsMigrations] })
+    const db = await open({
+      migrations: [
+        ...tenantsMigrations,
+        ...signInEpochMigrations,
+        ...sessionsMigrations,
+        ...homeSessionsMigrations,
+      ],
+    })
+    for (const { idTag, type } of [alice, bob])
+      await db.transact(serverTenant, (tx) => admitTenant(tx, { idTag, type, isBase: false, createdAt: 1 }))
     const suspended = new Set<TenantId>()
     const barred = new Set<IdTag>()
     const hosted = (tenant: Tenant | undefined) =>

@@ -1,6 +1,8 @@
 import type { IdTag, Scope } from '@kith/protocol'
+import { isOpenFor, type SignInEpoch } from '#features/tenants/index.ts'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import type { Authenticator } from './authenticator.ts'
 import { isPersonal, newSessionId, type Session, type SessionMethod } from './session.ts'
 import {
@@ -22,6 +24,8 @@ export interface NewSession {
   readonly method: SessionMethod
   readonly scope?: Scope | undefined
   readonly device: Device
+  /** In which the sign-in was checked; absent where that and the session are one transaction. */
+  readonly epoch?: SignInEpoch | undefined
   /** Undefined = never. */
   readonly expiresAt: number | undefined
   /** Chosen by chance when absent. */
@@ -41,7 +45,8 @@ export interface RevokeDeps {
 const keptAfterEndSecs = 24 * 3600
 const maxUserAgentLength = 512
 
-/** Opens a session on the tenant of `tx`. Undefined when there was one with the given `sid` before. */
+/** Opens a session on the tenant of `tx`. Undefined when there was one with the given `sid` before. Fails when the tenant
+ * was suspended, or everything was ended, since the sign-in was checked. */
 export async function startSession(
   { clock }: { readonly clock: Clock },
   tx: Writer,
@@ -50,6 +55,8 @@ export async function startSession(
   const now = nowSecs(clock)
   const { callerTag, method, scope, device, expiresAt, sid = newSessionId() } = input
   const { secretHash, secretPrefix, label, homeSid } = input
+  if (!(await isOpenFor(tx, input.epoch)))
+    throw new Failure(isPersonal(method) ? 'E-AUTH-BADCRED' : 'E-AUTH-UNAUTH')
   await deleteEndedSessions(tx, now - keptAfterEndSecs)
   const session: Session = {
     sid,

@@ -23,6 +23,7 @@ import {
   makeReference,
   referenceHash,
 } from '#features/references/index.ts'
+import { assertSessionLives } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -64,6 +65,7 @@ export async function grantShare(
   const found = await getGivable(deps, reader, given, await findShareOf(reader, subject))
   const announce = subjectType === 'U' ? await prepare(deps, reader, given, found.file) : undefined
   return await deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, grant.caller)
     const known = await findShareOf(tx, subject)
     const current = await getGivable(deps, tx, given, known)
     if (!known && (await countShares(tx, fileId)) >= maxSharesPerFile)

@@ -9,7 +9,7 @@ import {
 } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import {
-  assertPersonal,
+  assertSessionLives,
   changeSession,
   type Device,
   listSessions,
@@ -39,7 +39,6 @@ const maxKeys = 100
 const prefixLength = 8
 
 export async function listApiKeys({ db }: Pick<ApiKeyDeps, 'db'>, owner: Owner): Promise<ApiKeyView[]> {
-  assertPersonal(owner.caller)
   return (await keysOf(db.reader(owner.tenant.tenantId), owner)).map(toView)
 }
 
@@ -47,7 +46,6 @@ export async function getApiKey(
   { db }: Pick<ApiKeyDeps, 'db'>,
   { keyId, ...owner }: Owner & { keyId: string },
 ): Promise<ApiKeyView> {
-  assertPersonal(owner.caller)
   return toView(await getKey(db.reader(owner.tenant.tenantId), owner, keyId))
 }
 
@@ -57,13 +55,13 @@ export async function createApiKey(
   input: Owner & { name: string; scope?: string; expiresAt?: number; device: Device },
 ): Promise<NewApiKeyView> {
   const { tenant, caller, expiresAt, device } = input
-  assertPersonal(caller)
   const name = acceptName(input.name)
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
   const scope = narrowed(caller, input.scope)
   const key = newApiKey()
   const session = await deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     if ((await keysOf(tx, input)).length >= maxKeys)
       throw new Failure('E-STATE', { message: `There are ${maxKeys} keys already: remove one first.` })
     const started = await startSession(deps, tx, {
@@ -89,10 +87,10 @@ export async function updateApiKey(
   input: Owner & { keyId: string; name?: string; scope?: string; ip: string },
 ): Promise<ApiKeyView> {
   const { tenant, caller, keyId, ip } = input
-  assertPersonal(caller)
   const name = input.name === undefined ? undefined : acceptName(input.name)
   const scope = input.scope === undefined ? undefined : narrowed(caller, input.scope)
   return deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     await getKey(tx, input, keyId)
     await changeSession(deps, tx, { sid: keyId, label: name, scope })
     await audit(deps, tx, { event: 'api-key.changed', actorTag: caller.idTag, ip, details: { keyId } })
@@ -104,7 +102,6 @@ export async function deleteApiKey(
   deps: ApiKeyDeps,
   { tenant, caller, keyId, ip }: Owner & { keyId: string; ip: string },
 ): Promise<void> {
-  assertPersonal(caller)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     const own = { sid: keyId, callerTag: caller.idTag, methods: ['apikey'] } as const
     if (!(await revokeSession(deps, tx, own))) throw new Failure('E-NOTFOUND')

@@ -1,15 +1,15 @@
 import { queueAccountMail } from '#features/account-mails/index.ts'
 import { assertAcceptablePassword, findAccount, setPassword } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { exhaustReferences } from '#features/references/index.ts'
-import { assertPersonal } from '#features/sessions/index.ts'
+import { assertSessionLives } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { signInBuckets } from './attempt-buckets.ts'
 import { countAttempt, forgiveAttempt } from './count-attempt.ts'
-import { endSessions, passwordReferences, type SetPasswordDeps } from './set-password.ts'
+import { endOwnSessions } from './end-sign-ins.ts'
+import type { SetPasswordDeps } from './set-password.ts'
 
 export interface ChangePasswordDeps extends SetPasswordDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -27,7 +27,6 @@ export interface ChangePasswordInput {
  * sign-in: a stolen token must not help to guess it. */
 export async function changePassword(deps: ChangePasswordDeps, input: ChangePasswordInput): Promise<void> {
   const { tenant, caller, currentPassword, newPassword, ip } = input
-  assertPersonal(caller)
   assertAcceptablePassword(newPassword, '/newPassword')
   const place = `session ${caller.sessionId}`
   const buckets = signInBuckets(tenant.tenantId, serverTenant, { idTag: tenant.idTag, place, isKnown: true })
@@ -37,12 +36,12 @@ export async function changePassword(deps: ChangePasswordDeps, input: ChangePass
   if (!isRight) throw new Failure('E-AUTH-BADCRED')
   const hash = await deps.passwords.hash(newPassword)
   await deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     // Two changes at once: the second was allowed by a password that is no longer the present one.
     if ((await findAccount(tx))?.passwordHash !== account?.passwordHash) throw new Failure('E-AUTH-BADCRED')
     await forgiveAttempt(tx, buckets)
     await setPassword(deps, tx, hash)
-    await exhaustReferences(tx, passwordReferences)
-    await endSessions(deps, tx, tenant)
+    await endOwnSessions(deps, tx, tenant)
     await queueAccountMail(deps, tx, { template: 'password-changed' })
     await audit(deps, tx, { event: 'password.changed', actorTag: caller.idTag, ip })
   })

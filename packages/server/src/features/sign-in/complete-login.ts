@@ -12,7 +12,7 @@ import {
   startSession,
   type TokenLifetimes,
 } from '#features/sessions/index.ts'
-import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import type { HostedTenant, SignInEpoch, Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
@@ -45,14 +45,16 @@ export async function startPersonalSession(
     readonly method: SessionMethod
     readonly device: Device
     readonly lifetimes: TokenLifetimes
+    readonly epoch?: SignInEpoch | undefined
     readonly scope?: Scope | undefined
   },
 ): Promise<Session> {
-  const { tenant, method, device, lifetimes, scope } = input
+  const { tenant, method, device, lifetimes, epoch, scope } = input
   const session = await startSession({ clock }, tx, {
     callerTag: tenant.idTag,
     method,
     device,
+    epoch,
     scope,
     expiresAt: nowSecs(clock) + lifetimes.sessionSecs,
   })

@@ -19,6 +19,7 @@ import {
   type Session,
   type TokenLifetimes,
 } from '#features/sessions/index.ts'
+import { getSignInEpoch, type SignInEpoch } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -46,6 +47,7 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
   const asked = readScope(input.scope)
   if (presented === undefined) throw new Failure('E-AUTH-UNAUTH')
   const { ip } = input.device
+  const epoch = await getSignInEpoch(deps.db.reader(tenant.tenantId))
   const authenticated = await deps.authenticator.authenticate({ tenant, bearer: presented, ip })
   const { caller, credential } = authenticated
   const narrowed = intersectScopes(caller.scope, asked)
@@ -53,7 +55,7 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
     caller.kind === 'identity' ? await confirmFiles(deps, { tenant, caller, scope: narrowed }) : narrowed
   if (scope?.length === 0) throw new Failure('E-AUTH-FORBIDDEN')
   const { accessSecs } = await deps.findLifetimes(tenant.tenantId)
-  const session = await sessionOf(deps, input, { ...authenticated, accessSecs })
+  const session = await sessionOf(deps, input, { ...authenticated, accessSecs, epoch })
   const issued = await issueToken(deps, tenant, {
     use: tokenUseOf(authenticated),
     sid: session.sid,
@@ -70,11 +72,16 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
 async function sessionOf(
   deps: AccessTokenDeps,
   { tenant, device }: AccessTokenInput,
-  { credential, accessSecs }: Authenticated & { accessSecs: number },
+  { credential, accessSecs, epoch }: Authenticated & { accessSecs: number; epoch: SignInEpoch },
 ): Promise<Pick<Session, 'sid' | 'callerTag' | 'expiresAt'>> {
   const { proxy, sid } = credential
   const session = proxy
-    ? await exchangeProxyToken(deps, tenant, { proxy, device, expiresAt: nowSecs(deps.clock) + accessSecs })
+    ? await exchangeProxyToken(deps, tenant, {
+        proxy,
+        device,
+        epoch,
+        expiresAt: nowSecs(deps.clock) + accessSecs,
+      })
     : sid !== undefined && (await findSession(deps.db.reader(tenant.tenantId), sid))
   if (!session) throw new Failure('E-AUTH-UNAUTH')
   return session

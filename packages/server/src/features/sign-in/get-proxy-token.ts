@@ -1,13 +1,20 @@
 import type { IdTag } from '@kith/protocol'
-import { type IssuedToken, mintProxyToken, type TokenLifetimes } from '#features/sessions/index.ts'
+import {
+  assertSessionLives,
+  earliest,
+  type IssuedToken,
+  mintProxyToken,
+  type TokenLifetimes,
+} from '#features/sessions/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { TenantId } from '#infra/db/index.ts'
+import type { Database, TenantId } from '#infra/db/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 
 export interface ProxyTokenDeps {
+  readonly db: Database
   readonly clock: Clock
   readonly keys: Pick<SigningKeys, 'sign'>
   readonly tenants: Pick<Tenants, 'find'>
@@ -17,17 +24,19 @@ export interface ProxyTokenDeps {
 }
 
 /** A token that proves this tenant to another one. It speaks for the tenant itself, so only its owner gets one, and only
- * with full authority. */
+ * with full authority. It does not outlive what it was asked for with. */
 export async function getProxyToken(
   deps: ProxyTokenDeps,
   { tenant, caller, target }: { tenant: Tenant; caller: Identified; target: IdTag },
 ): Promise<IssuedToken> {
-  if (!caller.isOwner || caller.scope !== undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  if (!caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
   if (!(await deps.hasIdentity(target, tenant.idTag))) throw new Failure('E-PROFILE-NOTFOUND')
+  // Elsewhere nothing takes it back, so what is remembered of the session is not enough.
+  const session = await assertSessionLives(deps, deps.db.reader(tenant.tenantId), caller)
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
   const issuedAt = nowSecs(deps.clock)
-  const expiresAt = issuedAt + proxySecs
+  const expiresAt = earliest(issuedAt + proxySecs, session?.expiresAt)
   const isLocal = (await deps.tenants.find(target)) !== undefined
   const token = await mintProxyToken(deps.keys, tenant, {
     target,

@@ -2,6 +2,7 @@ import type { IdTag, LoginSession } from '@kith/protocol'
 import { findAccount, type PasswordHasher, setPassword } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { type Device, hasSignedInFrom } from '#features/sessions/index.ts'
+import { getSignInEpoch, type SignInEpoch } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
@@ -37,6 +38,7 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
   const { tenant, idTag, password, device } = input
   const { isBase } = await getActiveTenant(deps, tenant)
   const reader = db.reader(tenant.tenantId)
+  const epoch = await getSignInEpoch(reader)
   const isKnown = await hasSignedInFrom(reader, tenant.idTag, device.ip)
   const place = rateKeyOf(device.ip)
   const buckets = signInBuckets(tenant.tenantId, serverTenant, { idTag, place, isKnown })
@@ -52,6 +54,7 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
     return askToVerify(deps, tenant)
   return enter(deps, input, {
     buckets,
+    epoch,
     newHash: isOutdated ? await deps.passwords.hash(password) : undefined,
   })
 }
@@ -76,13 +79,20 @@ async function askToVerify(deps: LoginDeps, { tenantId }: Tenant): Promise<never
 async function enter(
   deps: LoginDeps,
   { tenant, device }: LoginInput,
-  { buckets, newHash }: { buckets: readonly AttemptBucket[]; newHash: string | undefined },
+  {
+    buckets,
+    epoch,
+    newHash,
+  }: { buckets: readonly AttemptBucket[]; epoch: SignInEpoch; newHash: string | undefined },
 ): Promise<LoginSession> {
   const lifetimes = await deps.findLifetimes(tenant.tenantId)
   const session = await deps.db.transact(tenant.tenantId, async (tx) => {
+    // First, so that a hash of the old password never takes the place of a new one.
+    const entry = { tenant, method: 'password', device, lifetimes, epoch } as const
+    const started = await startPersonalSession(deps, tx, entry)
     await forgiveAttempt(tx, buckets)
     if (newHash !== undefined) await setPassword(deps, tx, newHash)
-    return startPersonalSession(deps, tx, { tenant, method: 'password', device, lifetimes })
+    return started
   })
   return answerLogin(deps, tenant, session)
 }

@@ -2,7 +2,7 @@ import { type PasskeyView, toIso } from '@kith/protocol'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { queueAccountMail } from '#features/account-mails/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { assertPersonal, assertRecentlySignedIn } from '#features/sessions/index.ts'
+import { assertRecentlySignedIn, assertSessionLives } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -48,15 +48,13 @@ const algorithms = [-8, -7, -257]
 
 export async function listOwnPasskeys(
   { db }: Pick<PasskeyDeps, 'db'>,
-  { tenant, caller }: Owner,
+  { tenant }: Pick<Owner, 'tenant'>,
 ): Promise<PasskeyView[]> {
-  assertPersonal(caller)
   return (await listPasskeys(db.reader(tenant.tenantId))).map(toView)
 }
 
 /** What a browser needs to make a passkey. */
 export async function challengeNewPasskey(deps: PasskeyDeps, { tenant, caller }: Owner) {
-  assertPersonal(caller)
   const known = await listPasskeys(deps.db.reader(tenant.tenantId))
   const profile = await deps.findOwnProfile(tenant)
   const challenge = await makeChallenge(deps, tenant, `register ${caller.sessionId}`)
@@ -94,6 +92,7 @@ export async function addPasskey(
   if (!made) throw new Failure('E-AUTH-BADCRED', { message: 'This passkey cannot be added.' })
   const passkey: Passkey = { ...made, name, createdAt: nowSecs(deps.clock) }
   await deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     if ((await listPasskeys(tx)).length >= maxPasskeys)
       throw new Failure('E-STATE', {
         message: `There are ${maxPasskeys} passkeys already: remove one first.`,

@@ -20,7 +20,7 @@ export type PasskeyEndpointsDeps = PasskeyDeps
 
 export function passkeyEndpoints(deps: PasskeyEndpointsDeps): Endpoint[] {
   return [
-    bind(listContract, ({ tenant, caller }) => listOwnPasskeys(deps, { tenant, caller })),
+    bind(listContract, ({ tenant }) => listOwnPasskeys(deps, { tenant })),
     bind(getPasskeyChallenge, ({ tenant, caller }) => challengeNewPasskey(deps, { tenant, caller })),
     bind(addContract, ({ tenant, caller, body, ip }) =>
       addPasskey(deps, { tenant, caller, name: body.name, answer: body.credential, ip }),

@@ -2,6 +2,7 @@ import type { IdTag, LoginSession, PasskeyLoginChallenge } from '@kith/protocol'
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { audit } from '#features/audit/index.ts'
 import { type Device, hasSignedInFrom } from '#features/sessions/index.ts'
+import { getSignInEpoch } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
@@ -71,8 +72,8 @@ export async function loginWithPasskey(
   deps: PasskeyLoginDeps,
   { tenant, device, answer }: { tenant: Tenant; device: Device; answer: PasskeyAnswer },
 ): Promise<LoginSession> {
-  await getActiveTenant(deps, tenant)
   const reader = deps.db.reader(tenant.tenantId)
+  const epoch = await getSignInEpoch(reader)
   const { buckets, turn } = await roomFor(reader, tenant, device)
   await countAttempt(deps, buckets, turn)
   const passkeys = await listPasskeys(reader)
@@ -84,7 +85,7 @@ export async function loginWithPasskey(
     const use = { keyId: passkey.keyId, counter, usedAt: nowSecs(deps.clock) }
     if (!(await updatePasskeyUse(tx, use))) return undefined
     await forgiveAttempt(tx, buckets)
-    return startPersonalSession(deps, tx, { tenant, method: 'passkey', device, lifetimes })
+    return startPersonalSession(deps, tx, { tenant, method: 'passkey', device, lifetimes, epoch })
   })
   if (!session) throw await refusal(deps, tenant, device)
   return answerLogin(deps, tenant, session)

@@ -97,6 +97,16 @@ export async function removePasskey(tx: Writer, keyId: string): Promise<boolean>
   return numDeletedRows > 0n
 }
 
+/** Answers how many there were. */
+export async function removePasskeys(tx: Writer): Promise<number> {
+  const { numDeletedRows } = await tx
+    .tables<PasskeyTables>()
+    .deleteFrom('passkeys')
+    .where('tenant_id', '=', tx.tenantId)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 export async function insertChallenge(tx: Writer, challengeHash: string, expiresAt: number): Promise<void> {
   await tx
     .tables<PasskeyTables>()
@@ -135,6 +145,14 @@ export async function deleteOldestChallenge(tx: Writer): Promise<void> {
         .orderBy('own.expires_at')
         .limit(1),
     )
+    .execute()
+}
+
+export async function deleteChallenges(tx: Writer): Promise<void> {
+  await tx
+    .tables<PasskeyTables>()
+    .deleteFrom('passkey_challenges')
+    .where('tenant_id', '=', tx.tenantId)
     .execute()
 }
 

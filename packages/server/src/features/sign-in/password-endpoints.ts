@@ -19,7 +19,8 @@ export function passwordEndpoints(deps: PasswordEndpointsDeps): Endpoint[] {
     }),
     bind(setPasswordContract, async ({ tenant, body, ip }) => {
       const refId = parseRefId(body.token)
-      await setPasswordByReference(deps, { tenant, refId, password: body.password, ip })
+      const { password, signOutEverything } = body
+      await setPasswordByReference(deps, { tenant, refId, password, signOutEverything, ip })
       return { success: true }
     }),
     bind(forgotPasswordContract, async ({ tenant, body, ip }) => {

@@ -23,8 +23,8 @@ export function qrEndpoints(deps: QrLoginDeps): Endpoint[] {
         signal,
       }),
     ),
-    bind(getQrLoginDetails, ({ tenant, caller, params }) =>
-      getQrDetails(deps, { tenant, caller, sessionId: params.sessionId }),
+    bind(getQrLoginDetails, ({ tenant, params }) =>
+      getQrDetails(deps, { tenant, sessionId: params.sessionId }),
     ),
     bind(answerContract, ({ tenant, caller, params, body, ip }) =>
       answerQrLogin(deps, { tenant, caller, sessionId: params.sessionId, approved: body.approved, ip }),

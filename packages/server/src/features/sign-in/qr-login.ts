@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type LoginSession, type QrSecret, type QrStatus, toIso } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { assertPersonal, type Device, secretHash } from '#features/sessions/index.ts'
+import { assertSessionLives, type Device, findSession, secretHash } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { Reader } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -18,6 +18,7 @@ import {
   countOpen,
   deleteOldestQrSession,
   deleteQrSessions,
+  denyApproved,
   findQrSession,
   insertQrSession,
   markDelivered,
@@ -87,16 +88,16 @@ export async function pollQrLogin(
     return status === 'pending' ? undefined : { status, session }
   })
   if (!answered) return { status: 'pending' }
-  const login = answered.status === 'approved' ? await deliver(deps, tenant, answered.session) : undefined
-  return { status: answered.status, ...(login ? { login } : {}) }
+  return answered.status === 'approved'
+    ? deliver(deps, tenant, answered.session)
+    : { status: answered.status }
 }
 
 /** What the person should look at before they answer. */
 export async function getQrDetails(
   deps: Pick<QrLoginDeps, 'db' | 'clock' | 'findOwnProfile'>,
-  { tenant, caller, sessionId }: { tenant: Tenant; caller: Identified; sessionId: string },
+  { tenant, sessionId }: { tenant: Tenant; sessionId: string },
 ) {
-  assertPersonal(caller)
   const session = await findQrSession(deps.db.reader(tenant.tenantId), sessionId)
   if (!session || session.expiresAt <= nowSecs(deps.clock)) throw new Failure('E-NOTFOUND')
   const profile = await deps.findOwnProfile(tenant)
@@ -116,13 +117,14 @@ export async function answerQrLogin(
   input: { tenant: Tenant; caller: Identified; sessionId: string; approved: boolean; ip: string },
 ): Promise<{ status: QrStatus }> {
   const { tenant, caller, sessionId, approved, ip } = input
-  assertPersonal(caller)
   const status = approved ? 'approved' : 'denied'
   await deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     const session = await findQrSession(tx, sessionId)
     if (!session) throw new Failure('E-NOTFOUND')
     const now = nowSecs(deps.clock)
-    if (!(await putAnswer(tx, { sessionId, answer: status, now }))) throw new Failure('E-STATE')
+    if (!(await putAnswer(tx, { sessionId, answer: status, inSession: caller.sessionId, now })))
+      throw new Failure('E-STATE')
     const details = { askedFrom: session.ip }
     await audit(deps, tx, { event: `qr.${status}`, actorTag: caller.idTag, ip, details })
     tx.afterCommit(() => deps.qrWaiters.wake(sessionId))
@@ -130,18 +132,32 @@ export async function answerQrLogin(
   return { status }
 }
 
+/** Hands the login out, unless the session in which it was approved has ended meanwhile: then it is denied. */
 async function deliver(
   deps: QrLoginDeps,
   tenant: Tenant,
   { sessionId, ip, userAgent }: QrSession,
-): Promise<LoginSession | undefined> {
+): Promise<{ status: QrStatus; login?: LoginSession }> {
   await getActiveTenant(deps, tenant)
   const lifetimes = await deps.findLifetimes(tenant.tenantId)
-  const started = await deps.db.transact(tenant.tenantId, async (tx) => {
-    if (!(await markDelivered(tx, sessionId, nowSecs(deps.clock)))) return undefined
+  const outcome = await deps.db.transact(tenant.tenantId, async (tx) => {
+    const now = nowSecs(deps.clock)
+    const session = await findQrSession(tx, sessionId)
+    if (session?.isDelivered) return undefined
+    if (!session || !(await isApprovalGood(tx, session, now))) {
+      await denyApproved(tx, sessionId)
+      return 'denied'
+    }
+    if (!(await markDelivered(tx, sessionId, now))) return undefined
     return startPersonalSession(deps, tx, { tenant, method: 'qr', device: { ip, userAgent }, lifetimes })
   })
-  return started && answerLogin(deps, tenant, started)
+  if (outcome === 'denied') return { status: 'denied' }
+  return { status: 'approved', ...(outcome ? { login: await answerLogin(deps, tenant, outcome) } : {}) }
+}
+
+async function isApprovalGood(tx: Writer, { approvedIn }: QrSession, now: number): Promise<boolean> {
+  const approver = approvedIn === undefined ? undefined : await findSession(tx, approvedIn)
+  return approver !== undefined && (approver.expiresAt ?? Number.POSITIVE_INFINITY) > now
 }
 
 /** A wrong secret and an unknown session are the same to whoever guesses. */

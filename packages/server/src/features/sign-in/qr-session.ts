@@ -6,6 +6,8 @@ export interface QrSession {
   readonly sessionId: string
   readonly secretHash: string
   readonly answer?: 'approved' | 'denied'
+  /** The session in which it was approved. */
+  readonly approvedIn?: string
   /** `login` has been handed out. */
   readonly isDelivered: boolean
   readonly createdAt: number

@@ -13,6 +13,7 @@ interface QrTables {
     ip: string
     network: string
     user_agent: string | null
+    approved_in: string | null
   }
 }
 
@@ -34,6 +35,7 @@ export async function findQrSession(reader: Reader, sessionId: string): Promise<
       ip: row.ip,
       network: row.network,
       ...(row.answer === null ? {} : { answer: row.answer === 'approved' ? 'approved' : 'denied' }),
+      ...(row.approved_in === null ? {} : { approvedIn: row.approved_in }),
       ...(row.user_agent === null ? {} : { userAgent: row.user_agent }),
     }
   )
@@ -54,6 +56,7 @@ export async function insertQrSession(tx: Writer, session: QrSession): Promise<v
       ip: session.ip,
       network: session.network,
       user_agent: session.userAgent ?? null,
+      approved_in: null,
     })
     .execute()
 }
@@ -96,12 +99,17 @@ export async function deleteOldestQrSession(tx: Writer, network: string): Promis
 /** False when it was answered before, or has ended. */
 export async function putAnswer(
   tx: Writer,
-  { sessionId, answer, now }: { sessionId: string; answer: 'approved' | 'denied'; now: number },
+  {
+    sessionId,
+    answer,
+    inSession,
+    now,
+  }: { sessionId: string; answer: 'approved' | 'denied'; inSession: string | undefined; now: number },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .tables<QrTables>()
     .updateTable('qr_sessions')
-    .set({ answer })
+    .set({ answer, approved_in: answer === 'approved' ? (inSession ?? null) : null })
     .where('tenant_id', '=', tx.tenantId)
     .where('session_id', '=', sessionId)
     .where('answer', 'is', null)
@@ -123,6 +131,18 @@ export async function markDelivered(tx: Writer, sessionId: string, now: number):
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** Takes an approval back that was not fetched yet. */
+export async function denyApproved(tx: Writer, sessionId: string): Promise<void> {
+  await tx
+    .tables<QrTables>()
+    .updateTable('qr_sessions')
+    .set({ answer: 'denied', approved_in: null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .where('delivered', '=', 0)
+    .execute()
 }
 
 export async function deleteQrSessions(tx: Writer, endedBefore: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RefId } from '@kith/protocol'
 import { mailedTo } from '#features/account-mails/index.ts'
 import {
+  type Account,
   assertAcceptablePassword,
   findAccount,
   markEmailVerified,
@@ -8,36 +9,39 @@ import {
   setPassword,
 } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { consumeReference, exhaustReferences, findReference } from '#features/references/index.ts'
-import { personalMethods, type RevokeDeps, revokeSessions } from '#features/sessions/index.ts'
-import type { Tenants } from '#features/tenants/index.ts'
+import { consumeReference, findReference, type Reference } from '#features/references/index.ts'
+import type { RevokeDeps } from '#features/sessions/index.ts'
+import { getSignInEpoch } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { signInTurn } from './attempt-buckets.ts'
-import { getActiveTenant } from './complete-login.ts'
 import { giveTurn } from './count-attempt.ts'
+import { endEverything, endOwnCredentials, endOwnSessions, passwordReferences } from './end-sign-ins.ts'
 
 export interface SetPasswordDeps extends RevokeDeps {
   readonly db: Database
-  readonly tenants: Pick<Tenants, 'findById'>
   readonly passwords: PasswordHasher
   /** Told, after the commit, that the owner of a tenant has set a password with a reference. */
   onPasswordSet(tenant: Tenant): void
 }
 
-/** The references with which a password can be set. */
-export const passwordReferences = ['password-reset', 'welcome', 'email-verify'] as const
+export interface SetPasswordInput {
+  readonly tenant: Tenant
+  readonly refId: RefId | undefined
+  readonly password: string
+  /** End API keys and remove passkeys as well; when absent, where somebody resets a password that they had. */
+  readonly signOutEverything?: boolean | undefined
+  readonly ip: string
+}
 
 /** Sets the password with a reference instead of the old one, and ends every session of the account. Other references
- * that could set it are worth nothing afterwards. */
-export async function setPasswordByReference(
-  deps: SetPasswordDeps,
-  input: { tenant: Tenant; refId: RefId | undefined; password: string; ip: string },
-): Promise<void> {
+ * that could set it are worth nothing afterwards. Whoever shows for the first time that they read the mail of the account
+ * finds nothing left of what was made before: another one may have registered with their address. */
+export async function setPasswordByReference(deps: SetPasswordDeps, input: SetPasswordInput): Promise<void> {
   const { tenant, refId, password, ip } = input
-  await getActiveTenant(deps, tenant)
+  await getSignInEpoch(deps.db.reader(tenant.tenantId))
   assertAcceptablePassword(password, '/password')
   // Looked at before the hash is made: a made-up reference must not cost the server 30 ms of a core.
   if (refId === undefined || !(await findReference(deps.db.reader(tenant.tenantId), refId)))
@@ -48,10 +52,7 @@ export async function setPasswordByReference(
     const account = await findAccount(tx)
     if (!account) throw new Failure('E-NOTFOUND')
     await setPassword(deps, tx, hash)
-    if (account.email !== undefined && reference.resourceId === mailedTo(account.email))
-      await markEmailVerified(deps, tx)
-    await exhaustReferences(tx, passwordReferences)
-    await endSessions(deps, tx, tenant)
+    await end(deps, tx, { input, account, reference })
     // Whoever reads the owner's mail is not kept from the account by those who guess at it.
     const turn = signInTurn(tenant.tenantId, { idTag: tenant.idTag, place: rateKeyOf(ip) })
     await giveTurn(tx, turn, deps.clock.now())
@@ -60,7 +61,18 @@ export async function setPasswordByReference(
   })
 }
 
-/** Ends every session of the tenant's owner; API keys are no sessions. */
-export async function endSessions(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
-  await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: personalMethods })
+async function end(
+  deps: SetPasswordDeps,
+  tx: Writer,
+  {
+    input: { tenant, signOutEverything },
+    account,
+    reference,
+  }: { input: SetPasswordInput; account: Account; reference: Reference },
+): Promise<void> {
+  const provesAddress = account.email !== undefined && reference.resourceId === mailedTo(account.email)
+  if (provesAddress) await markEmailVerified(deps, tx)
+  if (provesAddress && account.emailVerifiedAt === undefined) await endEverything(deps, tx)
+  else if (signOutEverything ?? reference.type === 'password-reset') await endOwnCredentials(deps, tx, tenant)
+  else await endOwnSessions(deps, tx, tenant)
 }

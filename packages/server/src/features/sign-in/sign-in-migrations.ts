@@ -65,3 +65,11 @@ export const qrNetworksMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** In which session a QR sign-in was approved: it ends with it. */
+export const qrApprovalMigrations: readonly Migration[] = [
+  {
+    id: '1410_qr_approvals',
+    up: (schema) => schema.addColumn('qr_sessions', 'approved_in', 'text null'),
+  },
+]

@@ -321,7 +321,7 @@ onSqlite('sessions', (open) => {
     const visitor = (await exchange(site, `token=${await proxyToken(site, 'bob.example.com', aliceTag)}`))
       .json.data.token
     const path = (token: string) => `/api/auth/sessions/${decodeJwt(token).sid}`
-    refused(await site.ask('DELETE', path(mine), { token: visitor }), 404, 'E-NOTFOUND')
+    refused(await site.ask('DELETE', path(mine), { token: visitor }), 403, 'E-AUTH-FORBIDDEN')
     refused(await site.ask('DELETE', path(visitor), { token: mine }), 404, 'E-NOTFOUND')
     expect((await site.ask('POST', '/api/auth/logout', { token: visitor })).status).toBe(200)
     refused(await exchange(site, '', visitor), 401, 'E-AUTH-UNAUTH')

@@ -5,6 +5,7 @@ export { assertRoom } from './assert-room.ts'
 export { type CreateTenantDeps, createTenant, type NewTenant } from './create-tenant.ts'
 export { openTenants, type Tenants } from './open-tenants.ts'
 export { removeTenant } from './remove-tenant.ts'
+export { endSignInEpoch, getSignInEpoch, isOpenFor, type SignInEpoch } from './sign-in-epoch.ts'
 export { resumeNamed, resumeTenant, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant } from './tenant.ts'
 export {
@@ -14,4 +15,4 @@ export {
   isAppointedAdmin,
   listHosted,
 } from './tenant-store.ts'
-export { tenantsMigrations } from './tenants-migrations.ts'
+export { signInEpochMigrations, tenantsMigrations } from './tenants-migrations.ts'

@@ -9,7 +9,7 @@ import { findTenantById, findTenantByIdTag, updateSuspension } from './tenant-st
 interface Deps {
   readonly tenants: Pick<Tenants, 'forget'>
   readonly clock: Clock
-  /** Ends every session of the tenant of `tx`, so that a resumed tenant starts without the old ones. */
+  /** Ends the sign-ins of the tenant of `tx`, so that a resumed tenant signs in anew. */
   revokeSessions(tx: Writer): Promise<void>
 }
 

@@ -12,6 +12,7 @@ interface TenantTable {
   is_base: number
   suspended_at: number | null
   created_at: number
+  sign_in_epoch: Generated<number>
 }
 interface TenantTables {
   tenants: TenantTable
@@ -21,6 +22,17 @@ type TenantRow = Selectable<TenantTable>
 
 const selectById = statement<TenantTables, { tenantId: number }, TenantRow>((tables, value) =>
   tables.selectFrom('tenants').selectAll().where('tenant_id', '=', value('tenantId')),
+)
+
+const selectEntry = statement<
+  TenantTables,
+  { tenantId: number },
+  Pick<TenantRow, 'suspended_at' | 'sign_in_epoch'>
+>((tables, value) =>
+  tables
+    .selectFrom('tenants')
+    .select(['suspended_at', 'sign_in_epoch'])
+    .where('tenant_id', '=', value('tenantId')),
 )
 
 const selectByIdTag = statement<TenantTables, { idTag: string }, TenantRow>((tables, value) =>
@@ -133,6 +145,23 @@ export async function updateSuspension(tx: Writer, suspendedAt: number | null): 
     .tables<TenantTables>()
     .updateTable('tenants')
     .set({ suspended_at: suspendedAt })
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+}
+
+/** Whether the reader's tenant lets anybody in, and the epoch of its sign-ins. */
+export async function findEntry(
+  reader: Reader,
+): Promise<{ readonly isSuspended: boolean; readonly epoch: number } | undefined> {
+  const row = await reader.first(selectEntry, { tenantId: reader.tenantId })
+  return row && { isSuspended: row.suspended_at !== null, epoch: row.sign_in_epoch }
+}
+
+export async function raiseEpoch(tx: Writer): Promise<void> {
+  await tx
+    .tables<TenantTables>()
+    .updateTable('tenants')
+    .set((row) => ({ sign_in_epoch: row('sign_in_epoch', '+', 1) }))
     .where('tenant_id', '=', tx.tenantId)
     .execute()
 }

@@ -27,3 +27,11 @@ export const tenantsMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Tells a sign-in that was checked before everything was ended from one that was checked after. */
+export const signInEpochMigrations: readonly Migration[] = [
+  {
+    id: '1400_sign_in_epochs',
+    up: (schema) => schema.addColumn('tenants', 'sign_in_epoch', 'integer default 0'),
+  },
+]

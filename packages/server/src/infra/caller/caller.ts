@@ -60,6 +60,13 @@ export function idTagOf(caller: Caller): IdTag | undefined {
   return caller.kind === 'identity' ? caller.idTag : undefined
 }
 
+/** The owner in person: with a token that came from a sign-in. An API key, or anybody else, may not touch what signing in
+ * rests on. */
+export function isPersonal(caller: Caller): boolean {
+  if (caller.kind !== 'identity' || !caller.isOwner || caller.signedInAt === undefined) return false
+  return caller.tokenUse === 'login' || caller.tokenUse === 'access'
+}
+
 export function hasRole(caller: Caller, role: CommunityRole): boolean {
   return caller.kind === 'identity' && roleLevel(caller.role) >= roleLevel(role)
 }

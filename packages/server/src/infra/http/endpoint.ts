@@ -4,7 +4,7 @@ import type { Caller, Guest, Identified, KeyHolder, ReferenceGuest, Tenant } fro
 import type { Outgoing } from './raw-json.ts'
 
 /** The callers that reach a handler, by what its contract lets in. */
-type CallerOf<C extends Contract> = C['auth'] extends 'required'
+type CallerOf<C extends Contract> = C['auth'] extends 'required' | 'personal'
   ? C['guests'] extends true
     ? Identified | ReferenceGuest
     : C['identityKeys'] extends true

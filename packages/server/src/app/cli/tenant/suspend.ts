@@ -1,6 +1,6 @@
 import { audit } from '#features/audit/index.ts'
 import { findRelation } from '#features/relations/index.ts'
-import { revokeSessions } from '#features/sessions/index.ts'
+import { endSignIns } from '#features/sign-in/index.ts'
 import { type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -24,7 +24,7 @@ export const suspend: Command = {
         throw new Failure('E-STATE', { message: 'The base tenant administers the server and stays.' })
       if (await isUnsettled(program, tenant)) {
         const { clock } = services
-        const end = async (tx: Writer) => void (await revokeSessions({ ...identity, clock }, tx))
+        const end = (tx: Writer) => endSignIns({ ...identity, clock }, tx)
         await services.db.transact(tenant.tenantId, async (tx) => {
           await suspendTenant({ ...identity, clock, revokeSessions: end }, tx)
           await audit(services, tx, { event: 'tenant.suspended', details: { by: 'command line' } })

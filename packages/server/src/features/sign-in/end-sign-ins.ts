@@ -1,0 +1,50 @@
+import { exhaustReferences, removeReferences } from '#features/references/index.ts'
+import { personalMethods, type RevokeDeps, revokeSessions } from '#features/sessions/index.ts'
+import { endSignInEpoch } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { deleteChallenges, removePasskeys } from './passkey-store.ts'
+import { deleteQrSessions } from './qr-store.ts'
+
+/** The references with which a password can be set. */
+export const passwordReferences = ['password-reset', 'welcome', 'email-verify'] as const
+
+/** Ends what the owner of a tenant is signed in with, and what is on its way: sign-ins that were checked already, and
+ * references that could set the password. API keys are no sign-ins. */
+export async function endOwnSessions(deps: RevokeDeps, tx: Writer, { idTag }: Tenant): Promise<void> {
+  await endSignInEpoch(tx)
+  await exhaustReferences(tx, passwordReferences)
+  await revokeSessions(deps, tx, { callerTag: idTag, methods: personalMethods })
+}
+
+/** Ends what anybody is signed in with at the tenant of `tx`, visitors included, and what is on its way. API keys, passkeys
+ * and links to files stay, and are good for nothing while the tenant is suspended. */
+export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
+  await endSignInEpoch(tx)
+  await exhaustReferences(tx, passwordReferences)
+  await revokeSessions(deps, tx, { methods: [...personalMethods, 'proxy'] })
+  await deletePending(tx)
+}
+
+/** Ends the sessions of a tenant's owner with all else that lets in or acts for them: API keys and passkeys. */
+export async function endOwnCredentials(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
+  await endOwnSessions(deps, tx, tenant)
+  await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: ['apikey'] })
+  await removePasskeys(tx)
+}
+
+/** Ends everything with which anybody got into the tenant of `tx` up to now: what was made before the owner was known. Names
+ * that a provider gave to others are theirs. */
+export async function endEverything(deps: RevokeDeps, tx: Writer): Promise<void> {
+  await endSignInEpoch(tx)
+  await exhaustReferences(tx, passwordReferences)
+  await removeReferences(tx, ['share.file', 'invite'])
+  await revokeSessions(deps, tx)
+  await removePasskeys(tx)
+  await deletePending(tx)
+}
+
+async function deletePending(tx: Writer): Promise<void> {
+  await deleteQrSessions(tx, Number.MAX_SAFE_INTEGER)
+  await deleteChallenges(tx)
+}
