@@ -83,10 +83,19 @@ export const activateIdentity = contract({
   method: 'POST',
   path: '/api/idp/activate',
   summary: 'Make a name its owner’s, with the reference that was mailed',
-  description: 'From then on its registrar has no more to say about it.',
+  description:
+    'From then on its registrar may read it, without the e-mail address, and change nothing. Keys that were made before end.',
   auth: 'none',
   bucket: 'idp',
-  body: { kind: 'json', schema: Type.Object({ refId: Type.String({ maxLength: 64 }) }) },
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      refId: Type.String({ maxLength: 64 }),
+      keepKeys: Type.Optional(
+        Type.Boolean({ description: 'Keep the keys that were made while it was pending; false when absent' }),
+      ),
+    }),
+  },
   reply: {
     kind: 'data',
     status: 200,

@@ -1,4 +1,5 @@
 import {
+  activateIdentity,
   allContracts,
   createIdentityKey,
   deleteIdentityKey,
@@ -12,7 +13,7 @@ import {
   updateManagedIdentity,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NameProvider } from '#harness/name-provider.ts'
+import { mailbox, NameProvider } from '#harness/name-provider.ts'
 
 const alice = 'alice.localhost'
 const bob = 'bob.localhost'
@@ -134,6 +135,29 @@ describe('a key of an identity', () => {
         status: 400,
         code: 'E-VALIDATION',
       })
+  })
+
+  test('that was made before the activation ends with it, unless the owner keeps it', async () => {
+    for (const keepKeys of [undefined, false, true]) {
+      const id = fresh()
+      const { apiKey, idTag } = await names.register(id, { createApiKey: true, ownerIdTag: carol })
+      const registrar = await names.visit(alice)
+      const { data: made } = await registrar.call(createIdentityKey, { body: { idTag } })
+      const refId = await names.refIdFor(mailbox(id))
+      await names
+        .with()
+        .call(activateIdentity, { body: { refId, ...(keepKeys === undefined ? {} : { keepKeys }) } })
+      for (const key of [apiKey, made.plaintextKey]) {
+        const reading = names.with(key).call(getManagedIdentity, { params: { id } })
+        if (keepKeys) expect((await reading).data.status).toBe('active')
+        else await expect(reading).rejects.toMatchObject(unauthenticated)
+      }
+      for (const change of [
+        registrar.call(createIdentityKey, { body: { idTag } }),
+        registrar.call(updateManagedIdentity, { params: { id }, body: { dyndns: true } }),
+      ])
+        await expect(change).rejects.toMatchObject(forbidden)
+    }
   })
 
   test('that was invented is refused', async () => {

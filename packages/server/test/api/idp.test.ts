@@ -416,6 +416,28 @@ describe('a name', () => {
     ])
   })
 
+  test('that is active shows its registrar no mail address, nor finds it by that', async () => {
+    const id = fresh()
+    await names.register(id, { ownerIdTag: carol })
+    const addressFor = async (asker: string) =>
+      (await (await clientOf(asker)).call(getManagedIdentity, { params: { id } })).data.email
+    const listed = async (asker: string, query: object) =>
+      (await (await clientOf(asker)).call(listManagedIdentities, { query })).data.filter(({ idTag }) =>
+        idTag.startsWith(`${id}.`),
+      )
+    expect(await addressFor(alice)).toBe(mailbox(id))
+    expect(await listed(alice, { email: mailbox(id) })).toHaveLength(1)
+    await names.activate(await names.refIdFor(mailbox(id)))
+    expect(await addressFor(alice)).toBeUndefined()
+    expect((await listed(alice, { limit: 200 }))[0]).not.toHaveProperty('email')
+    for (const query of [{ email: mailbox(id) }, { q: mailbox(id) }, { q: '@example', cursor: '' }])
+      expect(await listed(alice, query)).toEqual([])
+    for (const asker of [carol, names.idTag]) {
+      expect(await addressFor(asker)).toBe(mailbox(id))
+      expect(await listed(asker, { email: mailbox(id) })).toMatchObject([{ email: mailbox(id) }])
+    }
+  })
+
   test('that is suspended obeys the provider alone, until that ends it', async () => {
     const id = fresh()
     await names.registerActive(id, { ownerIdTag: carol })

@@ -1,17 +1,29 @@
 import { type IdTag, parseRefId } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { consumeReference } from '#features/references/index.ts'
+import { consumeReference, exhaustReferences } from '#features/references/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { deleteKeysOf } from './identity-key-store.ts'
 import { activeSecs, type ManagedIdentity } from './managed-identity.ts'
 import { findIdentity, updateIdentity } from './managed-identity-store.ts'
 
-/** Makes a pending identity its owner's, who has shown the reference that was mailed. */
+/** Makes a pending identity its owner's, who has shown the reference that was mailed. Nothing else that was made before is
+ * good any more: its registrar had it, who may be anybody. The owner may keep the keys. */
 export async function activateIdentity(
   deps: { readonly db: Database; readonly clock: Clock },
-  { tenant, refId: text, ip }: { readonly tenant: Tenant; readonly refId: string; readonly ip: string },
+  {
+    tenant,
+    refId: text,
+    keepKeys = false,
+    ip,
+  }: {
+    readonly tenant: Tenant
+    readonly refId: string
+    readonly keepKeys?: boolean
+    readonly ip: string
+  },
 ): Promise<ManagedIdentity> {
   const refId = parseRefId(text)
   if (!refId) throw new Failure('E-NOTFOUND')
@@ -24,7 +36,9 @@ export async function activateIdentity(
     const active = { ...identity, status: 'active', updatedAt: now, expiresAt: now + activeSecs } as const
     await updateIdentity(tx, active)
     const { idTag } = active
-    await audit(deps, tx, { event: 'identity.activated', ip, details: { idTag } })
+    await exhaustReferences(tx, ['idp-activate'], idTag)
+    if (!keepKeys) await deleteKeysOf(tx, idTag)
+    await audit(deps, tx, { event: 'identity.activated', ip, details: { idTag, keepKeys } })
     return active
   })
 }

@@ -3,6 +3,7 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type Ask, getManaged, type Managed, seen } from './find-managed.ts'
+import { findKey } from './identity-key-store.ts'
 import { countMove } from './idp-buckets.ts'
 import { acceptAddress, activeSecs, assertMayChange, type ManagedIdentity } from './managed-identity.ts'
 import { updateIdentity } from './managed-identity-store.ts'
@@ -29,6 +30,8 @@ export async function setAddress(
   const { identity: found } = await getManaged(deps.db.reader(tenant.tenantId), request)
   await countMove(deps, { tenantId: tenant.tenantId, idTag: found.idTag })
   return deps.db.transact(tenant.tenantId, async (tx) => {
+    // It may have ended since it was shown.
+    if (caller.kind === 'key' && !(await findKey(tx, caller.keyId))) throw new Failure('E-AUTH-UNAUTH')
     const { identity, standing } = await getManaged(tx, request)
     assertMayChange(standing, identity)
     const now = nowSecs(deps.clock)

@@ -2,6 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import type { MakeReferenceDeps } from '#features/references/index.ts'
 import { findEffectiveRelation } from '#features/relations/index.ts'
+import { assertSessionLives } from '#features/sessions/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -94,6 +95,7 @@ async function store(
 ): Promise<Created> {
   const { tenant, caller, key, lang, ip } = request
   const { idTag, ownerTag } = identity
+  await assertSessionLives(deps, tx, caller)
   // Looked at again where nobody else can come between: of many who ask for a name at once one gets it.
   if ((await isGiven(tx, { tenant, idTag })) || (await isAtRest(deps, tx, askerOf(request))))
     throw new Failure('E-PROFILE-EXISTS')

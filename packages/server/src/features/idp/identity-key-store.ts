@@ -158,6 +158,15 @@ export async function deleteKey(tx: Writer, keyId: number): Promise<void> {
     .execute()
 }
 
+export async function deleteKeysOf(tx: Writer, idTag: IdTag): Promise<void> {
+  await tx
+    .tables<KeyTables>()
+    .deleteFrom('identity_keys')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', idTag)
+    .execute()
+}
+
 function fromRow(row: Selectable<KeyTable>): IdentityKey {
   return {
     keyId: row.key_id,

@@ -1,6 +1,6 @@
 import type { IdTag, OffsetPage } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { isApiKey, newApiKey, secretHash } from '#features/sessions/index.ts'
+import { assertSessionLives, isApiKey, newApiKey, secretHash } from '#features/sessions/index.ts'
 import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -71,6 +71,7 @@ export async function createKey(
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
   return deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
     const { identity, standing } = await getManaged(tx, { tenant, caller, id })
     assertMayChange(standing, identity)
     const { idTag } = identity

@@ -22,8 +22,8 @@ function publicEndpoints(deps: IdpDeps): Endpoint[] {
       available: await isAvailable(deps, { tenant, caller, idTag }),
       idTag,
     })),
-    bind(contracts.activateIdentity, async ({ tenant, body: { refId }, ip }) => {
-      const { idTag, status, address = null } = await activateIdentity(deps, { tenant, refId, ip })
+    bind(contracts.activateIdentity, async ({ tenant, body, ip }) => {
+      const { idTag, status, address = null } = await activateIdentity(deps, { tenant, ...body, ip })
       return { idTag, status, address }
     }),
   ]

@@ -1,5 +1,5 @@
 import type { CursorPage, IdTag, ManagedStatus, OffsetPage } from '@kith/protocol'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { contains, keysetPage, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { ManagedIdentity } from './managed-identity.ts'
 
@@ -163,13 +163,21 @@ function matching(reader: Reader, filter: IdentityFilter) {
         row.and([row('id_tag', '=', visibleTo), row('owner_tag', 'is', null)]),
       ]),
     )
-  if (email !== undefined) query = query.where(contains(dialect, 'email', email))
+  const inAddress = (text: string) =>
+    visibleTo === undefined
+      ? contains(dialect, 'email', text)
+      : sql<boolean>`(${contains(dialect, 'email', text)} and ${seesAddress(visibleTo)})`
+  if (email !== undefined) query = query.where(inAddress(email))
   if (registrarTag !== undefined) query = query.where('registrar_tag', '=', registrarTag)
   if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
   if (status !== undefined) query = query.where('status', '=', status)
-  if (q !== undefined)
-    query = query.where((row) => row.or([contains(dialect, 'id_tag', q), contains(dialect, 'email', q)]))
+  if (q !== undefined) query = query.where((row) => row.or([contains(dialect, 'id_tag', q), inAddress(q)]))
   return query
+}
+
+/** The rule of `shownTo`, for lists: what is not shown is not searched. */
+function seesAddress(idTag: IdTag) {
+  return sql<boolean>`(status = 'pending' or owner_tag = ${idTag} or (id_tag = ${idTag} and owner_tag is null))`
 }
 
 /** Those of all providers whose time is over, the first ones first. Suspended ones stay. */

@@ -64,6 +64,13 @@ export function assertMayChange(standing: Standing, { status }: Pick<ManagedIden
   if (status === 'suspended') throw new Failure('E-STATE', { message: 'This name is suspended.' })
 }
 
+/** The identity as the standing shows it: the address of its owner is no longer for who registered it. */
+export function shownTo(standing: Standing, identity: ManagedIdentity): ManagedIdentity {
+  if (standing !== 'registrar' || identity.status === 'pending') return identity
+  const { email: _, ...shown } = identity
+  return shown
+}
+
 /** The address of a server in its one spelling. */
 export function acceptAddress(text: string, idTag: IdTag): string {
   if (isIP(text) === 4) return text

@@ -17,6 +17,7 @@ const english = {
   newPassword: 'New password',
   newPasswordHint: 'At least 8 characters.',
   repeatPassword: 'The same again',
+  signOutEverything: 'Also end API keys and remove passkeys',
   signOut: 'Sign out',
   sessions: 'Where you are signed in',
   passkeys: 'Passkeys',
@@ -44,6 +45,7 @@ const english = {
   activate: 'Activate a name',
   activateHint: 'Somebody, hopefully you, chose a name here. The mail says which one, and whose it will be.',
   activateName: 'Activate it',
+  keepKeys: 'Keep the keys that were made with it: a machine of mine uses one',
   found: 'Found a community',
   foundHint: 'You will lead it. It gets a name of its own on the web, which cannot be changed later.',
   communityName: 'What it is called',
@@ -143,6 +145,7 @@ const german: typeof english = {
   newPassword: 'Neues Passwort',
   newPasswordHint: 'Mindestens 8 Zeichen.',
   repeatPassword: 'Noch einmal dasselbe',
+  signOutEverything: 'Auch API-Schlüssel beenden und Passkeys entfernen',
   signOut: 'Abmelden',
   sessions: 'Wo Sie angemeldet sind',
   passkeys: 'Passkeys',
@@ -171,6 +174,7 @@ const german: typeof english = {
   activateHint:
     'Jemand, hoffentlich Sie, hat hier einen Namen gewählt. In der Mail steht, welchen, und wem er gehören wird.',
   activateName: 'Aktivieren',
+  keepKeys: 'Die damit angelegten Schlüssel behalten: ein Gerät von mir benutzt einen',
   found: 'Eine Gemeinschaft gründen',
   foundHint:
     'Sie werden sie leiten. Sie bekommt einen eigenen Namen im Netz, der sich später nicht ändern lässt.',

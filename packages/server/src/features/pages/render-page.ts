@@ -103,6 +103,7 @@ function setPasswordMain(texts: PageTexts, idTag: string): string {
 <p id="password-hint" class="hint">${texts.newPasswordHint}</p>
 <label for="repeated">${texts.repeatPassword}</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required>
+<label class="choice" id="everything-line" hidden><input type="checkbox" id="everything" checked> ${texts.signOutEverything}</label>
 <button type="submit">${texts.setPassword}</button>
 </form>`
 }
@@ -136,6 +137,7 @@ function activateMain(texts: PageTexts): string {
   return `<h1>${texts.activate}</h1>
 <form id="activate-form" method="post">
 <p class="hint">${texts.activateHint}</p>
+<label class="choice"><input type="checkbox" id="keep-keys"> ${texts.keepKeys}</label>
 <button type="submit">${texts.activateName}</button>
 </form>`
 }

@@ -9,7 +9,9 @@ if (refId === null) {
 
 onSubmit('activate-form', async () => {
   say(text('working'))
-  const { idTag } = await call('POST', '/api/idp/activate', { body: { refId } })
+  const { idTag } = await call('POST', '/api/idp/activate', {
+    body: { refId, keepKeys: element('keep-keys').checked },
+  })
   // The token is used up: it need not stay in the history.
   history.replaceState(null, '', location.pathname)
   element('activate-form').hidden = true
