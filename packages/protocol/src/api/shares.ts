@@ -22,8 +22,10 @@ export const ShareView = Type.Object({
   expiresAt: Nullable(IsoTime),
   createdBy: Type.String(),
   createdAt: IsoTime,
-  refId: Type.Optional(Type.String({ description: 'Of a link: the reference that it is' })),
-  url: Type.Optional(Type.String({ description: 'Of a link' })),
+  refId: Type.Optional(
+    Type.String({ description: 'Of a link: the reference that it is, for who may manage that' }),
+  ),
+  url: Type.Optional(Type.String({ description: 'Of a link, where there is `refId`' })),
 })
 export type ShareView = Static<typeof ShareView>
 
@@ -36,7 +38,7 @@ export const listFileShares = contract({
   tag,
   summary: 'To whom a file is shared',
   auth: 'required',
-  scope: 'read:files',
+  scope: 'admin:files',
   params: fileParam,
   reply: { kind: 'data', status: 200, schema: Type.Array(ShareView) },
   errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND'],
@@ -91,7 +93,7 @@ export const listShares = contract({
   tag,
   summary: 'The shares of a subject: the caller’s own, or those of files that the caller may write',
   auth: 'required',
-  scope: 'read:files',
+  scope: 'admin:files',
   query: Type.Object({
     subjectId: Type.String({ minLength: 1, maxLength: 253 }),
     subjectType: Type.Optional(Words(shareSubjects)),

@@ -7,8 +7,8 @@ import {
   type ShareView,
 } from '@kith/protocol'
 import { findFileViewer, getFile, writeLevel } from '#features/files/index.ts'
-import { findReferenceByHash } from '#features/references/index.ts'
-import type { Tenant } from '#infra/caller/index.ts'
+import { findReferenceByHash, mayManage } from '#features/references/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
 import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -30,13 +30,13 @@ export function shareEndpoints(deps: ShareEndpointDeps): Endpoint[] {
     bind(listFileShares, async ({ tenant, caller, params: { fileId } }) => {
       await getFile(deps, { tenant, caller, fileId }, writeLevel)
       const shares = await listSharesOf(deps.db.reader(tenant.tenantId), fileId, nowSecs(deps.clock))
-      return await viewsOf(deps, tenant, shares)
+      return await viewsOf(deps, { tenant, caller }, shares)
     }),
     bind(createShareContract, async ({ tenant, caller, params: { fileId }, body }) => {
       const { subjectType, subjectId, permission, expiresAt } = body
       const grant = { tenant, caller, fileId, subjectType, subjectId, permission, expiresAt }
       const { share, isNew } = await grantShare(deps, grant)
-      const [view] = await viewsOf(deps, tenant, [share])
+      const [view] = await viewsOf(deps, { tenant, caller }, [share])
       if (!view) throw new TypeError('a share has one view')
       return new Reshaped(view, { status: isNew ? 201 : 200 })
     }),
@@ -55,27 +55,34 @@ export function shareEndpoints(deps: ShareEndpointDeps): Endpoint[] {
         offset === undefined
           ? await listSharesTo(reader, { ...listing, cursor })
           : await listSharesToFrom(reader, { ...listing, offset })
-      return { ...page, items: await viewsOf(deps, tenant, items) }
+      return { ...page, items: await viewsOf(deps, { tenant, caller }, items) }
     }),
   ]
 }
 
+interface Asker {
+  readonly tenant: Tenant
+  readonly caller: Caller
+}
+
 async function viewsOf(
   deps: ShareEndpointDeps,
-  tenant: Tenant,
+  asker: Asker,
   shares: readonly Share[],
 ): Promise<ShareView[]> {
   const views: ShareView[] = []
-  for (const share of shares) views.push(shareView(share, await findLink(deps, tenant, share)))
+  for (const share of shares) views.push(shareView(share, await findLink(deps, asker, share)))
   return views
 }
 
+/** The link that a share is: for whoever may manage the reference, who might use it as long as it lives. */
 async function findLink(
   { db, vault, serverUrlOf }: ShareEndpointDeps,
-  tenant: Tenant,
+  { tenant, caller }: Asker,
   { refHash }: Share,
 ): Promise<Link | undefined> {
   if (refHash === undefined) return undefined
   const reference = await findReferenceByHash(vault, db.reader(tenant.tenantId), refHash)
-  return reference && { refId: reference.refId, url: `${serverUrlOf(tenant)}/shared/${reference.refId}` }
+  if (!reference || !mayManage(caller, reference)) return undefined
+  return { refId: reference.refId, url: `${serverUrlOf(tenant)}/shared/${reference.refId}` }
 }

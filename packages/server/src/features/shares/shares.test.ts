@@ -1,4 +1,4 @@
-import type { FileId, IdTag } from '@kith/protocol'
+import { type FileId, type IdTag, parseScope } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { addSharedFile, sweepCopies } from '#features/files/index.ts'
 import { findReference } from '#features/references/index.ts'
@@ -372,6 +372,30 @@ onSqlite('A link', (open) => {
     expect((await list(lab, fileId)).json.data).toEqual([data])
     expect(await canRead(lab, fileId, { as: holder(`file:${fileId}:write`, data.refId) })).toBe(true)
     expect(lab.notices).toEqual([])
+  })
+
+  test('is told to nobody who may not manage the reference', async () => {
+    const lab = await openLab()
+    const fileId = await make(lab)
+    const { refId, url, ...plain } = (await share(lab, fileId, link('W'))).json.data
+    await share(lab, fileId, toBob('W'))
+    const scoped = (scope: string) => ({ ...owner, scope: parseScope(scope) })
+    const whole = { ...plain, refId, url }
+    for (const [as, seen] of [
+      [scoped('admin'), whole],
+      [scoped('admin:files admin:refs'), whole],
+      [scoped('admin:files'), plain],
+      [scoped('admin:files write:refs read'), plain],
+      // The link would outlive what Bob may do himself.
+      [identity(bobTag, alice), plain],
+    ] as const) {
+      expect((await list(lab, fileId, { as: as as never })).json.data[0]).toEqual(seen)
+      const { data } = (await lab.send('GET', '/api/shares?subjectId=for%20the%20team', { as: as as never }))
+        .json
+      expect(data).toEqual([seen])
+    }
+    const changed = await share(lab, fileId, link('R'), { as: scoped('admin:files') as never })
+    expect(changed.json.data).toEqual({ ...plain, permission: 'R' })
   })
 
   test('keeps its address when it is changed, and what was given out is worth what it says now', async () => {
