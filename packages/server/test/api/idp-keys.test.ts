@@ -1,12 +1,14 @@
 import {
   activateIdentity,
   allContracts,
+  createApiKey,
   createIdentityKey,
   deleteIdentityKey,
   deleteManagedIdentity,
   getAccessToken,
   getIdentityKey,
   getManagedIdentity,
+  getProxyToken,
   listIdentityKeys,
   putSetting,
   setIdentityAddress,
@@ -265,6 +267,19 @@ describe('keys', () => {
       if (status === 403) await expect(made).rejects.toMatchObject(forbidden)
       else expect((await made).data.apiKey.idTag).toBe(pending.idTag)
     }
+  })
+
+  test('are made by no API key, also from elsewhere', async () => {
+    const id = fresh()
+    await names.registerActive(id, { ownerIdTag: carol })
+    const body = { idTag: `${id}.names.localhost` }
+    const keyOf = async (idTag: string) =>
+      (await (await names.server.as(idTag)).call(createApiKey, { body: { name: 'ci' } })).data.key
+    const ofCarol = await names.server
+      .client(carol, await keyOf(carol))
+      .call(getProxyToken, { query: { target: names.idTag } })
+    for (const bearer of [await keyOf(names.idTag), ofCarol.data.token])
+      await expect(names.with(bearer).call(createIdentityKey, { body })).rejects.toMatchObject(forbidden)
   })
 
   test('are twenty for one identity at most, in pages', async () => {

@@ -56,7 +56,7 @@ export async function addKey(
   return { key, plaintext }
 }
 
-/** A key of the named identity, or of the caller's own. */
+/** A key of the named identity, or of the caller's own. Keys make no keys. */
 export async function createKey(
   deps: Deps,
   input: Asker & {
@@ -67,6 +67,8 @@ export async function createKey(
   },
 ): Promise<{ readonly key: IdentityKey; readonly plaintext: string }> {
   const { tenant, caller, idTag: id = caller.idTag, expiresAt, ip } = input
+  // It would outlive the key that made it.
+  if (caller.tokenUse === 'apikey') throw new Failure('E-AUTH-FORBIDDEN')
   const name = input.name === undefined ? undefined : acceptName(input.name)
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
