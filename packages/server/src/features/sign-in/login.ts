@@ -38,12 +38,12 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
   const { tenant, idTag, password, device } = input
   const { isBase } = await getActiveTenant(deps, tenant)
   const reader = db.reader(tenant.tenantId)
-  const epoch = await getSignInEpoch(reader)
   const isKnown = await hasSignedInFrom(reader, tenant.idTag, device.ip)
   const place = rateKeyOf(device.ip)
   const buckets = signInBuckets(tenant.tenantId, serverTenant, { idTag, place, isKnown })
   const turn = isKnown ? undefined : signInTurn(tenant.tenantId, { idTag, place })
   await countAttempt(deps, buckets, turn)
+  const epoch = await getSignInEpoch(reader)
   const account = await findAccount(reader)
   const ownHash = idTag === tenant.idTag ? account?.passwordHash : undefined
   const { isRight, isOutdated } = await deps.passwords.check(password, ownHash)

@@ -73,9 +73,9 @@ export async function loginWithPasskey(
   { tenant, device, answer }: { tenant: Tenant; device: Device; answer: PasskeyAnswer },
 ): Promise<LoginSession> {
   const reader = deps.db.reader(tenant.tenantId)
-  const epoch = await getSignInEpoch(reader)
   const { buckets, turn } = await roomFor(reader, tenant, device)
   await countAttempt(deps, buckets, turn)
+  const epoch = await getSignInEpoch(reader)
   const passkeys = await listPasskeys(reader)
   const passkey = passkeys.find(({ keyId }) => keyId === answer.id)
   const counter = passkey && (await verify(deps, { tenant, answer, passkey }))
