@@ -9,13 +9,14 @@ import type { SessionEvent } from '#features/sessions/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { type Config, publicUrlOf } from '#infra/config/index.ts'
+import { publicUrlOf } from '#infra/config/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { openBusFeature, tellingActions } from './bus-features.ts'
 import { actionPorts, wireActions } from './federation-features.ts'
 import { type FileFeatures, openFileFeatures } from './file-features.ts'
+import { assertStorable } from './full-disk.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
@@ -64,7 +65,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
       ...domainBlockEndpoints({ ...services, domainBlocks }),
       ...idp.endpoints,
     ],
-    hooks: hooksOf(identity, idp, services.config),
+    hooks: hooksOf(identity, idp, services),
     findRegistration: registrationFinder(services, identity),
     isProvider: idp.isProvider,
     bus,
@@ -79,7 +80,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
 function hooksOf(
   { tenants, authenticator, defaultTenant }: IdentityFeatures,
   idp: IdentityProvider,
-  { publicUrl, baseIdTag }: Config,
+  { config: { publicUrl, baseIdTag }, diskReserve }: Services,
 ): HttpHooks {
   const soleHost = publicUrl.servesEveryTenant
     ? undefined
@@ -94,6 +95,7 @@ function hooksOf(
       (await idp.findKeyHolder(tenant, bearer)) ??
       (await authenticator.authenticate({ tenant, bearer, ip })).caller,
     hasFeature: (tenant) => idp.isProvider(tenant),
+    assertStorable: (contract) => assertStorable(diskReserve, contract),
   }
 }
 

@@ -14,7 +14,7 @@ import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { assertCanBeServed } from './served-tenants.ts'
 import type { Services } from './services.ts'
-import { lifetimesOf } from './settings-ports.ts'
+import { diskReserveOf, lifetimesOf } from './settings-ports.ts'
 
 /** On which processes tell each other what must not be believed from memory. */
 export const forgottenChannel = 'forgotten'
@@ -36,6 +36,7 @@ export function openIdentityFeatures(
 ) {
   const { db, clock, config, vault, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })
+  services.diskReserve.follow(() => diskReserveOf(settings))
   const tenants = openTenants({ db, clock })
   const identities = withoutBlocked(openIdentityCache(services, addresses, tenants), tenants, domainBlocks)
   const lastUse = new LastUse(db, clock)

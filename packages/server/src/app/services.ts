@@ -5,6 +5,7 @@ import { type BlobStore, openDiskBlobs, openS3Blobs } from '#infra/blobs/index.t
 import { type NodeBus, openLocalBus, openRedisBus } from '#infra/bus/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { type Database, openDatabase } from '#infra/db/index.ts'
+import { DiskReserve } from '#infra/disk/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
 import { createEgress, type Egress, Rounds, type UrlCheck } from '#infra/egress/index.ts'
 import { type Images, openImages } from '#infra/images/index.ts'
@@ -39,6 +40,7 @@ export interface Services {
   readonly signingKeys: SigningKeys
   readonly tokenSecrets: TokenSecrets
   readonly jobs: JobQueue
+  readonly diskReserve: DiskReserve
   readonly blobs: BlobStore
   readonly partials: PartialFiles
   readonly images: Images
@@ -63,7 +65,8 @@ export async function openServices(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   await finishRestore(config.dataDir)
   const metrics = openMetrics()
-  const db = await openDatabase({ url: config.database.url.reveal(), migrations, clock, logger, metrics })
+  const url = config.database.url.reveal()
+  const db = await openDatabase({ url, migrations, clock, logger, metrics, hasBallast: true })
   const vault = await openServerVault(config, { db, clock }).catch(async (error) => {
     await db.close()
     throw error
@@ -74,9 +77,16 @@ export async function openServices(
   // The same after a restart, so that the jobs which the former process had leased go on at once.
   const nodeId = `${hostname()} ${config.dataDir}`
   const jobs = openJobs({ db, clock, logger, metrics, nodeId })
-  const blobs = await openBlobs(config, { clock, logger })
+  const diskReserve = new DiskReserve(config.database.kind === 'sqlite' ? config.database.path : undefined)
+  const keepFreeBytes = diskReserve.bytes
+  const blobs = await openBlobs(config, { clock, logger, keepFreeBytes })
   // Not in `tmp`, where the processes that decode pictures may write.
-  const partials = await openPartialFiles({ dir: join(config.dataDir, 'uploads'), clock, logger })
+  const partials = await openPartialFiles({
+    dir: join(config.dataDir, 'uploads'),
+    clock,
+    logger,
+    keepFreeBytes,
+  })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })
   const { dns, egress, rounds } = openOutside(config)
@@ -93,6 +103,7 @@ export async function openServices(
     signingKeys,
     tokenSecrets,
     jobs,
+    diskReserve,
     blobs,
     partials,
     images,
@@ -141,11 +152,16 @@ export function openOutside({ federation }: Config): Pick<Services, 'dns' | 'egr
 /** Opens the store of bytes that the configuration names. */
 export async function openBlobs(
   config: Config,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  {
+    clock,
+    logger,
+    keepFreeBytes,
+  }: { clock: Clock; logger: Logger; keepFreeBytes?: (() => Promise<number>) | undefined },
 ): Promise<BlobStore> {
   const { blobStore: location, s3Credentials: credentials } = config
-  if (location.kind === 'file') return await openDiskBlobs({ dir: location.path, clock, logger })
+  if (location.kind === 'file')
+    return await openDiskBlobs({ dir: location.path, clock, logger, keepFreeBytes })
   if (!credentials) throw new TypeError('the configuration of S3 comes with its keys')
   const stagingDir = join(config.dataDir, 'staging')
-  return await openS3Blobs({ location, credentials, stagingDir, clock, logger })
+  return await openS3Blobs({ location, credentials, stagingDir, clock, logger, keepFreeBytes })
 }

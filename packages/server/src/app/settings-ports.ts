@@ -1,7 +1,7 @@
 import type { StorageLimits } from '#features/files/index.ts'
 import type { TokenLifetimes } from '#features/sessions/index.ts'
 import type { SettingName, Settings } from '#features/settings/index.ts'
-import type { TenantId } from '#infra/db/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
 
 /** How long what is handed out lives. */
 export async function lifetimesOf(settings: Settings, tenantId: TenantId): Promise<TokenLifetimes> {
@@ -25,6 +25,11 @@ export async function storageLimitsOf(settings: Settings, tenantId: TenantId): P
     maxStorageBytes: Math.ceil(storageGb * 1024 ** 3),
     maxFileBytes: Math.ceil(fileMb * 1024 ** 2),
   }
+}
+
+/** What files leave free on the disk. */
+export async function diskReserveOf(settings: Settings): Promise<number> {
+  return (await settings.find(serverTenant, 'limits.disk_reserve_mb')) * 1024 ** 2
 }
 
 const loginSettings: readonly SettingName[] = ['theme', 'language', 'fontSize', 'notifications', 'darkMode']

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ClockedProcess } from '#harness/clocked-process.ts'
+import { type ClockedPlace, ClockedProcess } from '#harness/clocked-process.ts'
 import { localFetch } from '#harness/local-fetch.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
-import { canMount, onSmallDisk, SmallDisk } from '#harness/small-disk.ts'
+import { canMount, LastingDisk } from '#harness/small-disk.ts'
 import { testPassword } from '#harness/test-server.ts'
 
 const baseTag = 'home.localhost'
@@ -20,30 +20,42 @@ const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 /** A server whose data directory is on a disk that the test fills. */
 class Site {
-  readonly disk: SmallDisk
-  readonly #process: ClockedProcess
+  readonly disk: LastingDisk
   readonly #dir: string
+  readonly #place: Omit<ClockedPlace, 'nowMs'>
+  #process: ClockedProcess
   #bearer = ''
 
-  private constructor(process: ClockedProcess, dir: string) {
-    this.#process = process
+  private constructor(disk: LastingDisk, dir: string, started: Started) {
+    this.disk = disk
     this.#dir = dir
-    this.disk = new SmallDisk(process.pid, join(dir, 'small'))
+    this.#place = started.place
+    this.#process = started.process
   }
 
-  static async start(database: 'elsewhere' | 'on the disk'): Promise<Site> {
+  static async start(database: 'elsewhere' | 'on the disk', reserveMegabytes = 0): Promise<Site> {
     const dir = await mkdtemp(join(tmpdir(), 'kith-full-'))
     const small = join(dir, 'small')
     await mkdir(small)
     const env = { DATABASE_URL: `sqlite:${join(database === 'elsewhere' ? dir : small, 'kith.db')}` }
     const place = { baseIdTag: baseTag, dataDir: join(small, 'data'), linkPort: 1, identityHosts: {}, env }
-    const process = await ClockedProcess.start({ ...place, nowMs: Date.now() }, (command) =>
-      onSmallDisk(small, diskMegabytes, command),
-    )
-    const site = new Site(process, dir)
-    const login = JSON.stringify({ idTag: baseTag, password: testPassword })
-    site.#bearer = (await site.ask<{ token: string }>('POST', '/api/auth/login', login)).token
+    const disk = await LastingDisk.mount(small, diskMegabytes)
+    const site = new Site(disk, dir, { place, process: await startOn(disk, place) })
+    await site.signIn()
+    const body = JSON.stringify({ value: reserveMegabytes })
+    expect((await site.send('PUT', '/api/settings/limits.disk_reserve_mb', { body })).status).toBe(200)
     return site
+  }
+
+  async signIn(): Promise<void> {
+    const login = JSON.stringify({ idTag: baseTag, password: testPassword })
+    this.#bearer = (await this.ask<{ token: string }>('POST', '/api/auth/login', login)).token
+  }
+
+  /** Kills it, and starts it again on the same disk. */
+  async restart(): Promise<void> {
+    await this.#process.kill()
+    this.#process = await startOn(this.disk, this.#place)
   }
 
   send(method: string, path: string, init: RequestInit = {}): Promise<Response> {
@@ -64,6 +76,20 @@ class Site {
   ): Promise<string> {
     const headers = { 'content-type': type }
     return outcomeOf(await this.send('POST', `/api/files/${preset}/file`, { body, headers }))
+  }
+
+  async createUpload(length: number): Promise<string> {
+    const described = { 'upload-length': `${length}`, 'upload-metadata': 'filename YQ==,preset cmF3' }
+    const created = await this.send('POST', '/api/uploads', { headers: { ...tus, ...described } })
+    return created.headers.get('location') ?? (await outcomeOf(created))
+  }
+
+  async sendRest(path: string, content: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const { headers } = await this.send('HEAD', path, { headers: tus })
+    const offset = headers.get('upload-offset') ?? ''
+    const described = { 'content-type': 'application/offset+octet-stream', 'upload-offset': offset }
+    const body = content.subarray(Number(offset))
+    return await this.send('PATCH', path, { headers: { ...tus, ...described }, body })
   }
 
   async digestOf(fileId: string): Promise<string> {
@@ -96,9 +122,18 @@ class Site {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process.kill()
+    await this.disk[Symbol.asyncDispose]()
     await rm(this.#dir, { recursive: true, force: true })
   }
 }
+
+interface Started {
+  readonly place: Omit<ClockedPlace, 'nowMs'>
+  readonly process: ClockedProcess
+}
+
+const startOn = (disk: LastingDisk, place: Started['place']) =>
+  ClockedProcess.start({ ...place, nowMs: Date.now() }, (command) => disk.within(command))
 
 async function outcomeOf(response: Response): Promise<string> {
   const { data, error } = (await response.json()) as { data?: { fileId: string }; error?: { code: string } }
@@ -153,33 +188,21 @@ function underFiles(): void {
     expect(await send()).toMatch(/^b1~/)
   })
 
-  test('leaves a resumable upload where it was, to go on when there is room', async () => {
+  test('takes the room of a resumable upload back, which goes on when there is room', async () => {
     const content = randomBytes(3 * megabyte)
-    const created = await site.send('POST', '/api/uploads', {
-      headers: {
-        ...tus,
-        'upload-length': `${content.length}`,
-        'upload-metadata': 'filename YQ==,preset cmF3',
-      },
-    })
-    const path = created.headers.get('location') ?? ''
-    const sendRest = async () => {
-      const { headers } = await site.send('HEAD', path, { headers: tus })
-      const offset = headers.get('upload-offset') ?? ''
-      const described = { 'content-type': 'application/offset+octet-stream', 'upload-offset': offset }
-      return await site.send('PATCH', path, {
-        headers: { ...tus, ...described },
-        body: content.subarray(Number(offset)),
-      })
-    }
+    const path = await site.createUpload(content.length)
     // Too little for all pieces, then enough for them and too little for the file that they become.
-    for (const leftBytes of [megabyte, 2.5 * megabyte]) {
+    for (const [leftBytes, remains] of [
+      [megabyte, []],
+      [4 * megabyte, [expect.any(String)]],
+    ] as const) {
       await site.disk.fill(leftBytes)
-      expect(await outcomeOf(await sendRest())).toBe(full)
+      expect(await outcomeOf(await site.sendRest(path, content))).toBe(full)
       await readsOn()
+      expect(await site.leftFiles()).toEqual(remains)
       await site.disk.makeRoom()
     }
-    const last = await sendRest()
+    const last = await site.sendRest(path, content)
     expect(await site.digestOf(last.headers.get('x-file-id') ?? '')).toBe(digest(content))
     expect(await site.leftFiles()).toEqual([])
   })
@@ -225,7 +248,7 @@ function underEverything(): void {
     const acknowledged: number[] = []
     const refused: number[] = []
     // The log of the database has room of its own for some.
-    for (let number = 1; refused.length < 3 && number < 150; number += 1) {
+    for (let number = 1; refused.length < 3 && number < 400; number += 1) {
       const status = await post(`${number} ${'x'.repeat(5000)}`)
       if (status === 201) acknowledged.push(number)
       else refused.push(status)
@@ -242,9 +265,68 @@ function underEverything(): void {
   })
 }
 
+function withReserve(): void {
+  let site: Site
+  beforeAll(async () => {
+    site = await Site.start('on the disk', 8)
+  }, 60_000)
+  afterAll(() => site?.[Symbol.asyncDispose]())
+
+  const post = async (text: string) => {
+    const body = JSON.stringify({ type: 'POST', visibility: 'F', content: { text } })
+    return outcomeOf(await site.send('POST', '/api/actions', { body }))
+  }
+
+  test('takes files up to the part that is kept, and everything else beyond it', async () => {
+    const small = randomBytes(megabyte)
+    await site.disk.fill(9.5 * megabyte)
+    const taken = await site.upload(small)
+    const path = await site.createUpload(megabyte / 4)
+    expect(path).toMatch(/^\/api\/uploads\//)
+    await site.disk.makeRoom()
+    await site.disk.fill(8 * megabyte)
+    const form = new FormData()
+    form.append('file', new Blob([small]), 'file.bin')
+    const sent = new Response(form)
+    const type = sent.headers.get('content-type') ?? ''
+    const before = await site.leftFiles()
+    expect(await site.upload(small)).toBe('507 E-QUOTA')
+    expect(await site.upload(new Uint8Array(await sent.arrayBuffer()), { type })).toBe('507 E-QUOTA')
+    expect(await site.createUpload(megabyte)).toBe('507 E-QUOTA')
+    expect(await outcomeOf(await site.sendRest(path, randomBytes(megabyte / 4)))).toBe('507 E-QUOTA')
+    expect(await site.leftFiles()).toEqual(before)
+    expect(await site.usage()).toMatchObject({ files: 1, usedBytes: megabyte })
+    expect(await post('there is room for words')).not.toContain('E-')
+    expect(await site.digestOf(taken)).toBe(digest(small))
+    await site.disk.makeRoom()
+    expect((await site.send('DELETE', path, { headers: tus })).status).toBe(204)
+    expect((await site.send('DELETE', `/api/files/${taken}`)).status).toBe(200)
+    expect((await site.send('DELETE', '/api/trash')).status).toBe(200)
+  })
+
+  test('on a full disk, started again or not, reads, signs in and deletes, and so recovers', async () => {
+    const files: string[] = []
+    for (let count = 0; count < 3; count += 1) files.push(await site.upload(randomBytes(2 * megabyte)))
+    await site.disk.fill(0)
+    expect(await post('no room')).toBe('503 E-UNAVAILABLE')
+    for (const fileId of files) {
+      expect(await site.upload(randomBytes(1000))).toBe('507 E-QUOTA')
+      await site.signIn()
+      expect((await site.send('DELETE', `/api/files/${fileId}`)).status).toBe(200)
+      await site.restart()
+      expect((await site.send('GET', `/api/files/${fileId}/metadata`)).status).toBe(200)
+    }
+    expect((await site.send('DELETE', '/api/trash')).status).toBe(200)
+    await site.pass(1_800_000)
+    expect(await post('there is room')).not.toContain('E-')
+    expect(await site.usage()).toMatchObject({ files: 0, usedBytes: 0 })
+  })
+}
+
 if (canMount()) {
   describe('A disk that is full under the files', underFiles)
   describe('A disk that is full under everything', underEverything)
+  describe('A disk of which a part is kept for the database', withReserve)
 } else {
   skipSuite('A disk that is full', 'needs a machine that lets users mount')
 }

@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { rm, statfs, writeFile } from 'node:fs/promises'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -31,13 +32,42 @@ export class SmallDisk {
     this.#ballast = join(this.path, 'ballast')
   }
 
-  /** Takes everything but so many bytes. */
+  /** Takes everything but so many bytes, beside what it has taken before. */
   async fill(leftBytes: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.path)
-    await writeFile(this.#ballast, new Uint8Array(Math.max(0, bavail * bsize - leftBytes)))
+    await appendFile(this.#ballast, new Uint8Array(Math.max(0, bavail * bsize - leftBytes)))
   }
 
   async makeRoom(): Promise<void> {
     await rm(this.#ballast)
+  }
+}
+
+/** A small disk that outlives the processes which use it. */
+export class LastingDisk extends SmallDisk implements AsyncDisposable {
+  readonly #holder: ChildProcess
+
+  private constructor(holder: ChildProcess, dir: string) {
+    super(holder.pid ?? 0, dir)
+    this.#holder = holder
+  }
+
+  static async mount(dir: string, megabytes: number): Promise<LastingDisk> {
+    const [program, ...args] = onSmallDisk(dir, megabytes, ['sh', '-c', 'echo mounted && exec sleep 600'])
+    const holder = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    return new LastingDisk(holder, dir)
+  }
+
+  /** The command, run where the disk is mounted. */
+  within(command: readonly string[]): [string, ...string[]] {
+    const target = ['--target', `${this.#holder.pid}`, '--user', '--mount', '--preserve-credentials']
+    return ['nsenter', ...target, ...command]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#holder.exitCode !== null || this.#holder.signalCode !== null) return
+    this.#holder.kill('SIGKILL')
+    await once(this.#holder, 'exit')
   }
 }

@@ -1,5 +1,6 @@
 import type { FileId } from '@kith/protocol'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import { LowDiskFailure } from '#infra/disk/index.ts'
 import type { JobContext } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Commitment, StoredFile, StoredVariant } from './file.ts'
@@ -31,7 +32,7 @@ export async function makeVariants(
     if (made.kind === 'made') await storeVariants(deps, tenantId, file, made)
     else await giveUp(deps, tenantId, file, made.reason)
   } catch (error) {
-    if (error instanceof Failure && error.code === 'E-QUOTA')
+    if (error instanceof Failure && error.code === 'E-QUOTA' && !(error instanceof LowDiskFailure))
       await giveUp(deps, tenantId, file, 'the storage is used up')
     else {
       if (context.attempt >= makeVariantsJob.retry.maxAttempts)

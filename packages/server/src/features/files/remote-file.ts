@@ -92,7 +92,9 @@ export async function fetchOriginal(
   const answer = await reached(deps.egress.stream({ ...request, maxBytes: size, timeoutMs: fetchTimeoutMs }))
   if (answer.status !== 200) answer.body.destroy()
   assertStatus(answer.status)
-  const staged = await reached(deps.blobs.stage(tenantId, answer.body, { maxBytes: size, signal }))
+  const staged = await reached(
+    deps.blobs.stage(tenantId, answer.body, { maxBytes: size, expectedBytes: size, signal }),
+  )
   if (staged.hash === content.hash) return staged
   await staged.discard()
   throw new Contradiction('the bytes are not those that the file id commits to')

@@ -119,12 +119,12 @@ function placeOf({ tenant, caller, parentId, visibility }: Upload): NewPlace {
 
 async function stage(
   deps: UploadDeps,
-  { tenant, stream, signal }: Upload,
+  { tenant, stream, signal, declaredLength: expectedBytes }: Upload,
   { bytes, bound }: UploadReservation,
 ): Promise<StagedBlob> {
   const source = stream.iterator({ destroyOnReturn: false })
   try {
-    return await deps.blobs.stage(tenant.tenantId, source, { maxBytes: bytes, signal })
+    return await deps.blobs.stage(tenant.tenantId, source, { maxBytes: bytes, expectedBytes, signal })
   } catch (error) {
     const isTooLarge = error instanceof Failure && error.code === 'E-TOOLARGE'
     throw isTooLarge && bound === 'quota' ? new Failure('E-QUOTA') : error

@@ -127,6 +127,14 @@ export const definitions = {
     default: 100,
     sentence: 'Size of the largest file in MiB.',
   }),
+  'limits.disk_reserve_mb': define({
+    ...ofServer,
+    isAdminOnly: true,
+    type: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+    default: 512,
+    sentence:
+      'Free space in MiB that files leave on the server’s disk for its database; below a quarter of it, nothing but deletions is stored. 0 keeps none.',
+  }),
   'limits.max_setting_kb': define({
     scope: 'system',
     permission: 'system',

@@ -36,6 +36,7 @@ export async function createUpload(deps: FinishDeps, input: NewUpload): Promise<
   const creator = uploaderOf(caller)
   await assertMayPlace(deps.db.reader(tenantId), deps, place)
   if (creator === undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  await deps.partials.assertRoom(length)
   const visitor = visitorOf(tenant, caller)
   const claim = { bytes: length, by: visitor, lifeSecs: longestIdleSecs }
   const reservation = await reserveUpload(deps, tenantId, claim)

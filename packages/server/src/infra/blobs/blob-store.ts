@@ -7,6 +7,8 @@ export type BlobHash = string & { readonly blobHash: true }
 export interface StageLimits {
   /** One byte more fails with `E-TOOLARGE`. */
   readonly maxBytes: number
+  /** What has no room on the disk of this machine is refused at once with `E-QUOTA`, else when the room ends. */
+  readonly expectedBytes?: number | undefined
   readonly signal?: AbortSignal
 }
 

@@ -14,6 +14,8 @@ export interface DiskBlobsOptions {
   readonly dir: string
   readonly clock: Pick<Clock, 'now'>
   readonly logger: DiskLogger
+  /** What arriving bytes leave free on the disk; everything may be taken when absent. */
+  readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }
 
 /** Blobs as files of one directory, readable by this user alone. */

@@ -9,6 +9,8 @@ export interface S3BlobsOptions extends S3BucketOptions {
   /** Of this process and others of the same machine; made when it is not there. */
   readonly stagingDir: string
   readonly clock: Pick<Clock, 'now'>
+  /** What staged bytes leave free on the disk of this machine; everything may be taken when absent. */
+  readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }
 
 // The library takes memory and a third of a second: only who uses it pays.
@@ -17,8 +19,8 @@ const importBucket = () => import('./s3-bucket.ts')
 /** Blobs as objects of an S3 bucket. It is not asked whether it is there: a server starts while its store is down. */
 export async function openS3Blobs(options: S3BlobsOptions): Promise<BlobStore> {
   const [{ S3Bucket }, { S3Blobs }] = await Promise.all([importBucket(), import('./s3-blobs.ts')])
-  const { stagingDir, clock, logger, location } = options
-  const staging = await StagingFolder.open({ dir: stagingDir, clock, logger })
+  const { stagingDir: dir, clock, logger, location, keepFreeBytes } = options
+  const staging = await StagingFolder.open({ dir, clock, logger, keepFreeBytes })
   return new S3Blobs({
     bucket: new S3Bucket(options),
     layout: new S3Layout(location.prefix),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import type { DiskSpace } from '#infra/disk/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { untilAborted } from '#lib/until-aborted.ts'
@@ -21,6 +22,7 @@ interface Staging {
   readonly source: AsyncIterable<Uint8Array>
   readonly limits: StageLimits
   readonly clock: Pick<Clock, 'now'>
+  readonly space: DiskSpace
   readonly explain: ExplainDiskError
 }
 
@@ -46,7 +48,7 @@ export async function stageToFile(staging: Staging): Promise<StagedBytes> {
   }
 }
 
-async function copy(file: FileHandle, { source, limits, explain }: Staging): Promise<StagedBytes> {
+async function copy(file: FileHandle, { source, limits, space, explain }: Staging): Promise<StagedBytes> {
   const { maxBytes, signal } = limits
   const hash = createHash('sha256')
   const head = Buffer.alloc(headBytes)
@@ -55,6 +57,7 @@ async function copy(file: FileHandle, { source, limits, explain }: Staging): Pro
     if (size + chunk.byteLength > maxBytes) throw new Failure('E-TOOLARGE', { details: { maxBytes } })
     if (size < headBytes) head.set(chunk.subarray(0, headBytes - size), size)
     size += chunk.byteLength
+    await space.take(chunk.byteLength)
     // The disk writes on the thread pool while this thread hashes; the source waits for both.
     const written = onDisk(file.writeFile(chunk), explain)
     hash.update(chunk)

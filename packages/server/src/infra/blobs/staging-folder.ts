@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DiskSpace } from '#infra/disk/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { StageLimits } from './blob-store.ts'
 import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
@@ -11,6 +12,8 @@ export interface StagingOptions {
   readonly dir: string
   readonly clock: Pick<Clock, 'now'>
   readonly logger: DiskLogger
+  /** What staged files leave free on the disk; everything may be taken when absent. */
+  readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }
 
 /** A file of a staging folder: bytes that have arrived and are not where they belong yet. */
@@ -26,12 +29,14 @@ export interface StagedFile extends StagedBytes {
 export class StagingFolder {
   readonly #options: StagingOptions
   readonly #explain: ExplainDiskError
+  readonly #space: DiskSpace
   // As many as there are uploads under way.
   readonly #staged = new Set<string>()
 
   private constructor(options: StagingOptions) {
     this.#options = options
     this.#explain = explainDiskErrors(options.dir, options.logger)
+    this.#space = new DiskSpace(options)
   }
 
   static async open(options: StagingOptions): Promise<StagingFolder> {
@@ -41,12 +46,15 @@ export class StagingFolder {
 
   async stage(source: AsyncIterable<Uint8Array>, limits: StageLimits): Promise<StagedFile> {
     const { dir, clock } = this.#options
+    const space = this.#space
+    const explain = this.#explain
+    await space.assertRoom(limits.expectedBytes ?? 1)
     const name = randomBytes(16).toString('hex')
     const path = join(dir, name)
     this.#staged.add(name)
     const release = () => void this.#staged.delete(name)
     try {
-      const bytes = await stageToFile({ path, source, limits, clock, explain: this.#explain })
+      const bytes = await stageToFile({ path, source, limits, clock, space, explain })
       return { ...bytes, path, release, discard: () => this.#discard(name) }
     } catch (error) {
       release()

@@ -4,7 +4,8 @@ import { WorkGivenUp } from './transaction-watch.ts'
 // SQLite: primary result codes (the low byte of `errcode`), and the two ways in which a key is not unique.
 const sqliteBusy = 5
 const sqliteLocked = 6
-const sqliteUnwritable = new Set([8 /* readonly */, 10 /* I/O */, 13 /* full */, 14 /* cannot open */])
+const sqliteFull = 13
+const sqliteUnwritable = new Set([8 /* readonly */, 10 /* I/O */, sqliteFull, 14 /* cannot open */])
 const sqliteNotUnique = new Set([1555, 2067])
 // PostgreSQL SQLSTATE.
 const serializationFailures = new Set(['40001', '40P01'])
@@ -24,6 +25,12 @@ export function isUniqueViolation(error: unknown): boolean {
 export function isBusy(error: unknown): boolean {
   const { errcode } = read(error)
   return errcode !== undefined && ((errcode & 0xff) === sqliteBusy || (errcode & 0xff) === sqliteLocked)
+}
+
+/** Has the disk of the SQLite file no room left? */
+export function isOutOfRoom(error: unknown): boolean {
+  const { errcode } = read(error instanceof Failure ? error.cause : error)
+  return errcode !== undefined && (errcode & 0xff) === sqliteFull
 }
 
 /** Did the transaction lose against a concurrent one, so that it can be run again? */

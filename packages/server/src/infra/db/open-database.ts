@@ -18,6 +18,8 @@ export interface OpenDatabaseOptions {
   readonly clock?: Clock
   readonly logger?: DatabaseLogger
   readonly metrics?: DatabaseMetrics
+  /** Keeps room on the disk of a SQLite file for the day when it is full. */
+  readonly hasBallast?: boolean
   /** Bounds of the write queue of SQLite, and of the time a transaction may take on both. */
   readonly limits?: Partial<WriteQueueLimits>
   /** Where the connections to PostgreSQL come from; tests give an embedded server. */
@@ -29,8 +31,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   const { url, migrations, clock = systemClock } = options
   const { logger = unwatched.logger, metrics = unwatched.metrics } = options
   const limits = { ...defaultWriteQueueLimits, ...options.limits }
+  const { hasBallast = false } = options
   const database = url.startsWith('sqlite:')
-    ? new SqliteDatabase(url.slice('sqlite:'.length), limits, { logger, metrics })
+    ? new SqliteDatabase(url.slice('sqlite:'.length), { limits, watch: { logger, metrics }, hasBallast })
     : new PostgresDatabase(await connectPools(options), limits, { logger, metrics })
   try {
     if (options.schema === undefined) await database.migrate(migrations, clock)

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 import type { Clock } from '#lib/clock.ts'
+import { Ballast } from './ballast.ts'
 import { type Database, type Reader, serverTenant, type TenantId, type Writer } from './database.ts'
 import { counted, type DatabaseMetrics, type DatabaseWatch } from './database-watch.ts'
 import { ReaderHandle, ReadSource } from './handles.ts'
@@ -12,6 +13,13 @@ import { WriteAheadLog } from './write-ahead-log.ts'
 import { WriteQueue, type WriteQueueLimits } from './write-queue.ts'
 
 const allPages = 2 ** 31 - 1
+const ballastPeriodMs = 60_000
+
+interface SqliteOptions {
+  readonly limits: WriteQueueLimits
+  readonly watch: DatabaseWatch
+  readonly hasBallast: boolean
+}
 
 /** A SQLite file: one connection that writes, through the queue, and one that only reads. */
 export class SqliteDatabase implements Database {
@@ -23,16 +31,25 @@ export class SqliteDatabase implements Database {
   readonly #log: WriteAheadLog
   readonly #queue: WriteQueue
   readonly #metrics: DatabaseMetrics
+  readonly #ballast: Ballast | undefined
+  #ballastAtMs = 0
   #closed: Promise<void> | undefined
 
-  constructor(path: string, limits: WriteQueueLimits, watch: DatabaseWatch) {
+  constructor(path: string, { limits, watch, hasBallast }: SqliteOptions) {
     this.#path = path
+    this.#ballast = hasBallast ? new Ballast(path) : undefined
+    // Already the opening writes.
+    this.#ballast?.release()
     createPrivately(path)
     this.#writer = openWriter(path)
     this.#reader = openReader(path)
     this.#source = new ReadSource(this.#reader)
     this.#log = new WriteAheadLog(path)
-    this.#queue = new WriteQueue({ connection: this.#writer, log: this.#log }, limits, watch)
+    this.#queue = new WriteQueue(
+      { connection: this.#writer, log: this.#log, makeRoom: () => this.#makeRoom() },
+      limits,
+      watch,
+    )
     this.#metrics = watch.metrics
   }
 
@@ -42,7 +59,9 @@ export class SqliteDatabase implements Database {
 
   async transact<Result>(tenantId: TenantId, work: (tx: Writer) => Promise<Result>): Promise<Result> {
     assertOutsideTransaction()
-    return counted(this.#metrics, () => this.#queue.add(tenantId, work))
+    const result = await counted(this.#metrics, () => this.#queue.add(tenantId, work))
+    this.#keepBallast()
+    return result
   }
 
   async snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result> {
@@ -91,8 +110,32 @@ export class SqliteDatabase implements Database {
     return this.#closed
   }
 
+  #keepBallast(): void {
+    const nowMs = performance.now()
+    if (!this.#ballast || nowMs < this.#ballastAtMs) return
+    this.#ballastAtMs = nowMs + ballastPeriodMs
+    void this.#ballast.hold()
+  }
+
+  /** Gives away the ballast, and the room of the log, whose pages go into the file where they have theirs. */
+  #makeRoom(): boolean {
+    const isGiven = this.#ballast?.release() ?? false
+    return this.#truncateLog() || isGiven
+  }
+
+  #truncateLog(): boolean {
+    try {
+      if (statSync(`${this.#path}-wal`).size === 0) return false
+      return this.#writer.raw.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0
+    } catch {
+      // The file has to grow as well.
+      return false
+    }
+  }
+
   async #close(): Promise<void> {
     await this.#queue.close()
+    await this.#ballast?.settle()
     await this.#log.close()
     this.#reader.close()
     this.#writer.close()

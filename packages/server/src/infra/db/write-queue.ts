@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '#lib/failure.ts'
 import type { TenantId } from './database.ts'
-import { isBusy, outwardError } from './database-errors.ts'
+import { isBusy, isOutOfRoom, outwardError } from './database-errors.ts'
 import type { DatabaseWatch } from './database-watch.ts'
 import { Transaction, WriterHandle } from './handles.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -62,12 +62,21 @@ interface Log {
   sync(): Promise<void>
 }
 
+/** What the queue writes to. */
+interface Storage {
+  readonly connection: SqliteConnection
+  readonly log: Log
+  /** Finds room on a full disk; false when there is none. */
+  readonly makeRoom?: () => boolean
+}
+
 /** Group commit: transactions queue, those that wait at the same time run one after the other between one BEGIN
  * and one COMMIT, and are acknowledged together when the log is on the disk; meanwhile the next gather. A failure undoes its own changes alone: when there are any, all of the batch are
  * undone, and run again with a savepoint each, which is too dear for every batch. */
 export class WriteQueue {
   readonly #connection: SqliteConnection
   readonly #log: Log
+  readonly #makeRoom: () => boolean
   readonly #limits: WriteQueueLimits
   readonly #watch: DatabaseWatch
   // Bounded by `maxQueued`.
@@ -79,17 +88,16 @@ export class WriteQueue {
   #runGuarded = 0
   // How many shared the last commit.
   #batchSize = 1
+  // Works that have had their second try on a full disk.
+  readonly #triedAgain = new WeakSet<Entry>()
   #isClosed = false
   // Once the log could not be brought to the disk: the system may take for written what it has lost.
   #isLogBroken = false
 
-  constructor(
-    storage: { connection: SqliteConnection; log: Log },
-    limits: WriteQueueLimits,
-    watch: DatabaseWatch,
-  ) {
+  constructor(storage: Storage, limits: WriteQueueLimits, watch: DatabaseWatch) {
     this.#connection = storage.connection
     this.#log = storage.log
+    this.#makeRoom = storage.makeRoom ?? (() => false)
     this.#limits = limits
     this.#watch = watch
   }
@@ -207,7 +215,8 @@ export class WriteQueue {
       }
       // Some errors (a full disk, I/O) undo the whole transaction: the others run again.
       if (!this.#connection.raw.isTransaction) {
-        entry.reject(outcome.error)
+        if (!this.#findsRoom(outcome.error, [entry])) entry.reject(outcome.error)
+        else this.#entries.unshift(entry)
         return this.#putBack(done)
       }
       if (isGuarded) this.#undoWork()
@@ -264,6 +273,15 @@ export class WriteQueue {
       return true
     } catch (error) {
       this.#abandon()
+      if (
+        this.#findsRoom(
+          error,
+          done.map(({ entry }) => entry),
+        )
+      ) {
+        this.#putBack(done)
+        return false
+      }
       const [only] = done
       if (only && done.length === 1) only.entry.reject(outwardError(error))
       else {
@@ -273,6 +291,13 @@ export class WriteQueue {
       }
       return false
     }
+  }
+
+  /** Whether works that a full disk has undone should run again. */
+  #findsRoom(error: unknown, undone: readonly Entry[]): boolean {
+    if (!isOutOfRoom(error) || undone.some((entry) => this.#triedAgain.has(entry))) return false
+    for (const entry of undone) this.#triedAgain.add(entry)
+    return this.#makeRoom()
   }
 
   async #syncLog(done: readonly Done[]): Promise<boolean> {

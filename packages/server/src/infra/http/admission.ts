@@ -26,6 +26,8 @@ export interface HttpHooks {
   }): AnyCaller | Promise<AnyCaller>
   /** Does the tenant offer this part of the server? None is offered where nobody says. */
   hasFeature?(tenant: Tenant, feature: TenantFeature): Promise<boolean>
+  /** Throws when the server can store nothing for this endpoint at present. */
+  assertStorable?(contract: Contract): Promise<void>
 }
 
 export interface AdmissionDeps {
@@ -71,6 +73,7 @@ export async function admit(
     await takeTight(deps, contract.bucket, addressKey)
   const refusal = authorize(contract, caller)
   if (refusal) throw new Failure(refusal)
+  if (contract.method !== 'GET') await deps.hooks.assertStorable?.(contract)
   return { tenant, caller: contract.auth === 'none' ? guest : caller }
 }
 

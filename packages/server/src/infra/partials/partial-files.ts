@@ -8,6 +8,7 @@ import {
   explainDiskErrors,
   unlessMissing,
 } from '#infra/blobs/index.ts'
+import { DiskSpace } from '#infra/disk/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { syncFolder } from '#lib/durable-file.ts'
 import { Failure } from '#lib/failure.ts'
@@ -18,6 +19,8 @@ export interface PartialFilesOptions {
   readonly dir: string
   readonly clock: Pick<Clock, 'now'>
   readonly logger: DiskLogger
+  /** What partial files leave free on the disk; everything may be taken when absent. */
+  readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }
 
 /** A piece of a partial file. */
@@ -48,10 +51,12 @@ const writable = constants.O_RDWR | constants.O_CREAT
 export class PartialFiles {
   readonly #options: PartialFilesOptions
   readonly #explain: ExplainDiskError
+  readonly #space: DiskSpace
 
   constructor(options: PartialFilesOptions) {
     this.#options = options
     this.#explain = explainDiskErrors(options.dir, options.logger)
+    this.#space = new DiskSpace(options)
   }
 
   /** Zero when there is no such file. */
@@ -59,8 +64,15 @@ export class PartialFiles {
     return (await unlessMissing(stat(this.#pathOf(name))))?.size ?? 0
   }
 
-  /** Answers how long the file is now. When the source fails or the signal aborts, what arrived before stays. */
+  /** Fails with `E-QUOTA` when the disk has no room for so many bytes more. */
+  async assertRoom(bytes: number): Promise<void> {
+    await this.#space.assertRoom(bytes)
+  }
+
+  /** Answers how long the file is now. When the source fails or the signal aborts, what arrived before stays; when the
+   * disk is full, all of it goes at once. */
   async append(name: string, piece: Piece): Promise<number> {
+    await this.#space.assertRoom(1)
     const path = this.#pathOf(name)
     const isNew = (await unlessMissing(stat(path))) === undefined
     const file = await this.#onDisk(open(path, writable, 0o600))
@@ -68,6 +80,9 @@ export class PartialFiles {
       await this.#onDisk(file.truncate(piece.offset))
       if (isNew) await this.#onDisk(syncFolder(this.#options.dir))
       return await this.#fill(file, piece)
+    } catch (error) {
+      if (await this.#isOfFullDisk(error)) await rm(path, { force: true })
+      throw error
     } finally {
       await file.close()
     }
@@ -110,6 +125,7 @@ export class PartialFiles {
     try {
       for await (const chunk of untilAborted(source, signal)) {
         if (size + chunk.byteLength > maxBytes) throw new Failure('E-TOOLARGE', { details: { maxBytes } })
+        await this.#space.take(chunk.byteLength)
         await this.#onDisk(writeAll(file, chunk, size))
         size += chunk.byteLength
         if (size - durable >= syncEveryBytes) await settle()
@@ -128,6 +144,11 @@ export class PartialFiles {
     const now = this.#options.clock.now() / 1000
     await file.utimes(now, now)
     await file.datasync()
+  }
+
+  /** Also where the database says so: it cannot note any more what arrives. */
+  async #isOfFullDisk(error: unknown): Promise<boolean> {
+    return error instanceof Failure && error.code === 'E-UNAVAILABLE' && (await this.#space.isFull())
   }
 
   #pathOf(name: string): string {

@@ -1,0 +1,2 @@
+export * from './disk-reserve.ts'
+export * from './disk-space.ts'
