@@ -60,13 +60,13 @@ test('lets only so many in altogether', async () => {
 })
 
 test('turns away when too many wait for one key, or in all', async () => {
-  const gate = new Gate({ ...limits, total: 1 })
+  const gate = new Gate({ ...limits, total: 1, waitingPerKey: 1 })
   await gate.enter('a')
-  void gate.enter('a')
   void gate.enter('a')
   await expect(gate.enter('a')).rejects.toThrow(GateFullError)
   void gate.enter('b')
-  await expect(gate.enter('c')).rejects.toThrow(GateFullError)
+  void gate.enter('c')
+  await expect(gate.enter('d')).rejects.toThrow(GateFullError)
 })
 
 test('forgets a waiter that gave up', async () => {
@@ -95,4 +95,35 @@ test('counts a leaver once', async () => {
   const third = gate.enter('c', control.signal)
   control.abort(new Error('full'))
   await expect(third).rejects.toThrow('full')
+})
+
+test('lets keys take turns, however many wait for one', async () => {
+  const gate = new Gate({ total: 1, perKey: 1, waitingPerKey: 100, waiting: 100 })
+  const leave = await gate.enter('first')
+  const order: string[] = []
+  const visits = [...'aaaaabbc'].map(async (key) => {
+    const leaveNext = await gate.enter(key)
+    order.push(key)
+    leaveNext()
+  })
+  leave()
+  await Promise.all(visits)
+  expect(order.join('')).toBe('abcabaaa')
+})
+
+test('turns away the last of the key that fills the queue, not who comes next', async () => {
+  const gate = new Gate({ total: 1, perKey: 1, waitingPerKey: 4, waiting: 4 })
+  const leave = await gate.enter('a')
+  const waiting = ['a', 'a', 'a', 'a'].map((key) => gate.enter(key))
+  const newcomer = gate.enter('b')
+  await expect(waiting[3]).rejects.toThrow(GateFullError)
+  const second = gate.enter('b')
+  await expect(waiting[2]).rejects.toThrow(GateFullError)
+  // Both have two by now.
+  await expect(gate.enter('b')).rejects.toThrow(GateFullError)
+  leave()
+  ;(await waiting[0])?.()
+  ;(await newcomer)()
+  ;(await waiting[1])?.()
+  await expect(second).resolves.toBeTypeOf('function')
 })

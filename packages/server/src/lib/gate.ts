@@ -17,25 +17,27 @@ export class GateFullError extends Error {
 }
 
 interface Waiter {
-  readonly key: string
   readonly admit: () => void
+  readonly turnAway: (reason: unknown) => void
 }
 
-/** Lets a limited number in at a time, in all and per key, first come first served among the keys that have room. */
+/** Lets a limited number in at a time, in all and per key. Keys that have room take turns, however many wait for one; a
+ * full queue turns away the last of the key that fills it. */
 export class Gate {
   readonly #limits: GateLimits
   // All are bounded: by `total`, and by `waiting`.
   readonly #inside = new Map<string, number>()
-  readonly #waiting = new Map<string, number>()
-  readonly #queue: Waiter[] = []
+  // The key that was let in last stands last.
+  readonly #waiting = new Map<string, Waiter[]>()
   #insideTotal = 0
+  #waitingTotal = 0
 
   constructor(limits: GateLimits) {
     this.#limits = limits
   }
 
   /** Resolves with the function that leaves again, when there is room. Rejects with the signal's reason when it is
-   * aborted before, and with `GateFullError` at once when the queue is full. */
+   * aborted before, and with `GateFullError` when the queue is full. */
   async enter(key: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#hasRoom(key)) this.#admit(key)
@@ -58,38 +60,66 @@ export class Gate {
   }
 
   #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
-    const sameKey = this.#waiting.get(key) ?? 0
-    if (sameKey >= this.#limits.waitingPerKey || this.#queue.length >= this.#limits.waiting) {
+    const sameKey = this.#waiting.get(key)?.length ?? 0
+    if (sameKey >= this.#limits.waitingPerKey || !this.#makeRoom(sameKey))
       return Promise.reject(new GateFullError(key))
-    }
     return new Promise((resolve, reject) => {
       const giveUp = () => {
-        this.#queue.splice(this.#queue.indexOf(waiter), 1)
-        count(this.#waiting, key, -1)
+        this.#remove(key, waiter)
         reject(signal?.reason)
       }
+      const stopListening = () => signal?.removeEventListener('abort', giveUp)
       const waiter: Waiter = {
-        key,
-        admit: () => {
-          signal?.removeEventListener('abort', giveUp)
+        admit() {
+          stopListening()
           resolve()
+        },
+        turnAway(reason) {
+          stopListening()
+          reject(reason)
         },
       }
       signal?.addEventListener('abort', giveUp, { once: true })
-      this.#queue.push(waiter)
-      count(this.#waiting, key, 1)
+      const queue = this.#waiting.get(key) ?? []
+      queue.push(waiter)
+      this.#waiting.set(key, queue)
+      this.#waitingTotal += 1
     })
   }
 
-  #leave(key: string): void {
+  /** Whether one more of a key with so many may wait, in the place of another where there is none left. */
+  #makeRoom(sameKey: number): boolean {
+    if (this.#waitingTotal < this.#limits.waiting) return true
+    let most: [string, Waiter[]] | undefined
+    for (const entry of this.#waiting) if (entry[1].length > (most?.[1].length ?? 0)) most = entry
+    const [key, queue] = most ?? ['', []]
+    const last = queue.at(-1)
+    if (!last || queue.length <= sameKey + 1) return false
+    this.#remove(key, last)
+    last.turnAway(new GateFullError(key))
+    return true
+  }
+
+  #remove(key: string, waiter: Waiter): void {
+    const queue = this.#waiting.get(key) ?? []
+    queue.splice(queue.indexOf(waiter), 1)
+    if (queue.length === 0) this.#waiting.delete(key)
+    this.#waitingTotal -= 1
+  }
+
+  #leave(leaver: string): void {
     this.#insideTotal -= 1
-    count(this.#inside, key, -1)
-    const at = this.#queue.findIndex((waiter) => this.#hasRoom(waiter.key))
-    const [next] = at === -1 ? [] : this.#queue.splice(at, 1)
-    if (!next) return
-    count(this.#waiting, next.key, -1)
-    this.#admit(next.key)
-    next.admit()
+    count(this.#inside, leaver, -1)
+    for (const [key, queue] of this.#waiting) {
+      const [next] = queue
+      if (!next || !this.#hasRoom(key)) continue
+      this.#waiting.delete(key)
+      this.#waiting.set(key, queue)
+      this.#remove(key, next)
+      this.#admit(key)
+      next.admit()
+      return
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TenantId } from '#infra/db/index.ts'
 import { type ImageJob, type ImageLimits, type Images, openImages } from '#infra/images/index.ts'
 
 /** Where the committed pictures lie (made by scripts/make-test-images.ts). */
@@ -44,7 +45,7 @@ export class ImageDesk {
     const outputDir = join(this.dir, 'temp', `job-${++this.#jobs}`)
     await mkdir(outputDir)
     const inputPath = picture.startsWith('/') ? picture : join(pictures, picture)
-    return { inputPath, outputDir, preset: 'default', format: 'webp', ...options }
+    return { tenantId: 1 as TenantId, inputPath, outputDir, preset: 'default', format: 'webp', ...options }
   }
 
   async process(picture: string, options: Partial<ImageJob> = {}) {

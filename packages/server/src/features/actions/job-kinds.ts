@@ -22,6 +22,7 @@ export const publishLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
+  takesTurns: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -32,6 +33,7 @@ export const acceptLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
+  takesTurns: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -42,6 +44,7 @@ export const admitLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
+  takesTurns: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -52,6 +55,7 @@ export const announceLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
+  takesTurns: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -62,6 +66,7 @@ export const tellCountsJob = jobKind({
   payload: AboutAction,
   retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
   concurrency: 2,
+  takesTurns: 'by tenant',
   leaseMs: minuteMs,
   freesDedupKey: true,
   keepDoneMs: 0,

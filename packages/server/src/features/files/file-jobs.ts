@@ -9,6 +9,7 @@ export const makeVariantsJob = jobKind({
   // About a day: a picture at fault is told at once, so what fails is the store, the disk or the machine.
   retry: { maxAttempts: 32, firstDelayMs: 5_000, longestDelayMs: 3_600_000 },
   concurrency: 2,
+  takesTurns: 'by tenant',
   leaseMs: 120_000,
   keepDoneMs: 0,
 })

@@ -38,7 +38,7 @@ export async function makePictures(
   try {
     const { path: inputPath, preset, signal } = input
     const format = await deps.imageFormatOf(tenantId)
-    const result = await deps.images.process({ inputPath, outputDir, preset, format, signal })
+    const result = await deps.images.process({ tenantId, inputPath, outputDir, preset, format, signal })
     if (result.kind === 'unprocessable') return result
     const pictures: MadePicture[] = []
     try {

@@ -54,6 +54,7 @@ export const findInboxJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String(), { minItems: 1 }) }),
   retry: patiently,
   concurrency: 16,
+  takesTurns: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 0,
 })
@@ -64,6 +65,7 @@ export const deliverLocallyJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String()) }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 4,
+  takesTurns: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 7 * dayMs,
 })

@@ -21,6 +21,7 @@ export const endStandingJob = jobKind({
   payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 2,
+  takesTurns: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 0,
 })

@@ -7,6 +7,7 @@ export const withdrawShareJob = jobKind({
   payload: Type.Object({ fileId: Type.String(), audienceTag: Type.String() }),
   retry: { maxAttempts: 10, firstDelayMs: 5_000, longestDelayMs: 600_000 },
   concurrency: 2,
+  takesTurns: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 0,
 })

@@ -1,9 +1,13 @@
 import type { VariantName } from '@kith/protocol'
+import type { TenantId } from '#infra/db/index.ts'
 
 export const imagePresets = ['default', 'profile-picture', 'cover-photo', 'thumbnail-only'] as const
 export type ImagePreset = (typeof imagePresets)[number]
 
 export interface ImageJob {
+  /** Whose picture it is: they take turns, however many one has. */
+  readonly tenantId: TenantId
+
   /** The original on disk; read by the worker process. */
   readonly inputPath: string
   /** An existing empty directory of this job below the images' `tempDir`. The caller removes it, whatever the outcome. */

@@ -1,6 +1,7 @@
 import { access, constants, lstat, mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import type { ImageJob, ImageOutput, ImageResult, Images } from './images.ts'
@@ -17,7 +18,8 @@ export interface ImageLimits {
   readonly timeLimitMs: number
   readonly startLimitMs: number
   readonly maxWorkers: number
-  /** Jobs that wait for a worker; one more is turned away with `E-UNAVAILABLE`. */
+  /** Jobs that wait for a worker; with one more, the last of the tenant that has most is turned away with
+   * `E-UNAVAILABLE`. */
   readonly maxWaiting: number
   /** A worker that has had nothing to do for so long is stopped. */
   readonly idleMs: number
@@ -71,7 +73,7 @@ class WorkerPool implements Images {
 
   async process(job: ImageJob): Promise<ImageResult> {
     const signal = AbortSignal.any([this.#closing.signal, ...(job.signal ? [job.signal] : [])])
-    const leave = await this.#enter(signal)
+    const leave = await this.#enter(job.tenantId, signal)
     try {
       return await this.#make(job, signal)
     } finally {
@@ -85,9 +87,9 @@ class WorkerPool implements Images {
     await Promise.all([...this.#workers].map((worker) => worker.kill()))
   }
 
-  async #enter(signal: AbortSignal): Promise<() => void> {
+  async #enter(tenantId: TenantId, signal: AbortSignal): Promise<() => void> {
     try {
-      return await this.#gate.enter('images', signal)
+      return await this.#gate.enter(`${tenantId}`, signal)
     } catch (error) {
       throw error instanceof GateFullError ? new Failure('E-UNAVAILABLE', { cause: error }) : error
     }

@@ -4,6 +4,7 @@ import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { ImageDesk, isRunning, pictures } from '#harness/image-desk.ts'
+import type { TenantId } from '#infra/db/index.ts'
 
 // Workers give way to everything else on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
@@ -246,4 +247,29 @@ describe('The server', () => {
     child.kill('SIGKILL')
     await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false)
   })
+})
+
+test('tenants take turns, however many pictures one has', async () => {
+  await using desk = await ImageDesk.open({ maxWorkers: 1, maxWaiting: 6 })
+  const stuck = desk.stuckOriginal('stuck.jpg')
+  const order: string[] = []
+  const make = async (name: string, tenantId: number, picture = 'orientation-6.jpg') => {
+    const made = await desk.process(picture, { tenantId: tenantId as TenantId }).then(
+      () => '',
+      (error: { code: string }) => ` ${error.code}`,
+    )
+    order.push(name + made)
+  }
+  const first = make('a0', 1, stuck.path)
+  const others = [1, 2, 3, 4, 5, 6].map((number) => make(`a${number}`, 1))
+  const reader = await stuck.opened()
+  others.push(make('b0', 2), make('c0', 3))
+  await stuck.replaceBy('orientation-6.jpg')
+  process.kill(desk.pids[0]!, 'SIGKILL')
+  await Promise.all([first, ...others])
+  await reader.close()
+  const [, , ...made] = order
+  // Those who came last gave their places to the others.
+  expect(order.slice(0, 2)).toEqual(['a6 E-UNAVAILABLE', 'a5 E-UNAVAILABLE'])
+  expect(made).toEqual(['a0', 'a1', 'b0', 'c0', 'a2', 'a3', 'a4'])
 })

@@ -1,4 +1,4 @@
-import type { GroupPolicy } from './job-kind.ts'
+import type { GroupPolicy, JobKind } from './job-kind.ts'
 
 /** What is remembered of a group between its jobs. */
 export interface GroupState {
@@ -47,4 +47,27 @@ export function claimAtMs(group: GroupState, policy: GroupPolicy, load: GroupLoa
   const isHalfOpen = group.failures >= policy.breakerFailures
   if (load.running >= (isHalfOpen ? 1 : policy.concurrency)) return null
   return Math.max(load.readyAtMs, group.restsUntilMs, group.servedAtMs)
+}
+
+/** Tenants that take turns: as many jobs at a time as there is room for, and no rest, since a tenant is no host. */
+const tenantPolicy: GroupPolicy = {
+  concurrency: Number.MAX_SAFE_INTEGER,
+  breakerFailures: Number.MAX_SAFE_INTEGER,
+  restMs: 0,
+  longestRestMs: 0,
+}
+// For groups of a kind that an earlier version of the program gave a policy.
+const noPolicy: GroupPolicy = {
+  concurrency: 1,
+  breakerFailures: 10,
+  restMs: 60_000,
+  longestRestMs: 3_600_000,
+}
+
+export function isGrouped({ group, takesTurns }: JobKind): boolean {
+  return group !== undefined || takesTurns !== undefined
+}
+
+export function policyOf({ group, takesTurns }: JobKind): GroupPolicy {
+  return takesTurns ? tenantPolicy : (group ?? noPolicy)
 }

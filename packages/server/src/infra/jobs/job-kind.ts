@@ -37,6 +37,9 @@ export interface JobKind<Payload extends TSchema = TSchema> {
   readonly leaseMs: number
   /** Every job of a kind with a group policy has a `groupKey`, and only those. */
   readonly group?: GroupPolicy
+  /** Jobs of each tenant get their turn, however many another tenant has. Without it they run in the order of their
+   * times. Not for kinds with a group policy, nor for recurring ones. */
+  readonly takesTurns?: 'by tenant'
   /** Lets go of a job's dedup key when it begins, for kinds that read once what others change meanwhile: what changes
    * then gets a job of its own. One that is tried again has no key any more. */
   readonly freesDedupKey?: boolean

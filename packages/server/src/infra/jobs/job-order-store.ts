@@ -56,11 +56,12 @@ const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; li
     .limit(value('limit')),
 )
 
-/** Finds the places of jobs that were added: at the head of their order, or behind it. Answers their groups. */
+/** Finds the places of jobs that were added: at the head of their order, or behind it. Answers how many, and
+ * their groups. */
 export async function placeNewJobs(
   tx: Writer,
   query: { readonly kind: string; readonly limit: number },
-): Promise<ReadonlySet<string>> {
+): Promise<{ readonly count: number; readonly groupKeys: ReadonlySet<string> }> {
   const rows = await tx.run(newJobs, query)
   const ready: number[] = []
   const waiting: number[] = []
@@ -76,7 +77,7 @@ export async function placeNewJobs(
   }
   await setState(tx, ready, 'ready')
   await setState(tx, waiting, 'waiting')
-  return groupKeys
+  return { count: rows.length, groupKeys }
 }
 
 async function setState(tx: Writer, jobIds: readonly number[], state: JobState): Promise<void> {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { isGrouped } from './group-breaker.ts'
 import { removeIdleGroups } from './job-group-store.ts'
 import {
   type BatchHandler,
@@ -121,7 +122,7 @@ class DatabaseJobQueue implements JobQueue {
 
   every(kind: JobKind, periodMs: number): void {
     this.#assertNotStarted()
-    if (kind.group) throw new TypeError(`Job "${kind.name}": a recurring kind has no groups`)
+    if (isGrouped(kind)) throw new TypeError(`Job "${kind.name}": a recurring kind has no groups`)
     encodePayload(kind, {})
     this.#periods.set(kind.name, periodMs)
   }
@@ -169,8 +170,10 @@ class DatabaseJobQueue implements JobQueue {
 
   #register(registered: Registered): void {
     this.#assertNotStarted()
-    const { name, concurrency } = registered.kind
+    const { kind } = registered
+    const { name, concurrency } = kind
     if (this.#registered.has(name)) throw new Error(`Job "${name}" has two handlers`)
+    if (kind.group && kind.takesTurns) throw new TypeError(`Job "${name}": its groups take turns already`)
     if (concurrency < 1 || concurrency > mostConcurrent)
       throw new RangeError(`Job "${name}": its concurrency is from 1 to ${mostConcurrent}`)
     this.#registered.set(name, registered)
@@ -198,7 +201,7 @@ class DatabaseJobQueue implements JobQueue {
     }
     const idle = { beforeMs: nowMs - keepIdleGroupMs, limit: rowsPerCleaning }
     for (const { kind } of this.#registered.values())
-      if (kind.group)
+      if (isGrouped(kind))
         await db.transact(
           serverTenant,
           async (tx) => {
@@ -229,7 +232,7 @@ function newJob(
     subject: options.subject ?? null,
     dedupKey: options.dedupKey ?? null,
     orderingKey: options.orderingKey ?? null,
-    groupKey: options.groupKey ?? null,
+    groupKey: kind.takesTurns ? String(tx.tenantId) : (options.groupKey ?? null),
     runAtMs,
     createdAtMs: nowMs,
     giveUpAtMs: giveUpAfterMs === undefined ? null : Math.max(runAtMs, nowMs) + giveUpAfterMs,

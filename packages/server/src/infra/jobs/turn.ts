@@ -1,8 +1,16 @@
 import type { Writer } from '#infra/db/index.ts'
-import { afterFailure, afterServing, afterSuccess, claimAtMs, type GroupState } from './group-breaker.ts'
+import {
+  afterFailure,
+  afterServing,
+  afterSuccess,
+  claimAtMs,
+  type GroupState,
+  isGrouped,
+  policyOf,
+} from './group-breaker.ts'
 import { type Agenda, findAgenda, nextAtMs } from './job-agenda-store.ts'
 import { addGroups, leaseOneOfEachGroup, listDueGroups, loadGroups, saveGroups } from './job-group-store.ts'
-import type { GroupPolicy, JobKind } from './job-kind.ts'
+import type { JobKind } from './job-kind.ts'
 import { giveUpOverdue, lockKind, placeNewJobs, promoteBehindLeased } from './job-order-store.ts'
 import {
   type LeasedJob,
@@ -24,13 +32,6 @@ export const keepDeadMs = 30 * 24 * 3600 * 1000
 const maxRowsPerTurn = 500
 /** Before another look at rows that another node holds. */
 const lockedPauseMs = 20
-// For groups of a kind that an earlier version of the program gave a policy.
-const noPolicy: GroupPolicy = {
-  concurrency: 1,
-  breakerFailures: 10,
-  restMs: 60_000,
-  longestRestMs: 3_600_000,
-}
 
 /** A job that a runner has run. */
 export interface FinishedJob {
@@ -93,7 +94,7 @@ export async function takeTurn(tx: Writer, order: TurnOrder, terms: TurnTerms): 
   const due = dueParts(agenda, terms.nowMs)
   const isLocked =
     due.isArranging ||
-    kind.group !== undefined ||
+    isGrouped(kind) ||
     finished.some(({ job }) => job.orderingKey !== null || job.groupKey !== null)
   if (isLocked) await lockKind(tx, kind.name)
   const held = order.renews
@@ -103,9 +104,11 @@ export async function takeTurn(tx: Writer, order: TurnOrder, terms: TurnTerms): 
   await storeOutcomes(tx, order, { finished, leaseToken: terms.leaseToken, nowMs: terms.nowMs, groups })
   if (due.lost) await recoverLost(tx, order, terms, groups)
   if (due.overdue) await giveUp(tx, order, terms, groups)
-  if (due.new) await placeNew(tx, kind, groups)
+  const hasUnplaced = due.new && (await placeNew(tx, kind, groups)) === maxRowsPerTurn
   await updateGroups(tx, kind, groups, terms.nowMs)
   if (!order.looks) return { leased: [], held, nextAtMs: undefined }
+  // Nobody's turn is known before all have their place.
+  if (hasUnplaced && kind.takesTurns) return { leased: [], held, nextAtMs: terms.nowMs }
   const leased = await leasePlain(tx, order, terms)
   if (isLocked) leased.push(...(await leaseGrouped(tx, order, terms, order.free - leased.length)))
   // A full turn leaves the question to the next one.
@@ -204,10 +207,12 @@ async function giveUp(tx: Writer, order: TurnOrder, terms: TurnTerms, groups: To
   groups.touchAll(groupKeys)
 }
 
-async function placeNew(tx: Writer, kind: JobKind, groups: TouchedGroups): Promise<void> {
-  const groupKeys = await placeNewJobs(tx, { kind: kind.name, limit: maxRowsPerTurn })
+/** Answers how many have got their place. */
+async function placeNew(tx: Writer, kind: JobKind, groups: TouchedGroups): Promise<number> {
+  const { count, groupKeys } = await placeNewJobs(tx, { kind: kind.name, limit: maxRowsPerTurn })
   if (groupKeys.size > 0) await addGroups(tx, kind.name, [...groupKeys])
   groups.touchAll(groupKeys)
+  return count
 }
 
 async function updateGroups(
@@ -217,7 +222,7 @@ async function updateGroups(
   nowMs: number,
 ): Promise<void> {
   if (events.size === 0) return
-  const policy = kind.group ?? noPolicy
+  const policy = policyOf(kind)
   const after = (state: GroupState, event: GroupEvent) => {
     if (event === 'served') return afterServing(state, nowMs)
     return event === 'success' ? afterSuccess(state) : afterFailure(state, policy, nowMs)

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '#infra/config/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import { openImages } from '#infra/images/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -41,7 +42,13 @@ async function makePicture(): Promise<Verdict> {
     const [inputPath, outputDir] = [join(tempDir, 'pixel.png'), join(tempDir, 'made')]
     await writeFile(inputPath, Buffer.from(pixel, 'base64'))
     await mkdir(outputDir)
-    const result = await images.process({ inputPath, outputDir, preset: 'default', format: 'webp' })
+    const result = await images.process({
+      tenantId: serverTenant,
+      inputPath,
+      outputDir,
+      preset: 'default',
+      format: 'webp',
+    })
     if (result.kind === 'made') return ok('The image library works.')
     return problem(`A picture could not be made: ${result.reason}`, 'Reinstall the packages: npm ci')
   } catch (error) {
