@@ -5,6 +5,8 @@ import { collectionEndpoints, RecentReads, removeItems } from '#features/collect
 import {
   assertAttachable,
   dropFiles,
+  endDeadUploads,
+  endDeadUploadsJob,
   type FetchDeps,
   type FileObserver,
   type FileViewer,
@@ -24,6 +26,7 @@ import {
   sweepCopies,
   sweepCopiesJob,
   type UploadDeps,
+  UploadLeases,
   uploadFile,
   writeLevel,
 } from '#features/files/index.ts'
@@ -70,8 +73,10 @@ export function openFileFeatures(
     await endSharesOfFiles(shareDeps, tx, fileIds)
     await removeItems(tx, fileIds)
   }
+  const leases = new UploadLeases({ db, clock })
+  const storage = storageDeps(services, identity, leases)
   const fileDeps = {
-    ...storageDeps(services, identity),
+    ...storage,
     db,
     clock,
     jobs,
@@ -79,7 +84,7 @@ export function openFileFeatures(
     beforeRemoval,
     ...observer,
   }
-  const fetchDeps = handleFileJobs(services, identity, observer)
+  const fetchDeps = handleFileJobs(services, identity, { ...storage, ...observer })
   jobs.handle(sweepCopiesJob, () => sweepCopies(fileDeps))
   jobs.every(sweepCopiesJob, minuteMs)
   return {
@@ -146,8 +151,14 @@ function pictureKeeper({ db, clock, blobs }: Services, deps: UploadDeps & Parame
   }
 }
 
-function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<IdentityFeatures, 'settings'>) {
+function storageDeps(
+  { blobs, images, tempDir, freshPaths }: Services,
+  { settings }: Pick<IdentityFeatures, 'settings'>,
+  leases: UploadLeases,
+) {
   return {
+    leases,
+    freshPaths,
     blobs,
     images,
     tempDir,
@@ -157,13 +168,20 @@ function storageDeps({ blobs, images, tempDir }: Services, { settings }: Pick<Id
   }
 }
 
-function handleFileJobs(services: Services, identity: IdentityFeatures, observer: FileObserver): FetchDeps {
+function handleFileJobs(
+  services: Services,
+  identity: IdentityFeatures,
+  storage: ReturnType<typeof storageDeps> & FileObserver,
+): FetchDeps {
   const { db, clock, jobs, egress, signingKeys, partials } = services
   const { tenants, identities, findLifetimes } = identity
-  const deps = { ...storageDeps(services, identity), ...observer, db, clock, jobs, egress }
+  const deps = { ...storage, db, clock, jobs, egress }
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
   jobs.handle(sweepBlobsJob, () => sweepBlobs(deps))
   jobs.every(sweepBlobsJob, 10 * minuteMs)
+  jobs.handle(endDeadUploadsJob, () => endDeadUploads(deps))
+  // With the lease that ends before, less than a minute.
+  jobs.every(endDeadUploadsJob, minuteMs / 4)
   jobs.handle(findOrphansJob, () => findOrphans(deps))
   jobs.every(findOrphansJob, dayMs)
   jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials, findTenant: tenants.findById }))

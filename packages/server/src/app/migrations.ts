@@ -17,6 +17,7 @@ import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import {
   attachedByOwnerMigrations,
   filesMigrations,
+  fileUpkeepMigrations,
   folderListMigrations,
   sharedFolderMigrations,
   visitorFilesMigrations,
@@ -83,4 +84,5 @@ export const migrations: readonly Migration[] = [
   ...tombstonesMigrations,
   ...signInEpochMigrations,
   ...qrApprovalMigrations,
+  ...fileUpkeepMigrations,
 ]

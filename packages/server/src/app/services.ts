@@ -5,7 +5,7 @@ import { type BlobStore, openDiskBlobs, openS3Blobs } from '#infra/blobs/index.t
 import { type NodeBus, openLocalBus, openRedisBus } from '#infra/bus/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { type Database, openDatabase } from '#infra/db/index.ts'
-import { DiskReserve } from '#infra/disk/index.ts'
+import { DiskReserve, FreshPaths } from '#infra/disk/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
 import { createEgress, type Egress, Rounds, type UrlCheck } from '#infra/egress/index.ts'
 import { type Images, openImages } from '#infra/images/index.ts'
@@ -46,6 +46,7 @@ export interface Services {
   readonly images: Images
   /** Where half-made pictures lie. */
   readonly tempDir: string
+  readonly freshPaths: FreshPaths
   readonly dns: DnsResolver
   readonly egress: Egress & UrlCheck
   /** Recognizes what comes back to this process. */
@@ -108,6 +109,7 @@ export async function openServices(
     partials,
     images,
     tempDir,
+    freshPaths: new FreshPaths(clock),
     dns,
     egress,
     rounds,

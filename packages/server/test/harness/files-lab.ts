@@ -31,9 +31,11 @@ import {
   type FileEndpointDeps,
   fileEndpoints,
   filesMigrations,
+  fileUpkeepMigrations,
   makeVariants,
   makeVariantsJob,
   type StorageLimits,
+  UploadLeases,
   visitorFilesMigrations,
 } from '#features/files/index.ts'
 import { makeReference, referencesMigrations } from '#features/references/index.ts'
@@ -61,6 +63,7 @@ import {
 import { openDiskBlobs } from '#infra/blobs/index.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { FreshPaths } from '#infra/disk/index.ts'
 import { createHttpServer, createMemoryRateLimits, type Endpoint } from '#infra/http/index.ts'
 import { openImages } from '#infra/images/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
@@ -169,7 +172,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...referencesMigrations,
       ...collectionsMigrations,
       ...uploadsMigrations,
-      ...visitorFilesMigrations,
+      ...[...visitorFilesMigrations, ...fileUpkeepMigrations],
       ...attachmentIssuersMigrations,
       ...attachedByOwnerMigrations,
     ],
@@ -198,6 +201,8 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
     clock,
     blobs,
     ...pictures,
+    freshPaths: new FreshPaths(clock),
+    leases: new UploadLeases({ db, clock }),
     jobs,
     limitsOf: async () => settings.limits,
     imageFormatOf: async () => 'webp',

@@ -120,8 +120,3 @@ export async function adoptUnknown(tx: Writer, blobs: readonly SizedBlob[], now:
     .onConflict((conflict) => conflict.columns(['tenant_id', 'blob_hash']).doNothing())
     .execute()
 }
-
-/** NOTE: over all tenants. */
-export async function deleteAllExpiredReservations(tx: Writer, now: number): Promise<void> {
-  await tx.tables<SweepTables>().deleteFrom('storage_reservations').where('expires_at', '<=', now).execute()
-}

@@ -127,6 +127,7 @@ async function fetchContent(
   descriptor: CheckedDescriptor,
 ): Promise<void> {
   const { tenantId } = wanted
+  using _lease = deps.leases.hold()
   const reservation = await reserve(deps, tenantId, descriptor.size)
   try {
     const staged = await fetchOriginal(deps, tenantId, source, descriptor)

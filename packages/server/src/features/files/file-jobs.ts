@@ -42,6 +42,16 @@ export function fetchKeyOf(fileId: FileId, ownerTag: IdTag): string {
   return `${fileId} ${ownerTag}`
 }
 
+/** Takes away what uploads left whose process has died. */
+export const endDeadUploadsJob = jobKind({
+  name: 'files.end-dead-uploads',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 5_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})
+
 /** Removes bytes that nothing uses any more. */
 export const sweepBlobsJob = jobKind({
   name: 'files.sweep-blobs',

@@ -98,6 +98,20 @@ export const attachedByOwnerMigrations: readonly Migration[] = [
   },
 ]
 
+/** How long things last, and how what has ended is found. */
+export const fileUpkeepMigrations: readonly Migration[] = [
+  {
+    id: '0680_reservation_holders',
+    async up(schema) {
+      await schema.addColumn('storage_reservations', 'holder', 'text null')
+      const index = (name: string, column: string, where?: string) =>
+        schema.createIndex(name, 'storage_reservations', [column], where === undefined ? {} : { where })
+      await index('storage_reservations_holder', 'holder', 'holder is not null')
+      await index('storage_reservations_expiry', 'expires_at')
+    },
+  },
+]
+
 const ofFile = {
   columns: ['tenant_id', 'file_id'],
   references: 'files',

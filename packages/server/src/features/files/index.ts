@@ -1,11 +1,13 @@
 export { assertAttachable } from './assert-attachable.ts'
 export { updateCopyEnd } from './copy-store.ts'
+export { endDeadUploads } from './end-dead-uploads.ts'
 export { type FetchDeps, fetchAndTell } from './fetch-file.ts'
 export { assertFileName, normalTags, type StoredFile } from './file.ts'
 export { type AccessTables, accessLevel, asideMark, isReadableFile } from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
 export {
+  endDeadUploadsJob,
   fetchFileJob,
   findOrphansJob,
   makeVariantsJob,
@@ -20,6 +22,7 @@ export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } fr
 export {
   attachedByOwnerMigrations,
   filesMigrations,
+  fileUpkeepMigrations,
   folderListMigrations,
   sharedFolderMigrations,
   visitorFilesMigrations,
@@ -40,6 +43,7 @@ export {
 export {
   cancelReservation,
   longestUploadSecs,
+  type Reservation,
   renewReservation,
   reserveUpload,
   type StorageLimits,
@@ -50,5 +54,6 @@ export { findOrphans, type SweepDeps, sweepBlobs } from './sweep-blobs.ts'
 export { sweepCopies } from './sweep-copies.ts'
 export { dropFiles } from './trash-file.ts'
 export { storeUpload, type Upload, type UploadDeps, uploadFile } from './upload-file.ts'
+export { UploadLeases } from './upload-leases.ts'
 export { mayStillUpload, uploaderOf, visitorOf } from './uploader.ts'
 export { type BlobCensus, type BlobProblem, type VerifyBlobsDeps, verifyBlobs } from './verify-blobs.ts'

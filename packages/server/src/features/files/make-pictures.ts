@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
+import type { FreshPaths } from '#infra/disk/index.ts'
 import type { ImageOutput, ImagePreset, ImageResult, Images } from '#infra/images/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { StoredVariant } from './file.ts'
@@ -12,6 +13,8 @@ export interface PictureDeps {
   readonly images: Images
   /** Where the worker writes its outputs. */
   readonly tempDir: string
+  /** Tells other processes which of these this one still works on. */
+  readonly freshPaths: FreshPaths
   readonly clock: Clock
   readonly imageFormatOf: (tenantId: TenantId) => Promise<'webp' | 'avif'>
 }
@@ -33,8 +36,8 @@ export async function makePictures(
   tenantId: TenantId,
   input: { readonly path: string; readonly preset: ImagePreset; readonly signal: AbortSignal },
 ): Promise<Pictures> {
-  // The name tells the age by the clock that `sweepPictures` asks.
-  const outputDir = await mkdtemp(join(deps.tempDir, `pictures-${deps.clock.now()}-`))
+  const outputDir = await mkdtemp(join(deps.tempDir, 'pictures-'))
+  deps.freshPaths.keep(outputDir)
   try {
     const { path: inputPath, preset, signal } = input
     const format = await deps.imageFormatOf(tenantId)
@@ -49,20 +52,22 @@ export async function makePictures(
     }
     return { kind: 'made', original: result.original, pictures }
   } finally {
+    deps.freshPaths.letGo(outputDir)
     await rm(outputDir, { recursive: true, force: true })
   }
 }
 
-/** Removes the outputs of works that died with their process so long ago. */
+/** Removes the outputs of works whose process was last heard of so long ago. */
 export async function sweepPictures(
-  { tempDir, clock }: Pick<PictureDeps, 'tempDir' | 'clock'>,
+  { tempDir, clock, freshPaths }: Pick<PictureDeps, 'tempDir' | 'clock' | 'freshPaths'>,
   olderThanMs: number,
 ): Promise<void> {
   const latestMs = clock.now() - olderThanMs
   for (const name of await readdir(tempDir)) {
-    const [, madeMs] = /^pictures-(\d+)-/.exec(name) ?? []
-    if (madeMs !== undefined && Number(madeMs) <= latestMs)
-      await rm(join(tempDir, name), { recursive: true, force: true })
+    if (!name.startsWith('pictures-')) continue
+    const path = join(tempDir, name)
+    const { atimeMs = latestMs } = (await stat(path).catch(() => undefined)) ?? {}
+    if (atimeMs < latestMs && !freshPaths.has(path)) await rm(path, { recursive: true, force: true })
   }
 }
 

@@ -4,7 +4,6 @@ import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
-  deleteExpiredReservations,
   deleteReservation,
   findUsage,
   insertClaims,
@@ -13,6 +12,7 @@ import {
   sumReservedBy,
   updateReservation,
 } from './storage-store.ts'
+import type { UploadLeases } from './upload-leases.ts'
 
 /** What a tenant may store; zero means unlimited storage. */
 export interface StorageLimits {
@@ -36,12 +36,12 @@ export interface ReserveDeps {
   readonly db: Database
   readonly clock: Clock
   readonly limitsOf: (tenantId: TenantId) => Promise<StorageLimits>
+  /** Whoever reserves for this process alone holds one until the end. */
+  readonly leases: UploadLeases
 }
 
-/** An upload that takes longer than this has died with its process, or is not continued. */
+/** A resumable upload that is not continued for so long has ended. */
 export const longestUploadSecs = 86_400
-// From the name of the bytes to the row that uses them: moments.
-const longestClaimSecs = 3_600
 const visitorsFiles = 4
 
 /** What a visitor may have set aside: some files on their way, and never so much that the tenant is left without. */
@@ -56,8 +56,11 @@ export interface UploadClaim {
   readonly atMostBytes?: number | undefined
   /** Who uploads, unless it is the tenant itself. */
   readonly by?: string | undefined
-  /** How long it stays so; a day when absent. */
-  readonly lifeSecs?: number
+  /** What outlives this process: for how long, and what is written with it. */
+  readonly lasting?: {
+    readonly lifeSecs: number
+    readonly write: (tx: Writer, reservation: Reservation) => Promise<void>
+  }
 }
 
 /** Sets aside what an upload may become: the length when it is declared, else as much as may be. */
@@ -66,7 +69,8 @@ export async function reserveUpload(
   tenantId: TenantId,
   declared: UploadClaim,
 ): Promise<UploadReservation> {
-  const { by, lifeSecs = longestUploadSecs } = declared
+  const { by, lasting } = declared
+  const { holder, expiresAt: leasedUntil } = deps.leases
   const limits = await deps.limitsOf(tenantId)
   const { maxFileBytes, maxStorageBytes } = limits
   if (declared.bytes !== undefined && declared.bytes > maxFileBytes) throw new Failure('E-TOOLARGE')
@@ -79,7 +83,9 @@ export async function reserveUpload(
     if (declared.bytes === undefined ? free <= 0 : declared.bytes > free) throw new Failure('E-QUOTA')
     const bytes = Math.min(largest, free)
     const reservation = { id: randomUUID(), bytes }
-    await insertReservation(tx, { ...reservation, expiresAt: now + lifeSecs, by })
+    if (lasting) await insertReservation(tx, { ...reservation, expiresAt: now + lasting.lifeSecs, by })
+    else await insertReservation(tx, { ...reservation, expiresAt: leasedUntil, by, holder })
+    await lasting?.write(tx, reservation)
     return { ...reservation, bound: bytes < largest ? 'quota' : 'file' }
   })
 }
@@ -93,10 +99,12 @@ export async function renewReservation(
   const { maxStorageBytes } = await deps.limitsOf(tenantId)
   await deps.db.transact(tenantId, async (tx) => {
     const free = await findFree(tx, deps, maxStorageBytes)
-    const renewed = { id, bytes, expiresAt: nowSecs(deps.clock) + longestUploadSecs }
-    if (await updateReservation(tx, renewed)) return
+    const now = nowSecs(deps.clock)
+    const expiresAt = now + longestUploadSecs
+    if (await updateReservation(tx, { id, bytes, lasting: { expiresAt, now } })) return
     if (bytes > free) throw new Failure('E-QUOTA')
-    await insertReservation(tx, renewed)
+    await deleteReservation(tx, id)
+    await insertReservation(tx, { id, bytes, expiresAt })
   })
 }
 
@@ -123,6 +131,7 @@ export async function keepBlobs(
   keeping: Keeping,
   write: (tx: Writer) => Promise<void>,
 ): Promise<void> {
+  using _lease = deps.leases.hold()
   const id = await claim(deps, tenantId, keeping)
   try {
     for (const blob of keeping.blobs) await blob.keep()
@@ -143,13 +152,13 @@ async function claim(deps: ReserveDeps, tenantId: TenantId, keeping: Keeping): P
   const sizes = new Map(blobs.map(({ hash, size }) => [hash, size]))
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   const { id, bytes: reserved } = reservation ?? { id: randomUUID(), bytes: 0 }
-  const claimed = { id, bytes, expiresAt: nowSecs(deps.clock) + longestClaimSecs }
+  const { holder, expiresAt } = deps.leases
   await deps.db.transact(tenantId, async (tx) => {
     // What a preset makes of an upload may be larger than the upload was.
     const more = bytes - reserved
     if (more > 0 && more > (await findFree(tx, deps, maxStorageBytes))) throw new Failure('E-QUOTA')
-    if (!reservation) await insertReservation(tx, claimed)
-    else if (!(await updateReservation(tx, claimed))) throw lostReservation()
+    if (!reservation) await insertReservation(tx, { id, bytes, expiresAt, holder })
+    else if (!(await updateReservation(tx, { id, bytes }))) throw lostReservation()
     if (!(await insertClaims(tx, id, [...sizes.keys()])))
       throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 1 })
   })
@@ -166,7 +175,6 @@ async function findFree(
   maxStorageBytes: number,
 ): Promise<number> {
   const now = nowSecs(clock)
-  await deleteExpiredReservations(tx, now)
   if (maxStorageBytes === 0) return Number.MAX_SAFE_INTEGER
   const { usedBytes } = await findUsage(tx)
   return maxStorageBytes - usedBytes - (await sumReserved(tx, now))

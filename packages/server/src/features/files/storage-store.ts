@@ -17,6 +17,8 @@ export interface StorageTables {
     bytes: number
     expires_at: number
     creator_tag: string | null
+    /** The process whose upload it is; null where it outlives processes. */
+    holder: string | null
   }
   blob_claims: { tenant_id: number; blob_hash: string; reservation_id: string }
 }
@@ -42,9 +44,12 @@ const upsertBlob = statement<
       is_leaving: 0,
     })
     .onConflict((conflict) =>
-      conflict
-        .columns(['tenant_id', 'blob_hash'])
-        .doUpdateSet((set) => ({ uses: set('blobs.uses', '+', 1), unused_since: null })),
+      conflict.columns(['tenant_id', 'blob_hash']).doUpdateSet((set) => ({
+        uses: set('blobs.uses', '+', 1),
+        unused_since: null,
+        // One that a dead upload left was not measured.
+        size: set.ref('excluded.size'),
+      })),
     )
     .returning('uses'),
 )
@@ -132,7 +137,7 @@ export interface ReservationRow {
 
 export async function insertReservation(
   tx: Writer,
-  reservation: ReservationRow & { readonly by?: string | undefined },
+  reservation: ReservationRow & { readonly by?: string | undefined; readonly holder?: string | undefined },
 ): Promise<void> {
   await tx
     .tables<StorageTables>()
@@ -143,20 +148,32 @@ export async function insertReservation(
       bytes: reservation.bytes,
       expires_at: reservation.expiresAt,
       creator_tag: reservation.by ?? null,
+      holder: reservation.holder ?? null,
     })
     .execute()
 }
 
-/** False when there is no such reservation any more. */
-export async function updateReservation(tx: Writer, reservation: ReservationRow): Promise<boolean> {
+/** False when there is no such reservation any more, or one that is to last longer has ended. */
+export async function updateReservation(
+  tx: Writer,
+  { id, bytes, lasting }: UpdatedReservation,
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .tables<StorageTables>()
     .updateTable('storage_reservations')
-    .set({ bytes: reservation.bytes, expires_at: reservation.expiresAt })
+    .set(lasting ? { bytes, expires_at: lasting.expiresAt } : { bytes })
     .where('tenant_id', '=', tx.tenantId)
-    .where('reservation_id', '=', reservation.id)
+    .where('reservation_id', '=', id)
+    .$if(lasting !== undefined, (query) => query.where('expires_at', '>', lasting?.now ?? 0))
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+interface UpdatedReservation {
+  readonly id: string
+  readonly bytes: number
+  /** When it ends from now on; as before when absent. */
+  readonly lasting?: { readonly expiresAt: number; readonly now: number }
 }
 
 /** With the claims made under it. False when there is no such reservation any more. */
@@ -168,16 +185,6 @@ export async function deleteReservation(tx: Writer, id: string): Promise<boolean
     .where('reservation_id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n
-}
-
-/** Reservations of uploads that died with their process. */
-export async function deleteExpiredReservations(tx: Writer, now: number): Promise<void> {
-  await tx
-    .tables<StorageTables>()
-    .deleteFrom('storage_reservations')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('expires_at', '<=', now)
-    .execute()
 }
 
 /** Announces that blobs are about to be used, so that nobody takes them away. False, and nothing is announced, when

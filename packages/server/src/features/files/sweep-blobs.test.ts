@@ -6,6 +6,7 @@ import { chunksOf } from '#harness/blob-store-contract.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, type FilesLab, filesLab, identity } from '#harness/files-lab.ts'
 import type { BlobHash } from '#infra/blobs/index.ts'
+import { endDeadUploads } from './end-dead-uploads.ts'
 import { cancelReservation, keepBlobs, reserveUpload } from './reserve-storage.ts'
 import { useBlobs } from './storage-store.ts'
 import { findOrphans, sweepBlobs } from './sweep-blobs.ts'
@@ -40,18 +41,21 @@ eachDialect('Unused bytes', (open) => {
     expect(await lab.inconsistencies()).toEqual([])
   })
 
-  test('of half-made pictures go when their process has been dead for a day', async () => {
+  test('of half-made pictures go when their process has been dead for less than a minute', async () => {
     const lab = await openLab()
-    const name = `pictures-${lab.clock.now()}-dead`
-    await mkdir(join(lab.deps.tempDir, name))
-    for (const [ageMs, isThere] of [
-      [86_399_000, true],
-      [1000, false],
-    ] as const) {
-      lab.clock.advance(ageMs)
-      await sweepBlobs(lab.deps)
-      expect((await readdir(lab.deps.tempDir)).includes(name)).toBe(isThere)
+    const { tempDir, freshPaths } = lab.deps
+    const names = ['pictures-dead', 'pictures-alive']
+    for (const name of names) await mkdir(join(tempDir, name))
+    // The folders have the time of the system.
+    lab.clock.advance(Date.now() - lab.clock.now())
+    freshPaths.keep(join(tempDir, 'pictures-alive'))
+    const left = async () => (await readdir(tempDir)).filter((name) => names.includes(name))
+    for (const there of [names, ['pictures-alive']]) {
+      await endDeadUploads(lab.deps)
+      expect((await left()).sort()).toEqual([...there].sort())
+      lab.clock.advance(55_000)
     }
+    freshPaths.letGo(join(tempDir, 'pictures-alive'))
   })
 
   test('that are used again meanwhile stay', async () => {
@@ -111,16 +115,34 @@ eachDialect('Unused bytes', (open) => {
     expect(await lab.remains()).toMatchObject({ blobs: 0, onDisk: 0 })
   })
 
-  test('of an upload that died after its bytes had a name are found in a day', async () => {
+  const dies = () => Promise.reject(new Error('died'))
+
+  test('of an upload that died after its bytes had a name go within a minute', async () => {
     const lab = await openLab()
     await lab.upload('a', 'known')
-    const reservation = await reserveUpload(lab.deps, tenantId, { bytes: 6 })
+    for (const text of ['orphan', 'known']) {
+      const bytes = text.length
+      const reservation = await reserveUpload(lab.deps, tenantId, { bytes })
+      const staged = await lab.deps.blobs.stage(tenantId, chunksOf(text), { maxBytes: bytes })
+      const keeping = { reservation, blobs: [staged] }
+      await expect(keepBlobs(lab.deps, tenantId, keeping, dies)).rejects.toThrow('died')
+    }
+    lab.clock.advance(30_000)
+    await endDeadUploads(lab.deps)
+    expect([await onDisk(lab, 'orphan'), await onDisk(lab, 'known')]).toEqual([true, true])
+    lab.clock.advance(15_000)
+    await endDeadUploads(lab.deps)
+    expect([await onDisk(lab, 'orphan'), await onDisk(lab, 'known')]).toEqual([false, true])
+    expect(await lab.remains()).toMatchObject({ blobs: 1, onDisk: 1, reservations: 0, claims: 0 })
+    await lab.upload('a', 'orphan')
+    expect(await lab.inconsistencies()).toEqual([])
+  })
+
+  test('that no row ever named are found in a day', async () => {
+    const lab = await openLab()
+    await lab.upload('a', 'known')
     const staged = await lab.deps.blobs.stage(tenantId, chunksOf('orphan'), { maxBytes: 6 })
-    await expect(
-      keepBlobs(lab.deps, tenantId, { reservation, blobs: [staged] }, () =>
-        Promise.reject(new Error('died')),
-      ),
-    ).rejects.toThrow('died')
+    await staged.keep()
     await findOrphans(lab.deps)
     lab.clock.advance(86_400_000)
     await findOrphans(lab.deps)

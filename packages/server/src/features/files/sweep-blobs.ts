@@ -3,22 +3,21 @@ import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import {
   adoptUnknown,
-  deleteAllExpiredReservations,
   deleteLeft,
   findUnknown,
   listTenantsWithBlobs,
   listTenantsWithUnused,
   markLeaving,
 } from './blob-sweep-store.ts'
-import { type PictureDeps, sweepPictures } from './make-pictures.ts'
 import type { SizedBlob } from './storage-store.ts'
 
 export interface SweepDeps {
   readonly db: Database
   readonly clock: Clock
   readonly blobs: Pick<BlobStore, 'list' | 'remove' | 'sweepStaged'>
-  readonly tempDir: PictureDeps['tempDir']
 }
+
+type UnusedDeps = Pick<SweepDeps, 'db'> & { readonly blobs: Pick<BlobStore, 'remove'> }
 
 // A reader that has just been sent there finds them still.
 const unusedGraceSecs = 600
@@ -31,19 +30,30 @@ const blobsPerBatch = 200
 export async function sweepBlobs(deps: SweepDeps): Promise<void> {
   const { db, clock, blobs } = deps
   const now = nowSecs(clock)
-  await db.transact(serverTenant, (tx) => deleteAllExpiredReservations(tx, now))
   await blobs.sweepStaged(stagedGraceMs)
-  await sweepPictures(deps, stagedGraceMs)
-  for (const tenantId of await listTenantsWithUnused(db.reader(serverTenant), now - unusedGraceSecs))
-    while ((await sweepBatch(deps, tenantId, now)) === blobsPerBatch) {
-      // Each batch in transactions of its own, so that others get their turn.
-    }
+  const latest = now - unusedGraceSecs
+  for (const tenantId of await listTenantsWithUnused(db.reader(serverTenant), latest))
+    await sweepUnused(deps, tenantId, { latest, now })
+}
+
+/** Removes the bytes of a tenant that nothing has used since `latest`. */
+export async function sweepUnused(
+  deps: UnusedDeps,
+  tenantId: TenantId,
+  times: { readonly latest: number; readonly now: number },
+): Promise<void> {
+  while ((await sweepBatch(deps, tenantId, { ...times, limit: blobsPerBatch })) === blobsPerBatch) {
+    // Each batch in transactions of its own, so that others get their turn.
+  }
 }
 
 /** Marked first, then removed, then forgotten: whoever wants to use them meanwhile is told to come again, and what a
  * crash leaves is taken up by the next sweep. */
-async function sweepBatch({ db, blobs }: SweepDeps, tenantId: TenantId, now: number): Promise<number> {
-  const batch = { latest: now - unusedGraceSecs, now, limit: blobsPerBatch }
+async function sweepBatch(
+  { db, blobs }: UnusedDeps,
+  tenantId: TenantId,
+  batch: Parameters<typeof markLeaving>[1],
+): Promise<number> {
   const hashes = await db.transact(tenantId, (tx) => markLeaving(tx, batch))
   if (hashes.length === 0) return 0
   for (const hash of hashes) await blobs.remove(tenantId, hash)

@@ -16,6 +16,9 @@ import {
   holder,
   identity,
 } from '#harness/files-lab.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { endDeadUploads } from './end-dead-uploads.ts'
+import type { StorageTables } from './storage-store.ts'
 
 const pictures = join(import.meta.dirname, '../../../test/fixtures/images')
 const picture = (name: string) => readFile(join(pictures, name))
@@ -327,7 +330,7 @@ onSqlite('Uploading', (open) => {
     expect(lab.errors).toEqual([])
   })
 
-  test('gives back in a day what a process that died had set aside', async () => {
+  test('keeps what a slow upload has set aside for as long as it lives', async () => {
     const lab = await openLab({ maxStorageBytes: 1000 })
     const request = lab.begin('POST', '/api/files/default/a', {
       as: owner,
@@ -336,12 +339,27 @@ onSqlite('Uploading', (open) => {
     request.on('error', () => {})
     request.write('hello')
     await untilReserved(lab)
-    expect(failureOf(await lab.upload('b', 'x'.repeat(10)))).toBe('507 E-QUOTA')
-    lab.clock.advance(86_400_000)
-    expect((await lab.upload('b', 'x'.repeat(10))).status).toBe(201)
+    const [first] = await reservedUntil(lab)
+    for (let minute = 0; minute < 3; minute += 1) {
+      lab.clock.advance(60_000)
+      await until(async () => ((await reservedUntil(lab))[0] ?? 0) > lab.clock.now() / 1000)
+      await endDeadUploads(lab.deps)
+      expect(failureOf(await lab.upload('b', 'x'.repeat(10)))).toBe('507 E-QUOTA')
+    }
+    expect((await reservedUntil(lab))[0]).toBeGreaterThanOrEqual((first ?? 0) + 180)
     request.destroy()
   })
 })
+
+async function reservedUntil({ db }: FilesLab): Promise<number[]> {
+  const rows = await db
+    .reader(serverTenant)
+    .tables<StorageTables>()
+    .selectFrom('storage_reservations')
+    .selectAll()
+    .execute()
+  return rows.map((row) => row.expires_at)
+}
 
 /** Waits for what the other end of a connection causes. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {

@@ -67,6 +67,7 @@ export async function uploadFile(deps: UploadDeps, upload: Upload): Promise<NewF
     atMostBytes: atMostLength,
     by: visitorOf(upload.tenant, upload.caller),
   }
+  using _lease = deps.leases.hold()
   const reservation = await reserveUpload(deps, tenantId, length)
   try {
     return await storeDraft(deps, upload, draft, reservation)

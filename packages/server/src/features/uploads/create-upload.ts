@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import {
   assertMayPlace,
-  cancelReservation,
+  type Reservation,
   reserveUpload,
   uploaderOf,
   visitorOf,
 } from '#features/files/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type FinishDeps, finishUpload } from './finish-upload.ts'
@@ -38,30 +39,25 @@ export async function createUpload(deps: FinishDeps, input: NewUpload): Promise<
   if (creator === undefined) throw new Failure('E-AUTH-FORBIDDEN')
   await deps.partials.assertRoom(length)
   const visitor = visitorOf(tenant, caller)
-  const claim = { bytes: length, by: visitor, lifeSecs: longestIdleSecs }
-  const reservation = await reserveUpload(deps, tenantId, claim)
   const now = nowSecs(deps.clock)
-  const upload: ResumableUpload = {
+  const begun = {
     uploadId: randomBytes(16).toString('base64url'),
     creator,
     length,
     metadata,
-    reservationId: reservation.id,
     offset: 0,
     expiresAt: now + longestIdleSecs,
     fileId: undefined,
   }
-  try {
-    await deps.db.transact(tenantId, async (tx) => {
-      const isTooMany =
-        (await countUnfinished(tx, { now })) >= maxUnfinished ||
-        (visitor !== undefined && (await countUnfinished(tx, { now, by: visitor })) >= maxOfVisitor)
-      if (isTooMany) throw new Failure('E-QUOTA', { message: 'Too many uploads are not finished.' })
-      await insertUpload(tx, upload)
-    })
-  } catch (error) {
-    await cancelReservation(deps, tenantId, reservation)
-    throw error
+  const write = async (tx: Writer, { id }: Reservation) => {
+    const isTooMany =
+      (await countUnfinished(tx, { now })) >= maxUnfinished ||
+      (visitor !== undefined && (await countUnfinished(tx, { now, by: visitor })) >= maxOfVisitor)
+    if (isTooMany) throw new Failure('E-QUOTA', { message: 'Too many uploads are not finished.' })
+    await insertUpload(tx, { ...begun, reservationId: id })
   }
+  const lasting = { lifeSecs: longestIdleSecs, write }
+  const { id: reservationId } = await reserveUpload(deps, tenantId, { bytes: length, by: visitor, lasting })
+  const upload: ResumableUpload = { ...begun, reservationId }
   return length === 0 ? await finishUpload(deps, { tenant, caller, upload, recordedOffset: 0 }) : upload
 }

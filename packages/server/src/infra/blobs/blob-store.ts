@@ -69,6 +69,9 @@ export interface BlobStore {
   removeTenant(tenantId: TenantId): Promise<number>
   /** In no particular order. What is kept or removed meanwhile may or may not be seen. */
   list(tenantId: TenantId): AsyncIterable<{ hash: BlobHash; size: number; modifiedAtMs: number }>
-  /** Removes what was last written more than `olderThanMs` ago and is not staged by this process; tells how many. */
+  /** Removes what a process of this machine was staging that was last heard of more than `olderThanMs` ago; tells how
+   * many. */
+  sweepDead(olderThanMs: number): Promise<number>
+  /** The same for whatever is left, here or in the store; tells how many. */
   sweepStaged(olderThanMs: number): Promise<number>
 }

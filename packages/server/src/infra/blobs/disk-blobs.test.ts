@@ -69,7 +69,8 @@ describe('The directory of a disk store', () => {
   test('holds nothing but staged bytes after a crash between staging and keeping', async () => {
     const dir = await emptyDir()
     const clock = new TestClock()
-    const before = await openDiskBlobs({ dir, clock, logger: quiet })
+    // The clock of a process that died rings no more.
+    const before = await openDiskBlobs({ dir, clock: new TestClock(), logger: quiet })
     await before.stage(alice, chunksOf('lost'), unlimited)
     expect(await filesBelow(dir)).toEqual([expect.stringMatching(/^staging\//)])
     const after = await openDiskBlobs({ dir, clock, logger: quiet })
@@ -86,7 +87,7 @@ const [, dir, task] = process.argv
 const { openDiskBlobs } = await import(${JSON.stringify(join(import.meta.dirname, 'disk-blobs.ts'))})
 const logged = []
 const logger = { error: (fields) => logged.push(fields.code) }
-const store = await openDiskBlobs({ dir, clock: { now: () => Date.now() }, logger })
+const store = await openDiskBlobs({ dir, clock: { now: () => Date.now(), wakeAt: () => () => {} }, logger })
 async function* pieces(count) {
   for (let sent = 0; sent < count; sent++) {
     if (sent === 16) console.log('staging')
@@ -112,7 +113,11 @@ describe('A process that is killed while staging', () => {
     const left = await filesBelow(dir)
     expect(left).toEqual([expect.stringMatching(/^staging\//)])
     expect((await stat(join(dir, left[0]!))).size).toBeGreaterThan(500_000)
-    const store = await openDiskBlobs({ dir, clock: { now: () => Date.now() + 1000 }, logger: quiet })
+    const store = await openDiskBlobs({
+      dir,
+      clock: { ...systemClock, now: () => Date.now() + 1000 },
+      logger: quiet,
+    })
     expect(await store.sweepStaged(0)).toBe(1)
     expect(await filesBelow(dir)).toEqual([])
   })

@@ -12,7 +12,7 @@ import { type StagedFile, StagingFolder } from './staging-folder.ts'
 export interface DiskBlobsOptions {
   /** Made when it is not there. Staging lies inside it, so that a rename never crosses file systems. */
   readonly dir: string
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   readonly logger: DiskLogger
   /** What arriving bytes leave free on the disk; everything may be taken when absent. */
   readonly keepFreeBytes?: (() => Promise<number>) | undefined
@@ -88,6 +88,10 @@ class DiskBlobs implements BlobStore {
       const found = await unlessMissing(stat(this.#layout.pathOf(tenantId, hash)))
       if (found) yield { hash, size: found.size, modifiedAtMs: found.mtimeMs }
     }
+  }
+
+  sweepDead(olderThanMs: number): Promise<number> {
+    return this.#staging.sweep(olderThanMs)
   }
 
   sweepStaged(olderThanMs: number): Promise<number> {

@@ -8,7 +8,7 @@ import { StagingFolder } from './staging-folder.ts'
 export interface S3BlobsOptions extends S3BucketOptions {
   /** Of this process and others of the same machine; made when it is not there. */
   readonly stagingDir: string
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   /** What staged bytes leave free on the disk of this machine; everything may be taken when absent. */
   readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }

@@ -107,6 +107,10 @@ export class S3Blobs implements BlobStore {
     }
   }
 
+  async sweepDead(olderThanMs: number): Promise<number> {
+    return await this.#parts.staging.sweep(olderThanMs)
+  }
+
   async sweepStaged(olderThanMs: number): Promise<number> {
     const { bucket, layout, staging, clock } = this.#parts
     let swept = await staging.sweep(olderThanMs)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DiskSpace } from '#infra/disk/index.ts'
+import { DiskSpace, FreshPaths } from '#infra/disk/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { StageLimits } from './blob-store.ts'
 import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
@@ -10,7 +10,7 @@ import { type StagedBytes, stageToFile } from './stage-to-file.ts'
 export interface StagingOptions {
   /** Made when it is not there. */
   readonly dir: string
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   readonly logger: DiskLogger
   /** What staged files leave free on the disk; everything may be taken when absent. */
   readonly keepFreeBytes?: (() => Promise<number>) | undefined
@@ -30,13 +30,13 @@ export class StagingFolder {
   readonly #options: StagingOptions
   readonly #explain: ExplainDiskError
   readonly #space: DiskSpace
-  // As many as there are uploads under way.
-  readonly #staged = new Set<string>()
+  readonly #staged: FreshPaths
 
   private constructor(options: StagingOptions) {
     this.#options = options
     this.#explain = explainDiskErrors(options.dir, options.logger)
     this.#space = new DiskSpace(options)
+    this.#staged = new FreshPaths(options.clock)
   }
 
   static async open(options: StagingOptions): Promise<StagingFolder> {
@@ -51,11 +51,11 @@ export class StagingFolder {
     await space.assertRoom(limits.expectedBytes ?? 1)
     const name = randomBytes(16).toString('hex')
     const path = join(dir, name)
-    this.#staged.add(name)
-    const release = () => void this.#staged.delete(name)
+    this.#staged.keep(path)
+    const release = () => this.#staged.letGo(path)
     try {
       const bytes = await stageToFile({ path, source, limits, clock, space, explain })
-      return { ...bytes, path, release, discard: () => this.#discard(name) }
+      return { ...bytes, path, release, discard: () => this.#discard(path) }
     } catch (error) {
       release()
       throw error
@@ -69,7 +69,7 @@ export class StagingFolder {
     let swept = 0
     for (const name of await readdir(dir)) {
       const path = join(dir, name)
-      const found = this.#staged.has(name) ? undefined : await unlessMissing(stat(path))
+      const found = this.#staged.has(path) ? undefined : await unlessMissing(stat(path))
       if (!found || found.mtimeMs > latestMs) continue
       await rm(path, { force: true })
       swept++
@@ -77,9 +77,9 @@ export class StagingFolder {
     return swept
   }
 
-  async #discard(name: string): Promise<void> {
-    if (!this.#staged.has(name)) return
-    await rm(join(this.#options.dir, name), { force: true })
-    this.#staged.delete(name)
+  async #discard(path: string): Promise<void> {
+    if (!this.#staged.has(path)) return
+    await rm(path, { force: true })
+    this.#staged.letGo(path)
   }
 }
