@@ -36,9 +36,9 @@ import {
   type AnnounceDeps,
   endSharesOfFiles,
   type ShareNotice,
+  ShareSweep,
   shareActions,
   shareEndpoints,
-  sweepShares,
   sweepSharesJob,
   withdrawShare,
   withdrawShareJob,
@@ -108,7 +108,8 @@ export function openFileFeatures(
       const prepareFileShare = fileShareMaker(ports)
       const deps = { ...shareDeps, prepareFileShare, findTenant: identity.tenants.findById }
       jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
-      jobs.handle(sweepSharesJob, () => sweepShares(deps))
+      const sweep = new ShareSweep(deps)
+      jobs.handle(sweepSharesJob, () => sweep.run())
       jobs.every(sweepSharesJob, minuteMs)
       return shareEndpoints({ ...deps, serverUrlOf: ({ idTag }) => addresses.serverUrl(idTag) })
     },

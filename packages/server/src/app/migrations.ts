@@ -35,6 +35,9 @@ import { settingsMigrations } from '#features/settings/index.ts'
 import { copySubjectsMigrations, sharesMigrations } from '#features/shares/index.ts'
 import { qrApprovalMigrations, qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
 import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
+import { copySubjectsMigrations, givenOnMigrations, sharesMigrations } from '#features/shares/index.ts'
+import { qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
+import { tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
@@ -85,4 +88,5 @@ export const migrations: readonly Migration[] = [
   ...signInEpochMigrations,
   ...qrApprovalMigrations,
   ...fileUpkeepMigrations,
+  ...givenOnMigrations,
 ]

@@ -43,12 +43,13 @@ import { changeRelation, relationsMigrations, standingMigrations } from '#featur
 import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
 import {
   endSharesOfFiles,
+  givenOnMigrations,
   type ShareEndpointDeps,
   type ShareNotice,
+  ShareSweep,
   type SweepSharesDeps,
   shareEndpoints,
   sharesMigrations,
-  sweepShares,
   sweepSharesJob,
   withdrawShare,
   withdrawShareJob,
@@ -167,7 +168,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...actionsMigrations,
       ...[...tagTimesMigrations, ...listIndexMigrations],
       ...filesMigrations,
-      ...sharesMigrations,
+      ...[...sharesMigrations, ...givenOnMigrations],
       ...[...sessionsMigrations, ...homeSessionsMigrations],
       ...referencesMigrations,
       ...collectionsMigrations,
@@ -216,7 +217,8 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
     },
   }
   jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(shareDeps, payload, context))
-  jobs.handle(sweepSharesJob, () => sweepShares(shareDeps))
+  const sweep = new ShareSweep(shareDeps)
+  jobs.handle(sweepSharesJob, () => sweep.run())
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
   const { findTenant } = shareDeps
   jobs.handle(sweepUploadsJob, () => sweepUploads({ db, clock, partials, findTenant }))

@@ -25,30 +25,27 @@ export async function updateCopyEnd(
     .execute()
 }
 
-/** NOTE: over all tenants: those with copies that have ended. */
-export async function listTenantsWithEnded(reader: Reader, now: number): Promise<TenantId[]> {
-  const rows = await reader
-    .tables<FileTables>()
-    .selectFrom('files')
-    .select('tenant_id')
-    .distinct()
-    .where('expires_at', '<=', now)
-    .execute()
-  return rows.map((row) => row.tenant_id as TenantId)
+export interface EndedCopy {
+  readonly tenantId: TenantId
+  readonly fileId: FileId
+  readonly ownerTag: IdTag
 }
 
-export async function listEndedCopies(
-  reader: Reader,
-  now: number,
-  limit: number,
-): Promise<{ fileId: FileId; ownerTag: IdTag }[]> {
+/** NOTE: over all tenants: copies that have ended, the earliest first: in the order of the index that holds them alone,
+ * since a planner may take any other index for a tenant or for distinct tenants. */
+export async function listEndedCopies(reader: Reader, now: number, limit: number): Promise<EndedCopy[]> {
   const rows = await reader
     .tables<FileTables>()
     .selectFrom('files')
-    .select(['file_id', 'owner_tag'])
-    .where('tenant_id', '=', reader.tenantId)
+    .select(['tenant_id', 'file_id', 'owner_tag'])
+    .where('expires_at', 'is not', null)
     .where('expires_at', '<=', now)
+    .orderBy('expires_at')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ fileId: row.file_id as FileId, ownerTag: row.owner_tag as IdTag }))
+  return rows.map((row) => ({
+    tenantId: row.tenant_id as TenantId,
+    fileId: row.file_id as FileId,
+    ownerTag: row.owner_tag as IdTag,
+  }))
 }

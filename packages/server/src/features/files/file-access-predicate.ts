@@ -31,6 +31,8 @@ export interface AccessNames {
   readonly viewerTag: Expression<string>
   readonly tenantTag: Expression<string>
   readonly now: Expression<number>
+  /** Only shares that their makers gave as owners count. */
+  readonly withoutDerived?: true
 }
 
 /** What marks shares that count for nothing until it is known what founds them; only ever within a transaction. */
@@ -167,9 +169,12 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
 }
 
 /** A share that counts now. */
-export function isCurrent(share: string, { now }: AccessNames): Condition {
+export function isCurrent(share: string, { now, withoutDerived }: AccessNames): Condition {
   const expiresAt = sql.ref(`${share}.expires_at`)
-  const isAside = sql<SqlBool>`${sql.ref(`${share}.is_derived`)} = ${sql.lit(asideMark)}`
+  const isDerived = sql.ref(`${share}.is_derived`)
+  const isAside = withoutDerived
+    ? sql<SqlBool>`${isDerived} <> 0`
+    : sql<SqlBool>`${isDerived} = ${sql.lit(asideMark)}`
   return sql<SqlBool>`((${expiresAt} is null or ${expiresAt} > ${now}) and not ${isAside})`
 }
 

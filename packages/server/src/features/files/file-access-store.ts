@@ -7,7 +7,9 @@ import { type AccessNames, type AccessTables, accessLevel, everybody } from './f
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
 import { type FileLevel, type FileViewer, readLevel } from './file-viewer.ts'
 
-type Asked = Readonly<{ [Name in keyof AccessNames]: string | number }> & { readonly fileId: string }
+type Asked = Readonly<{ [Name in Exclude<keyof AccessNames, 'withoutDerived'>]: string | number }> & {
+  readonly fileId: string
+}
 type AccessRow = FileTable & { level: number; public_level: number }
 
 /** A file, and what somebody may do with it. */
@@ -18,6 +20,14 @@ export interface AccessibleFile {
   readonly isPublic: boolean
 }
 
+export interface AccessQuestion {
+  readonly fileId: FileId
+  /** Unix seconds. */
+  readonly now: number
+  /** As if nobody had given on what was shared with them. */
+  readonly withoutDerived?: true | undefined
+}
+
 // One statement for each shape of viewer; shapes are sets of six facts, with four widths of a token.
 const byShape = new Map<string, Prepared<Asked, AccessRow>>()
 
@@ -25,7 +35,7 @@ const byShape = new Map<string, Prepared<Asked, AccessRow>>()
 export async function findAccessibleFile(
   reader: Reader,
   who: FileViewer,
-  { fileId, now }: { readonly fileId: FileId; readonly now: number },
+  { fileId, now, withoutDerived }: AccessQuestion,
 ): Promise<AccessibleFile | undefined> {
   const { viewer } = who
   const asked: Asked = {
@@ -36,8 +46,12 @@ export async function findAccessibleFile(
     fileId,
   }
   const row = hasKeys(who)
-    ? await selectFile(who, (name) => sql`${asked[name]}`)(reader.tables<AccessTables>()).executeTakeFirst()
-    : await reader.first(statementFor(who), asked)
+    ? await selectFile(
+        who,
+        (name) => sql`${asked[name]}`,
+        withoutDerived,
+      )(reader.tables<AccessTables>()).executeTakeFirst()
+    : await reader.first(statementFor(who, withoutDerived), asked)
   if (!row || row.level < readLevel) return undefined
   return {
     file: toFile(row),
@@ -50,13 +64,13 @@ function hasKeys({ held, limits }: FileViewer): boolean {
   return held.length > 0 || (limits !== undefined && limits.single.length > 0)
 }
 
-function statementFor(who: FileViewer): Prepared<Asked, AccessRow> {
+function statementFor(who: FileViewer, withoutDerived: true | undefined): Prepared<Asked, AccessRow> {
   const { viewer, limits } = who
-  const shape = `${viewer.idTag === undefined} ${limits?.everywhere ?? 'all'} ${viewerShape(viewer)}`
+  const shape = `${viewer.idTag === undefined} ${limits?.everywhere ?? 'all'} ${viewerShape(viewer)} ${withoutDerived}`
   const known = byShape.get(shape)
   if (known) return known
   const made = statement<AccessTables, Asked, AccessRow>((tables, value) =>
-    selectFile(who, value as Value)(tables),
+    selectFile(who, value as Value, withoutDerived)(tables),
   )
   byShape.set(shape, made)
   return made
@@ -64,12 +78,13 @@ function statementFor(who: FileViewer): Prepared<Asked, AccessRow> {
 
 type Value = (name: keyof Asked) => Expression<never>
 
-function selectFile(who: FileViewer, value: Value) {
+function selectFile(who: FileViewer, value: Value, withoutDerived: true | undefined) {
   const names: AccessNames = {
     tenantId: value('tenantId'),
     viewerTag: value('viewerTag'),
     tenantTag: value('tenantTag'),
     now: value('now'),
+    ...(withoutDerived && { withoutDerived }),
   }
   return (tables: Pick<ReadTables<AccessTables>, 'selectFrom'>) =>
     tables

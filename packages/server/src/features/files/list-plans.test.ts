@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { FileId, FileSort, IdTag } from '@kith/protocol'
-import { type Kysely, type KyselyPlugin, SqliteQueryCompiler } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   actionsMigrations,
@@ -16,8 +15,10 @@ import { relationsMigrations, standingMigrations } from '#features/relations/ind
 import { sharesMigrations } from '#features/shares/index.ts'
 import { viewerOf } from '#features/visibility/index.ts'
 import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
+import { queryPlan } from '#harness/query-plan.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
+import { listEndedCopies } from './copy-store.ts'
 import type { NewFile } from './file.ts'
 import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.ts'
 import { listLeaves, removeFiles } from './file-removal-store.ts'
@@ -26,10 +27,12 @@ import { findPlace, restoreTree, trashTree } from './file-tree-store.ts'
 import {
   attachedByOwnerMigrations,
   filesMigrations,
+  fileUpkeepMigrations,
   folderListMigrations,
   sharedFolderMigrations,
   visitorFilesMigrations,
 } from './files-migrations.ts'
+import { listEndedReservations } from './lease-store.ts'
 
 const owner = identity(aliceTag, alice)
 const visitor = identity(bobTag, alice)
@@ -88,7 +91,7 @@ beforeAll(async () => {
       ...sharesMigrations,
       ...collectionsMigrations,
       ...visitorFilesMigrations,
-      ...sharedFolderMigrations,
+      ...[...sharedFolderMigrations, ...fileUpkeepMigrations],
       ...attachmentIssuersMigrations,
       ...attachedByOwnerMigrations,
     ],
@@ -214,34 +217,18 @@ test('files that go are found one by one, and so are their bytes', async () => {
   expect(steps.filter((step) => hasOneKey.test(step) || /^SCAN (?!named$|gone$)/.test(step))).toEqual([])
 })
 
-/** What SQLite does for the statements of a work, step by step. */
-async function stepsOf<Handle extends Reader>(
+test('what has ended is found by when it ended', async () => {
+  const steps = await stepsOf((reader: Reader) => listEndedCopies(reader, 1, 10))
+  expect(steps).toEqual(['SEARCH files USING INDEX files_expiry (expires_at<?)'])
+  const ended = await stepsOf((reader: Reader) => listEndedReservations(reader, { now: 1, limit: 10 }))
+  expect(ended).toEqual([
+    'SEARCH storage_reservations USING INDEX storage_reservations_expiry (expires_at<?)',
+  ])
+})
+
+function stepsOf<Handle extends Reader>(
   work: (handle: Handle) => Promise<unknown>,
   handle = db.reader(alice.tenantId) as Handle,
 ): Promise<string[]> {
-  const statements: string[] = []
-  const compiler = new SqliteQueryCompiler()
-  const plugin: KyselyPlugin = {
-    transformQuery({ node, queryId }) {
-      statements.push(compiler.compileQuery(node, queryId).sql)
-      return node
-    },
-    transformResult: async ({ result }) => result,
-  }
-  const tables = <Tables>() => (handle.tables<Tables>() as Kysely<Tables>).withPlugin(plugin)
-  await work(
-    new Proxy(handle, {
-      get(target, name) {
-        if (name === 'tables') return tables
-        const value: unknown = Reflect.get(target, name, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    }),
-  )
-  return statements.flatMap((statement) =>
-    explainer
-      .prepare(`explain query plan ${statement}`)
-      .all()
-      .map(({ detail }) => String(detail)),
-  )
+  return queryPlan(explainer, handle, work)
 }

@@ -1,6 +1,7 @@
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { listEndedCopies, listTenantsWithEnded } from './copy-store.ts'
+import { type EndedCopy, listEndedCopies } from './copy-store.ts'
+import { findFile } from './file-store.ts'
 import { removeSharedFile } from './shared-file.ts'
 import type { TrashDeps } from './trash-file.ts'
 
@@ -11,13 +12,19 @@ export async function sweepCopies(
   deps: Pick<TrashDeps, 'clock' | 'beforeRemoval'> & { readonly db: Database },
 ): Promise<void> {
   const now = nowSecs(deps.clock)
-  for (const tenantId of await listTenantsWithEnded(deps.db.reader(serverTenant), now)) {
-    let count = copiesPerBatch
-    while (count === copiesPerBatch)
-      count = await deps.db.transact(tenantId, async (tx) => {
-        const ended = await listEndedCopies(tx, now, copiesPerBatch)
-        for (const copy of ended) await removeSharedFile(deps, tx, copy)
-        return ended.length
+  let count = copiesPerBatch
+  while (count === copiesPerBatch) {
+    const ended = await listEndedCopies(deps.db.reader(serverTenant), now, copiesPerBatch)
+    for (const [tenantId, copies] of Map.groupBy(ended, (copy) => copy.tenantId))
+      await deps.db.transact(tenantId, async (tx) => {
+        for (const copy of copies) if (await hasEnded(tx, copy, now)) await removeSharedFile(deps, tx, copy)
       })
+    count = ended.length
   }
+}
+
+/** Again, since its owner may have shared it for longer meanwhile. */
+async function hasEnded(tx: Writer, { fileId }: EndedCopy, now: number): Promise<boolean> {
+  const { expiresAt } = (await findFile(tx, fileId)) ?? {}
+  return expiresAt !== undefined && expiresAt <= now
 }

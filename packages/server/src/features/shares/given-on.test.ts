@@ -12,7 +12,7 @@ import {
   type Sent,
 } from '#harness/files-lab.ts'
 import { shareActions } from './share-actions.ts'
-import { sweepShares } from './sweep-shares.ts'
+import { ShareSweep } from './sweep-shares.ts'
 
 const caraTag = 'cara.example' as IdTag
 const owner = identity(aliceTag, alice)
@@ -199,7 +199,7 @@ eachDialect('What was given on', (open) => {
       { subjectType: 'F', subjectId: await make(lab, 'CRDT', { visibility: 'V' }) },
     ])
     await end(lab, fileId, id)
-    await sweepShares(lab.shareDeps)
+    await new ShareSweep(lab.shareDeps).run()
     expect((await sharesOf(lab, fileId)).map(({ subjectId }: { subjectId: string }) => subjectId)).toContain(
       caraTag,
     )

@@ -30,7 +30,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { AnnounceDeps } from './announce-share.ts'
 import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
-import { type EndDeps, endUnfounded } from './end-shares.ts'
+import { type EndDeps, endGivenOn } from './end-shares.ts'
 import { earlier, federatedPermission, isWithin, type Share, withMaker } from './share.ts'
 import { countShares, findShareOf, type NewShare, putShare } from './share-store.ts'
 
@@ -76,7 +76,7 @@ export async function grantShare(
     // The action grants what actions can say; the share itself comes after it and has the last word.
     await announce?.(tx)
     const share = await putShare(tx, { ...made, refHash })
-    if (known && !isWithin(known, share)) await endUnfounded(deps, tx, tenant)
+    if (known && !isWithin(known, share)) await endGivenOn(deps, tx, tenant, share)
     return { share, isNew: known === undefined }
   })
 }

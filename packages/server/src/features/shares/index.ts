@@ -4,5 +4,5 @@ export { type FileShareAction, type ShareActionDeps, shareActions } from './shar
 export { type ShareEndpointDeps, shareEndpoints } from './share-endpoints.ts'
 export { sweepSharesJob, withdrawShareJob } from './share-jobs.ts'
 export { listSharesOfFiles } from './share-store.ts'
-export { copySubjectsMigrations, sharesMigrations } from './shares-migrations.ts'
-export { type SweepSharesDeps, sweepShares, withdrawShare } from './sweep-shares.ts'
+export { copySubjectsMigrations, givenOnMigrations, sharesMigrations } from './shares-migrations.ts'
+export { ShareSweep, type SweepSharesDeps, withdrawShare } from './sweep-shares.ts'

@@ -23,7 +23,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
-import { type EndDeps, endUnfounded, removeShares, tellOfShare } from './end-shares.ts'
+import { type EndDeps, endGivenOn, removeShares, tellOfShare } from './end-shares.ts'
 import { earlier, isWithin, withMaker } from './share.ts'
 import { findShareOf, putShare } from './share-store.ts'
 
@@ -137,7 +137,7 @@ async function grant(
   } as const
   const share = await putShare(tx, known ? withMaker(made, known) : made)
   await tellOfShare(deps, tx, share, 'shared')
-  if (known && !isWithin(known, share)) await endUnfounded(deps, tx, tenant)
+  if (known && !isWithin(known, share)) await endGivenOn(deps, tx, tenant, share)
 }
 
 async function withdraw(
@@ -149,7 +149,7 @@ async function withdraw(
   const share = subject && (await findShareOf(tx, subject))
   if (!share) return
   await removeShares(deps, tx, [share])
-  await endUnfounded(deps, tx, tenant)
+  await endGivenOn(deps, tx, tenant, share)
 }
 
 function permissionOf(word: unknown): 'R' | 'W' {

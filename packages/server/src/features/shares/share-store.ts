@@ -1,5 +1,5 @@
 import type { FileId, IdTag, SharePermission, ShareSubject } from '@kith/protocol'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { asideMark } from '#features/files/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { Share } from './share.ts'
@@ -110,17 +110,79 @@ export async function deleteShares(tx: Writer, shareIds: readonly number[]): Pro
       .execute()
 }
 
-/** Lets all shares count for nothing, within this transaction, that were given on by those who had them by a share. */
-export async function setDerivedAside(tx: Writer): Promise<Share[]> {
-  const rows = await tx
+// A literal, since an index over some rows serves only a statement that shows it wants those alone.
+const derived = sql.lit(1)
+
+/** What somebody has given on of what was shared with them. */
+export async function listGivenOnBy(reader: Reader, makerTag: string): Promise<Share[]> {
+  const rows = await reader
     .tables<ShareTables>()
-    .updateTable('shares')
-    .set({ is_derived: asideMark })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('is_derived', '=', 1)
-    .returningAll()
+    .selectFrom('shares')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('created_by', '=', makerTag)
+    .where('is_derived', '=', derived)
     .execute()
   return rows.map(toShare)
+}
+
+/** Everything in a tenant that was given on. */
+export async function listGivenOn(reader: Reader): Promise<Share[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('is_derived', '=', derived)
+    .execute()
+  return rows.map(toShare)
+}
+
+/** A place among what was given on, over all tenants. */
+export interface GivenOnPlace {
+  readonly tenantId: number
+  readonly shareId: number
+}
+
+/** NOTE: over all tenants: the next of what was given on, in the order of tenants. */
+export async function listGivenOnAfter(
+  reader: Reader,
+  after: GivenOnPlace,
+  limit: number,
+): Promise<{ readonly tenantId: TenantId; readonly share: Share }[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('shares')
+    .selectAll()
+    .where('is_derived', '=', derived)
+    .where((row) => row(row.refTuple('tenant_id', 'share_id'), '>', row.tuple(after.tenantId, after.shareId)))
+    .orderBy('tenant_id')
+    .orderBy('share_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, share: toShare(row) }))
+}
+
+/** Lets shares that were given on count for nothing, within this transaction. Answers those that still are there. */
+export async function setAside(tx: Writer, shares: readonly Share[]): Promise<Share[]> {
+  const aside: Share[] = []
+  for (let start = 0; start < shares.length; start += idsPerStatement) {
+    const rows = await tx
+      .tables<ShareTables>()
+      .updateTable('shares')
+      .set({ is_derived: asideMark })
+      .where('tenant_id', '=', tx.tenantId)
+      .where('is_derived', '=', 1)
+      .where(
+        'share_id',
+        'in',
+        shares.slice(start, start + idsPerStatement).map(({ shareId }) => shareId),
+      )
+      .returningAll()
+      .execute()
+    aside.push(...rows.map(toShare))
+  }
+  return aside
 }
 
 /** Lets shares count again that were set aside. */
@@ -175,28 +237,22 @@ export async function listSharesOfFiles(reader: Reader, fileIds: readonly FileId
   return shares
 }
 
-export async function listExpired(reader: Reader, now: number, limit: number): Promise<Share[]> {
+/** NOTE: over all tenants: shares that have expired, the earliest first: in the order of the index that holds them. */
+export async function listExpired(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ readonly tenantId: TenantId; readonly share: Share }[]> {
   const rows = await reader
     .tables<ShareTables>()
     .selectFrom('shares')
     .selectAll()
-    .where('tenant_id', '=', reader.tenantId)
+    .where('expires_at', 'is not', null)
     .where('expires_at', '<=', now)
+    .orderBy('expires_at')
     .limit(limit)
     .execute()
-  return rows.map(toShare)
-}
-
-/** NOTE: over all tenants: those who have shares that have expired, or that others have given on. */
-export async function listTenantsToSweep(reader: Reader, now: number): Promise<TenantId[]> {
-  const rows = await reader
-    .tables<ShareTables>()
-    .selectFrom('shares')
-    .select('tenant_id')
-    .distinct()
-    .where((row) => row.or([row('expires_at', '<=', now), row('is_derived', '=', 1)]))
-    .execute()
-  return rows.map((row) => row.tenant_id as TenantId)
+  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, share: toShare(row) }))
 }
 
 export function toShare(row: Selectable<ShareTable>): Share {

@@ -51,3 +51,14 @@ export const copySubjectsMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** What somebody has given on, by who it was. */
+export const givenOnMigrations: readonly Migration[] = [
+  {
+    id: '0625_shares_given_on',
+    up: (schema) =>
+      schema.createIndex('shares_given_on', 'shares', ['tenant_id', 'created_by'], {
+        where: 'is_derived = 1',
+      }),
+  },
+]

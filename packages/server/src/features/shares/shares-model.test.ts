@@ -6,7 +6,7 @@ import { onSqlite } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, type FilesLab, filesLab, identity } from '#harness/files-lab.ts'
 import { levelOf, neededFor } from './share.ts'
 import { shareActions } from './share-actions.ts'
-import { sweepShares } from './sweep-shares.ts'
+import { ShareSweep } from './sweep-shares.ts'
 
 const caraTag = 'cara.example' as IdTag
 const dinaTag = 'dina.example' as IdTag
@@ -246,12 +246,12 @@ async function begin(lab: FilesLab) {
           await lab.relate(alice, each.person, { isBlocked: each.isBlocked, at: 1 })
           if (each.isBlocked) gifts.blocked.add(each.person)
           else gifts.blocked.delete(each.person)
-          return sweepShares(lab.shareDeps)
+          return new ShareSweep(lab.shareDeps).run()
         case 'move': {
           const json = { parentId: each.isIn ? idOf(0) : null }
           await lab.send('PATCH', `/api/files/${idOf(inside)}`, { as: callerOf(aliceTag), json })
           gifts.isInside = each.isIn
-          return sweepShares(lab.shareDeps)
+          return new ShareSweep(lab.shareDeps).run()
         }
       }
     },

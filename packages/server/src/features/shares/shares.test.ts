@@ -16,7 +16,7 @@ import {
   type Sent,
 } from '#harness/files-lab.ts'
 import { shareActions } from './share-actions.ts'
-import { sweepShares } from './sweep-shares.ts'
+import { ShareSweep } from './sweep-shares.ts'
 
 const caraTag = 'cara.example' as IdTag
 const owner = identity(aliceTag, alice)
@@ -134,7 +134,7 @@ onSqlite('Sharing with an identity', (open) => {
     lab.clock.advance(1_000)
     expect(await canRead(lab, fileId, { as: asBob })).toBe(false)
     expect((await list(lab, fileId)).json.data).toEqual([])
-    await sweepShares(lab.shareDeps)
+    await new ShareSweep(lab.shareDeps).run()
     await lab.settle()
     expect(lab.notices.at(-1)).toMatchObject({ audienceTag: bobTag, fileId, grant: 'withdrawn' })
     const again = await share(lab, fileId, toBob())
@@ -321,15 +321,15 @@ eachDialect('What was given on', (open) => {
     const fileId = await make(lab)
     await share(lab, fileId, toBob('W', { expiresAt: lab.clock.now() / 1000 + 60 }))
     await share(lab, fileId, toCara(), { as: asBob })
-    await sweepShares(lab.shareDeps)
+    await new ShareSweep(lab.shareDeps).run()
     expect(await canRead(lab, fileId, { as: asCara })).toBe(true)
     lab.clock.advance(60_000)
-    await sweepShares(lab.shareDeps)
+    await new ShareSweep(lab.shareDeps).run()
     expect(await canRead(lab, fileId, { as: asCara })).toBe(false)
     await share(lab, fileId, toBob('W'))
     await share(lab, fileId, toCara(), { as: asBob })
     await lab.relate(alice, bobTag, { isBlocked: true, at: 1 })
-    await sweepShares(lab.shareDeps)
+    await new ShareSweep(lab.shareDeps).run()
     expect(await canRead(lab, fileId, { as: asCara })).toBe(false)
   })
 

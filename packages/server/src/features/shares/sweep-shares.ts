@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FileId, IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { type EndDeps, endShares, endUnfounded } from './end-shares.ts'
-import { listExpired, listTenantsToSweep } from './share-store.ts'
+import { type EndDeps, endShares, endUnfounded, rightsOfMakers } from './end-shares.ts'
+import type { Share } from './share.ts'
+import { findShare, type GivenOnPlace, listExpired, listGivenOnAfter } from './share-store.ts'
 
 export interface SweepSharesDeps extends EndDeps {
   readonly db: Database
@@ -12,27 +14,71 @@ export interface SweepSharesDeps extends EndDeps {
 }
 
 const sharesPerBatch = 200
+// Looked at in one sweep, the others in the next: some hundreds of milliseconds, in slices that let others come between.
+const mostExamined = 5_000
+const sharesPerSlice = 20
 
-/** Does the work of `sweepSharesJob`. Expired shares gave nothing any more. */
-export async function sweepShares(deps: SweepSharesDeps): Promise<void> {
-  const { db, clock } = deps
-  const now = nowSecs(clock)
-  for (const tenantId of await listTenantsToSweep(db.reader(serverTenant), now)) {
-    const tenant = await deps.findTenant(tenantId)
-    if (!tenant) continue
-    while ((await sweepBatch(deps, tenant, now)) === sharesPerBatch) {
-      // Each batch in a transaction of its own, so that others get their turn.
+const first: GivenOnPlace = { tenantId: 0, shareId: 0 }
+
+/** Removes what has expired, and what somebody gave on who has it no longer. */
+export class ShareSweep {
+  readonly #deps: SweepSharesDeps
+  #place = first
+
+  constructor(deps: SweepSharesDeps) {
+    this.#deps = deps
+  }
+
+  /** Does the work of `sweepSharesJob`. */
+  async run(): Promise<void> {
+    await endExpired(this.#deps)
+    const batch = await listGivenOnAfter(this.#deps.db.reader(serverTenant), this.#place, mostExamined)
+    const last = batch.at(-1)
+    this.#place =
+      last && batch.length === mostExamined ? { tenantId: last.tenantId, shareId: last.share.shareId } : first
+    for (const [tenantId, found] of Map.groupBy(batch, (row) => row.tenantId))
+      await this.#examine(
+        tenantId,
+        found.map(({ share }) => share),
+      )
+  }
+
+  async #examine(tenantId: TenantId, shares: readonly Share[]): Promise<void> {
+    const { db, clock, findTenant } = this.#deps
+    const tenant = await findTenant(tenantId)
+    if (!tenant) return
+    const mayGive = rightsOfMakers(db.reader(tenantId), tenant, nowSecs(clock))
+    const suspects: Share[] = []
+    for (const [index, share] of shares.entries()) {
+      if (index % sharesPerSlice === 0) await nextTurn()
+      if (!(await mayGive(share, 'without what was given on'))) suspects.push(share)
     }
-    await db.transact(tenantId, (tx) => endUnfounded(deps, tx, tenant))
+    if (suspects.length > 0)
+      await db.transact(tenantId, (tx) => endUnfounded(this.#deps, tx, tenant, suspects))
   }
 }
 
-async function sweepBatch(deps: SweepSharesDeps, { tenantId }: Tenant, now: number): Promise<number> {
-  return await deps.db.transact(tenantId, async (tx) => {
-    const expired = await listExpired(tx, now, sharesPerBatch)
-    await endShares(deps, tx, expired)
-    return expired.length
-  })
+/** Shares that have expired gave nothing any more. */
+async function endExpired(deps: SweepSharesDeps): Promise<void> {
+  const { db, clock } = deps
+  const now = nowSecs(clock)
+  let count = sharesPerBatch
+  while (count === sharesPerBatch) {
+    const batch = await listExpired(db.reader(serverTenant), now, sharesPerBatch)
+    for (const [tenantId, expired] of Map.groupBy(batch, (row) => row.tenantId))
+      await db.transact(tenantId, async (tx) => {
+        // Somebody may have prolonged one meanwhile.
+        const current = await Promise.all(
+          expired.map(({ share }) => findShare(tx, share.fileId, share.shareId)),
+        )
+        await endShares(
+          deps,
+          tx,
+          current.filter((share) => share?.expiresAt !== undefined && share.expiresAt <= now) as Share[],
+        )
+      })
+    count = batch.length
+  }
 }
 
 /** Does the work of `withdrawShareJob`. */
