@@ -6,12 +6,14 @@ import type { Services } from './services.ts'
 /** `/healthz`, `/readyz` and, when they have no address of their own, `/metrics`: on every host of the server. */
 export function operationsRoutes({
   db,
+  blobs,
   metrics,
   config,
-}: Pick<Services, 'db' | 'metrics' | 'config'>): RawRoute[] {
+}: Pick<Services, 'db' | 'blobs' | 'metrics' | 'config'>): RawRoute[] {
   const isReady = () =>
     db.ping().then(
-      () => text(200, 'ok'),
+      async () =>
+        (await blobs.isAnswering()) ? text(200, 'ok') : text(503, 'the store of blobs does not answer'),
       () => text(503, 'the database does not answer'),
     )
   return [

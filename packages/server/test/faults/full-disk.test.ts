@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -107,6 +107,13 @@ class Site {
     return (await Promise.all(['blobs/staging', 'uploads', 'tmp'].map(below))).flat()
   }
 
+  /** What pieces of uploads take on the disk. */
+  async leftBytes(): Promise<number> {
+    const folder = join(this.disk.path, 'data/uploads')
+    const files = await Promise.all((await readdir(folder)).map((name) => stat(join(folder, name))))
+    return files.reduce((sum, { size }) => sum + size, 0)
+  }
+
   usage(): Promise<{ usedBytes: number; files: number }> {
     return this.ask('GET', '/api/me/usage')
   }
@@ -188,19 +195,16 @@ function underFiles(): void {
     expect(await send()).toMatch(/^b1~/)
   })
 
-  test('takes the room of a resumable upload back, which goes on when there is room', async () => {
+  test('takes the room of a piece of a resumable upload back, which goes on when there is room', async () => {
     const content = randomBytes(3 * megabyte)
     const path = await site.createUpload(content.length)
     // Too little for all pieces, then enough for them and too little for the file that they become.
-    for (const [leftBytes, remains] of [
-      [megabyte, []],
-      [4 * megabyte, [expect.any(String)]],
-    ] as const) {
+    for (const leftBytes of [megabyte, 4 * megabyte]) {
       await site.disk.fill(leftBytes)
       expect(await outcomeOf(await site.sendRest(path, content))).toBe(full)
       await readsOn()
-      expect(await site.leftFiles()).toEqual(remains)
       await site.disk.makeRoom()
+      if (leftBytes === megabyte) expect(await site.leftBytes()).toBe(0)
     }
     const last = await site.sendRest(path, content)
     expect(await site.digestOf(last.headers.get('x-file-id') ?? '')).toBe(digest(content))

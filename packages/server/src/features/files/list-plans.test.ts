@@ -219,7 +219,7 @@ test('files that go are found one by one, and so are their bytes', async () => {
 
 test('what has ended is found by when it ended', async () => {
   const steps = await stepsOf((reader: Reader) => listEndedCopies(reader, 1, 10))
-  expect(steps).toEqual(['SEARCH files USING INDEX files_expiry (expires_at<?)'])
+  expect(steps).toEqual(['SEARCH files USING INDEX files_expiry (expires_at>? AND expires_at<?)'])
   const ended = await stepsOf((reader: Reader) => listEndedReservations(reader, { now: 1, limit: 10 }))
   expect(ended).toEqual([
     'SEARCH storage_reservations USING INDEX storage_reservations_expiry (expires_at<?)',

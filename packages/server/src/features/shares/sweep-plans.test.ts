@@ -24,8 +24,8 @@ test('a sweep reads only what has expired and what was given on', async () => {
     ...(await queryPlan(explainer, tenant, (reader) => listGivenOn(reader))),
   ]
   expect(steps).toEqual([
-    'SEARCH shares USING INDEX shares_expiry (expires_at<?)',
-    'SEARCH shares USING INDEX shares_derived ((tenant_id,share_id)>(?,?))',
+    'SEARCH shares USING INDEX shares_expiry (expires_at>? AND expires_at<?)',
+    'SEARCH shares USING INDEX shares_derived (tenant_id>?)',
     'SEARCH shares USING INDEX shares_given_on (tenant_id=? AND created_by=?)',
     'SEARCH shares USING INDEX shares_derived (tenant_id=?)',
   ])

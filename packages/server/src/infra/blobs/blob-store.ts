@@ -65,6 +65,8 @@ export interface BlobStore {
   signedUrl(tenantId: TenantId, hash: BlobHash, answer: SignedAnswer): Promise<string | undefined>
   /** Removing what is not there is no failure. */
   remove(tenantId: TenantId, hash: BlobHash): Promise<void>
+  /** Whether the store answers at present. */
+  isAnswering(): Promise<boolean>
   /** Removes whatever a tenant has, for good; tells how many blobs that were. */
   removeTenant(tenantId: TenantId): Promise<number>
   /** In no particular order. What is kept or removed meanwhile may or may not be seen. */

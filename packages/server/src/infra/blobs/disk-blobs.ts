@@ -76,6 +76,10 @@ class DiskBlobs implements BlobStore {
     await rm(this.#layout.pathOf(tenantId, hash), { force: true })
   }
 
+  async isAnswering(): Promise<true> {
+    return true
+  }
+
   async removeTenant(tenantId: TenantId): Promise<number> {
     let removed = 0
     for await (const _hash of this.#layout.hashes(tenantId)) removed += 1

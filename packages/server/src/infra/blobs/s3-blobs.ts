@@ -82,6 +82,10 @@ export class S3Blobs implements BlobStore {
     await this.#parts.bucket.remove(this.#parts.layout.keyOf(tenantId, hash))
   }
 
+  async isAnswering(): Promise<boolean> {
+    return await this.#parts.bucket.isAnswering()
+  }
+
   async removeTenant(tenantId: TenantId): Promise<number> {
     let removed = 0
     let batch: BlobHash[] = []

@@ -13,7 +13,9 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Credentials, S3Location } from '#infra/config/index.ts'
+import type { Clock } from '#lib/clock.ts'
 import type { BlobRange, SignedAnswer } from './blob-store.ts'
+import { S3Breaker } from './s3-breaker.ts'
 import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble, type S3Logger } from './s3-failure.ts'
 import { readObject, type S3Body } from './s3-reading.ts'
 
@@ -21,6 +23,7 @@ export interface S3BucketOptions {
   readonly location: S3Location
   readonly credentials: S3Credentials
   readonly logger: S3Logger
+  readonly clock: Pick<Clock, 'now'>
   readonly timeouts?: S3Timeouts
 }
 
@@ -28,6 +31,8 @@ export interface S3Timeouts {
   readonly connectMs: number
   /** Nothing has come or gone for so long. */
   readonly idleMs: number
+  /** Until an answer to a small request begins, with all attempts. */
+  readonly answerMs: number
 }
 
 export interface S3Object {
@@ -42,7 +47,7 @@ export interface S3Upload {
   readonly startedAtMs: number
 }
 
-const usualTimeouts: S3Timeouts = { connectMs: 5000, idleMs: 15_000 }
+const usualTimeouts: S3Timeouts = { connectMs: 3000, idleMs: 15_000, answerMs: 5000 }
 const attempts = 3
 // Readers and writers at once; the rest waits.
 const maxSockets = 512
@@ -57,8 +62,12 @@ export class S3Bucket {
   readonly #signer: S3Client
   readonly #bucket: string
   readonly #explain: ExplainS3Error
+  readonly #breaker: S3Breaker
+  readonly #answerMs: number
 
-  constructor({ location, credentials, logger, timeouts = usualTimeouts }: S3BucketOptions) {
+  constructor({ location, credentials, logger, clock, timeouts = usualTimeouts }: S3BucketOptions) {
+    this.#breaker = new S3Breaker(clock)
+    this.#answerMs = timeouts.answerMs
     this.#client = openClient(location, credentials, timeouts)
     // One that adds checksums adds that of no body to what it signs.
     this.#signer = openClient({ ...location, checksums: 'required' }, credentials, timeouts)
@@ -71,25 +80,37 @@ export class S3Bucket {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
   }
 
+  /** Whether the store has answered lately; one that has not is asked now, if it is time to. */
+  async isAnswering(): Promise<boolean> {
+    if (!this.#breaker.isOpen) return true
+    const probe = (abortSignal: AbortSignal) =>
+      this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal })
+    await this.#breaker.run(() => this.#soon(probe)).catch(() => undefined)
+    return !this.#breaker.isOpen
+  }
+
   async size(key: string): Promise<number | undefined> {
-    const found = await this.#unlessAbsent(this.#client.send(new HeadObjectCommand(this.#named(key))))
+    const found = await this.#unlessAbsent((abortSignal) =>
+      this.#client.send(new HeadObjectCommand(this.#named(key)), { abortSignal }),
+    )
     return found && (found.ContentLength ?? 0)
   }
 
   /** Undefined when there is no such object. */
   async read(key: string, range?: BlobRange): Promise<Readable | undefined> {
-    const ask = async (from?: BlobRange) => {
+    const ask = async (abortSignal: AbortSignal, from?: BlobRange) => {
       const bytes = from && `bytes=${from.start}-${from.end}`
-      const answer = await this.#client.send(new GetObjectCommand({ ...this.#named(key), Range: bytes }))
+      const command = new GetObjectCommand({ ...this.#named(key), Range: bytes })
+      const answer = await this.#client.send(command, { abortSignal })
       return { body: answer.Body as unknown as S3Body, length: answer.ContentLength ?? 0 }
     }
-    const first = await this.#unlessAbsent(ask(range))
+    const first = await this.#unlessAbsent((signal) => ask(signal, range))
     if (!first) return undefined
     const start = range?.start ?? 0
     const end = start + first.length - 1
     // One that was removed meanwhile is no bug: its reader began before.
     const reopen = async (from: number, to: number) =>
-      (await this.#explained(ask({ start: from, end: to }))).body
+      (await this.#explained(() => this.#soon((signal) => ask(signal, { start: from, end: to })))).body
     return readObject({ body: first.body, start, end, reopen, explain: this.#explain })
   }
 
@@ -117,14 +138,16 @@ export class S3Bucket {
       queueSize: partsAtOnce,
     })
     try {
-      await this.#explained(upload.done())
+      await this.#explained(() => upload.done())
     } finally {
       Body.destroy()
     }
   }
 
   async remove(key: string): Promise<void> {
-    await this.#unlessAbsent(this.#client.send(new DeleteObjectCommand(this.#named(key))))
+    await this.#unlessAbsent((abortSignal) =>
+      this.#client.send(new DeleteObjectCommand(this.#named(key)), { abortSignal }),
+    )
   }
 
   /** Everything below a prefix, a thousand at a time. */
@@ -132,7 +155,7 @@ export class S3Bucket {
     const question = { Bucket: this.#bucket, Prefix: prefix }
     const pages = paginateListObjectsV2({ client: this.#client }, question)
     while (true) {
-      const { value, done } = await this.#explained(pages.next())
+      const { value, done } = await this.#explained(() => pages.next())
       if (done || !value) return
       for (const { Key: key, Size: size = 0, LastModified } of value.Contents ?? [])
         if (key !== undefined) yield { key, size, modifiedAtMs: LastModified?.getTime() ?? 0 }
@@ -144,7 +167,8 @@ export class S3Bucket {
   async listUploads(prefix: string): Promise<S3Upload[]> {
     const question = { Bucket: this.#bucket, Prefix: prefix }
     try {
-      const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand(question))
+      const command = new ListMultipartUploadsCommand(question)
+      const { Uploads = [] } = await this.#breaker.run(() => this.#client.send(command))
       return Uploads.flatMap(({ Key: key, UploadId: uploadId, Initiated }) =>
         key === undefined || uploadId === undefined
           ? []
@@ -159,27 +183,38 @@ export class S3Bucket {
   /** An upload that has ended meanwhile is no failure. */
   async abort({ key, uploadId }: S3Upload): Promise<void> {
     const command = new AbortMultipartUploadCommand({ ...this.#named(key), UploadId: uploadId })
-    await this.#unlessAbsent(this.#client.send(command))
+    await this.#unlessAbsent((abortSignal) => this.#client.send(command, { abortSignal }))
   }
 
   #named(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.#bucket, Key: key }
   }
 
-  async #unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  async #unlessAbsent<T>(ask: (abortSignal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     try {
-      return await work
+      return await this.#breaker.run(() => this.#soon(ask))
     } catch (error) {
       if (isAbsent(error)) return undefined
       throw this.#explain(error)
     }
   }
 
-  async #explained<T>(work: Promise<T>): Promise<T> {
+  async #explained<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await work
+      return await this.#breaker.run(ask)
     } catch (error) {
       throw this.#explain(error)
+    }
+  }
+
+  /** Gives up when no answer has begun in time; what it brings may take longer. */
+  async #soon<T>(ask: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    const giveUp = new AbortController()
+    const timer = setTimeout(() => giveUp.abort(), this.#answerMs)
+    try {
+      return await ask(giveUp.signal)
+    } finally {
+      clearTimeout(timer)
     }
   }
 }

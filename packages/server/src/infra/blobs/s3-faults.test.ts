@@ -15,7 +15,7 @@ import { findS3Trouble } from './open-s3-blobs.ts'
 const alice = 1 as TenantId
 const unlimited = { maxBytes: 1e9 }
 const serverError = { status: 500, code: 'InternalError' }
-const impatient = { connectMs: 1000, idleMs: 150 }
+const impatient = { connectMs: 1000, idleMs: 150, answerMs: 5000 }
 // Three parts.
 const large = randomBytes(17 * 1024 * 1024)
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex') as BlobHash
@@ -139,7 +139,26 @@ describe('A slow store', () => {
     desk.server.fault = () => 'silence'
     await failToKeep(desk, 'hello')
     await expect(desk.store.open(alice, hashOf(large))).rejects.toMatchObject(unavailable)
-    expect(desk.lines).toMatchObject([{ code: 'TimeoutError' }, { code: 'TimeoutError' }])
+    expect(desk.lines).toMatchObject([{ code: 'TimeoutError' }])
+  })
+
+  test('is asked no more for some seconds, then by one request alone', async () => {
+    const { server, store, clock } = await openDesk({ timeouts: impatient })
+    const hash = await keptBlob(store, alice, 'hello')
+    server.fault = () => 'silence'
+    await expect(store.size(alice, hash)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+    const asked = server.requests.length
+    for (const ask of [() => store.open(alice, hash), () => store.size(alice, hash)])
+      await expect(ask()).rejects.toMatchObject(unavailable)
+    expect([server.requests.length, await store.isAnswering()]).toEqual([asked, false])
+    clock.advance(5_000)
+    const both = await Promise.allSettled([store.size(alice, hash), store.size(alice, hash)])
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await store.isAnswering()).toBe(false)
+    server.fault = () => undefined
+    clock.advance(5_000)
+    expect(await store.isAnswering()).toBe(true)
+    expect(await store.size(alice, hash)).toBe(5)
   })
 
   test('that is silent about one part of many leaves no half', async () => {

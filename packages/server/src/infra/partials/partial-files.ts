@@ -70,7 +70,7 @@ export class PartialFiles {
   }
 
   /** Answers how long the file is now. When the source fails or the signal aborts, what arrived before stays; when the
-   * disk is full, all of it goes at once. */
+   * disk is full, this piece goes at once. */
   async append(name: string, piece: Piece): Promise<number> {
     await this.#space.assertRoom(1)
     const path = this.#pathOf(name)
@@ -81,7 +81,8 @@ export class PartialFiles {
       if (isNew) await this.#onDisk(syncFolder(this.#options.dir))
       return await this.#fill(file, piece)
     } catch (error) {
-      if (await this.#isOfFullDisk(error)) await rm(path, { force: true })
+      // What was acknowledged before stays.
+      if (await this.#isOfFullDisk(error)) await this.#onDisk(file.truncate(piece.offset))
       throw error
     } finally {
       await file.close()

@@ -5,7 +5,7 @@ import { findS3Trouble } from '#infra/blobs/index.ts'
 import type { Config, S3Credentials, S3Location } from '#infra/config/index.ts'
 import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
-import type { Clock } from '#lib/clock.ts'
+import { type Clock, systemClock } from '#lib/clock.ts'
 import { checkTools } from '../backup/postgres-tools.ts'
 import { reportOf } from '../failure-report.ts'
 import type { PresentDatabase } from '../present-database.ts'
@@ -65,7 +65,12 @@ const bucketAdvice: Readonly<Record<number, string>> = {
 async function examineBucket(location: S3Location, credentials: S3Credentials | undefined): Promise<Verdict> {
   if (!credentials) throw new TypeError('the configuration of S3 comes with its keys')
   const place = `The bucket ${location.bucket}${location.endpoint ? ` at ${location.endpoint}` : ''}`
-  const trouble = await findS3Trouble({ location, credentials, logger: silentLogger })
+  const trouble = await findS3Trouble({
+    location,
+    credentials,
+    logger: silentLogger,
+    clock: systemClock,
+  })
   if (!trouble) return ok(`${place} answers.`)
   const { code, status } = trouble
   const answer = status === undefined ? `cannot be reached (${code})` : `answers ${status}`
