@@ -27,7 +27,7 @@ test('a sweep reads only what has expired and what was given on', async () => {
     'SEARCH shares USING INDEX shares_expiry (expires_at>? AND expires_at<?)',
     'SEARCH shares USING INDEX shares_derived (tenant_id>?)',
     'SEARCH shares USING INDEX shares_given_on (tenant_id=? AND created_by=?)',
-    'SEARCH shares USING INDEX shares_derived (tenant_id=?)',
+    'SEARCH shares USING INDEX shares_given_on (tenant_id=?)',
   ])
   explainer.close()
   await db.close()

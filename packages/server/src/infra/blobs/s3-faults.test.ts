@@ -273,9 +273,9 @@ describe('A reader', () => {
 
 describe('A look at the bucket', () => {
   test('finds nothing wrong, or says what', async () => {
-    const { server, lines } = await openDesk()
+    const { server, lines, clock } = await openDesk()
     const { location, credentials } = server
-    const options = { credentials, logger: { error: () => undefined } }
+    const options = { credentials, clock, logger: { error: () => undefined } }
     expect(await findS3Trouble({ ...options, location })).toBeUndefined()
     const elsewhere = { ...location, bucket: 'nobodys' }
     expect(await findS3Trouble({ ...options, location: elsewhere })).toMatchObject({ status: 404 })
