@@ -225,6 +225,7 @@ export const IdentityDocument = Type.Object({
       kid: Type.String(),
       publicKey: Type.String(),
       expiresAt: Type.Optional(UnixTime),
+      revokedAt: Type.Optional(UnixTime),
     }),
   ),
   name: Type.String(),

@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { createPasswordHasher } from '#features/accounts/index.ts'
+import { withdrawSignedLater } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
 import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
 import { isManaged } from '#features/idp/index.ts'
@@ -113,6 +114,8 @@ function openIdentityCache(services: Services, addresses: Addresses, tenants: Te
       const keys = await signingKeys.list(tenant.tenantId)
       return { idTag, serverUrl: addresses.serverUrl(idTag), inboxUrl: addresses.inboxUrl(idTag), keys }
     },
+    onRevoked: (tx, { idTag, kid, since }) =>
+      withdrawSignedLater(services, tx, { issuerTag: idTag, kid, since }),
   })
 }
 

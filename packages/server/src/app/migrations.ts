@@ -38,7 +38,7 @@ import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/inde
 import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
-import { keysMigrations } from '#infra/keys/index.ts'
+import { keysMigrations, revokedKeysMigrations } from '#infra/keys/index.ts'
 
 /** Every migration of the program, in the order in which they are applied. New ones go to the end. */
 export const migrations: readonly Migration[] = [
@@ -86,4 +86,5 @@ export const migrations: readonly Migration[] = [
   ...qrApprovalMigrations,
   ...fileUpkeepMigrations,
   ...givenOnMigrations,
+  ...revokedKeysMigrations,
 ]

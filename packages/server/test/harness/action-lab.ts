@@ -69,7 +69,13 @@ import {
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type JobQueue, jobsMigrations, openJobs } from '#infra/jobs/index.ts'
-import { keysMigrations, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
+import {
+  keysMigrations,
+  openSignatures,
+  openSigningKeys,
+  openVault,
+  revokedKeysMigrations,
+} from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { callEndpoint } from './call-endpoint.ts'
@@ -78,6 +84,7 @@ import { TestClock } from './test-clock.ts'
 
 export const actionLabMigrations: readonly Migration[] = [
   ...keysMigrations,
+  ...revokedKeysMigrations,
   ...jobsMigrations,
   ...tenantsMigrations,
   ...auditMigrations,

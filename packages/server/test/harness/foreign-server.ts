@@ -8,6 +8,7 @@ interface ForeignKey {
   readonly publicKey: string
   readonly privateKey: KeyObject
   expiresAt?: number
+  revokedAt?: number
 }
 
 type Payload = Record<string, unknown>
@@ -67,7 +68,8 @@ export class ForeignServer implements AsyncDisposable {
 
   /** A token as the issuer would sign it, with these members. */
   sign(issuerTag: string, members: Payload = {}, { by = issuerTag, kid }: SignOptions = {}): string {
-    const [key] = this.#keysOf(by)
+    const keys = this.#keysOf(by)
+    const key = keys.find((candidate) => candidate.kid === kid) ?? keys[0]
     const now = Math.floor(this.#clock.now() / 1000)
     const nonce = randomBytes(16).toString('base64url')
     const actionId = `a1~${createHash('sha256').update(`${issuerTag}\n${nonce}`).digest('base64url')}`
@@ -89,6 +91,15 @@ export class ForeignServer implements AsyncDisposable {
     const [current] = keys
     if (current) current.expiresAt = Math.floor(this.#clock.now() / 1000)
     keys.unshift(newKey())
+  }
+
+  /** Distrusts the identity's key since then, and makes another. Answers the old key's name. */
+  revoke(idTag: string, since: number): string {
+    const [stolen] = this.#keysOf(idTag)
+    if (!stolen) throw new Error(`${idTag} has no key`)
+    this.rotate(idTag)
+    stolen.revokedAt = since
+    return stolen.kid
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -48,6 +48,7 @@ import {
   openSigningKeys,
   openTokenSecrets,
   openVault,
+  revokedKeysMigrations,
 } from '#infra/keys/index.ts'
 import type { Mail } from '#infra/mail/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
@@ -56,6 +57,7 @@ import { TestClock } from './test-clock.ts'
 
 const migrations: readonly Migration[] = [
   ...keysMigrations,
+  ...revokedKeysMigrations,
   ...jobsMigrations,
   ...tenantsMigrations,
   ...relationsMigrations,

@@ -5,6 +5,7 @@ import { verifyStoredBlobs } from './blobs/verify.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
 import { doctor } from './doctor/doctor.ts'
+import { revokeKey } from './keys/revoke.ts'
 import { rotateKeys } from './keys/rotate.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   leader,
   createRef,
   rotateKeys,
+  revokeKey,
   migrate,
   backup,
   restore,

@@ -1,4 +1,4 @@
-import type { ActionId } from '@kith/protocol'
+import type { ActionId, IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -18,12 +18,14 @@ import {
   publishLaterJob,
   sweepActionsJob,
   tellCountsJob,
+  withdrawSignedJob,
 } from './job-kinds.ts'
 import { admitWaiting } from './pending-action.ts'
 import { sweepViews } from './reader-store.ts'
 import { tellCounts } from './tell-counts.ts'
 import { sweepTombstones } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
+import { withdrawSigned } from './withdraw-signed.ts'
 
 export interface ActionJobDeps extends ActionPorts {
   readonly jobs: Pick<Jobs, 'enqueue' | 'handle' | 'every'>
@@ -40,6 +42,9 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   const { jobs, findTenantById } = deps
   jobs.handle(sweepActionsJob, () => sweepActions(deps))
   jobs.every(sweepActionsJob, minuteMs)
+  jobs.handle(withdrawSignedJob, ({ issuerTag, ...key }, { signal }) =>
+    withdrawSigned(deps, { ...key, issuerTag: issuerTag as IdTag }, signal),
+  )
   const work = [
     [publishLaterJob, publishScheduled],
     [acceptLaterJob, acceptUnasked],

@@ -71,3 +71,14 @@ export const tellCountsJob = jobKind({
   freesDedupKey: true,
   keepDoneMs: 0,
 })
+
+/** Withdraws what a revoked key has signed, wherever on this server it is held. */
+export const withdrawSignedJob = jobKind({
+  name: 'actions.withdraw-signed',
+  payload: Type.Object({ issuerTag: Type.String(), kid: Type.String(), since: Type.Integer() }),
+  retry: soonAgain,
+  concurrency: 1,
+  leaseMs: minuteMs,
+  freesDedupKey: true,
+  keepDoneMs: 0,
+})

@@ -40,6 +40,7 @@ onSqlite('identities of strangers', (open) => {
       localhostUrl: (idTag) => `http://${idTag}`,
       allowPlainHttp: privateNetworks !== false,
       findLocal: () => undefined,
+      onRevoked: async () => {},
     })
   }
 

@@ -50,10 +50,19 @@ function readKey(value: unknown): PublishedKey | undefined {
   const kid = asText(member?.kid, (text) => (kidForm.test(text) ? text : undefined))
   const publicKey = asText(member?.publicKey, canonicalPem)
   if (!kid || !publicKey) return undefined
-  const expiresAt = member?.expiresAt
-  if (expiresAt === undefined) return { kid, publicKey }
-  if (typeof expiresAt !== 'number' || !Number.isSafeInteger(expiresAt)) return undefined
-  return expiresAt >= 0 && expiresAt < firstMilliseconds ? { kid, publicKey, expiresAt } : undefined
+  const { expiresAt, revokedAt } = member ?? {}
+  if (!isTime(expiresAt) || !isTime(revokedAt)) return undefined
+  return {
+    kid,
+    publicKey,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(revokedAt === undefined ? {} : { revokedAt }),
+  }
+}
+
+function isTime(value: unknown): value is number | undefined {
+  if (value === undefined) return true
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < firstMilliseconds
 }
 
 function readDescription(document: Members): Pick<PublishedIdentity, 'name' | 'type' | 'profilePic'> {

@@ -11,6 +11,8 @@ export interface PublishedKey {
   readonly publicKey: string
   /** Unix seconds of its retirement: what was signed later is not its owner's. */
   readonly expiresAt?: number
+  /** Unix seconds since when it is distrusted: what was signed then or later is not its owner's. */
+  readonly revokedAt?: number
 }
 
 /** An identity as its server describes it. */

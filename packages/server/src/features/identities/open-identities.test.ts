@@ -60,6 +60,7 @@ onSqlite('identities', (open) => {
       localhostUrl: (idTag) => `http://${idTag}:8080`,
       allowPlainHttp: false,
       findLocal: () => undefined,
+      onRevoked: async () => {},
       ...more,
     })
 

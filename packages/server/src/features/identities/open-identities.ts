@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { type Discovered, Discovery, type DiscoveryDeps, type InboxWord } from './discovery.ts'
 import {
@@ -18,6 +18,11 @@ export interface IdentitiesDeps extends DiscoveryDeps {
   readonly db: Database
   /** A tenant of this server; those are never asked for elsewhere. */
   readonly findLocal: (idTag: IdTag) => Promise<PublishedIdentity | undefined> | PublishedIdentity | undefined
+  /** Told in the transaction that keeps what a server now says of a key: it is distrusted since then (Unix seconds). */
+  readonly onRevoked: (
+    tx: Writer,
+    revocation: { readonly idTag: IdTag; readonly kid: string; readonly since: number },
+  ) => Promise<void>
 }
 
 export interface ResolveOptions {
@@ -46,6 +51,8 @@ const unknownMs = 5 * 60 * 1000
 const unreachableMs = 30_000
 // While the host of an inbox does not say whether it takes deliveries for an identity.
 const unsureMs = 5 * 60 * 1000
+// What another process has learnt of an identity, above all that a key was stolen, holds here this much later at most.
+const inMemoryMs = 5 * 60 * 1000
 const refreshEveryMs = 5 * 60 * 1000
 // A refresh this young has asked late enough to be believed when it does not have the key either.
 const renewEveryMs = 60 * 60 * 1000
@@ -182,8 +189,14 @@ class IdentityCache implements Identities {
       this.#remembered.delete(idTag)
       return this.#fail(idTag, gone, unknownMs)
     }
-    if (fresh.identity.isInboxUnsure) return this.#remember(fresh, clock.now() + unsureMs)
-    await db.transact(serverTenant, (tx) => putIdentity(tx, fresh))
+    const { isInboxUnsure = false } = fresh.identity
+    const revocations = newRevocations(fresh.identity, stored?.identity)
+    if (!isInboxUnsure || revocations.length > 0)
+      await db.transact(serverTenant, async (tx) => {
+        if (!isInboxUnsure) await putIdentity(tx, fresh)
+        for (const revocation of revocations) await this.#deps.onRevoked(tx, revocation)
+      })
+    if (isInboxUnsure) return this.#remember(fresh, clock.now() + unsureMs)
     return this.#remember(fresh, fresh.expiresAt * 1000)
   }
 
@@ -192,7 +205,8 @@ class IdentityCache implements Identities {
   }
 
   #remember(stored: StoredIdentity, untilMs: number): ResolvedIdentity {
-    this.#remembered.set(stored.identity.idTag, { stored, untilMs })
+    const latestMs = this.#deps.clock.now() + inMemoryMs
+    this.#remembered.set(stored.identity.idTag, { stored, untilMs: Math.min(untilMs, latestMs) })
     this.#failed.delete(stored.identity.idTag)
     return found(stored)
   }
@@ -246,6 +260,14 @@ function ownServer({ identity: { serverUrl }, server }: StoredIdentity): string 
 
 function seen(outcome: ResolvedIdentity | Crowded): ResolvedIdentity {
   return outcome.kind === 'crowded' ? unreachable : outcome
+}
+
+/** The keys that are distrusted, or distrusted for longer, than was known. */
+function newRevocations({ idTag, keys }: PublishedIdentity, known: PublishedIdentity | undefined) {
+  return keys.flatMap(({ kid, revokedAt: since }) => {
+    const before = known?.keys.find((key) => key.kid === kid)?.revokedAt
+    return since === undefined || (before !== undefined && before <= since) ? [] : [{ idTag, kid, since }]
+  })
 }
 
 function found({ identity }: StoredIdentity): ResolvedIdentity {

@@ -36,6 +36,12 @@ function keysOf(idTag: string): IssuerKeys {
   return { kind: 'found', keys }
 }
 
+function withRevocation(idTag: string, revokedAt: number | undefined): IssuerKeys {
+  const found = keysOf(idTag)
+  if (found.kind !== 'found' || revokedAt === undefined) return found
+  return { kind: 'found', keys: found.keys.map((key) => ({ ...key, revokedAt })) }
+}
+
 function verifierOf(findKeys: (idTag: string) => IssuerKeys = keysOf, mostTokens = 1000) {
   const asked: boolean[] = []
   const admitted: string[] = []
@@ -83,11 +89,23 @@ const token = textOf(first)
 const checked = checkToken(token, vectors.now)
 
 describe('the issuer’s keys', () => {
-  test('are asked for once per token: a redelivered one is known', async () => {
-    const { verifier, asked } = verifierOf()
+  test('verify a token once: a redelivered one is known', async () => {
+    const { verifier, admitted } = verifierOf()
     await verifier.verify(checked, sender)
     await verifier.verify(checked, sender)
-    expect(asked).toEqual([false])
+    expect(admitted).toHaveLength(1)
+  })
+
+  test('that were revoked meanwhile take the verdict back, without another question', async () => {
+    const { verifier, asked } = verifierOf((issuerTag) => withRevocation(issuerTag, revokedAt))
+    let revokedAt: number | undefined
+    const { iat } = checked.payload
+    await verifier.verify(checked, sender)
+    revokedAt = iat + 1
+    await verifier.verify(checked, sender)
+    for (revokedAt of [iat, iat - 1])
+      await expect(verifier.verify(checked, sender)).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
+    expect(asked).not.toContain(true)
   })
 
   test('are asked for again when the kid is not among them', async () => {

@@ -2,6 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
 import { hasKid } from '#features/identities/index.ts'
+import { wasInForce } from '#infra/keys/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { CheckedToken } from './check-token.ts'
 
@@ -11,6 +12,8 @@ export interface IssuerKey {
   readonly key: KeyObject
   /** Unix seconds of the retirement: it verifies only what was signed before. */
   readonly expiresAt?: number
+  /** Unix seconds since when it is distrusted. */
+  readonly revokedAt?: number
 }
 
 export type IssuerKeys =
@@ -50,10 +53,11 @@ export function openTokenVerifier(deps: VerifyDeps) {
   }
 
   async function verifyOne(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
-    const hash = createHash('sha256').update(token.text).digest('base64')
-    if (valid.has(hash)) return true
+    // NOTE: before the verdict that is kept: the key may have been revoked since, and then the verdict is worth nothing.
     const key = await findKey(deps, token, sender)
     if (key === 'unreachable') return key
+    const hash = createHash('sha256').update(token.text).digest('base64')
+    if (valid.has(hash)) return true
     const { signingInput, signature } = token.parsed
     if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
     // Not before the signature: nobody may use up what is another's. One that is refused here comes again.
@@ -74,6 +78,8 @@ async function findKey(
   if (known.kind === 'unreachable') return 'unreachable'
   const key = pickKey(known, token)
   if (key) return key
+  // A revocation is not taken back: there is nothing to ask for, and nothing to wait for.
+  if (isRevoked(known, token)) throw new Failure('E-AUTH-UNAUTH')
   // The issuer may have rotated its keys since they were fetched.
   const fresh =
     known.kind === 'found' ? await deps.findKeys(token.issuerTag, { refresh: true, sender }) : known
@@ -83,9 +89,16 @@ async function findKey(
   return rotated
 }
 
+function isRevoked(found: IssuerKeys, token: CheckedToken): boolean {
+  const { revokedAt } = findByKid(found, token) ?? {}
+  return revokedAt !== undefined && token.payload.iat >= revokedAt
+}
+
+function findByKid(found: IssuerKeys, { parsed }: CheckedToken): IssuerKey | undefined {
+  return found.kind === 'found' ? found.keys.find((candidate) => hasKid(candidate, parsed.kid)) : undefined
+}
+
 function pickKey(found: IssuerKeys, token: CheckedToken): KeyObject | undefined {
-  if (found.kind !== 'found') return undefined
-  const match = found.keys.find((candidate) => hasKid(candidate, token.parsed.kid))
-  const retired = match?.expiresAt !== undefined && token.payload.iat > match.expiresAt
-  return retired ? undefined : match?.key
+  const match = findByKid(found, token)
+  return match && wasInForce(match, token.payload.iat) ? match.key : undefined
 }

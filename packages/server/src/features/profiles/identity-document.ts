@@ -14,6 +14,9 @@ export interface IdentityDocumentDeps {
   readonly inboxUrl: (idTag: IdTag) => string
 }
 
+// A document with more is refused (docs/protocol/discovery.md).
+const maxPublishedKeys = 16
+
 /** What a tenant publishes of itself so that others find and verify it. */
 export async function describeIdentity(
   deps: IdentityDocumentDeps,
@@ -30,10 +33,11 @@ export async function describeIdentity(
     serverUrl: deps.serverUrl(idTag),
     publicKey: current.publicKey,
     inboxUrl: deps.inboxUrl(idTag),
-    keys: keys.map(({ kid, publicKey, expiresAt }) => ({
+    keys: keys.slice(0, maxPublishedKeys).map(({ kid, publicKey, expiresAt, revokedAt }) => ({
       kid,
       publicKey,
       ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(revokedAt === undefined ? {} : { revokedAt }),
     })),
     name: profile.name,
     type: profile.type,

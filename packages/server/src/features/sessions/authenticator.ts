@@ -68,16 +68,20 @@ const maxSessions = 5000
 const maxStandings = 5000
 // A revocation or a lost role shows at once in the process that made it, and within this time in the others.
 const freshMs = 2_000
+// A proxy token rests on a key that its owner may have revoked: it is looked at again this often.
+const proxyFreshMs = 30_000
+
+interface Verdict {
+  readonly tenantId: TenantId
+  readonly credential: Credential
+  readonly untilMs: number
+}
 
 /** Turns bearers into callers. A request with a known bearer costs microseconds: its verdict is remembered by the
  * token's hash, and its session and role for two seconds. */
 export class Authenticator {
   readonly #deps: AuthenticatorDeps
-  readonly #verdicts = new LRUCache<string, { readonly tenantId: TenantId; readonly credential: Credential }>(
-    {
-      max: maxVerdicts,
-    },
-  )
+  readonly #verdicts = new LRUCache<string, Verdict>({ max: maxVerdicts })
   readonly #sessions: LRUCache<string, Session>
   readonly #standings: LRUCache<string, Standing>
   #generation = 0
@@ -149,11 +153,13 @@ export class Authenticator {
   async #verdict(tenant: Tenant, token: string, asker: string): Promise<Credential> {
     const key = hash('sha256', token, 'base64url')
     const known = this.#verdicts.get(key)
-    if (known && known.tenantId === tenant.tenantId) return known.credential
+    const nowMs = this.#deps.clock.now()
+    if (known && known.tenantId === tenant.tenantId && known.untilMs > nowMs) return known.credential
     const now = nowSecs(this.#deps.clock)
     const credential = await verifyBearer(this.#deps, tenant, { token, now, asker })
     if (!credential) throw new Failure('E-AUTH-UNAUTH')
-    this.#verdicts.set(key, { tenantId: tenant.tenantId, credential })
+    const untilMs = credential.proxy ? nowMs + proxyFreshMs : Number.POSITIVE_INFINITY
+    this.#verdicts.set(key, { tenantId: tenant.tenantId, credential, untilMs })
     return credential
   }
 

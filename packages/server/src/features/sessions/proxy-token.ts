@@ -1,7 +1,7 @@
 import { type KeyObject, randomBytes } from 'node:crypto'
 import { type IdTag, parseIdTag, parseSignedToken } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Signatures, SigningKeys } from '#infra/keys/index.ts'
+import { type Signatures, type SigningKeys, wasInForce } from '#infra/keys/index.ts'
 
 /** What a proxy token says, once its issuer's signature is checked. */
 export interface ProxyToken {
@@ -16,12 +16,15 @@ export interface ProxyToken {
 }
 
 /** The P-384 key with which an identity, of this server or another one, signs what names this `kid`; `expiresAt` when it
- * is retired. `asker` is the address that showed the token: what fails is charged to it. Undefined when there is no such identity or key, `E-UNAVAILABLE` when its server cannot be reached. */
+ * is retired, `revokedAt` when it was stolen. `asker` is the address that showed the token: what fails is charged to it.
+ * Undefined when there is no such identity or key, `E-UNAVAILABLE` when its server cannot be reached. */
 export type FindIdentityKey = (
   idTag: IdTag,
   kid: string,
   asker: string,
-) => Promise<{ readonly key: KeyObject; readonly expiresAt?: number } | undefined>
+) => Promise<
+  { readonly key: KeyObject; readonly expiresAt?: number; readonly revokedAt?: number } | undefined
+>
 
 const maxLength = 4096
 // Clocks of two servers differ; a token from further ahead was not made now.
@@ -66,7 +69,7 @@ export async function verifyProxyToken(
   // Nothing of this is believed yet: it says whose key to check with, and spares the look-up for what cannot pass.
   const claimed = readClaims(parsed.payload, tenant, now)
   const found = claimed && (await findIdentityKey(claimed.issuerTag, parsed.kid, asker))
-  if (!found || (found.expiresAt !== undefined && claimed.issuedAt > found.expiresAt)) return undefined
+  if (!found || !wasInForce(found, claimed.issuedAt)) return undefined
   const isValid = await signatures.verify(parsed.signingInput, parsed.signature, found.key, asker)
   return isValid ? claimed : undefined
 }

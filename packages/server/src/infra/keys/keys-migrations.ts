@@ -38,3 +38,10 @@ export const keysMigrations: readonly Migration[] = [
     },
   },
 ]
+
+export const revokedKeysMigrations: readonly Migration[] = [
+  {
+    id: '1330_revoked_keys',
+    up: (schema) => schema.addColumn('signing_keys', 'revoked_at', 'integer null'),
+  },
+]

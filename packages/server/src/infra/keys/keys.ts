@@ -18,6 +18,17 @@ export interface SigningKeyInfo {
   readonly publicKey: string
   /** Unix seconds; set when the key is retired: it verifies only what was signed before. */
   readonly expiresAt?: number
+  /** Unix seconds; set when the key was stolen: it verifies nothing that was signed then or later. */
+  readonly revokedAt?: number
+}
+
+/** What `SigningKeys.revoke` did. */
+export interface KeyRevocation {
+  readonly revoked: SigningKeyInfo & { readonly revokedAt: number }
+  /** The current key now. */
+  readonly current: SigningKeyInfo
+  /** Was the current key revoked, so that another took its place? */
+  readonly isRotated: boolean
 }
 
 export interface SigningKeys {
@@ -25,6 +36,12 @@ export interface SigningKeys {
   create(tx: Writer): Promise<SigningKeyInfo>
   /** Retires the current key and makes the next one current. */
   rotate(tx: Writer): Promise<SigningKeyInfo>
+  /** Distrusts what a key has signed since then (Unix seconds); the current one is replaced first. A key that is revoked
+   * already keeps the earlier time: others have acted on it. Undefined when the tenant never had such a key. */
+  revoke(
+    tx: Writer,
+    revocation: { readonly kid: string; readonly since: number },
+  ): Promise<KeyRevocation | undefined>
   /** Current first, then the retired ones, youngest first; at most 100. */
   list(tenantId: TenantId): Promise<SigningKeyInfo[]>
   /** A compact JWS (ES384) over the payload with the current key; signs off the main thread. Not inside a transaction.

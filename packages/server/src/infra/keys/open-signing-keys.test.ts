@@ -4,7 +4,16 @@ import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
-import { keysMigrations, openSignatures, openSigningKeys, openVault, type SigningKeyInfo } from './index.ts'
+import {
+  keysMigrations,
+  openSignatures,
+  openSigningKeys,
+  openVault,
+  revokedKeysMigrations,
+  type SigningKeyInfo,
+} from './index.ts'
+
+const migrations = [...keysMigrations, ...revokedKeysMigrations]
 
 const [alice, bob] = [1 as TenantId, 2 as TenantId]
 const daySecs = 86_400
@@ -21,6 +30,8 @@ function signingKeys(db: Database, clock = new TestClock(startMs), box = vault) 
     ...keys,
     create: (tenantId: TenantId) => db.transact(tenantId, (tx) => keys.create(tx)),
     rotate: (tenantId: TenantId) => db.transact(tenantId, (tx) => keys.rotate(tx)),
+    revoke: (tenantId: TenantId, revocation: Parameters<typeof keys.revoke>[1]) =>
+      db.transact(tenantId, (tx) => keys.revoke(tx, revocation)),
   }
 }
 
@@ -28,7 +39,7 @@ const publicKeyOf = ({ publicKey }: SigningKeyInfo) => createPublicKey(publicKey
 
 eachDialect('signing keys', (open) => {
   test('a new key is named after its day and signs what its public half verifies', async () => {
-    const keys = signingKeys(await open({ migrations: keysMigrations }))
+    const keys = signingKeys(await open({ migrations }))
     const made = await keys.create(alice)
     expect(made.kid).toMatch(/^20260203[0-9a-z]{4}$/)
     expect(made.publicKey).toMatch(/^-----BEGIN PUBLIC KEY-----\n[\s\S]+\n-----END PUBLIC KEY-----\n$/)
@@ -40,7 +51,7 @@ eachDialect('signing keys', (open) => {
   })
 
   test('each tenant has keys of its own', async () => {
-    const keys = signingKeys(await open({ migrations: keysMigrations }))
+    const keys = signingKeys(await open({ migrations }))
     const [hers, his] = [await keys.create(alice), await keys.create(bob)]
     expect(await keys.list(alice)).toEqual([hers])
     expect(await keys.list(bob)).toEqual([his])
@@ -50,14 +61,14 @@ eachDialect('signing keys', (open) => {
   })
 
   test('a tenant without a key signs nothing', async () => {
-    const keys = signingKeys(await open({ migrations: keysMigrations }))
+    const keys = signingKeys(await open({ migrations }))
     await keys.create(alice)
     await expect(keys.sign(bob, {})).rejects.toThrow('no signing key')
     expect(await keys.list(bob)).toEqual([])
   })
 
   test('a second first key is refused', async () => {
-    const keys = signingKeys(await open({ migrations: keysMigrations }))
+    const keys = signingKeys(await open({ migrations }))
     const made = await keys.create(alice)
     await expect(keys.create(alice)).rejects.toThrow()
     expect(await keys.list(alice)).toEqual([made])
@@ -65,7 +76,7 @@ eachDialect('signing keys', (open) => {
 
   test('rotation retires the key shortly after now and signs with the next', async () => {
     const clock = new TestClock(startMs)
-    const keys = signingKeys(await open({ migrations: keysMigrations }), clock)
+    const keys = signingKeys(await open({ migrations }), clock)
     const first = await keys.create(alice)
     await keys.sign(alice, {})
     clock.advance(daySecs * 1000)
@@ -82,8 +93,27 @@ eachDialect('signing keys', (open) => {
     expect(decodeProtectedHeader(await keys.sign(alice, {})).kid).toBe(third.kid)
   })
 
+  test('a revoked key is replaced if it is the current one, and keeps the earliest time', async () => {
+    const keys = signingKeys(await open({ migrations }), new TestClock(startMs))
+    const first = await keys.create(alice)
+    const { current, isRotated } = (await keys.revoke(alice, { kid: first.kid, since: 500 })) ?? {}
+    expect(isRotated).toBe(true)
+    const retired = { ...first, expiresAt: startMs / 1000 + 30 }
+    expect(await keys.list(alice)).toEqual([current, { ...retired, revokedAt: 500 }])
+    expect(decodeProtectedHeader(await keys.sign(alice, {})).kid).toBe(current?.kid)
+    for (const [since, revokedAt] of [
+      [600, 500],
+      [400, 400],
+    ] as const) {
+      const again = await keys.revoke(alice, { kid: first.kid, since })
+      expect(again).toEqual({ revoked: { ...retired, revokedAt }, current, isRotated: false })
+    }
+    await keys.create(bob)
+    expect(await keys.revoke(bob, { kid: first.kid, since: 0 })).toBeUndefined()
+  })
+
   test('a rotation that fails leaves the key as it was', async () => {
-    const db = await open({ migrations: keysMigrations })
+    const db = await open({ migrations })
     const clock = new TestClock(startMs)
     const keys = openSigningKeys({ db, vault, signatures: openSignatures(), clock })
     const first = await db.transact(alice, (tx) => keys.create(tx))
@@ -97,11 +127,8 @@ eachDialect('signing keys', (open) => {
   })
 
   test('a rotation by another process counts at once', async () => {
-    const db = await open({ migrations: keysMigrations })
-    const [server, commandLine] = [
-      signingKeys(db),
-      signingKeys(await open.again(db, { migrations: keysMigrations })),
-    ]
+    const db = await open({ migrations })
+    const [server, commandLine] = [signingKeys(db), signingKeys(await open.again(db, { migrations }))]
     await server.create(alice)
     await server.sign(alice, {})
     const second = await commandLine.rotate(alice)
@@ -109,7 +136,7 @@ eachDialect('signing keys', (open) => {
   })
 
   test('of two rotations at once both happen, one after the other', async () => {
-    const keys = signingKeys(await open({ migrations: keysMigrations }))
+    const keys = signingKeys(await open({ migrations }))
     await keys.create(alice)
     await Promise.all([keys.rotate(alice), keys.rotate(alice)])
     const listed = await keys.list(alice)
@@ -118,7 +145,7 @@ eachDialect('signing keys', (open) => {
   })
 
   test('private halves are sealed in the database', async () => {
-    const db = await open({ migrations: keysMigrations })
+    const db = await open({ migrations })
     const keys = signingKeys(db)
     const { kid } = await keys.create(alice)
     const rows = await db.reader(alice).tables<KeyTables>().selectFrom('signing_keys').selectAll().execute()
@@ -131,7 +158,7 @@ eachDialect('signing keys', (open) => {
   })
 
   test('with another master key, or another tenant’s row, nothing is signed', async () => {
-    const db = await open({ migrations: keysMigrations })
+    const db = await open({ migrations })
     await signingKeys(db).create(alice)
     const stranger = openVault({ masterKey: createSecretKey(Buffer.alloc(32, 2)) })
     await expect(signingKeys(db, undefined, stranger).sign(alice, {})).rejects.toThrow('another master key')

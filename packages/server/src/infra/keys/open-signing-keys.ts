@@ -3,14 +3,16 @@ import { LRUCache } from 'lru-cache'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { newKeyId } from './key-id.ts'
-import type { Signatures, SigningKeyInfo, SigningKeys, Vault } from './keys.ts'
+import type { KeyRevocation, Signatures, SigningKeyInfo, SigningKeys, Vault } from './keys.ts'
 import type { SealedColumn } from './sealed-column.ts'
 import {
   findCurrentSigningKey,
+  findSigningKey,
   insertSigningKey,
   listSigningKeys,
   retireSigningKey,
   type StoredSigningKey,
+  setRevokedAt,
 } from './signing-keys-store.ts'
 
 export interface OpenSigningKeysOptions {
@@ -61,12 +63,30 @@ export function openSigningKeys({ db, vault, signatures, clock }: OpenSigningKey
     return opened
   }
 
+  const rotate = async (tx: Writer): Promise<SigningKeyInfo> => {
+    await retireSigningKey(tx, nowSecs(clock) + retirementGraceSecs)
+    return create(tx)
+  }
+
+  const revoke = async (
+    tx: Writer,
+    { kid, since }: { readonly kid: string; readonly since: number },
+  ): Promise<KeyRevocation | undefined> => {
+    const found = await findSigningKey(tx, kid)
+    if (!found) return undefined
+    const isCurrent = found.expiresAt === undefined
+    if (isCurrent) await rotate(tx)
+    const revokedAt = Math.min(since, found.revokedAt ?? since)
+    await setRevokedAt(tx, kid, revokedAt)
+    const [current] = await listSigningKeys(tx)
+    if (!current) throw new Error(`Tenant ${tx.tenantId} has no signing key`)
+    return { revoked: { ...found, revokedAt }, current, isRotated: isCurrent }
+  }
+
   return {
     create,
-    async rotate(tx) {
-      await retireSigningKey(tx, nowSecs(clock) + retirementGraceSecs)
-      return create(tx)
-    },
+    rotate,
+    revoke,
     list: (tenantId) => listSigningKeys(db.reader(tenantId)),
     async sign(tenantId, payload) {
       // Asked each time, because another process may have rotated: a microsecond beside a millisecond of signing.
