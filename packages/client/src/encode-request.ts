@@ -39,7 +39,8 @@ export function encodeBody(
   { body: form }: Contract,
   body: unknown,
 ): { type: string; text: string } | undefined {
-  if (form?.kind === 'jwt') return { type: 'application/jwt', text: String(body) }
+  if (form?.kind === 'jwt' && typeof body === 'string') return { type: 'application/jwt', text: body }
+  if (form?.kind === 'jwt') return { type: 'application/json', text: JSON.stringify(body) }
   if (form?.kind !== 'json' || body === undefined) return undefined
   return { type: 'application/json', text: JSON.stringify(withCommaLists(form.schema, body)) }
 }

@@ -33,8 +33,8 @@ export type RequestBody =
   /** Raw bytes of any content type, or a multipart form whose part `file` holds them; of `mediaType` alone where it
    * stands. */
   | { readonly kind: 'bytes'; readonly mediaType?: string }
-  /** A compact JWS as text (`application/jwt`), or JSON `{token}`. */
-  | { readonly kind: 'jwt' }
+  /** A compact JWS as text (`application/jwt`), or JSON `{token}`, where another may stand beside it under this name. */
+  | { readonly kind: 'jwt'; readonly beside?: string }
 
 /** How the answer is wrapped (DECISIONS part 1).
  * `data`: `{data, time, reqId}`. `list`: the same with `cursorPagination`, or `pagination` when asked by offset.

@@ -37,8 +37,12 @@ type BodyPart<Body> = Body extends { kind: 'json'; schema: infer Schema }
     ? { readonly body?: InputOf<Schema> }
     : { readonly body: InputOf<Schema> }
   : Body extends { kind: 'jwt' }
-    ? { readonly body: string }
+    ? {
+        readonly body: string | (Body extends { beside: infer Name extends string } ? TokenPair<Name> : never)
+      }
     : Record<never, never>
+
+type TokenPair<Name extends string> = { readonly token: string } & Readonly<Record<Name, string>>
 
 /** All that a caller sends to an endpoint but bytes, by the contract's parts; parts without a required member may be
  * left out. */

@@ -49,7 +49,11 @@ export function requestBody(body: RequestBody, example: unknown): Json {
       }
     }
     case 'jwt': {
-      const token = Type.Object({ token: Type.String() })
+      const { beside } = body
+      const token = Type.Object({
+        token: Type.String(),
+        ...(beside === undefined ? {} : { [beside]: Type.Optional(Type.String()) }),
+      })
       return {
         required: true,
         content: {

@@ -15,11 +15,11 @@ export const receiveAction = contract({
   tag,
   summary: 'Deliver a signed action; it is verified now and processed soon',
   description:
-    'With `verified: false` the issuer’s key could not be had yet: the token is kept, and stays invisible until it is verified.',
+    'With `verified: false` the issuer’s key could not be had yet: the token is kept, and stays invisible until it is verified. Beside an announcement (`ANNC`) stands the token that it announces.',
   auth: 'none',
   anyHost: true,
   bucket: 'inbox',
-  body: { kind: 'jwt' },
+  body: { kind: 'jwt', beside: 'announced' },
   reply: { kind: 'data', status: 200, schema: Receipt(['received']) },
   errors: ['E-AUTH-UNAUTH', 'E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-UNAVAILABLE'],
 })
@@ -35,7 +35,7 @@ export const receiveActionSync = contract({
   auth: 'none',
   anyHost: true,
   bucket: 'inbox-sync',
-  body: { kind: 'jwt' },
+  body: { kind: 'jwt', beside: 'announced' },
   reply: { kind: 'data', status: 200, schema: Receipt(['processed', 'received']) },
   errors: [
     'E-AUTH-UNAUTH',
@@ -47,8 +47,14 @@ export const receiveActionSync = contract({
   ],
 })
 
-/** What one answer of the history holds at most (DECISIONS part 11). */
-export const historyLimits = { maxItems: 50, maxAgeSecs: 30 * 86_400, maxChars: 900_000 } as const
+/** What one answer of the history holds at most: actions, comments in their threads, tokens in all, and characters. */
+export const historyLimits = {
+  maxItems: 50,
+  maxAgeSecs: 30 * 86_400,
+  maxComments: 200,
+  maxTokens: 600,
+  maxChars: 900_000,
+} as const
 
 export const listOutbox = contract({
   name: 'listOutbox',

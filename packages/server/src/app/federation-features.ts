@@ -9,6 +9,7 @@ import {
   findStoredAction,
   getSentId,
   handleActionJobs,
+  listCountTokens,
   putTombstone,
   receiveAction,
   type StoredAction,
@@ -72,6 +73,7 @@ export function wireActions(
       clock,
       listGroups,
       listJobs,
+      listCountTokens: (tenant, actionIds) => listCountTokens(ports, tenant, actionIds),
       ownServer: () => new URL(addresses.serverUrl(services.config.baseIdTag)).host,
       getSentId: (request) => getSentId(ports, request),
     }),
@@ -188,7 +190,7 @@ function wireInbox(
     jobs,
     verifier,
     isShunned: shunnedBy(services, domainBlocks),
-    findConcerned: (reader, payload) => findConcerned({ tenants }, reader, payload),
+    findConcerned: (reader, ...payloads) => findConcerned({ tenants }, reader, ...payloads),
     findTenantById: tenants.findById,
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
     async rememberWithdrawal(withdrawal) {
@@ -196,7 +198,7 @@ function wireInbox(
       const now = nowSecs(clock)
       return await db.transact(serverTenant, (tx) => putTombstone(tx, withdrawal, { domain, now }))
     },
-    requestHistory: historyRequester(services, identity),
+    requestHistory: historyRequester(services, identity, ports),
   }
   handleInboxJobs(jobs, deps)
   return deps
@@ -218,6 +220,7 @@ async function isServerBlocked({ db }: Services, idTag: IdTag): Promise<boolean>
 function historyRequester(
   { db, clock, egress, signingKeys }: Services,
   { tenants, identities, findLifetimes }: IdentityFeatures,
+  ports: ActionPorts,
 ): HistoryDeps['requestHistory'] {
   const remote = {
     egress,
@@ -239,7 +242,12 @@ function historyRequester(
     if (!local) return await requestHistory(remote, { tenant, idTag, since }, signal)
     if (local.suspendedAt !== undefined) return []
     const caller = await visitor(db.reader(local.tenantId), tenant.idTag)
-    return await listHistory({ db, clock }, { tenant: local, caller, since })
+    const deps = {
+      db,
+      clock,
+      listCountTokens: (of: Tenant, actionIds: readonly ActionId[]) => listCountTokens(ports, of, actionIds),
+    }
+    return await listHistory(deps, { tenant: local, caller, since })
   }
 }
 
@@ -291,12 +299,12 @@ function wireOutbox(
       if (resolved.kind !== 'found' || resolved.identity.isInboxUnsure) return undefined
       return resolved.identity.inboxUrl
     },
-    async receiveLocally(token: string, recipients: readonly IdTag[]) {
+    async receiveLocally(delivery, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))
       const hosted = found.filter((tenant) => tenant !== undefined)
       const shunned = await Promise.all(hosted.map(({ idTag }) => isShunned(idTag)))
       const receivers = hosted.filter(({ suspendedAt }, at) => suspendedAt !== undefined || !shunned[at])
-      await receiveLocally(receiveDeps, token, receivers)
+      await receiveLocally(receiveDeps, delivery, receivers)
     },
     onDelivered: (tenantId, actionId) => followUp(services, tenantId, actionId),
   })

@@ -183,8 +183,8 @@ class Truth {
       })
   }
 
-  /** The issuer's server is the authority for what is counted. It tells those who were there all the time: history comes
-   * without counts. */
+  /** The issuer's server is the authority for what is counted. It tells those who were there all the time; the others know
+   * what was counted when they came. */
   counts(reader: Inhabitant, deed: Deed): string[] {
     const [own, replica] = [this.#find(deed.by, deed), this.#find(reader, deed)]
     const partings = [reader, deed.by].flatMap((one) =>
@@ -217,6 +217,9 @@ class Truth {
 
   #mayHave(person: Inhabitant, deed: Deed): boolean {
     const root = deed.root ?? deed
+    // Whose thread it is decides for everybody: after a block the others no longer hear what is said.
+    const isSilenced = deed.root && this.#isDone(root.by, deed.by, 'block', deed.startedAt)
+    if (isSilenced && person !== deed.by) return false
     if (person === deed.by || person === root.by || root.visibility === 'P') return true
     if (this.#isDone(person, deed.by, 'block', Number.POSITIVE_INFINITY)) return false
     // On another server the issuer's block is not known, and what goes there to somebody else is shown to its followers.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hashOfToken } from '#features/actions/index.ts'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { feedOf } from './acts.ts'
@@ -28,21 +29,23 @@ describe('an announcement of a community on a server of another make', () => {
 
   const given = (members: object = {}, by = dora) =>
     foreign.sign(dora, { audienceTag: club, visibility: 'F', content: { text: 'Hello' }, ...members }, { by })
-  const announced = (token: string | undefined, members: object = {}) =>
-    foreign.sign(club, {
+  const announcing = (token: string, members: object = {}, by = club) =>
+    foreign.sign(by, {
       type: 'ANNC',
-      subject: token === undefined ? undefined : idOf(token),
-      ...(token === undefined ? {} : { content: { token } }),
+      subject: idOf(token),
+      content: { hash: hashOfToken(token) },
       ...members,
     })
-  const deliver = async (token: string) => {
-    const { status, body } = await network.server(0).deliver(token)
+  const announced = (token: string, members: object = {}, by = club) =>
+    [announcing(token, members, by), token] as const
+  const deliver = async (token: string, beside?: string) => {
+    const { status, body } = await network.server(0).deliver(token, '/api/inbox', beside)
     await network.settle()
     return { status, issues: body.error?.details?.issues?.map(({ path }) => path) }
   }
 
   test('is taken for who is a member there, and the action is its author’s', async () => {
-    expect(await deliver(announced(given()))).toEqual({ status: 200, issues: undefined })
+    expect(await deliver(...announced(given()))).toEqual({ status: 200, issues: undefined })
     expect(await feedOf(bob)).toEqual(['Hello'])
     const { actionId } = payloadOf(given())
     expect(actionId).toMatch(/^a1~/)
@@ -55,53 +58,56 @@ describe('an announcement of a community on a server of another make', () => {
 
   test('takes its post away again', async () => {
     const token = given()
-    await deliver(announced(token))
+    await deliver(...announced(token))
     await deliver(foreign.sign(club, { type: 'ANNC', subType: 'DEL', subject: idOf(token) }))
     expect(await feedOf(bob)).toEqual([])
-    await deliver(announced(token))
+    await deliver(...announced(token))
     expect(await feedOf(bob)).toEqual([])
   })
 
   test('that nobody here follows concerns nobody', async () => {
     const token = given({ audienceTag: lonely })
-    const word = foreign.sign(lonely, { type: 'ANNC', subject: idOf(token), content: { token } })
-    expect(await deliver(word)).toMatchObject({ status: 404 })
+    expect(await deliver(...announced(token, {}, lonely))).toMatchObject({ status: 404 })
   })
 
   test('is refused whole when anything about it is wrong, and nothing of it remains', async () => {
-    await deliver(announced(given()))
+    await deliver(...announced(given()))
     const before = await network.server(0).countRows(...written)
     const other = given()
     const bad: [string, string, number][] = [
       ['signed by somebody else', given({}, club), 401],
       ['given to another community', given({ audienceTag: 'other.foreign.localhost' }), 400],
       ['given to nobody', given({ audienceTag: undefined }), 400],
-      ['an announcement itself', announced(given(), { audienceTag: club }), 400],
-      ['no token', 'hello', 400],
+      ['an announcement itself', announcing(given(), { audienceTag: club }), 400],
       ['expired', given({ exp: 1 }), 400],
     ]
-    for (const [what, token, status] of bad) {
-      const subject = token === 'hello' ? idOf(other) : idOf(token)
-      const outer = foreign.sign(club, { type: 'ANNC', subject, content: { token } })
-      expect({ what, ...(await deliver(outer)) }).toMatchObject({ what, status })
-    }
-    for (const members of [{ subject: idOf(other) }, { content: { token: 1 } }])
-      expect(await deliver(announced(given(), members))).toMatchObject({ status: 400 })
+    for (const [what, token, status] of bad)
+      expect({ what, ...(await deliver(...announced(token))) }).toMatchObject({ what, status })
+    for (const members of [
+      { subject: idOf(other) },
+      { content: { hash: 1 } },
+      { content: { hash: hashOfToken(other) } },
+      { content: undefined },
+    ])
+      expect(await deliver(...announced(given(), members))).toMatchObject({ status: 400 })
+    expect(await deliver(announcing(given()))).toEqual({ status: 400, issues: ['/announced'] })
+    expect(await deliver(announcing(given()), 'hello')).toMatchObject({ status: 400 })
+    expect(await deliver(announcing(given()), other)).toMatchObject({ status: 400 })
     expect(await network.server(0).countRows(...written)).toEqual(before)
     expect(await feedOf(bob)).toEqual(['Hello'])
   })
 
   test('of what is for connections is nothing to a mere follower', async () => {
     await network.server(0).relate(bob.idTag, club, { connection: 'disconnected', isFollowing: true })
-    await deliver(announced(given({ visibility: 'C', content: { text: 'Inner' } })))
-    await deliver(announced(given({ content: { text: 'Outer' } })))
+    await deliver(...announced(given({ visibility: 'C', content: { text: 'Inner' } })))
+    await deliver(...announced(given({ content: { text: 'Outer' } })))
     expect(await feedOf(bob)).toEqual(['Outer'])
   })
 
   test('waits, unseen, while its author’s key cannot be had', async () => {
     late.fault = 503
     const token = late.sign(fay, { audienceTag: club, visibility: 'F', content: { text: 'Late' } })
-    expect(await deliver(announced(token))).toMatchObject({ status: 200 })
+    expect(await deliver(...announced(token))).toMatchObject({ status: 200 })
     expect(await feedOf(bob)).toEqual([])
     late.fault = undefined
     await network.pass(3_600_000, 600_000)

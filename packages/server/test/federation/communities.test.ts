@@ -14,8 +14,10 @@ import {
   listActions,
   listDeliveries,
   listProfiles,
+  maxActionTokenLength,
   publishAction,
   putSetting,
+  updateAction,
   updateAdminProfile,
   updateRelationship,
   uploadFile,
@@ -141,6 +143,32 @@ describe('a community', () => {
     await network.pass(20_000, 10_000)
     const { data: seen } = await lea.client.call(getAction, { params: { actionId } })
     expect(seen.stat?.comments).toBe(1)
+  })
+
+  test('passes on also the longest post that an inbox takes, and what is longer is refused at once', async () => {
+    const { lea, bob, carol, club } = await start()
+    for (const person of [bob, carol]) await join(person, club, lea)
+    const longest = '漢'.repeat(50_000)
+    const { actionId } = await post(network, bob, longest, inGroup(club))
+    const token = await network.server(bob.at).tokenOf(bob.idTag, actionId)
+    expect(token.length).toBeGreaterThan(0.75 * maxActionTokenLength)
+    for (const person of [lea, carol]) expect(await feedOf(person)).toEqual([longest])
+
+    const content = { text: longest, more: 'x'.repeat(50_000) }
+    const body = { type: 'POST' as const, content, ...inGroup(club) }
+    const publishAt = Math.floor(network.clock.now() / 1000) + 60
+    for (const how of [{}, { draft: true }, { publishAt }])
+      await expect(bob.client.call(createAction, { body: { ...body, ...how } })).rejects.toMatchObject({
+        status: 413,
+        code: 'E-TOOLARGE',
+      })
+    const { data } = await bob.client.call(createAction, {
+      body: { ...body, content: { text: 'Short' }, draft: true },
+    })
+    const params = { actionId: data.actionId as never }
+    await expect(bob.client.call(updateAction, { params, body: { content } })).rejects.toMatchObject({
+      status: 413,
+    })
   })
 
   test('shows its posts to members alone, each as far as the role goes', async () => {

@@ -35,6 +35,7 @@ import {
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   findConcerned,
+  findSendable,
   findStoredAction,
   handleActionJobs,
   listIndexMigrations,
@@ -280,8 +281,8 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
   }
 
   /** Hands a token to a tenant as the inbox does once it is verified. */
-  function receive(tenant: HostedTenant, token: string): Promise<ReceiveOutcome> {
-    const received = readToken(token)
+  function receive(tenant: HostedTenant, token: string, announced?: string): Promise<ReceiveOutcome> {
+    const received = readToken(token, announced)
     return db.transact(tenant.tenantId, (tx) => receiveAction(ports, tx, { tenant, received }))
   }
 
@@ -295,10 +296,17 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
 
   async function deliverSent(): Promise<void> {
     for (let next = sent.shift(); next; next = sent.shift()) {
-      const token = await tokenOf(next.tenantId, next.actionId)
-      const { payload } = readToken(token)
-      const concerned = await findConcerned({ tenants }, db.reader(serverTenant), payload)
-      for (const tenant of concerned) if (next.recipients.includes(tenant.idTag)) await receive(tenant, token)
+      const found = await findSendable(
+        db.reader(next.tenantId),
+        next.actionId,
+        Math.floor(clock.now() / 1000),
+      )
+      if (!found) continue
+      const { payload, announced } = readToken(found.token, found.beside)
+      const reader = db.reader(serverTenant)
+      const concerned = await findConcerned({ tenants }, reader, payload, announced?.payload)
+      for (const tenant of concerned)
+        if (next.recipients.includes(tenant.idTag)) await receive(tenant, found.token, found.beside)
     }
   }
 
@@ -349,12 +357,12 @@ export function identity(idTag: string, rights: Partial<Identified> = {}): Ident
   }
 }
 
-export function readToken(token: string): ReceivedAction {
+/** An announcement is read with what stands beside it. */
+export function readToken(token: string, beside?: string): ReceivedAction {
   const parsed = parseActionToken(token)
   if ('problem' in parsed) throw new Error(`a bad token: ${parsed.problem}`)
   const { payload, actionId, issuerTag } = parsed
   if (!payloadSchema.Check(payload)) throw new Error(JSON.stringify(payloadSchema.Errors(payload)))
-  const announced = payload.type === 'ANNC' ? payload.content?.token : undefined
   const received = { token, payload, actionId, issuerTag }
-  return typeof announced === 'string' ? { ...received, announced: readToken(announced) } : received
+  return beside === undefined ? received : { ...received, announced: readToken(beside) }
 }

@@ -159,10 +159,11 @@ export class TestServer implements AsyncDisposable {
     return this.#fetch(`${this.urlOf(idTag)}${path}`, init)
   }
 
-  /** Posts a token to the server's inbox, as another server would. */
-  async deliver(token: string, path: '/api/inbox' | '/api/inbox/sync' = '/api/inbox') {
-    const headers = { 'content-type': 'application/jwt' }
-    const answer = await this.request(this.baseIdTag, path, { method: 'POST', headers, body: token })
+  /** Posts a token to the server's inbox, as another server would; an announcement with what it announces. */
+  async deliver(token: string, path: '/api/inbox' | '/api/inbox/sync' = '/api/inbox', announced?: string) {
+    const headers = { 'content-type': announced === undefined ? 'application/jwt' : 'application/json' }
+    const body = announced === undefined ? token : JSON.stringify({ token, announced })
+    const answer = await this.request(this.baseIdTag, path, { method: 'POST', headers, body })
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as InboxAnswer }
   }
 

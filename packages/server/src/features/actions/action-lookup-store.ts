@@ -38,6 +38,40 @@ export async function settleChildren(tx: Writer, root: StoredAction): Promise<vo
   }
 }
 
+const listed = 1000
+const selectComments = (column: 'parent_id' | 'root_id') =>
+  statement<
+    ActionTables,
+    { tenantId: number; actionId: string; tenantTag: string; limit: number },
+    { action_id: string }
+  >((tables, value) =>
+    tables
+      .selectFrom('actions')
+      .select('action_id')
+      .where('tenant_id', '=', value('tenantId'))
+      .where(column, '=', value('actionId'))
+      .where(column, 'is not', null)
+      .where('type', '=', 'CMNT')
+      .where('issuer_tag', '<>', value('tenantTag'))
+      .where(sql<boolean>`status in ('A', 'P')`)
+      .limit(value('limit')),
+  )
+const commentsBy = { parent: selectComments('parent_id'), root: selectComments('root_id') }
+
+/** Others' comments that are here already on what arrives now; at most 2000. */
+export async function listCommentsBefore(
+  reader: Reader,
+  tenantTag: IdTag,
+  actionId: ActionId,
+): Promise<ActionId[]> {
+  const values = { tenantId: reader.tenantId, actionId, tenantTag, limit: listed }
+  const rows = [
+    ...(await reader.run(commentsBy.parent, values)),
+    ...(await reader.run(commentsBy.root, values)),
+  ]
+  return [...new Set(rows.map((row) => row.action_id as ActionId))]
+}
+
 /** Has the issuer withdrawn this action before it arrived? */
 export async function hasTombstone(
   reader: Reader,
@@ -55,12 +89,12 @@ export async function findTombstone(
   return row && (row.action_id as ActionId)
 }
 
-/** Has the community taken this action away? */
+/** Has the community, or whose thread it is, taken this action away? */
 export async function hasAnnouncedEnd(
   reader: Reader,
-  { communityTag, subject }: { readonly communityTag: IdTag; readonly subject: ActionId },
+  { announcerTag, subject }: { readonly announcerTag: IdTag; readonly subject: ActionId },
 ): Promise<boolean> {
-  const tombstone = { actionId: subject, issuerTag: communityTag, type: 'ANNC' }
+  const tombstone = { actionId: subject, issuerTag: announcerTag, type: 'ANNC' }
   return (await reader.first(selectTombstone, { tenantId: reader.tenantId, ...tombstone })) !== undefined
 }
 

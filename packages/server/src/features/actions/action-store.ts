@@ -204,7 +204,12 @@ export async function setStatus(tx: Writer, actionId: ActionId, status: StoredSt
 
 /** Writes an action over the row that it has already, as when a draft is published. */
 export async function replaceAction(tx: Writer, action: StoredAction): Promise<void> {
-  const { actionId } = action
+  await deleteAction(tx, action.actionId)
+  await insertAction(tx, action)
+}
+
+/** Removes an action as if it had never been here. */
+export async function deleteAction(tx: Writer, actionId: ActionId): Promise<void> {
   const tables = tx.tables<ActionTables>()
   await forgetText(tx, actionId)
   for (const table of ['actions', 'action_recipients', 'action_attachments', 'action_tags'] as const)
@@ -213,7 +218,6 @@ export async function replaceAction(tx: Writer, action: StoredAction): Promise<v
       .where('tenant_id', '=', tx.tenantId)
       .where('action_id', '=', actionId)
       .execute()
-  await insertAction(tx, action)
 }
 
 /** Takes the mark of a notification away. */

@@ -7,8 +7,9 @@ import type { StoredAction } from './action.ts'
 import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findNewest, findRival, setStatus } from './action-store.ts'
-import { announceLater } from './announce-action.ts'
+import { announceComment, announceLater } from './announce-action.ts'
 import { countAction } from './count-actions.ts'
+import { dropUnvouched } from './drop-unvouched.ts'
 import { isWithdrawn } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
 import { isNewer } from './unique-key.ts'
@@ -17,7 +18,7 @@ import { isNewer } from './unique-key.ts'
 export interface Arrival {
   readonly tenant: Tenant
   readonly action: StoredAction
-  /** The community that passed it on. */
+  /** The community, or who decides in the thread, that passed it on. */
   readonly via?: IdTag | undefined
 }
 
@@ -54,6 +55,7 @@ export async function admitAction(
   const rival = await findRival(tx, action)
   if (rival) await setStatus(tx, rival.actionId, 'D')
   await write(tx, action)
+  await dropUnvouched(ports, tx, { tenant, action })
   if (action.withinId === undefined) await settleChildren(tx, action)
   // The one it replaces was counted already.
   if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
@@ -66,10 +68,11 @@ export async function admitAction(
 async function passOn(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
   if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
-  await relay(ports, tx, { tenant, about: action, sent: action })
+  if (action.type === 'CMNT') await announceComment(ports, tx, { tenant, action })
+  else await relay(ports, tx, { tenant, about: action, sent: action })
 }
 
-/** Passes on what others are waiting for who only this tenant knows. */
+/** Passes on as it is what others are waiting for who only this tenant knows. */
 export async function relay(
   ports: ActionPorts,
   tx: Writer,
@@ -77,6 +80,7 @@ export async function relay(
 ): Promise<void> {
   const readers = (await hooksOf(about.type).listRelays?.(tx, tenant, about)) ?? []
   const recipients = readers.filter((idTag) => idTag !== sent.issuerTag)
-  const { actionId, issuerTag } = sent
-  if (recipients.length > 0) await ports.deliver(tx, { actionId, issuerTag, recipients })
+  // In one order with what the tenant itself says: an end must not overtake what it ends.
+  const { idTag: issuerTag } = tenant
+  if (recipients.length > 0) await ports.deliver(tx, { actionId: sent.actionId, issuerTag, recipients })
 }

@@ -1,13 +1,16 @@
-import { type ActionId, maxActionTokenLength } from '@kith/protocol'
+import type { ActionId, IdTag } from '@kith/protocol'
 import { findRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
+import { hashOfToken } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction } from './action-store.ts'
 import { isForCommunity, listMembers } from './community-members.ts'
 import { announceLaterJob } from './job-kinds.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
+import { decidesOn } from './thread-authority.ts'
+import { hooksOf } from './types/index.ts'
 
 /** Queues what a member gave to the community of `tx` for the others: that has to be signed, so it comes later. */
 export async function announceLater(
@@ -19,20 +22,37 @@ export async function announceLater(
   await ports.jobs.enqueue(tx, announceLaterJob, { actionId: action.actionId })
 }
 
-/** Does the work of `announceLaterJob`: tells the members what one of them gave to the community. Whom it mutes is read
- * there by who asks for them, and passed on to nobody. */
+/** The same for a comment, where the tenant of `tx` decides what is said in its thread. Also one that nobody is to be told
+ * of now: the history has it from the announcement. */
+export async function announceComment(
+  ports: Pick<ActionPorts, 'jobs'>,
+  tx: Writer,
+  { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },
+): Promise<void> {
+  const root = action.rootId && (await findStoredAction(tx, action.rootId))
+  if (root && decidesOn(tenant, root))
+    await ports.jobs.enqueue(tx, announceLaterJob, { actionId: action.actionId })
+}
+
+/** Does the work of `announceLaterJob`: tells the members what one of them gave to the community, and the readers of a
+ * thread what is said in it. Whom a community mutes is read there by who asks for them, and passed on to nobody. */
 export async function announceAction(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)
-  if (action?.status !== 'A' || action.token === undefined || !isForCommunity(tenant, action)) return
-  if ((await findRelation(reader, action.issuerTag))?.isMuted) return
-  const word = { type: 'ANNC', subject: actionId, content: { token: action.token } } as const
+  if (action?.status !== 'A' || action.token === undefined) return
+  if (action.type !== 'CMNT' && !isForCommunity(tenant, action)) return
+  if (tenant.type === 'community' && (await findRelation(reader, action.issuerTag))?.isMuted) return
+  const word = { type: 'ANNC', subject: actionId, content: { hash: hashOfToken(action.token) } } as const
   const signed = await signServerAction(ports, tenant, word)
-  // What is too long to be wrapped once more is read at the community alone.
-  if (signed.token.length > maxActionTokenLength) return
   await ports.db.transact(tenant.tenantId, async (tx) => {
     if ((await findStoredAction(tx, actionId))?.status !== 'A') return
-    const recipients = (await listMembers(tx, action.visibility)).filter((tag) => tag !== action.issuerTag)
+    const readers = await listReaders(tx, tenant, action)
+    const recipients = readers.filter((tag) => tag !== action.issuerTag)
     await sendServerAction(ports, tx, { tenant, signed, recipients })
   })
+}
+
+async function listReaders(reader: Reader, tenant: Tenant, action: StoredAction): Promise<readonly IdTag[]> {
+  if (isForCommunity(tenant, action) && action.type !== 'CMNT') return listMembers(reader, action.visibility)
+  return (await hooksOf(action.type).listRelays?.(reader, tenant, action)) ?? []
 }

@@ -118,3 +118,47 @@ export async function deleteToldCounts(tx: Writer, actionId: ActionId): Promise<
     .where('status', '=', 'T')
     .execute()
 }
+
+const countNames = ['reactions', 'comments', 'views', 'shares'] as const
+
+/** Those of these actions of which anything is counted. */
+export async function listCounted(
+  reader: Reader,
+  actionIds: readonly ActionId[],
+): Promise<{ readonly actionId: ActionId; readonly issuerTag: IdTag; readonly counts: ActionCounts }[]> {
+  const rows = await reader
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select(['action_id', 'issuer_tag', ...countNames])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('action_id', 'in', actionIds)
+    .where((eb) => eb.or(countNames.map((name) => eb(name, '>', 0))))
+    .execute()
+  return rows.map(({ action_id, issuer_tag, ...counts }) => ({
+    actionId: action_id as ActionId,
+    issuerTag: issuer_tag as IdTag,
+    counts,
+  }))
+}
+
+/** What was told last about the counts of these actions, since then (Unix seconds). */
+export async function listToldCounts(
+  reader: Reader,
+  { actionIds, since }: { readonly actionIds: readonly ActionId[]; readonly since: number },
+): Promise<{ readonly actionId: ActionId; readonly token: string }[]> {
+  const rows = await reader
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select(['subject', 'token'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('subject', 'in', actionIds)
+    .where('subject', 'is not', null)
+    .where('type', '=', 'STAT')
+    .where('status', '=', 'T')
+    .where('issued_at', '>=', since)
+    .orderBy('issued_at')
+    .execute()
+  return rows.flatMap(({ subject, token }) =>
+    subject !== null && token !== null ? [{ actionId: subject as ActionId, token }] : [],
+  )
+}

@@ -14,6 +14,7 @@ import { claimIssueTime, nextIssueTime, withIssueTime } from './issue-time.ts'
 import { isIssuer } from './issuer.ts'
 import { listPossibleHolders } from './recipients.ts'
 import { mayRemove, removeFromCommunity } from './remove-from-community.ts'
+import { isInOwnThread, removeFromThread } from './remove-from-thread.ts'
 import { type Draft, signToken } from './sign-action.ts'
 import { outgoingOf } from './store-action.ts'
 import { putTombstone } from './tombstone-store.ts'
@@ -26,6 +27,7 @@ export async function deleteAction(ports: ActionPorts, request: ActionRequest): 
   const action = await getSeenAction(ports, request)
   if (isIssuer(tenant, caller, action)) return deleteOwn(ports, tenant, action)
   const reader = ports.db.reader(tenant.tenantId)
+  if (await isInOwnThread(reader, request, action)) return removeFromThread(ports, request, action)
   if (!(await mayRemove(reader, request, action))) throw new Failure('E-AUTH-FORBIDDEN')
   await removeFromCommunity(ports, request, action)
 }

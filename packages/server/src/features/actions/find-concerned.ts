@@ -21,10 +21,13 @@ export async function findConcerned(
   deps: ConcernDeps,
   reader: Reader,
   payload: ActionTokenPayload,
+  announced?: ActionTokenPayload,
 ): Promise<HostedTenant[]> {
+  // What is announced in a thread concerns who holds something of the thread, whether or not they follow the announcer.
+  const isComment = announced?.type === 'CMNT'
   const [named, ids] = await Promise.all([
     Promise.all(namesIn(payload).map((idTag) => deps.tenants.find(idTag))),
-    tenantIdsOf(deps, reader, payload),
+    tenantIdsOf(deps, reader, isComment ? announced : payload),
   ])
   const held = await Promise.all([...ids].map((tenantId) => deps.tenants.findById(tenantId)))
   const concerned = new Map<TenantId, HostedTenant>()

@@ -1,4 +1,4 @@
-import { type ActionId, findActionType, type IdTag, parseActionId } from '@kith/protocol'
+import { type ActionId, findActionType, type IdTag, parseActionId, serverActionTypes } from '@kith/protocol'
 import type { Reader } from '#infra/db/index.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import { findTombstone } from './action-lookup-store.ts'
@@ -8,6 +8,8 @@ import { findStoredAction, hasPredecessor } from './action-store.ts'
 export interface Sendable {
   readonly token: string
   readonly issuerTag: IdTag
+  /** The token that it announces, which leaves with it. */
+  readonly beside?: string
   /** It ends something, which is told whatever else holds. */
   readonly isEnding: boolean
 }
@@ -22,7 +24,13 @@ export async function findSendable(
   const action = await findStoredAction(reader, actionId)
   if (action?.token === undefined || (await isOver(reader, action, now))) return undefined
   const { token, issuerTag, subType } = action
-  return { token, issuerTag, isEnding: subType === endingSubType }
+  const type: string = action.type
+  if (subType === endingSubType) return { token, issuerTag, isEnding: true }
+  if (type !== serverActionTypes.ANNC.type) return { token, issuerTag, isEnding: false }
+  const subject = parseActionId(action.subject ?? '')
+  const announced = subject && (await findStoredAction(reader, subject))
+  if (announced?.token === undefined) return undefined
+  return { token, issuerTag, isEnding: false, beside: announced.token }
 }
 
 async function isOver(reader: Reader, action: StoredAction, now: number): Promise<boolean> {

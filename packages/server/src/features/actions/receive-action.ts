@@ -22,13 +22,14 @@ import { isAnnouncement, openAnnouncement } from './receive-announcement.ts'
 import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 import { extraMembers } from './sign-action.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
+import { isTakenDirectly } from './thread-authority.ts'
 import { hooksOf } from './types/index.ts'
 import { isNewer } from './unique-key.ts'
 
 interface Receiving {
   readonly tenant: Tenant
   readonly received: ReceivedAction
-  /** The community that passed it on. */
+  /** The community, or who decides in the thread, that passed it on. */
   readonly via?: IdTag | undefined
 }
 
@@ -48,6 +49,9 @@ export async function receiveAction(
     const deletion = await readDeletion(tx, received)
     if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
     const action = await withoutServerMembers(ports, tx, readAction(received))
+    // Not kept as refused: it comes again from who decides in the thread.
+    if (action.type === 'CMNT' && via === undefined && !(await isTakenDirectly(tx, tenant, action)))
+      return { kind: 'known' }
     return await receivePublished(ports, tx, { tenant, action, via })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -57,7 +61,7 @@ export async function receiveAction(
   }
 }
 
-/** What became of the action itself is nothing for the community: it has told what there is to tell. */
+/** What became of the action itself is nothing for who announced it: it has told what there is to tell. */
 async function receiveAnnounced(
   ports: ActionPorts,
   tx: Writer,

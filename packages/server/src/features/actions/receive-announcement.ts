@@ -1,4 +1,4 @@
-import { type IdTag, parseActionId } from '@kith/protocol'
+import { type ActionId, type IdTag, parseActionId } from '@kith/protocol'
 import { findEffectiveRelation, type Relation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
@@ -9,6 +9,7 @@ import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction, insertRecord } from './action-store.ts'
 import { countAction } from './count-actions.ts'
 import type { ReceivedAction } from './received-action.ts'
+import { findRoot, mayAnnounceTo, placeOf } from './thread-authority.ts'
 import { isWithdrawn } from './tombstone-store.ts'
 
 interface Announcement {
@@ -16,32 +17,53 @@ interface Announcement {
   readonly received: ReceivedAction
 }
 
-/** Is it no action, but a community's word on one? */
+/** Is it no action, but the word on one of who passes it on? */
 export function isAnnouncement({ payload }: Pick<ReceivedAction, 'payload'>): boolean {
   return payload.type === 'ANNC'
 }
 
-/** What a community passes on to a tenant that follows it or is connected with it; undefined when that is nothing, or the
- * end of something, which has been done then. */
+/** What a community passes on to a tenant that follows it or is connected with it, or who decides in a thread to those who
+ * hold its root; undefined when that is nothing, or the end of something, which has been done then. */
 export async function openAnnouncement(
   ports: ActionPorts,
   tx: Writer,
   announcement: Announcement,
 ): Promise<ReceivedAction | undefined> {
   const { received } = announcement
-  const { payload, issuerTag: communityTag, announced } = received
+  const { payload, issuerTag: announcerTag, announced } = received
   const subject = parseActionId(payload.subject ?? '')
   if (!subject) throw invalid('/subject', 'is not an action')
   if (payload.subType === endingSubType) {
     await takeAway(ports, tx, announcement)
     return undefined
   }
-  const bond = await findEffectiveRelation(tx, communityTag)
-  if (!announced || !reaches(bond, announced)) return undefined
-  const isTakenAway =
-    (await hasAnnouncedEnd(tx, { communityTag, subject })) ||
-    (await isWithdrawn(tx.as(serverTenant), { issuerTag: communityTag, actionId: subject, type: 'ANNC' }))
-  return isTakenAway ? undefined : announced
+  if (!announced) return undefined
+  if (announced.payload.type === 'CMNT') return await openComment(ports, tx, { ...announcement, announced })
+  if (!reaches(await findEffectiveRelation(tx, announcerTag), announced)) return undefined
+  return (await isTakenBack(tx, announcerTag, subject)) ? undefined : announced
+}
+
+/** Has who announced it ended that, here or before it was known here? */
+async function isTakenBack(tx: Writer, announcerTag: IdTag, subject: ActionId): Promise<boolean> {
+  const withdrawal = { issuerTag: announcerTag, actionId: subject, type: 'ANNC' }
+  return (
+    (await hasAnnouncedEnd(tx, { announcerTag, subject })) ||
+    (await isWithdrawn(tx.as(serverTenant), withdrawal))
+  )
+}
+
+/** What is said in a thread, if who passes it on has a say there. Before its root it is nobody's to pass on. */
+async function openComment(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, received, announced }: Announcement & { readonly announced: ReceivedAction },
+): Promise<ReceivedAction | undefined> {
+  const { issuerTag: announcerTag } = received
+  const root = await findRoot(tx, placeOf(announced.payload))
+  if (!root || !(await mayAnnounceTo(ports, tx, { tenant, root, announcerTag }))) return undefined
+  for (const ender of new Set([announcerTag, root.issuerTag]))
+    if (await isTakenBack(tx, ender, announced.actionId)) return undefined
+  return announced
 }
 
 /** Followers are not shown what is for those who contribute. */
@@ -50,7 +72,7 @@ function reaches(bond: Relation | undefined, { payload }: ReceivedAction): boole
   return bond?.isFollowing === true && payload.visibility !== undefined && payload.visibility !== 'C'
 }
 
-/** A moderator has taken something away. Remembered also where it has not arrived yet. */
+/** A moderator, or whose thread it is, has taken something away. Remembered also where it has not arrived yet. */
 async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: Announcement): Promise<void> {
   const { actionId, issuerTag, payload, token } = received
   const { subject = '', type, subType } = payload
@@ -63,18 +85,19 @@ async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: An
   await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
 }
 
-/** Does the tenant hold the action only because it was given to the community, or said under what was? */
+/** Does the tenant hold the action only because it was given to the community, or said under what was or under what the
+ * announcer itself has issued? */
 async function isFrom(
   tx: Writer,
   tenant: Tenant,
   action: StoredAction,
-  communityTag: IdTag,
+  announcerTag: IdTag,
 ): Promise<boolean> {
   if (action.issuerTag === tenant.idTag) return false
   const root = action.withinId && (await findStoredAction(tx, action.withinId))
   return [action, ...(root ? [root] : [])].some(
     (it) =>
-      (it.audienceTag === communityTag && !it.audience.includes(tenant.idTag)) ||
-      (it === root && it.issuerTag === communityTag),
+      (it.audienceTag === announcerTag && !it.audience.includes(tenant.idTag)) ||
+      (it === root && it.issuerTag === announcerTag),
   )
 }

@@ -50,7 +50,7 @@ const persons = `
     stranger         403    403     403      403    403    403    A       403    403   403
 
   a new one          update publish schedule cancel accept reject dismiss remove react stat
-    owner            403    403     403      403    409    409    A       403    N     403
+    owner            403    403     403      403    409    409    A       D      N     403
     issuer           403    403     403      403    403    403    N       403    403   403
     stranger         403    403     403      403    403    403    N       403    403   403
 

@@ -9,7 +9,7 @@ import {
   type TokenProblem,
 } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
-import { ownActionId } from '#features/actions/index.ts'
+import { hashOfToken, ownActionId } from '#features/actions/index.ts'
 import { Failure } from '#lib/failure.ts'
 
 /** A token whose form, times and id are right; its signature is not checked yet. */
@@ -19,8 +19,15 @@ export interface CheckedToken {
   readonly payload: ActionTokenPayload
   readonly actionId: ActionId
   readonly issuerTag: IdTag
-  /** What it passes on, when it is a community's announcement; this holds no other. */
+  /** What it announces, when it is an announcement; this is none itself. */
   readonly announced?: CheckedToken
+}
+
+/** A token as it is delivered, and what stands beside it. */
+export interface Delivery {
+  readonly token: string
+  /** The token that it announces. */
+  readonly beside?: string
 }
 
 // How far another server's clock may be ahead of ours (DECISIONS part 11).
@@ -40,8 +47,9 @@ const problems: Record<TokenProblem, string> = {
   'action-id': 'actionId has not the form of an action id',
 }
 
-/** Every check that needs nobody else: form, members, times, and that `actionId` is the issuer's own. */
-export function checkToken(text: string, nowSecs: number): CheckedToken {
+/** Every check that needs nobody else: form, members, times, that `actionId` is the issuer's own, and that an announcement
+ * is of what stands beside it. */
+export function checkToken({ token: text, beside }: Delivery, nowSecs: number): CheckedToken {
   const parsed = parseActionToken(text)
   // A token that is not signed with the one algorithm has no valid signature, whatever else it is.
   if ('problem' in parsed && parsed.problem === 'algorithm') throw new Failure('E-AUTH-UNAUTH')
@@ -54,8 +62,8 @@ export function checkToken(text: string, nowSecs: number): CheckedToken {
     throw bad('actionId does not follow from issuerTag and nonce')
   assertNotAhead(payload, nowSecs)
   const token = { text, parsed, payload, actionId, issuerTag }
-  const announced = payload.type === 'ANNC' ? readAnnounced(token, nowSecs) : undefined
-  return announced ? { ...token, announced } : token
+  if (payload.type !== 'ANNC' || payload.subType === 'DEL') return token
+  return { ...token, announced: readAnnounced(token, beside, nowSecs) }
 }
 
 // Who waits longer than an hour asks now and then whether a clock was set right.
@@ -85,19 +93,24 @@ function longestLifeSecs(type: string): number {
   return findServerActionType(type)?.lifetimeSecs ?? actionLifetimeSecs + leapDaysSecs
 }
 
-/** An announcement is about what it holds, and that was given to who announces it. */
+/** An announcement names what it announces by id and hash. What is no comment was given to who announces it; whose word
+ * counts in a thread its holders know. */
 function readAnnounced(
   { payload }: Pick<CheckedToken, 'payload'>,
+  beside: string | undefined,
   nowSecs: number,
-): CheckedToken | undefined {
-  const text = payload.content?.token
-  if (text === undefined) return undefined
-  if (typeof text !== 'string') throw bad('content.token is no token')
-  const announced = checkToken(text, nowSecs)
+): CheckedToken {
+  const { hash, token: embedded } = payload.content ?? {}
+  // Small ones may be inside: what is signed there needs no hash.
+  const text = hash === undefined && typeof embedded === 'string' ? embedded : beside
+  if (text === undefined) throw bad('the announced token is missing', '/announced')
+  if (text === beside && hash !== hashOfToken(text))
+    throw bad('content.hash is not that of the announced token')
+  const announced = checkToken({ token: text }, nowSecs)
   const { actionId, payload: given } = announced
-  if (given.type === 'ANNC' || actionId !== payload.subject) throw bad('content.token is not the subject')
+  if (actionId !== payload.subject) throw bad('the announced token is not the subject')
   const isGiven = [given.audienceTag, ...(given.audience ?? [])].includes(payload.issuerTag)
-  if (!isGiven) throw bad('content.token was not given to the issuer')
+  if (given.type !== 'CMNT' && !isGiven) throw bad('the announced token was not given to the issuer')
   return announced
 }
 
@@ -106,6 +119,6 @@ function firstIssue(payload: unknown): string {
   return issue ? `${issue.instancePath || '/'} ${issue.message}` : 'the payload is not an action'
 }
 
-function bad(message: string): Failure {
-  return new Failure('E-VALIDATION', { details: { issues: [{ path: '/token', message }] } })
+function bad(message: string, path = '/token'): Failure {
+  return new Failure('E-VALIDATION', { details: { issues: [{ path, message }] } })
 }

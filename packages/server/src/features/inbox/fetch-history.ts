@@ -1,13 +1,16 @@
-import { historyLimits, type IdTag } from '@kith/protocol'
+import { historyLimits, type IdTag, parseActionToken } from '@kith/protocol'
+import { hashOfToken } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Writer } from '#infra/db/index.ts'
 import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import type { CheckedToken } from './check-token.ts'
+import { Failure } from '#lib/failure.ts'
+import type { CheckedToken, Delivery } from './check-token.ts'
 import { fetchHistoryJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
-import { checkAgain, isSuspended, storeToken } from './store-token.ts'
-import { isGenuine } from './verify-later.ts'
+import { checkAgain, findConcernedBy, isSuspended, storeToken } from './store-token.ts'
+import { isGenuine, verifyLater } from './verify-later.ts'
+import { waitingSender } from './verify-token.ts'
 import { heedWithdrawals } from './withdrawals.ts'
 
 export interface HistoryDeps extends ReceiveDeps {
@@ -40,15 +43,45 @@ export async function fetchHistory(
   if (!tenant || isSuspended(tenant) || (await deps.isShunned(idTag))) return
   const since = nowSecs(deps.clock) - historyLimits.maxAgeSecs
   const texts = await deps.requestHistory(tenant, idTag, { since, signal })
-  for (const text of texts.slice(0, historyLimits.maxItems)) {
-    const token = checkAgain(text, nowSecs(deps.clock))
-    if (token?.issuerTag !== idTag || !(await isGenuine(deps, token))) continue
+  for (const delivery of pairAnnounced(texts.slice(0, historyLimits.maxTokens))) {
+    const token = checkAgain(delivery, nowSecs(deps.clock))
+    if (!token || !isAbout(token, idTag) || !(await isUsable(deps, token))) continue
     await heedWithdrawals(deps, token)
     if (await concerns(deps, token, tenant)) await storeToken(deps, token, [tenant])
   }
 }
 
-async function concerns(deps: HistoryDeps, { payload }: CheckedToken, tenant: Tenant): Promise<boolean> {
-  const concerned = await deps.findConcerned(deps.db.reader(serverTenant), payload)
+/** What others say there stands beside an announcement, but for how often their actions were reacted to: that is believed of
+ * themselves alone wherever it is heard. */
+function isAbout({ issuerTag, payload }: CheckedToken, idTag: IdTag): boolean {
+  return issuerTag === idTag || payload.type === 'STAT'
+}
+
+/** Every token, and with an announcement what it announces: that stands somewhere in the same list. */
+function pairAnnounced(texts: readonly string[]): Delivery[] {
+  const byHash = new Map(texts.map((text) => [hashOfToken(text), text]))
+  return texts.map((token) => {
+    const parsed = parseActionToken(token)
+    const { content } = 'problem' in parsed ? {} : (parsed.payload as { content?: { hash?: unknown } })
+    const beside = typeof content?.hash === 'string' ? byHash.get(content.hash) : undefined
+    return { token, ...(beside === undefined ? {} : { beside }) }
+  })
+}
+
+/** The history of one does not wait for another's server: what cannot be verified now arrives later by itself. */
+async function isUsable(deps: HistoryDeps, token: CheckedToken): Promise<boolean> {
+  if (!token.announced) return await isGenuine(deps, token)
+  if (await deps.isShunned(token.announced.issuerTag)) return false
+  try {
+    if ((await deps.verifier.verify(token, waitingSender)) === true) return true
+    await verifyLater(deps, token, waitingSender)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+  }
+  return false
+}
+
+async function concerns(deps: HistoryDeps, token: CheckedToken, tenant: Tenant): Promise<boolean> {
+  const concerned = await findConcernedBy(deps, token)
   return concerned.some(({ tenantId }) => tenantId === tenant.tenantId)
 }

@@ -1,5 +1,6 @@
 import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import type { Delivery } from './check-token.ts'
 import { checkQueued, isSuspended, type StoreDeps, storeToken } from './store-token.ts'
 
 const maxHeldMs = 7 * 86_400_000
@@ -7,13 +8,13 @@ const maxHeldMs = 7 * 86_400_000
 /** Hands a token that was kept for a suspended tenant to that tenant, once it is suspended no more. */
 export async function deliverHeldToken(
   deps: StoreDeps,
-  { token: text }: { readonly token: string },
+  delivery: Delivery,
   { tenantId, createdAtMs }: Pick<JobContext, 'tenantId' | 'createdAtMs'>,
 ): Promise<void> {
   if (createdAtMs + maxHeldMs <= deps.clock.now()) return
   const tenant = await deps.findTenantById(tenantId)
   if (!tenant) return
   if (isSuspended(tenant)) throw new JobVerdict('the tenant is suspended', { kind: 'retry' })
-  const token = checkQueued(text, nowSecs(deps.clock))
+  const token = checkQueued(delivery, nowSecs(deps.clock))
   if (token) await storeToken(deps, token, [tenant])
 }

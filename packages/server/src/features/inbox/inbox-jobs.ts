@@ -8,7 +8,7 @@ const minuteMs = 60_000
  * that end by themselves are kept for admins, and strangers could fill the database with them. */
 export const verifyLaterJob = jobKind({
   name: 'inbox.verify-later',
-  payload: Type.Object({ token: Type.String() }),
+  payload: Type.Object({ token: Type.String(), beside: Type.Optional(Type.String()) }),
   retry: {
     maxAttempts: 1000,
     firstDelayMs: 5 * minuteMs,
@@ -23,7 +23,11 @@ export const verifyLaterJob = jobKind({
 /** Stores a verified token at some of the tenants it concerns, when they are many. */
 export const storeLaterJob = jobKind({
   name: 'inbox.store',
-  payload: Type.Object({ token: Type.String(), tenantIds: Type.Array(Type.Integer()) }),
+  payload: Type.Object({
+    token: Type.String(),
+    beside: Type.Optional(Type.String()),
+    tenantIds: Type.Array(Type.Integer()),
+  }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs },
   concurrency: 4,
   leaseMs: minuteMs,
@@ -34,7 +38,7 @@ export const storeLaterJob = jobKind({
  * themselves are kept for admins. */
 export const holdJob = jobKind({
   name: 'inbox.hold',
-  payload: Type.Object({ token: Type.String() }),
+  payload: Type.Object({ token: Type.String(), beside: Type.Optional(Type.String()) }),
   retry: { maxAttempts: 10_000, firstDelayMs: 10 * minuteMs, longestDelayMs: 60 * minuteMs },
   concurrency: 4,
   leaseMs: minuteMs,

@@ -18,7 +18,11 @@ export interface ReceiveDeps {
   /** Has the whole server nothing to do with this identity, or with its domain? */
   readonly isShunned: (idTag: IdTag) => Promise<boolean>
   /** The tenants of this server that an action concerns. */
-  readonly findConcerned: (reader: Reader, payload: ActionTokenPayload) => Promise<Receiver[]>
+  readonly findConcerned: (
+    reader: Reader,
+    payload: ActionTokenPayload,
+    announced?: ActionTokenPayload,
+  ) => Promise<Receiver[]>
   /** Keeps that an issuer has withdrawn an action, whoever holds it. False when too much of its domain is kept already. */
   readonly rememberWithdrawal: (withdrawal: Withdrawal) => Promise<boolean>
   readonly findTenantById: (tenantId: TenantId) => Promise<Receiver | undefined>

@@ -1,13 +1,13 @@
 import type { ActionId } from '@kith/protocol'
 import type { ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { serverTenant } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type CheckedToken, checkToken } from './check-token.ts'
+import { type CheckedToken, checkToken, type Delivery } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import {
+  findConcernedBy,
   holdForSuspended,
   isSuspended,
   portionsOf,
@@ -19,8 +19,7 @@ import { verifyLater } from './verify-later.ts'
 import { heedWithdrawals } from './withdrawals.ts'
 
 /** What a sender posts. */
-export interface Delivery {
-  readonly text: string
+export interface Posted extends Delivery {
   /** The sender's address. */
   readonly ip: string
 }
@@ -40,8 +39,8 @@ const suspendedWaitSecs = 3600
 const syncBudgetMs = 5_000
 
 /** Takes a token from another server. What it answers is durable: the action is stored, or waits for its issuer's key. */
-export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): Promise<Receipt> {
-  const token = await readToken(deps, text)
+export async function receiveToken(deps: ReceiveDeps, { ip, ...delivery }: Posted): Promise<Receipt> {
+  const token = await readToken(deps, delivery)
   const { actionId } = token
   const sender = rateKeyOf(ip)
   if ((await deps.verifier.verify(token, sender)) === 'unreachable') {
@@ -61,8 +60,8 @@ export async function receiveToken(deps: ReceiveDeps, { text, ip }: Delivery): P
 }
 
 /** The same, but answers when the concerned tenants have it, with the refusal of its hook if there is one. */
-export async function receiveTokenNow(deps: ReceiveDeps, { text, ip }: Delivery): Promise<Receipt> {
-  const token = await readToken(deps, text)
+export async function receiveTokenNow(deps: ReceiveDeps, { ip, ...delivery }: Posted): Promise<Receipt> {
+  const token = await readToken(deps, delivery)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
     throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
   const isWithdrawal = await heedWithdrawals(deps, token)
@@ -75,8 +74,8 @@ export async function receiveTokenNow(deps: ReceiveDeps, { text, ip }: Delivery)
   return { actionId: token.actionId, verified: true, isProcessed: rest.length === 0 }
 }
 
-async function readToken(deps: ReceiveDeps, text: string): Promise<CheckedToken> {
-  const token = checkToken(text, nowSecs(deps.clock))
+async function readToken(deps: ReceiveDeps, delivery: Delivery): Promise<CheckedToken> {
+  const token = checkToken(delivery, nowSecs(deps.clock))
   for (const { issuerTag } of [token, ...(token.announced ? [token.announced] : [])])
     if (await deps.isShunned(issuerTag)) throw new Failure('E-AUTH-FORBIDDEN')
   return token
@@ -84,7 +83,7 @@ async function readToken(deps: ReceiveDeps, text: string): Promise<CheckedToken>
 
 // NOTE: after the signature: who follows or blocks whom here is nothing for somebody who only claims to be the issuer.
 async function findReceivers(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
-  const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
+  const concerned = await findConcernedBy(deps, token)
   if (concerned.length === 0) return []
   // The sender keeps it. Where it is for others too it must not be held up by one that is suspended.
   if (concerned.every(isSuspended)) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: suspendedWaitSecs })

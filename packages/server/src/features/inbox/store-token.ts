@@ -5,7 +5,7 @@ import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { countQueued, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type CheckedToken, checkToken } from './check-token.ts'
+import { type CheckedToken, checkToken, type Delivery } from './check-token.ts'
 import { holdJob, storeLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps, Receiver } from './receive-deps.ts'
 
@@ -39,6 +39,19 @@ function receivedOf({ text, payload, actionId, issuerTag, announced }: CheckedTo
   return announced ? { ...received, announced: receivedOf(announced) } : received
 }
 
+/** The texts of a token, to be kept until it is looked at again. */
+export function deliveryOf({ text, announced }: CheckedToken): Delivery {
+  return { token: text, ...(announced ? { beside: announced.text } : {}) }
+}
+
+/** The tenants of this server that a token concerns. */
+export function findConcernedBy(
+  deps: Pick<ReceiveDeps, 'db' | 'findConcerned'>,
+  { payload, announced }: CheckedToken,
+): Promise<Receiver[]> {
+  return deps.findConcerned(deps.db.reader(serverTenant), payload, announced?.payload)
+}
+
 /** Queues a verified token for tenants; one issuer's tokens keep their order. */
 export async function storeLater(
   deps: Pick<StoreDeps, 'db' | 'jobs'>,
@@ -46,7 +59,7 @@ export async function storeLater(
   tenants: readonly Tenant[],
 ): Promise<void> {
   const jobs = portionsOf(tenants).map((portion) => ({
-    payload: { token: token.text, tenantIds: portion.map(({ tenantId }) => tenantId as number) },
+    payload: { ...deliveryOf(token), tenantIds: portion.map(({ tenantId }) => tenantId as number) },
     options: { orderingKey: token.issuerTag },
   }))
   if (jobs.length > 0)
@@ -65,7 +78,7 @@ export async function holdForSuspended(
       const groupKey = String(tenantId)
       const held = { kind: holdJob.name, groupKey, atMost: maxHeldPerTenant }
       if ((await countQueued(tx, held)) >= maxHeldPerTenant) return
-      await deps.jobs.enqueue(tx, holdJob, { token: token.text }, { groupKey, dedupKey })
+      await deps.jobs.enqueue(tx, holdJob, deliveryOf(token), { groupKey, dedupKey })
     })
   return tenants.filter((tenant) => !isSuspended(tenant))
 }
@@ -77,14 +90,14 @@ export function isSuspended({ suspendedAt }: Receiver): boolean {
 /** Stores a verified token at the tenants a job names. */
 export async function storeAtTenants(
   deps: StoreDeps,
-  input: { readonly token: string; readonly tenantIds: readonly number[] },
+  input: Delivery & { readonly tenantIds: readonly number[] },
 ): Promise<void> {
   const tenants = await Promise.all(
     input.tenantIds.map((tenantId) => deps.findTenantById(tenantId as TenantId)),
   )
   await receiveLocally(
     deps,
-    input.token,
+    input,
     tenants.filter((tenant) => tenant !== undefined),
   )
 }
@@ -93,10 +106,10 @@ export async function storeAtTenants(
  * the same database. One that has expired meanwhile is dropped. */
 export async function receiveLocally(
   deps: Pick<StoreDeps, 'db' | 'clock' | 'jobs' | 'receiveAction'>,
-  text: string,
+  delivery: Delivery,
   tenants: readonly Receiver[],
 ): Promise<void> {
-  const token = checkQueued(text, nowSecs(deps.clock))
+  const token = checkQueued(delivery, nowSecs(deps.clock))
   if (!token) return
   const active = await holdForSuspended(deps, token, tenants)
   for (const portion of portionsOf(active)) await storeToken(deps, token, portion)
@@ -110,9 +123,9 @@ export function portionsOf(tenants: readonly Tenant[]): Tenant[][] {
 }
 
 /** A token that came from elsewhere than the inbox; undefined when it is not good. */
-export function checkAgain(text: string, now: number): CheckedToken | undefined {
+export function checkAgain(delivery: Delivery, now: number): CheckedToken | undefined {
   try {
-    return checkToken(text, now)
+    return checkToken(delivery, now)
   } catch (error) {
     if (error instanceof Failure) return undefined
     throw error
@@ -121,9 +134,9 @@ export function checkAgain(text: string, now: number): CheckedToken | undefined 
 
 /** A token that was good when it was queued; undefined when it is no more. Where the clock was set back since, its job
  * waits. */
-export function checkQueued(text: string, now: number): CheckedToken | undefined {
+export function checkQueued(delivery: Delivery, now: number): CheckedToken | undefined {
   try {
-    return checkToken(text, now)
+    return checkToken(delivery, now)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     if (error.code !== 'E-UNAVAILABLE') return undefined

@@ -62,7 +62,7 @@ function verifierOf(findKeys: (idTag: string) => IssuerKeys = keysOf, mostTokens
 const sender = '203.0.113.9'
 
 async function judge(text: string) {
-  const checked = checkToken(text, vectors.now)
+  const checked = checkToken({ token: text }, vectors.now)
   await verifierOf().verifier.verify(checked, sender)
   return checked
 }
@@ -86,7 +86,7 @@ describe('action token vectors', () => {
 
 const [first] = vectors.valid as [Vectors['valid'][number]]
 const token = textOf(first)
-const checked = checkToken(token, vectors.now)
+const checked = checkToken({ token }, vectors.now)
 
 describe('the issuer’s keys', () => {
   test('verify a token once: a redelivered one is known', async () => {
@@ -112,7 +112,7 @@ describe('the issuer’s keys', () => {
     const unknown = vectors.invalid.find(({ name }) => name === 'unknown kid')
     const { verifier, asked } = verifierOf()
     await expect(
-      verifier.verify(checkToken(textOf(unknown ?? { name: '' }), vectors.now), sender),
+      verifier.verify(checkToken({ token: textOf(unknown ?? { name: '' }) }, vectors.now), sender),
     ).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
@@ -143,7 +143,7 @@ describe('an issuer', () => {
     const { verifier, admitted } = verifierOf()
     const [head, payload] = token.split('.')
     const forged = `${head}.${payload}.${Buffer.alloc(96, 1).toString('base64url')}`
-    await expect(verifier.verify(checkToken(forged, vectors.now), sender)).rejects.toMatchObject({
+    await expect(verifier.verify(checkToken({ token: forged }, vectors.now), sender)).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
     expect(admitted).toEqual([])

@@ -5,10 +5,10 @@ import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import type { CheckedToken } from './check-token.ts'
+import type { CheckedToken, Delivery } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
-import { checkQueued, storeLater } from './store-token.ts'
+import { checkQueued, deliveryOf, findConcernedBy, storeLater } from './store-token.ts'
 import { waitingSender } from './verify-token.ts'
 import {
   type Amount,
@@ -34,13 +34,15 @@ const retryAfterSecs = 300
 /** Keeps a token until the keys of its issuer can be had. One that concerns nobody here is not kept, unless it withdraws
  * what may wait here or come later, and the sender is not told: until its signature is verified it may be anybody's. */
 export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender: string): Promise<void> {
-  const concerned = await deps.findConcerned(deps.db.reader(serverTenant), token.payload)
+  const concerned = await findConcernedBy(deps, token)
   const withdrawal = withdrawalOf(token.payload, token.issuerTag)
   if (concerned.length === 0 && !withdrawal) return
   const domain = await registrableDomain(token.issuerTag)
   // By its text: a forged token that names the same action must not take the place of the true one.
-  const tokenHash = hashOf(token.text)
-  const waiting = { tokenHash, domain, sender, bytes: Buffer.byteLength(token.text) }
+  const delivery = deliveryOf(token)
+  const tokenHash = hashOf(delivery)
+  const bytes = Buffer.byteLength(delivery.token + (delivery.beside ?? ''))
+  const waiting = { tokenHash, domain, sender, bytes }
   await deps.db.transact(serverTenant, async (tx) => {
     if (await isWaiting(tx, tokenHash)) return
     const receivedAt = nowSecs(deps.clock)
@@ -49,7 +51,7 @@ export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender
     await insertWaiting(tx, { ...waiting, receivedAt })
     const subject = withdrawal ? { subject: withdrawal.actionId } : {}
     const options = { groupKey: domain, dedupKey: tokenHash, ...subject }
-    await deps.jobs.enqueue(tx, verifyLaterJob, { token: token.text }, options)
+    await deps.jobs.enqueue(tx, verifyLaterJob, delivery, options)
   })
 }
 
@@ -64,31 +66,31 @@ async function assertRoom(
     throw new Failure('E-UNAVAILABLE', { retryAfterSecs })
 }
 
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+function hashOf({ token, beside = '' }: Delivery): string {
+  return createHash('sha256').update(`${token} ${beside}`).digest('base64url')
 }
 
 /** Tries again to verify a token that waited for its issuer's key, and hands it on. */
 export async function verifyWaitingToken(
   deps: ReceiveDeps,
-  { token: text }: { readonly token: string },
+  delivery: Delivery,
   context: Pick<JobContext, 'createdAtMs'>,
 ): Promise<void> {
-  await tryAgain(deps, text, context)
-  await deps.db.transact(serverTenant, (tx) => deleteWaiting(tx, hashOf(text)))
+  await tryAgain(deps, delivery, context)
+  await deps.db.transact(serverTenant, (tx) => deleteWaiting(tx, hashOf(delivery)))
 }
 
 async function tryAgain(
   deps: ReceiveDeps,
-  text: string,
+  delivery: Delivery,
   context: Pick<JobContext, 'createdAtMs'>,
 ): Promise<void> {
-  const token = checkQueued(text, nowSecs(deps.clock))
+  const token = checkQueued(delivery, nowSecs(deps.clock))
   if (!token || context.createdAtMs + maxWaitingMs <= deps.clock.now()) return
   if (await deps.isShunned((token.announced ?? token).issuerTag)) return
   if (!(await isGenuine(deps, token))) return
   await heedWithdrawals(deps, token)
-  await storeLater(deps, token, await deps.findConcerned(deps.db.reader(serverTenant), token.payload))
+  await storeLater(deps, token, await findConcernedBy(deps, token))
 }
 
 /** False for good; a job that cannot know yet is tried again. */

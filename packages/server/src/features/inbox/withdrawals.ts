@@ -3,7 +3,7 @@ import { serverTenant } from '#infra/db/index.ts'
 import { listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import type { CheckedToken } from './check-token.ts'
+import type { CheckedToken, Delivery } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain } from './store-token.ts'
@@ -29,8 +29,7 @@ async function heedWaiting(deps: Deps, { actionId, issuerTag }: CheckedToken): P
   const about = { kind: verifyLaterJob.name, subject: actionId }
   const waiting = await listJobs(deps.db.reader(serverTenant), about)
   for (const { payload } of waiting.slice(0, maxLookedAt)) {
-    const { token: text } = payload as { readonly token: string }
-    const token = checkAgain(text, nowSecs(deps.clock))
+    const token = checkAgain(payload as Delivery, nowSecs(deps.clock))
     const withdrawal = token?.issuerTag === issuerTag && withdrawalOf(token.payload, issuerTag)
     if (withdrawal && (await isVerified(deps, token))) await deps.rememberWithdrawal(withdrawal)
   }

@@ -10,10 +10,17 @@ import { GoneError, type Letter, postToken, type Receipt, withdrawn } from './po
 import { groupByInbox, queueByInbox, queueSearches } from './queue-deliveries.ts'
 
 /** The signed token of an action; undefined when it is not to leave any more. */
-export type FindToken = (
-  reader: Reader,
-  actionId: ActionId,
-) => Promise<{ token: string; issuerTag: IdTag; isEnding: boolean } | undefined>
+export type FindToken = (reader: Reader, actionId: ActionId) => Promise<FoundToken | undefined>
+
+interface FoundToken {
+  readonly token: string
+  /** The token that it announces, which is sent beside it. */
+  readonly beside?: string
+  readonly issuerTag: IdTag
+  readonly isEnding: boolean
+}
+
+type Tokens = Pick<FoundToken, 'token' | 'beside'>
 
 export interface DeliverDeps {
   readonly db: Database
@@ -35,7 +42,7 @@ export interface DeliverDeps {
   /** Where a recipient says now that it lives; asked again each hour at most. Undefined when nobody can tell. */
   readonly findInboxAnew: (recipient: IdTag, tenantId: TenantId) => Promise<string | undefined>
   /** Hands a token to tenants of this server. */
-  readonly receiveLocally: (token: string, recipients: readonly IdTag[]) => Promise<void>
+  readonly receiveLocally: (delivery: Tokens, recipients: readonly IdTag[]) => Promise<void>
   /** What follows from the arrival of an action; as a delivery may run twice, so may this. */
   readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
@@ -47,12 +54,12 @@ export async function deliverAction(
   { tenantId, signal, createdAtMs }: Pick<JobContext, 'tenantId' | 'signal' | 'createdAtMs'>,
 ): Promise<void> {
   const actionId = payload.actionId as ActionId
-  const token = await getToken(deps, tenantId, actionId)
+  const tokens = await getTokens(deps, tenantId, actionId)
   await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
   const startedMs = deps.clock.now()
   if (startedMs - createdAtMs >= movedAfterMs) await followMoved(deps, tenantId, payload)
   const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
-  const letter = { ...payload, actionId, token, signal, isStillWanted }
+  const letter = { ...payload, actionId, ...tokens, signal, isStillWanted }
   const receipt = await tryToPost(deps, letter, startedMs).catch(async (error: unknown) => {
     // The server from which somebody has moved does not know them any more, for good.
     if (error instanceof GoneError) await followMoved(deps, tenantId, payload)
@@ -70,18 +77,22 @@ function findToken(deps: Pick<DeliverDeps, 'db' | 'findToken'>, tenantId: Tenant
 const suspendedWaitMs = 3 * 3_600_000
 
 /** Nothing leaves of whoever is suspended but the word that something has ended. */
-async function getToken(
+async function getTokens(
   deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended'>,
   tenantId: TenantId,
   actionId: ActionId,
-): Promise<string> {
+): Promise<Tokens> {
   const found = await findToken(deps, tenantId, actionId)
   if (!found) throw withdrawn()
   if (!found.isEnding && (await deps.isSuspended(tenantId))) {
     const atMs = deps.clock.now() + suspendedWaitMs
     throw new JobVerdict('its sender is suspended', { kind: 'retry', atMs, group: 'nothing' })
   }
-  return found.token
+  return tokensOf(found)
+}
+
+function tokensOf({ token, beside }: FoundToken): Tokens {
+  return beside === undefined ? { token } : { token, beside }
 }
 
 // Shorter than a day for which an inbox is taken as known, and longer than a restart of the server behind it.
@@ -161,7 +172,7 @@ export async function confirmDelivery(
   if (!found) return
   await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
   const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
-  const receipt = await postToken(deps, { ...payload, actionId, token: found.token, signal, isStillWanted })
+  const receipt = await postToken(deps, { ...payload, actionId, ...tokensOf(found), signal, isStillWanted })
   if (!receipt.isVerified)
     throw new JobVerdict('the receiver cannot verify it yet', { kind: 'retry', group: 'works' })
   await deps.onDelivered(tenantId, actionId)
@@ -232,7 +243,7 @@ export async function deliverLocally(
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
   const actionId = payload.actionId as ActionId
-  const token = await getToken(deps, tenantId, actionId)
-  await deps.receiveLocally(token, payload.recipients as IdTag[])
+  const tokens = await getTokens(deps, tenantId, actionId)
+  await deps.receiveLocally(tokens, payload.recipients as IdTag[])
   await deps.onDelivered(tenantId, actionId)
 }

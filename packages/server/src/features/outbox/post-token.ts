@@ -12,6 +12,8 @@ interface PostDeps {
 export interface Letter {
   readonly actionId: ActionId
   readonly token: string
+  /** The token that it announces. */
+  readonly beside?: string | undefined
   readonly inboxUrl: string
   readonly signal: AbortSignal
   /** Asked once the connection stands: what was deleted meanwhile does not leave. */
@@ -46,9 +48,9 @@ export async function postToken(deps: PostDeps, letter: Letter): Promise<Receipt
 
 async function post(
   { egress }: PostDeps,
-  { inboxUrl, token, signal, isStillWanted }: Letter,
+  { inboxUrl, token, beside, signal, isStillWanted }: Letter,
 ): Promise<EgressAnswer> {
-  const bytes = Buffer.from(token)
+  const bytes = Buffer.from(beside === undefined ? token : JSON.stringify({ token, announced: beside }))
   let isWanted = true
   const read = async () => {
     isWanted = await isStillWanted()
@@ -59,7 +61,10 @@ async function post(
     return await egress.request({
       method: 'POST',
       url: inboxUrl,
-      headers: { 'content-type': 'application/jwt', accept: 'application/json' },
+      headers: {
+        'content-type': beside === undefined ? 'application/jwt' : 'application/json',
+        accept: 'application/json',
+      },
       body: { bytes: bytes.length, read },
       maxBytes: maxAnswerBytes,
       signal,

@@ -26,6 +26,12 @@ export interface ByteBody {
   readonly fileName: string | undefined
 }
 
+/** A token, and the one that was sent beside it. */
+export interface TokenBody {
+  readonly token: string
+  readonly beside?: string
+}
+
 /** A request after tenant, rate, credential, scope, role and input have been checked against the contract. */
 export interface Call<C extends Contract> {
   readonly tenant: C['anyHost'] extends true ? Tenant | undefined : Tenant
@@ -35,9 +41,11 @@ export interface Call<C extends Contract> {
   readonly headers: HeadersOf<C>
   readonly body: C['body'] extends { kind: 'bytes' }
     ? ByteBody
-    : C['body'] extends { kind: 'jwt' }
-      ? string
-      : BodyOf<C>
+    : C['body'] extends { kind: 'jwt'; beside: string }
+      ? TokenBody
+      : C['body'] extends { kind: 'jwt' }
+        ? string
+        : BodyOf<C>
   /** The bearer as it was presented. */
   readonly bearer: string | undefined
   /** Only the headers of the answer are sent. */

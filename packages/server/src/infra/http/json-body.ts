@@ -4,10 +4,13 @@ import { parse } from 'secure-json-parse'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { BodyBudget, BodyShare } from './body-budget.ts'
+import type { TokenBody } from './endpoint.ts'
 
 /** SPEC is silent; ABUSE row 5. */
 export const maxJsonBytes = 1024 * 1024
 export const maxTokenBytes = 256 * 1024
+// Names, quotes and white space around two tokens.
+const framingBytes = 1024
 
 const readTimeoutMs = 30_000
 
@@ -52,25 +55,35 @@ export async function readJson(request: IncomingMessage, reading: BodyReading): 
   return parseJson(bytes)
 }
 
-/** The compact token of an `application/jwt` body or of JSON `{token}`. */
-export async function readToken(request: IncomingMessage, reading: BodyReading): Promise<string> {
+/** The compact token of an `application/jwt` body or of JSON `{token}`; in JSON with the one under the name `beside`, as
+ * long again. */
+export async function readTokens(
+  request: IncomingMessage,
+  reading: BodyReading,
+  beside?: string,
+): Promise<TokenBody> {
   const mediaType = mediaTypeOf(request)
   const isText = mediaType === 'application/jwt'
   if (hasBody(request) && !isText && !isJson(mediaType)) throw new Failure('E-MEDIATYPE')
   assertPlainEncoding(request)
-  const bytes = await readBytes(request, maxTokenBytes, reading)
-  const token = isText ? bytes.toString('latin1').trim() : tokenOf(bytes)
-  if (token === '') throw invalid('', 'is required')
-  return token
+  const maxBytes = beside === undefined || isText ? maxTokenBytes : 2 * maxTokenBytes + framingBytes
+  const bytes = await readBytes(request, maxBytes, reading)
+  const body = isText ? { token: bytes.toString('latin1').trim() } : tokensOf(bytes, beside)
+  if (body.token === '') throw invalid('', 'is required')
+  return body
 }
 
-function tokenOf(bytes: Buffer): string {
-  if (bytes.length === 0) return ''
-  const body = parseJson(bytes)
-  const token: unknown = typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined
+function tokensOf(bytes: Buffer, beside: string | undefined): TokenBody {
+  if (bytes.length === 0) return { token: '' }
+  const parsed = parseJson(bytes)
+  const body = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  const { token } = body
+  const other = beside === undefined ? undefined : body[beside]
   if (typeof token !== 'string')
     throw invalid('/token', token === undefined ? 'is required' : 'must be string')
-  return token
+  if (other !== undefined && typeof other !== 'string') throw invalid(`/${beside}`, 'must be string')
+  for (const text of [token, other ?? '']) if (text.length > maxTokenBytes) throw new Failure('E-TOOLARGE')
+  return other === undefined ? { token } : { token, beside: other }
 }
 
 const problems: Record<JsonProblem, string> = {

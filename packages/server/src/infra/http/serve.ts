@@ -8,7 +8,7 @@ import { bearerOf } from './credential.ts'
 import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
 import { hasCurrent } from './etag.ts'
 import { askForBody, askForBodyWhenRead, type Exchange } from './exchange.ts'
-import { readJson, readToken } from './json-body.ts'
+import { readJson, readTokens } from './json-body.ts'
 import { type CallInput, LiveCall } from './live-call.ts'
 import { rateKeyOf } from './peer.ts'
 import type { InputReader } from './request-input.ts'
@@ -84,7 +84,9 @@ async function readBody(
     case 'bytes':
       return openByteBody(request, clock, body.mediaType)
     case 'jwt':
-      return readToken(request, reading)
+      return body.beside === undefined
+        ? (await readTokens(request, reading)).token
+        : readTokens(request, reading, body.beside)
     case 'json': {
       const parsed = await readJson(request, reading)
       return parsed === undefined && body.optional ? undefined : reader.body(parsed)

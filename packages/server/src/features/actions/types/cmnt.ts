@@ -31,11 +31,17 @@ export const cmnt: TypeHooks = {
       isMarked: parent?.issuerTag === tenant.idTag || doesMention(action.content, tenant.idTag),
     }
   },
-  async listRelays(reader, tenant, { rootId }) {
+  async listRelays(reader, tenant, { parentId, rootId }) {
     const root = rootId && (await findStoredAction(reader, rootId))
     if (!root) return []
     if (isForCommunity(tenant, root)) return listMembers(reader, root.visibility)
-    return root.issuerTag === tenant.idTag ? listRecipients(reader, tenant, root) : []
+    if (root.issuerTag !== tenant.idTag) return []
+    // Whoever is answered hears of it, follower or not.
+    const parent = parentId && (await findStoredAction(reader, parentId))
+    const readers = await listRecipients(reader, tenant, root)
+    return parent && parent.issuerTag !== tenant.idTag
+      ? [...new Set([...readers, parent.issuerTag])]
+      : readers
   },
   async listOthers(reader, tenant, { parentId, rootId }) {
     const parent = parentId && (await findStoredAction(reader, parentId))
