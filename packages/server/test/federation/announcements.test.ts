@@ -90,6 +90,10 @@ describe('an announcement of a community on a server of another make', () => {
       { content: undefined },
     ])
       expect(await deliver(...announced(given(), members))).toMatchObject({ status: 400 })
+    // What is inside needs no hash, and is held to the same rules.
+    const inner = given()
+    const nested = announcing(inner, { audienceTag: club, content: { token: inner } })
+    expect(await deliver(announcing(nested, { content: { token: nested } }))).toMatchObject({ status: 400 })
     expect(await deliver(announcing(given()))).toEqual({ status: 400, issues: ['/announced'] })
     expect(await deliver(announcing(given()), 'hello')).toMatchObject({ status: 400 })
     expect(await deliver(announcing(given()), other)).toMatchObject({ status: 400 })

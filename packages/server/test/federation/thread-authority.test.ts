@@ -149,9 +149,11 @@ describe('a thread held by others', () => {
 
     // In the name of who has no say there nothing goes.
     await network.server(bob.at).relate(bob.idTag, mallory, { isFollowing: true })
+    const before = await network.server(bob.at).countRows('actions')
     for (const subject of [kept, actionId])
       await give(bob.at, foreign.sign(mallory, { type: 'ANNC', subType: 'DEL', subject }))
     expect(await saidTo(bob, actionId)).toEqual(['Kept'])
+    expect(await network.server(bob.at).countRows('actions')).toEqual(before)
     await expect(bob.client.call(getAction, { params: { actionId } })).resolves.toBeDefined()
   })
 

@@ -76,13 +76,21 @@ function reaches(bond: Relation | undefined, { payload }: ReceivedAction): boole
 async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: Announcement): Promise<void> {
   const { actionId, issuerTag, payload, token } = received
   const { subject = '', type, subType } = payload
-  await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt: payload.iat, token })
   const subjectId = parseActionId(subject)
   const action = subjectId && (await findStoredAction(tx, subjectId))
-  if (!action || action.status === 'D' || !(await isFrom(tx, tenant, action, issuerTag))) return
+  if (!(await (action ? isFrom(tx, tenant, action, issuerTag) : isHeard(tx, issuerTag)))) return
+  await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt: payload.iat, token })
+  if (!action || action.status === 'D') return
   await eraseAction(tx, action.actionId)
+  if (action.status === 'P') return
   await countAction(ports, tx, { tenant, action, by: -1 })
   await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+}
+
+/** May something come from this identity of which the end is to be remembered? */
+async function isHeard(tx: Writer, idTag: IdTag): Promise<boolean> {
+  const bond = await findEffectiveRelation(tx, idTag)
+  return bond?.isFollowing === true || bond?.connection === 'connected'
 }
 
 /** Does the tenant hold the action only because it was given to the community, or said under what was or under what the

@@ -57,7 +57,7 @@ export async function takeAway(
     const current = await findStoredAction(tx, actionId)
     if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
     await eraseAction(tx, actionId)
-    await countAction(ports, tx, { tenant, action: current, by: -1 })
+    if (current.status !== 'P') await countAction(ports, tx, { tenant, action: current, by: -1 })
     const holders = await about.listHolders(tx)
     const recipients = holders.filter((tag) => tag !== issuerTag && tag !== tenant.idTag)
     await sendServerAction(ports, tx, { tenant, signed, recipients })

@@ -108,7 +108,8 @@ function readAnnounced(
     throw bad('content.hash is not that of the announced token')
   const announced = checkToken({ token: text }, nowSecs)
   const { actionId, payload: given } = announced
-  if (actionId !== payload.subject) throw bad('the announced token is not the subject')
+  if (given.type === 'ANNC' || actionId !== payload.subject)
+    throw bad('the announced token is not the subject')
   const isGiven = [given.audienceTag, ...(given.audience ?? [])].includes(payload.issuerTag)
   if (given.type !== 'CMNT' && !isGiven) throw bad('the announced token was not given to the issuer')
   return announced

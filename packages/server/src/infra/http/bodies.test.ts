@@ -48,9 +48,11 @@ const optional = contract({
 })
 const bodiless = contract({ ...base, name: 'postNothing', reply })
 const token = contract({ ...base, name: 'postToken', body: { kind: 'jwt' }, reply })
+const tokens = contract({ ...base, name: 'postTokens', body: { kind: 'jwt', beside: 'other' }, reply })
 const bytes = contract({ ...base, name: 'postBytes', body: { kind: 'bytes' }, reply })
 
 const echoJson = bind(json, async ({ body }) => body)
+const echoTokens = bind(tokens, async ({ body }) => body)
 const echoToken = bind(token, async ({ body }) => body)
 const digest = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
 const echoBytes = bind(bytes, async ({ body: { stream, ...rest } }) => {
@@ -196,6 +198,29 @@ describe('a token body', () => {
   ])('of type %s, %.20s answers %i', async (type, body, status) => {
     const { send } = await serving(echoToken)
     expect((await send('/api/thing', post(type, body))).status).toBe(status)
+  })
+})
+
+describe('a token with another beside it', () => {
+  const longest = 'x'.repeat(256 * 1024)
+
+  test('is JSON, each as long as one alone may be', async () => {
+    const { send } = await serving(echoTokens)
+    const body = { token: longest, other: longest }
+    const answer = await send('/api/thing', post('application/json', JSON.stringify(body)))
+    expect(answer.json.data).toEqual({ token: longest, beside: longest })
+    expect((await send('/api/thing', post('application/jwt', 'a.b.c'))).json.data).toEqual({ token: 'a.b.c' })
+  })
+
+  test.each<[unknown, number]>([
+    [{ token: `${longest}x`, other: 'a' }, 413],
+    [{ token: 'a', other: `${longest}x` }, 413],
+    [{ token: 'a', other: 5 }, 400],
+    [{ other: 'a' }, 400],
+    [{ token: 'a', other: 'b', more: longest }, 200],
+  ])('%.40j answers %i', async (body, status) => {
+    const { send } = await serving(echoTokens)
+    expect((await send('/api/thing', post('application/json', JSON.stringify(body)))).status).toBe(status)
   })
 })
 
