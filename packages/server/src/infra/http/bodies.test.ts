@@ -177,9 +177,9 @@ describe('a JSON body', () => {
   })
 })
 
-describe('a token body', () => {
-  const post = (type: string, body: string) => ({ method: 'POST', headers: { 'content-type': type }, body })
+const post = (type: string, body: string) => ({ method: 'POST', headers: { 'content-type': type }, body })
 
+describe('a token body', () => {
   test('is text, or JSON with the member token', async () => {
     const { send } = await serving(echoToken)
     expect((await send('/api/thing', post('application/jwt', ' a.b.c\n'))).json.data).toBe('a.b.c')
@@ -218,7 +218,7 @@ describe('a token with another beside it', () => {
     [{ token: 'a', other: 5 }, 400],
     [{ other: 'a' }, 400],
     [{ token: 'a', other: 'b', more: longest }, 200],
-  ])('%.40j answers %i', async (body, status) => {
+  ])('case %# answers as it should', async (body, status) => {
     const { send } = await serving(echoTokens)
     expect((await send('/api/thing', post('application/json', JSON.stringify(body)))).status).toBe(status)
   })
