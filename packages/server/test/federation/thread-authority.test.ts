@@ -181,6 +181,27 @@ describe('a thread held by others', () => {
     expect(await saidTo(bob, asked)).toEqual(['Hers'])
   })
 
+  test('reaches nobody who may not read it any more, and nobody who is blocked', async () => {
+    const { alice, bob, carol } = await network.cast('alice', 'bob', 'carol')
+    for (const reader of [bob, carol]) await follow(network, reader, alice)
+    const asked = []
+    for (const visibility of ['F', 'P'] as const) {
+      const { actionId } = await post(network, alice, 'A garden', { visibility })
+      asked.push(await comment(bob, actionId, 'Whose?'))
+    }
+    const [inside = '', open = ''] = asked
+    await bob.client.call(createAction, { body: { type: 'FLLW', audienceTag: alice.idTag, subType: 'DEL' } })
+    await network.settle()
+    await comment(carol, inside, 'Between us')
+    expect(await saidTo(bob, inside)).toEqual([])
+    await alice.client.call(updateRelationship, {
+      params: { idTag: bob.idTag },
+      body: { relationship: 'block' },
+    })
+    await comment(carol, open, 'Good riddance')
+    expect(await saidTo(bob, open)).toEqual([])
+  })
+
   test('is there for who follows later, with its counts', async () => {
     const { alice, bob, carol } = await network.cast('alice', 'bob', 'carol')
     await follow(network, bob, alice)

@@ -1,4 +1,9 @@
+import type { ActionId, IdTag } from '@kith/protocol'
+import { findEffectiveRelation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
+import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
 import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
 import { doesMention } from '../mentions.ts'
@@ -36,12 +41,9 @@ export const cmnt: TypeHooks = {
     if (!root) return []
     if (isForCommunity(tenant, root)) return listMembers(reader, root.visibility)
     if (root.issuerTag !== tenant.idTag) return []
-    // Whoever is answered hears of it, follower or not.
-    const parent = parentId && (await findStoredAction(reader, parentId))
     const readers = await listRecipients(reader, tenant, root)
-    return parent && parent.issuerTag !== tenant.idTag
-      ? [...new Set([...readers, parent.issuerTag])]
-      : readers
+    const answered = await findAnswered(reader, tenant, { parentId, root })
+    return answered === undefined ? readers : [...new Set([...readers, answered])]
   },
   async listOthers(reader, tenant, { parentId, rootId }) {
     const parent = parentId && (await findStoredAction(reader, parentId))
@@ -52,6 +54,18 @@ export const cmnt: TypeHooks = {
     )
     return [...named, ...readers]
   },
+}
+
+/** Who is answered hears of it, follower or not, as long as they may read it and are not blocked. */
+async function findAnswered(
+  reader: Reader,
+  tenant: Tenant,
+  { parentId, root }: { readonly parentId: ActionId | undefined; readonly root: StoredAction },
+): Promise<IdTag | undefined> {
+  const parent = parentId && (await findStoredAction(reader, parentId))
+  const isOpen = root.visibility === 'P' || root.visibility === 'V'
+  if (!parent || !isOpen || parent.issuerTag === tenant.idTag) return undefined
+  return (await findEffectiveRelation(reader, parent.issuerTag))?.isBlocked ? undefined : parent.issuerTag
 }
 
 /** A comment in a thread of which nothing is held here is a word to the tenant. */
