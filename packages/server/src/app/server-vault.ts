@@ -1,6 +1,7 @@
+import { access } from 'node:fs/promises'
 import { findBaseTenant } from '#features/tenants/index.ts'
 import { type Config, ConfigError } from '#infra/config/index.ts'
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import { type Database, schemaMadeAt, serverTenant } from '#infra/db/index.ts'
 import {
   loadMasterKey,
   loadPresentMasterKey,
@@ -12,12 +13,16 @@ import {
 import type { Clock } from '#lib/clock.ts'
 
 /** The vault of this server. A database in which somebody lives needs the master key with which it was written: none is
- * made in its place, and another one is refused. Throws a `ConfigError`. */
+ * made in its place, and another one is refused. So is a database that was made since `startedAt` (Unix seconds) beside a
+ * master key that a server has made before: the one that belongs to the key is missing. Throws a `ConfigError`. */
 export async function openServerVault(
   { masterKey: location }: Pick<Config, 'masterKey'>,
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { db, clock, startedAt }: { readonly db: Database; readonly clock: Clock; readonly startedAt?: number },
 ): Promise<Vault> {
-  const base = await findBaseTenant(db.reader(serverTenant))
+  const reader = db.reader(serverTenant)
+  const base = await findBaseTenant(reader)
+  const isNew = startedAt !== undefined && (await schemaMadeAt(reader)) >= startedAt
+  if (isNew && !base) await assertNoOldKey(location)
   const masterKey = await (base ? loadPresentMasterKey(location) : loadMasterKey(location))
   const vault = openVault({ masterKey })
   if (!base) return vault
@@ -28,4 +33,15 @@ export async function openServerVault(
     throw new ConfigError([{ variable, message }])
   })
   return vault
+}
+
+async function assertNoOldKey(location: Config['masterKey']): Promise<void> {
+  if (location.kind !== 'file' || !location.generated) return
+  const isThere = await access(location.path).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return
+  const message = `names a new database, but ${location.path} is the key of an old one, which is missing. Bring that back, or move the key away to begin anew`
+  throw new ConfigError([{ variable: 'DATABASE_URL', message }])
 }

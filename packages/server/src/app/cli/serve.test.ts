@@ -51,6 +51,19 @@ describe('serve', () => {
     expect(err).not.toContain(ready.setUpUrl.split('#token=')[1])
   })
 
+  test('has its DATA_DIR for itself, until it ends, however it ends', async () => {
+    const server = new ProgramProcess(['serve'], envOf('alone'))
+    await server.firstLine()
+    await using second = new ProgramProcess(['serve'], envOf('alone'))
+    const { exitCode, out, err } = await second.end()
+    expect([exitCode, out]).toEqual([1, ''])
+    expect(err).toMatch(/DATA_DIR.*alone is in use by process \d+, which started at 2\d{3}-/)
+    // As `kill -9` does: nothing is cleared away.
+    await server[Symbol.asyncDispose]()
+    await using next = new ProgramProcess(['serve'], envOf('alone'))
+    expect(JSON.parse(await next.firstLine())).toMatchObject({ event: 'ready' })
+  })
+
   test('is stopped by an interrupt as well, with a password no link is made', async () => {
     const port = await freePort()
     const env = envOf('two', { LISTEN: `127.0.0.1:${port}`, BASE_PASSWORD: 'hush-hush-hush' })

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { readConfig } from '#infra/config/index.ts'
 import { openLogger } from '#infra/telemetry/index.ts'
 import { yieldPoolThreads } from '#infra/threads/index.ts'
+import { lockDataDir } from '../lock-data-dir.ts'
 import type { RunningServer } from '../server.ts'
 import type { Command } from './command.ts'
 
@@ -24,6 +25,7 @@ export const serve: Command = {
     const { startServer } = await import('../server.ts')
     // From here on: a start is not cut off in the middle, and whoever reads that it is ready may stop it at once.
     const told = untilTold()
+    const lock = await lockDataDir(config.dataDir)
     const server = await startServer(config, { logger })
     // The program keeps the young generation of the heap small while it loads; under load that costs a sixth of the time.
     setFlagsFromString('--semi-space-growth-factor=2')
@@ -31,6 +33,7 @@ export const serve: Command = {
     announce(server)
     await told
     await server.stop()
+    lock.close()
     logger.info({}, 'stopped')
     await logger.flush()
     return undefined

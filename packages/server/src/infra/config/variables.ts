@@ -51,7 +51,7 @@ export const variables = {
   },
   DATA_DIR: {
     group: 'Storage',
-    meaning: 'Database, blobs, keys and mail: everything to back up.',
+    meaning: 'Database, blobs, keys and mail: everything to back up. One server uses it at a time.',
     default: './data',
     parse: read.path,
   },

@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import type { Writer } from './database.ts'
+import type { Reader, Writer } from './database.ts'
 import { migrationLock } from './dialect.ts'
 import type { WriterHandle } from './handles.ts'
 import { type MigrationSchema, migrationSchema } from './migration-schema.ts'
@@ -44,6 +44,16 @@ export async function migrate(
         .execute()
     }
   })
+}
+
+/** When the schema was made, Unix seconds. */
+export async function schemaMadeAt(reader: Reader): Promise<number> {
+  const { at } = await reader
+    .tables<MigrationTables>()
+    .selectFrom(migrationTable)
+    .select((row) => row.fn.min('applied_at').as('at'))
+    .executeTakeFirstOrThrow()
+  return Number(at)
 }
 
 async function lock(tx: WriterHandle): Promise<void> {

@@ -1,0 +1,49 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Who holds a folder. */
+export interface FolderHolder {
+  readonly pid: number
+  /** ISO 8601. */
+  readonly since: string
+}
+
+/** A folder that this process alone uses, until it closes the lock or ends, however it ends. */
+export interface FolderLock {
+  close(): void
+}
+
+/** Takes the lock of a folder; answers who has it when it is taken. It is SQLite's lock of a file of its own, which the
+ * operating system takes back with the process, also after `kill -9`. */
+export async function lockFolder(
+  folder: string,
+  holder: FolderHolder,
+): Promise<FolderLock | { readonly heldBy: FolderHolder | undefined }> {
+  const holderFile = join(folder, 'server.json')
+  const lock = new DatabaseSync(join(folder, 'server.lock'), { timeout: 0 })
+  try {
+    lock.exec('begin exclusive')
+  } catch (error) {
+    lock.close()
+    if (!isBusy(error)) throw error
+    return { heldBy: await readHolder(holderFile) }
+  }
+  // Only to be shown: on a full disk the server starts without it.
+  await writeFile(holderFile, `${JSON.stringify(holder)}\n`).catch(() => undefined)
+  return { close: () => lock.close() }
+}
+
+const busyCode = 5
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === busyCode
+}
+
+async function readHolder(path: string): Promise<FolderHolder | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as FolderHolder
+  } catch {
+    return undefined
+  }
+}
