@@ -8,7 +8,7 @@ const photo = new URL('packages/server/test/fixtures/images/photo.jpg', root)
 interface FeedItem {
   readonly actionId: string
   readonly issuer: { readonly idTag: string; readonly name: string }
-  readonly content: { readonly text: string }
+  readonly content?: { readonly text: string }
   readonly attachments: readonly string[]
 }
 
@@ -63,9 +63,9 @@ async function tell(alice: Server, bob: Server): Promise<void> {
     (data) => (data as unknown as FeedItem[]).some(({ actionId }) => actionId === post.data.actionId),
   )
   const item = (feed.data as unknown as FeedItem[]).find(({ actionId }) => actionId === post.data.actionId)
-  strictEqual(item?.content.text, 'Look what grew!')
-  strictEqual(item.issuer.idTag, alice.idTag)
-  deepStrictEqual(item.attachments, [fileId])
+  strictEqual(item?.content?.text, 'Look what grew!')
+  strictEqual(item?.issuer.idTag, alice.idTag)
+  deepStrictEqual(item?.attachments, [fileId])
 
   const copy = await eventually(
     'bob’s server has fetched and checked the photo',
@@ -104,10 +104,73 @@ async function tell(alice: Server, bob: Server): Promise<void> {
   deepStrictEqual([delivery?.state, delivery?.recipients], ['delivered', [bob.idTag]])
 }
 
+/** A stranger may say something under what is public, and nothing on somebody's page; the page's owner has the last word. */
+async function refuse(alice: Server, eve: Server): Promise<void> {
+  const [aliceToken, eveToken] = [await signIn(alice), await signIn(eve)]
+  const wall = await step(
+    'eve, whom alice does not know, posts on alice’s page',
+    'POST',
+    `${eve.url}/api/actions`,
+    {
+      token: eveToken,
+      json: { type: 'POST', content: { text: 'Buy now!' }, audienceTag: alice.idTag },
+    },
+  )
+  const refused = await eventually(
+    'alice’s server refuses it',
+    `${eve.url}/api/actions/${String(wall.data.actionId)}/deliveries`,
+    eveToken,
+    (data) => (data as unknown as { state: string }[])[0]?.state === 'stopped',
+  )
+  ok(String((refused.data as unknown as { lastError: string }[])[0]?.lastError).includes('403'))
+
+  await step('eve follows alice', 'POST', `${eve.url}/api/actions`, {
+    token: eveToken,
+    json: { type: 'FLLW', audienceTag: alice.idTag },
+  })
+  const idOf = (data: unknown, text: string) =>
+    (data as FeedItem[]).find(({ content }) => content?.text === text)?.actionId
+  await eventually('the follow arrives', `${alice.url}/api/actions?type=FLLW`, aliceToken, (data) =>
+    (data as unknown as FeedItem[]).some(({ issuer }) => issuer.idTag === eve.idTag),
+  )
+  const hello = await step('alice posts for everybody', 'POST', `${alice.url}/api/actions`, {
+    token: aliceToken,
+    json: { type: 'POST', content: { text: 'Hello, everybody' }, visibility: 'P' },
+  })
+  await eventually('eve sees it', `${eve.url}/api/actions?type=POST`, eveToken, (data) =>
+    Boolean(idOf(data, 'Hello, everybody')),
+  )
+  await step('eve comments on it', 'POST', `${eve.url}/api/actions`, {
+    token: eveToken,
+    json: { type: 'CMNT', parentId: hello.data.actionId, content: { text: 'Buy now!' } },
+  })
+  const taken = await eventually(
+    'the comment is taken',
+    `${alice.url}/api/actions?type=CMNT`,
+    aliceToken,
+    (data) => Boolean(idOf(data, 'Buy now!')),
+  )
+  const comment = `${alice.url}/api/actions/${idOf(taken.data, 'Buy now!')}`
+  await step('alice removes it', 'DELETE', comment, { token: aliceToken })
+  const history = await request('GET', `${eve.url}/api/outbox?since=0`)
+  const tokens = (history.data as unknown as { items: string[] }).items
+  strictEqual(tokens.length, 2, 'her post and her comment')
+  for (const token of tokens) {
+    const again = await request('POST', `${alice.url}/api/inbox`, { json: { token } })
+    say('eve’s server sends it once more', `POST ${alice.url}/api/inbox`, again.status, again.tookMs)
+  }
+  const gone = await request('GET', comment, { token: aliceToken })
+  say('it does not come back', `GET ${comment}`, gone.status, gone.tookMs)
+  strictEqual(gone.status, 404)
+}
+
 await perform(async (start) => {
-  const [alicePort, bobPort] = [await freePort(), await freePort()]
-  const peers = `alice.localhost=http://alice.localhost:${alicePort},bob.localhost=http://bob.localhost:${bobPort}`
+  const [alicePort, bobPort, evePort] = [await freePort(), await freePort(), await freePort()]
+  const peers = [`alice=${alicePort}`, `bob=${bobPort}`, `eve=${evePort}`]
+    .map((peer) => peer.replace(/(.*)=(.*)/, '$1.localhost=http://$1.localhost:$2'))
+    .join(',')
   const alice = await start({ idTag: 'alice.localhost', port: alicePort, peers })
   const bob = await start({ idTag: 'bob.localhost', port: bobPort, peers })
   await tell(alice, bob)
+  await refuse(alice, await start({ idTag: 'eve.localhost', port: evePort, peers }))
 })

@@ -4,6 +4,8 @@ import {
   type ActionType,
   actionTypes,
   maxTimestamp,
+  type StrangerRule,
+  type StrangerSetting,
   serverActionTypes,
 } from '../../packages/protocol/src/index.ts'
 import type { Page } from './page.ts'
@@ -22,6 +24,9 @@ meet its type; so does the API, with 400.
 - **Sub-types**: what \`subType\` may be. Deleting an action is possible for every type and is no sub-type of it.
 - **One of a kind**: a newer action of the issuer with the same values of these members takes the place of the older one.
 - **Arrives as** is the status at a receiver: A is active, C awaits the receiver's answer.
+- **From strangers**: what a receiver does with one from an identity that it neither follows nor is connected with; a community with one from
+  who is no contributor. *Addressed* is what names the receiver as \`audienceTag\` or in \`audience\`; what only names it, as its subject for
+  instance, is taken. See [actions.md](actions.md#strangers).
 - **Made without a visibility**: what its server makes of it when neither its maker nor the tenant's setting says one.
 `
 
@@ -95,10 +100,23 @@ function waysOf({ uniqueBy, defaultVisibility, ...way }: ActionType): Record<str
   return {
     'One of a kind': uniqueBy && `per ${listed(uniqueBy.map(code))}`,
     Receivers: receivers[way.receivers],
+    'From strangers': fromStrangers(way.fromStrangers),
     'Arrives as': way.receivers === 'nobody' ? undefined : way.arrivesAs,
     'Made without a visibility':
       defaultVisibility === null ? 'its issuer and whom it names' : visibilities[defaultVisibility],
   }
+}
+
+function fromStrangers(rule: StrangerRule): string {
+  if (rule === 'taken') return 'taken'
+  if (rule === 'request') return 'taken, as a request that waits for an answer'
+  if (rule === 'refused') return 'refused'
+  const { persons, communities, onReadable } = rule
+  const refused = (setting: StrangerSetting | 'refused') =>
+    setting === 'refused' ? 'refused' : `refused unless ${code(setting)} is on`
+  const answers = onReadable ? 'taken on what is held and the stranger may read; else ' : 'addressed: '
+  const both = persons === communities
+  return `${answers}${both ? refused(persons) : `${refused(persons)}, by communities ${refused(communities)}`}`
 }
 
 function subTypesOf({ subTypes, canEnd }: ActionType): string {

@@ -10,5 +10,6 @@ export const ack = actionType({
   uniqueBy: undefined,
   arrivesAs: 'A',
   receivers: 'audience',
+  fromStrangers: 'taken',
   defaultVisibility: null,
 })

@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import type { StrangerRule } from './strangers.ts'
 
 /** Members of an action that a type may require or forbid. */
 export type ActionMember =
@@ -34,6 +35,8 @@ export interface ActionType {
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
   readonly receivers: Receivers
+  /** What a receiver takes of it from an identity that it does not know. */
+  readonly fromStrangers: StrangerRule
   /** How long a token of it is good at most; as `actionLifetimeSecs` when left out. */
   readonly lifetimeSecs?: number
   /** When neither the request nor the parent nor a setting says otherwise; `direct` types take no other. */

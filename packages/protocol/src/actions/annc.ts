@@ -15,6 +15,7 @@ export const annc = actionType({
   uniqueBy: undefined,
   arrivesAs: 'A',
   receivers: 'circle',
+  fromStrangers: 'refused',
   // Whoever becomes a member is shown what was passed on within the last 30 days.
   lifetimeSecs: 60 * 86_400,
   defaultVisibility: null,

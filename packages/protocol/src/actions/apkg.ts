@@ -17,5 +17,6 @@ export const apkg = actionType({
   uniqueBy: undefined,
   arrivesAs: 'A',
   receivers: 'nobody',
+  fromStrangers: 'refused',
   defaultVisibility: null,
 })

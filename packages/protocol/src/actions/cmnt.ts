@@ -12,5 +12,6 @@ export const cmnt = actionType({
   uniqueBy: undefined,
   arrivesAs: 'A',
   receivers: 'parent',
+  fromStrangers: { persons: 'privacy.open_messages', communities: 'refused', onReadable: true },
   defaultVisibility: 'inherited',
 })

@@ -13,5 +13,6 @@ export const conn = actionType({
   uniqueBy: ['audienceTag'],
   arrivesAs: 'C',
   receivers: 'audience',
+  fromStrangers: 'request',
   defaultVisibility: null,
 })

@@ -12,5 +12,6 @@ export const fllw = actionType({
   uniqueBy: ['audienceTag'],
   arrivesAs: 'A',
   receivers: 'audience',
+  fromStrangers: 'taken',
   defaultVisibility: null,
 })

@@ -22,5 +22,6 @@ export const fshr = actionType({
   uniqueBy: ['subject', 'audienceTag'],
   arrivesAs: 'C',
   receivers: 'audience',
+  fromStrangers: 'request',
   defaultVisibility: null,
 })

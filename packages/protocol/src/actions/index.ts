@@ -16,6 +16,7 @@ import { stat } from './stat.ts'
 
 export type { ActionMember, ActionType, Receivers } from './action-type.ts'
 export { type ReactionKind, reactionKinds } from './react.ts'
+export { applyStrangerRule, type StrangerRule, type StrangerSetting } from './strangers.ts'
 
 /** Every action type that a caller may make, by its code. */
 export const actionTypes = {

@@ -12,5 +12,6 @@ export const invt = actionType({
   uniqueBy: undefined,
   arrivesAs: 'C',
   receivers: 'audience',
+  fromStrangers: 'request',
   defaultVisibility: null,
 })

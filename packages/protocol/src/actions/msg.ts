@@ -4,7 +4,7 @@ import { actionType } from './action-type.ts'
 export const msg = actionType({
   type: 'MSG',
   meaning:
-    'A private message to the audience, or an answer to one as its parent, which goes to everybody who has that one. Servers refuse it from identities whom the receiver neither follows nor is connected with.',
+    'A private message to the audience, or an answer to one as its parent, which goes to everybody who has that one.',
   content: Type.Object({
     text: Type.String({ minLength: 1, maxLength: 50_000 }),
     subject: Type.Optional(Type.String({ maxLength: 300 })),
@@ -16,5 +16,6 @@ export const msg = actionType({
   uniqueBy: undefined,
   arrivesAs: 'A',
   receivers: 'audience',
+  fromStrangers: { persons: 'privacy.open_messages', communities: 'privacy.open_messages' },
   defaultVisibility: 'direct',
 })

@@ -16,5 +16,6 @@ export const react = actionType({
   uniqueBy: ['subject'],
   arrivesAs: 'A',
   receivers: 'subject',
+  fromStrangers: { persons: 'refused', communities: 'refused', onReadable: true },
   defaultVisibility: 'inherited',
 })

@@ -11,5 +11,6 @@ export const repost = actionType({
   uniqueBy: ['subject'],
   arrivesAs: 'A',
   receivers: 'circle',
+  fromStrangers: { persons: 'privacy.open_wall', communities: 'refused' },
   defaultVisibility: 'P',
 })

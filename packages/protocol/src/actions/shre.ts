@@ -17,5 +17,6 @@ export const shre = actionType({
   uniqueBy: undefined,
   arrivesAs: 'A',
   receivers: 'audience-or-circle',
+  fromStrangers: { persons: 'privacy.open_wall', communities: 'refused' },
   defaultVisibility: 'P',
 })

@@ -14,6 +14,7 @@ export const stat = actionType({
   uniqueBy: ['subject'],
   arrivesAs: 'A',
   receivers: 'nobody',
+  fromStrangers: 'taken',
   lifetimeSecs: 7 * 86_400,
   defaultVisibility: null,
 })

@@ -126,7 +126,8 @@ export const deleteAction = contract({
   method: 'DELETE',
   path: '/api/actions/{actionId}',
   tag,
-  summary: 'Delete one’s own action, here and on every server that received it',
+  summary:
+    'Delete one’s own action, here and on every server that received it; remove somebody else’s from this tenant alone, as its owner or, in a community, as a moderator',
   auth: 'required',
   scope: 'write:actions',
   params,

@@ -32,8 +32,14 @@ import {
   requestHistory,
 } from '#features/inbox/index.ts'
 import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from '#features/outbox/index.ts'
-import { findStoredProfile, requestProfile } from '#features/profiles/index.ts'
-import { findEffectiveRelation, findRelation, isLastLeader, roleOf } from '#features/relations/index.ts'
+import { findStoredProfile, noteIdentity, requestProfile } from '#features/profiles/index.ts'
+import {
+  findEffectiveRelation,
+  findRelation,
+  isLastLeader,
+  isStranger,
+  roleOf,
+} from '#features/relations/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
 import { findTenantByIdTag, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
@@ -99,7 +105,11 @@ export function actionPorts(
     jobs,
     keys: signingKeys,
     fileShares,
-    takesOpenMessages: (reader) => settings.findWith(reader, 'privacy.open_messages'),
+    isOpenToStrangers: (reader, setting) => settings.findWith(reader, setting),
+    async findHosted(idTag) {
+      const found = await tenants.find(idTag)
+      return found?.suspendedAt === undefined ? found : undefined
+    },
     deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
     fetchAttachments: (tx, received) => queueFetches(services, tx, received),
     onCounted: () => {},
@@ -150,7 +160,10 @@ async function react(
     tx.afterCommit(() => authenticator.forget(tenant.tenantId))
   if (kind !== 'received') return
   const { issuerTag } = action
-  await requestProfile(services, tx, issuerTag)
+  if (isStranger(tenant.type, await findEffectiveRelation(tx, issuerTag))) {
+    const known = await findStoredIdentity(tx.as(serverTenant), issuerTag)
+    if (known) await noteIdentity(services, tx, known.identity)
+  } else await requestProfile(services, tx, issuerTag)
   // The answer to a request of one's own; a request that waits for an answer opens nothing yet.
   if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(services, tx, issuerTag)
 }

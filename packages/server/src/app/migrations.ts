@@ -5,7 +5,9 @@ import {
   awaitedAttachmentsMigrations,
   callerMemoryMigrations,
   listIndexMigrations,
+  pageMigrations,
   searchIndexMigrations,
+  strangerRowsMigrations,
   tagTimesMigrations,
   tombstonesMigrations,
   uniqueTimesMigrations,
@@ -87,4 +89,6 @@ export const migrations: readonly Migration[] = [
   ...fileUpkeepMigrations,
   ...givenOnMigrations,
   ...revokedKeysMigrations,
+  ...strangerRowsMigrations,
+  ...pageMigrations,
 ]

@@ -28,6 +28,7 @@ describe('an attachment of a server that', () => {
     network = await TestNetwork.start(1)
     foreign = await network.addForeign(dora)
     ;({ bob } = await network.cast('bob'))
+    await network.server(0).relate(bob.idTag, dora, { isFollowing: true })
   })
   afterAll(() => network[Symbol.asyncDispose]())
 

@@ -74,6 +74,7 @@ describe('what fails is charged to who caused it', () => {
     for (let at = 0; at < 61; at += 1) statuses.push(await ask(`x${at}.shop.localhost`, '203.0.113.1'))
     expect([new Set(statuses.slice(0, 60)), statuses[60]]).toEqual([new Set([404]), 503])
     expect(await ask('dora.shop.localhost', '203.0.113.1')).toBe(503)
+    await server.relate(alice.idTag, 'dora.shop.localhost', { isFollowing: true })
     const token = shop.sign('dora.shop.localhost', {
       audienceTag: alice.idTag,
       visibility: 'P',

@@ -47,6 +47,7 @@ describe('a deletion', () => {
       const { bob } = await network.cast('bob')
       const { idTag, home } = await foreigner()
       const { token, deletion } = signed(home, idTag, bob)
+      await network.server(0).relate(bob.idTag, idTag, { isFollowing: true })
       home.fault = 503
       expect((await network.server(0).deliver(token)).body.data?.verified).toBe(false)
       home.fault = undefined
@@ -62,6 +63,7 @@ describe('a deletion', () => {
         const { bob } = await network.cast('bob')
         const { idTag, home } = await foreigner()
         const { token, deletion } = signed(home, idTag, bob)
+        await network.server(0).relate(bob.idTag, idTag, { isFollowing: true })
         home.fault = 503
         for (const it of which === 'the action' ? [token, deletion] : [deletion, token])
           expect((await network.server(0).deliver(it)).body.data?.verified).toBe(false)
@@ -79,6 +81,7 @@ describe('a deletion', () => {
       const { bob } = await network.cast('bob')
       const { idTag, home } = await foreigner()
       const { token, deletion } = signed(home, idTag, bob)
+      await network.server(0).relate(bob.idTag, idTag, { isFollowing: true })
       home.fault = 503
       await network.server(0).deliver(deletion)
       home.fault = undefined
@@ -93,6 +96,7 @@ describe('a deletion', () => {
       const { token, deletion } = signed(home, idTag, bob)
       for (const path of ['/api/inbox', '/api/inbox/sync'] as const)
         expect((await network.server(0).deliver(deletion, path)).status).toBe(200)
+      await network.server(0).relate(bob.idTag, idTag, { isFollowing: true })
       expect((await network.server(0).deliver(token)).status).toBe(200)
       expect(await feedOf(bob)).toEqual([])
       const reader = network.server(0).db.reader(bob.tenantId)
@@ -110,6 +114,7 @@ describe('a deletion', () => {
       const { idTag, home } = await foreigner()
       const other = await foreigner()
       const { token } = signed(home, idTag, bob)
+      await network.server(0).relate(bob.idTag, idTag, { isFollowing: true })
       const subject = actionIdOf(token)
       await network.server(0).deliver(other.home.sign(other.idTag, { subType: 'DEL', subject }))
       await network.server(0).deliver(home.sign(idTag, { type: 'CMNT', subType: 'DEL', subject }))

@@ -139,6 +139,7 @@ describe('deliveries', () => {
     home.onDelivery = (_, answer) => answer.writeHead(503).end()
     const crowd = await Promise.all(Array.from({ length: 8 }, (_, n) => network.person(0, `crowd${n}`)))
     for (const person of crowd) await letter(person, idTag)
+    await network.server(bob.at).relate(bob.idTag, alice.idTag, { isFollowing: true })
     const { actionId } = await letter(alice, bob.idTag)
     expect(await stateOf(alice, actionId)).toMatchObject({ state: 'delivered' })
     // Five failures, then it rests; without the breaker each of the eight would have tried.

@@ -14,6 +14,7 @@ import type { TestServer } from '#harness/test-server.ts'
 import { feedOf, post } from './acts.ts'
 
 const dora = 'dora.spam.localhost'
+const friends = [dora, 'erin.unknown.localhost']
 const written = ['actions', 'jobs', 'identities'] as const
 
 describe('a blocked domain', () => {
@@ -29,6 +30,7 @@ describe('a blocked domain', () => {
     foreign = await network.addForeign(dora, 'erin.unknown.localhost')
     admin = await server.as(server.baseIdTag)
     ;({ bob } = await network.cast('bob'))
+    for (const friend of friends) await server.relate(bob.idTag, friend, { isFollowing: true })
   })
   afterAll(() => network[Symbol.asyncDispose]())
 

@@ -72,6 +72,7 @@ describe('a delivery', { timeout: 30_000 }, () => {
   test('of who is known is taken, also while a page stands in the place of the description', async () => {
     const { bob } = await network.cast('bob')
     const { idTag, home } = await foreigner()
+    await network.server(0).relate(bob.idTag, idTag, { isFollowing: true })
     const token = (text: string) =>
       home.sign(idTag, { audienceTag: bob.idTag, visibility: 'P', content: { text } })
     expect((await network.server(0).deliver(token('First'))).status).toBe(200)

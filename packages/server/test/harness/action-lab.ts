@@ -19,6 +19,7 @@ import {
   type QueryOf,
   type ReactionKind,
   rejectAction,
+  type StrangerSetting,
   setReaction,
   setStat,
   updateAction,
@@ -40,10 +41,12 @@ import {
   handleActionJobs,
   listIndexMigrations,
   ownActionId,
+  pageMigrations,
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
   searchIndexMigrations,
+  strangerRowsMigrations,
   tagTimesMigrations,
   tombstonesMigrations,
   uniqueTimesMigrations,
@@ -101,6 +104,8 @@ export const actionLabMigrations: readonly Migration[] = [
   ...searchIndexMigrations,
   ...callerMemoryMigrations,
   ...attachmentIssuersMigrations,
+  ...strangerRowsMigrations,
+  ...pageMigrations,
 ]
 
 interface Sent {
@@ -136,7 +141,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
   const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: 'lab' })
   const sent: Sent[] = []
   const events: ActionEvent[] = []
-  const settings = { visibility: undefined as Visibility | undefined, takesOpenMessages: false }
+  const settings = { visibility: undefined as Visibility | undefined, open: new Set<StrangerSetting>() }
   const files = { described: [] as string[], told: [] as string[] }
   const unknown = new Set<string>()
   const unreachable = new Set<string>()
@@ -163,7 +168,8 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
       renew: async () => {},
       drop: async (_, { subject, issuerTag }) => void files.told.push(`drop ${subject} ${issuerTag}`),
     },
-    takesOpenMessages: async () => settings.takesOpenMessages,
+    isOpenToStrangers: async (_, setting) => settings.open.has(setting),
+    findHosted: (idTag) => tenants.find(idTag),
     deliver: async (tx, { actionId, recipients }) => {
       tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
@@ -363,6 +369,7 @@ export function readToken(token: string, beside?: string): ReceivedAction {
   if ('problem' in parsed) throw new Error(`a bad token: ${parsed.problem}`)
   const { payload, actionId, issuerTag } = parsed
   if (!payloadSchema.Check(payload)) throw new Error(JSON.stringify(payloadSchema.Errors(payload)))
-  const received = { token, payload, actionId, issuerTag }
+  // Every tenant of a lab is of a domain of its own.
+  const received = { token, payload, actionId, issuerTag, issuerDomain: issuerTag }
   return beside === undefined ? received : { ...received, announced: readToken(beside) }
 }

@@ -449,7 +449,13 @@ function storage(db: Database, clock: TestClock, blobDir: string) {
     /** An action that the tenant holds, with files attached. */
     async putAction(
       tenant: Tenant,
-      action: { visibility: Visibility; attachments: readonly string[]; issuer?: IdTag; status?: string },
+      action: {
+        visibility: Visibility
+        attachments: readonly string[]
+        issuer?: IdTag
+        audienceTag?: IdTag
+        status?: string
+      },
     ): Promise<string> {
       actions += 1
       const actionId = `a1~${String(actions).padStart(42, 'A')}A`
@@ -461,6 +467,7 @@ function storage(db: Database, clock: TestClock, blobDir: string) {
           action_id: actionId,
           type: 'POST',
           issuer_tag: issuer,
+          audience_tag: action.audienceTag ?? null,
           visibility,
         }
         const times = { created_at: 1, issued_at: 1 }

@@ -22,6 +22,7 @@ import {
 } from './job-kinds.ts'
 import { admitWaiting } from './pending-action.ts'
 import { sweepViews } from './reader-store.ts'
+import { sweepStrangerRows } from './stranger-budget-store.ts'
 import { tellCounts } from './tell-counts.ts'
 import { sweepTombstones } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
@@ -65,6 +66,7 @@ async function sweepActions(deps: ActionJobDeps): Promise<void> {
   await deps.db.transact(serverTenant, async (tx) => {
     await sweepKeys(tx, now)
     await sweepViews(tx, Math.floor(now / daySecs))
+    await sweepStrangerRows(tx, Math.floor(now / daySecs))
   })
   while ((await forgetSome(deps, now)) === perTransaction);
   while ((await expireSome(deps, now)) === perTransaction);

@@ -1,4 +1,12 @@
-import type { ActionId, CommunityRole, FileId, FileType, IdTag, Visibility } from '@kith/protocol'
+import type {
+  ActionId,
+  CommunityRole,
+  FileId,
+  FileType,
+  IdTag,
+  StrangerSetting,
+  Visibility,
+} from '@kith/protocol'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -92,8 +100,10 @@ export interface ActionPorts {
   askType(idTag: IdTag, asker: IdTag): Promise<Tenant['type'] | undefined>
   /** The tenant's own choice for what it publishes without a word on visibility. */
   findDefaultVisibility(reader: Reader): Promise<Visibility | undefined>
-  /** Does the tenant take messages from strangers (`privacy.open_messages`)? */
-  takesOpenMessages(reader: Reader): Promise<boolean>
+  /** Does the tenant of the reader take from strangers what this setting is about? */
+  isOpenToStrangers(reader: Reader, setting: StrangerSetting): Promise<boolean>
+  /** A tenant of this server that takes part. */
+  findHosted(idTag: IdTag): Promise<Tenant | undefined>
   /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may attach all these files. */
   assertAttachable(reader: Reader, fileIds: readonly FileId[], caller: Caller): Promise<void>
 }

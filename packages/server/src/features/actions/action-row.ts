@@ -1,7 +1,7 @@
 import type { ActionId, ActionTypeName, FileId, IdTag, Visibility } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
-import type { ActionRow } from './action-tables.ts'
+import type { ActionRow, WrittenRow } from './action-tables.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 /** The columns that make an action. */
@@ -35,8 +35,11 @@ export const rowColumns = [
   'token',
 ] as const satisfies readonly (keyof ActionRow)[]
 
+/** What is written of one: how lists find it is not read with it, nor by migrations before there was such a column. */
+export const writtenColumns = [...rowColumns, 'feed_only'] as const
+
 /** An action as its row. */
-export function toRow(tenantId: TenantId, action: StoredAction): ActionRow {
+export function toRow(tenantId: TenantId, action: StoredAction): WrittenRow {
   return {
     tenant_id: tenantId,
     action_id: action.actionId,
@@ -60,6 +63,7 @@ export function toRow(tenantId: TenantId, action: StoredAction): ActionRow {
     expires_at: action.expiresAt ?? null,
     unique_key: uniqueKeyOf(action) ?? null,
     marked: Number(action.isMarked),
+    feed_only: Number(action.isFeedOnly === true),
     content: action.content === undefined ? null : JSON.stringify(action.content),
     attachments: action.attachments.length > 0 ? JSON.stringify(action.attachments) : null,
     x: action.x === undefined ? null : JSON.stringify(action.x),

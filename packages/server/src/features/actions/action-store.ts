@@ -2,8 +2,8 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { type Insertable, sql } from 'kysely'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
-import { fromRow, rowColumns, toRow } from './action-row.ts'
-import type { ActionRow, ActionTables } from './action-tables.ts'
+import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
+import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
 import { insertLookups } from './lookup-rows-store.ts'
 import { deleteSearchText, putSearchText } from './search-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
@@ -11,8 +11,8 @@ import { uniqueKeyOf } from './unique-key.ts'
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<boolean>`status in ('A', 'C')`
 
-const insertRow = statement<ActionTables, ActionRow, { seq: number }>((tables, value) => {
-  const values = Object.fromEntries(rowColumns.map((column) => [column, value(column)]))
+const insertRow = statement<ActionTables, WrittenRow, { seq: number }>((tables, value) => {
+  const values = Object.fromEntries(writtenColumns.map((column) => [column, value(column)]))
   return tables
     .insertInto('actions')
     .values(values as Insertable<ActionTables['actions']>)
@@ -105,6 +105,7 @@ export async function insertRecord(
     subject: record.subject,
     status: 'T',
     marked: 0,
+    feed_only: 0,
     created_at: record.issuedAt,
     issued_at: record.issuedAt,
     token: record.token,
@@ -218,6 +219,17 @@ export async function deleteAction(tx: Writer, actionId: ActionId): Promise<void
       .where('tenant_id', '=', tx.tenantId)
       .where('action_id', '=', actionId)
       .execute()
+}
+
+/** From now on visitors of the tenant may be shown an action in lists. */
+export async function putOnPage(tx: Writer, actionId: ActionId): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set({ feed_only: 0 })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .execute()
 }
 
 /** Takes the mark of a notification away. */

@@ -29,8 +29,14 @@ export interface ActionRow {
   token: string | null
 }
 
+/** With what lists are found by and nobody reads. */
+export interface WrittenRow extends ActionRow {
+  /** A third party's at a person's: only that person's feed shows it, besides to its issuer and its audience. */
+  feed_only: number
+}
+
 export interface ActionTables {
-  actions: ActionRow & {
+  actions: WrittenRow & {
     seq: number
     stat_at: number | null
     reactions: number

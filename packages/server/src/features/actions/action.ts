@@ -33,6 +33,8 @@ export interface StoredAction extends ActionBody {
   readonly status: StoredStatus
   /** New to the tenant, until it is dismissed. */
   readonly isMarked: boolean
+  /** Written when it is received, and only then: of what third parties say nobody but the tenant is shown this in lists. */
+  readonly isFeedOnly?: boolean
   readonly createdAt: number
   /** `iat` of the token; 0 while there is none. */
   readonly issuedAt: number

@@ -169,6 +169,58 @@ export const tombstonesMigrations: readonly Migration[] = [
   },
 ]
 
+/** What strangers have left at a tenant, per registrable domain and day. */
+export const strangerRowsMigrations: readonly Migration[] = [
+  {
+    id: '1310_stranger_rows',
+    async up(schema) {
+      await schema.createTable(
+        'stranger_rows',
+        { tenant_id: 'integer', domain: 'text', day: 'integer', row_count: 'integer', byte_count: 'integer' },
+        { primaryKey: ['tenant_id', 'domain', 'day'], clustered: true },
+      )
+      await schema.createIndex('stranger_rows_day', 'stranger_rows', ['day'])
+    },
+  },
+]
+
+/** What a tenant shows to its visitors, apart from what only its own feed shows: most of what is received is the latter. */
+export const pageMigrations: readonly Migration[] = [
+  {
+    id: '1320_action_pages',
+    async up(schema) {
+      await schema.addColumn('actions', 'feed_only', 'boolean default 0')
+      // What was received before: by others, addressed to nobody here, in no thread. The rest is looked at when it is read.
+      const passing = `update actions set feed_only = 1 where within_id is null and audience_tag is null
+        and audience is null and not exists (select 1 from tenants where tenants.tenant_id = actions.tenant_id
+          and (tenants.id_tag = actions.issuer_tag or tenants.type = 'community'))
+        and not exists (select 1 from actions as shown where shown.tenant_id = actions.tenant_id
+          and shown.type = 'REPOST' and shown.subject = actions.action_id)`
+      await schema.run({ sqlite: passing, postgres: passing })
+      const index = async (name: string, columns: string[], where: string) => {
+        await schema.dropIndex(`actions_${name}`)
+        await schema.createIndex(
+          `actions_${name}`,
+          'actions',
+          ['tenant_id', ...columns, 'created_at', 'seq'],
+          {
+            where,
+          },
+        )
+      }
+      const isPublic = "status = 'A' and visibility = 'P' and feed_only = 0"
+      await index('public', [], isPublic)
+      await index('public_by_type', ['type'], isPublic)
+      await index('public_by_issuer', ['issuer_tag'], isPublic)
+      await index('public_by_audience', ['audience_tag'], `audience_tag is not null and ${isPublic}`)
+      await index('public_to_several', [], `audience is not null and ${isPublic}`)
+      await schema.createIndex('actions_page', 'actions', ['tenant_id', 'created_at', 'seq'], {
+        where: `feed_only = 0 and ${live}`,
+      })
+    },
+  },
+]
+
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'actions',

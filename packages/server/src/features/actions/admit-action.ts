@@ -6,7 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import type { StoredAction } from './action.ts'
 import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { findNewest, findRival, setStatus } from './action-store.ts'
+import { findNewest, findRival, findStoredAction, setStatus } from './action-store.ts'
 import { announceComment, announceLater } from './announce-action.ts'
 import { countAction } from './count-actions.ts'
 import { dropUnvouched } from './drop-unvouched.ts'
@@ -20,6 +20,8 @@ export interface Arrival {
   readonly action: StoredAction
   /** The community, or who decides in the thread, that passed it on. */
   readonly via?: IdTag | undefined
+  /** The tenant does not know its issuer. */
+  readonly isFromStranger?: boolean
 }
 
 /** Was it withdrawn before it came, by word to this tenant or to anybody here? */
@@ -39,10 +41,20 @@ export async function isLate(tx: Writer, action: StoredAction): Promise<boolean>
 export async function takeIn(
   ports: ActionPorts,
   tx: Writer,
-  { tenant, action }: Arrival,
+  { tenant, action, isFromStranger = false }: Arrival,
 ): Promise<StoredAction> {
-  const scene = { ports, tx, tenant, action, at: nowSecs(ports.clock) }
-  return { ...action, ...(await hooksOf(action.type).admit?.(scene)) }
+  const scene = { ports, tx, tenant, action, isFromStranger, at: nowSecs(ports.clock) }
+  const taken = { ...action, ...(await hooksOf(action.type).admit?.(scene)) }
+  return { ...taken, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
+}
+
+/** Visitors of a person never read what neither belongs to a thread of that person nor is addressed to it, unless it is
+ * reposted. */
+async function isFeedOnly(tx: Writer, tenant: Tenant, action: StoredAction): Promise<boolean> {
+  const { idTag, type } = tenant
+  if (type === 'community' || action.audienceTag === idTag || action.audience.includes(idTag)) return false
+  const root = action.withinId && (await findStoredAction(tx, action.withinId))
+  return root?.issuerTag !== idTag
 }
 
 /** Makes an action that was taken in what its readers see, with everything that follows from it; `write` stores it. */

@@ -90,17 +90,16 @@ onSqlite('a community', (open) => {
     })
 
     test('nothing that it does not take: from strangers, followers, the banned', async () => {
-      const { give, eve, finn, bob, carol, club, put } = await start()
-      for (const who of [eve, finn]) {
-        const actionId = await give(who, { visibility: 'P' })
-        expect(await club.stored(actionId)).toMatchObject({
-          status: 'D',
-          x: { refused: 'E-AUTH-FORBIDDEN' },
-        })
-      }
+      const { give, eve, finn, bob, carol, club, put, forge, receive } = await start()
+      const post = { type: 'POST', content: { text: 'Hello' } }
       await put(club, bob, withStatus('Banned'))
-      const refused = await give(bob)
-      expect(await club.stored(refused)).toBeUndefined()
+      const refused = expect.objectContaining({ code: 'E-AUTH-FORBIDDEN' })
+      for (const who of [eve, finn, bob])
+        await expect(give(who, { visibility: 'P' })).rejects.toEqual(refused)
+      for (const who of [eve, finn]) {
+        const token = await forge(who, { ...post, audienceTag: club.idTag, visibility: 'P' })
+        expect(await receive(club.tenant, token)).toEqual({ kind: 'stranger' })
+      }
       expect(await texts(carol)).toEqual([])
     })
 
@@ -154,7 +153,7 @@ onSqlite('a community', (open) => {
       })
       const token = await tokenOf(bob, actionId as ActionId)
       const word = await announce(club, { subject: actionId, content: { hash: hashOfToken(token) } })
-      expect(await receive(eve.tenant, word, token)).toEqual({ kind: 'known' })
+      expect(await receive(eve.tenant, word, token)).toEqual({ kind: 'stranger' })
       // What is for connections is not for followers, whoever announces it.
       expect(await receive(finn.tenant, word, token)).toEqual({ kind: 'known' })
       expect(await eve.stored(actionId)).toBeUndefined()
@@ -242,16 +241,29 @@ onSqlite('a community', (open) => {
       expect(await statuses([dora], actionId)).toEqual(['D'])
     })
 
-    test('not of requests and letters, nor of what somebody holds who is no community', async () => {
-      const { give, bob, carol, eve, club, on, settle, put } = await start()
+    test('of requests, but not of members', async () => {
+      const { carol, eve, club, on, settle, put } = await start()
       await put(club, eve, { isFollower: false })
       const request = await eve.create({ type: 'CONN', audienceTag: club.idTag })
       await settle()
-      await expect((await on(club, carol)).remove(request.actionId)).rejects.toEqual(
-        fails('E-AUTH-FORBIDDEN'),
-      )
+      const moderator = await on(club, carol)
+      await moderator.remove(request.actionId)
+      expect((await findRelation(club.reader, eve.idTag))?.connection).toBe('disconnected')
+      expect(await eve.get(request.actionId)).toMatchObject({ status: 'A' })
+      const second = await eve.create({ type: 'CONN', audienceTag: club.idTag })
+      await settle()
+      await moderator.accept(second.actionId)
+      await expect(moderator.remove(second.actionId)).rejects.toEqual(fails('E-STATE'))
+    })
+
+    test('by a member in the member’s own house alone', async () => {
+      const { give, bob, carol, dora, club, settle, sent } = await start()
       const given = await give(bob)
-      await expect(carol.remove(given)).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
+      await carol.remove(given)
+      expect(sent).toEqual([])
+      await settle()
+      await expect(carol.get(given)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+      for (const who of [bob, dora, club]) expect(await who.get(given)).toMatchObject({ status: 'A' })
     })
   })
 

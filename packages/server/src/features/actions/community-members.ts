@@ -1,8 +1,7 @@
-import { type IdTag, roleLevel, type Visibility } from '@kith/protocol'
-import { findEffectiveRelation, listAudience, roleOf } from '#features/relations/index.ts'
+import type { IdTag, Visibility } from '@kith/protocol'
+import { listAudience } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
-import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 
 /** Did somebody give this action to the community? */
@@ -26,11 +25,4 @@ export function listMembers(reader: Reader, visibility: Visibility | 'ever'): Pr
     default:
       return listAudience(reader, 'followers')
   }
-}
-
-/** Only who contributes to the community of `reader` posts there. */
-export async function assertContributes(reader: Reader, idTag: IdTag): Promise<void> {
-  const relation = await findEffectiveRelation(reader, idTag)
-  const role = relation ? roleOf(relation) : 'public'
-  if (roleLevel(role) < roleLevel('contributor')) throw new Failure('E-AUTH-FORBIDDEN')
 }

@@ -1,4 +1,4 @@
-import { findViewer } from '#features/visibility/index.ts'
+import { actsAsTenant, findViewer } from '#features/visibility/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -13,23 +13,20 @@ import type { ActionRequest } from './get-action.ts'
 import { claimIssueTime, nextIssueTime, withIssueTime } from './issue-time.ts'
 import { isIssuer } from './issuer.ts'
 import { listPossibleHolders } from './recipients.ts'
-import { mayRemove, removeFromCommunity } from './remove-from-community.ts'
-import { isInOwnThread, removeFromThread } from './remove-from-thread.ts'
+import { removeAction } from './remove-action.ts'
 import { type Draft, signToken } from './sign-action.ts'
 import { outgoingOf } from './store-action.ts'
 import { putTombstone } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
 
-/** Deletes one's own action here and, by a token that says so, wherever it was received. Moderators take away what others
- * gave to their community. */
+/** Deletes one's own action here and, by a token that says so, wherever it was received. Of others' actions who acts for the
+ * tenant removes what is here. */
 export async function deleteAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
   if (isIssuer(tenant, caller, action)) return deleteOwn(ports, tenant, action)
-  const reader = ports.db.reader(tenant.tenantId)
-  if (await isInOwnThread(reader, request, action)) return removeFromThread(ports, request, action)
-  if (!(await mayRemove(reader, request, action))) throw new Failure('E-AUTH-FORBIDDEN')
-  await removeFromCommunity(ports, request, action)
+  if (!actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
+  await removeAction(ports, request, action)
 }
 
 /** The action, for its issuer alone. `E-ACTION-NOTFOUND` where the caller sees none, `E-AUTH-FORBIDDEN` where it is

@@ -20,6 +20,9 @@ type Source = 'actions' | 'tags' | 'recipients' | 'matches'
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
 const isUnlisted = sql<SqlBool>`a.status in ('R', 'S', 'D', 'P')`
+// What visitors may be shown, but for what they said or were told themselves.
+const isOnPage = sql<SqlBool>`a.feed_only = 0`
+const isFeedOnly = sql<SqlBool>`a.feed_only = 1`
 const hasSeveral = sql<SqlBool>`a.audience is not null`
 
 /** The branches of a list; none when the viewer is shown nothing of the statuses asked for. A condition that no single index
@@ -82,7 +85,7 @@ function liveGroups(viewer: Viewer, filter: ActionFilter, value: Value): Conditi
   const asked = new Set(visibleStatuses(viewer, filter.statuses).any)
   const isActive = sql<SqlBool>`a.status = 'A'`
   // The indexes of what is public are of status A alone.
-  if (viewer.idTag === undefined) return asked.has('A') ? [[isActive, isUnexpired]] : []
+  if (viewer.idTag === undefined) return asked.has('A') ? [[isActive, isOnPage, isUnexpired]] : []
   const group = (...conditions: Condition[]) => [...conditions, isLiveStatus, isUnexpired]
   if (asked.has('A')) return [asked.has('C') ? group() : group(isActive)]
   const isNew = sql<SqlBool>`a.marked = 1`
@@ -110,9 +113,11 @@ const leads = ['tag', 'issuer', 'audience', 'involved', 'types'] as const
 
 /** The filters by which the branches of a list may start; none where it is about one thing, or has few rows anyway. */
 export function leadsOf(filter: ActionFilter): readonly Lead[] {
-  const { parentId, rootId, subject, actionIds, search } = filter
-  const isNarrow = [parentId, rootId, subject, actionIds, search].some((given) => given !== undefined)
-  return isNarrow ? [] : leads.filter((lead) => filter[lead] !== undefined)
+  return isNarrow(filter) ? [] : leads.filter((lead) => filter[lead] !== undefined)
+}
+
+function isNarrow({ parentId, rootId, subject, actionIds, search }: ActionFilter): boolean {
+  return [parentId, rootId, subject, actionIds, search].some((given) => given !== undefined)
 }
 
 /** The published actions that one filter of a list finds, before anything else is asked. */
@@ -129,9 +134,25 @@ function liveStarts(
   filter: ActionFilter,
   { value, lead }: { readonly value: Value; readonly lead: Lead | undefined },
 ): FeedBranch[] {
+  if (visitsPage(viewer, filter, lead)) return pageStarts(filter, value)
   if (lead === undefined) return [unsplit(filter, value)]
   const others = residual({ ...filter, [lead]: undefined }, value)
   return startsBy(viewer, filter, { value, lead }).map((start) => withOthers(start, others))
+}
+
+/** Visitors who look at all that a person shows, or at some types of it, have two places to look at: the page, and what they
+ * said or were told themselves. */
+function visitsPage({ idTag, facts }: Viewer, filter: ActionFilter, lead: Lead | undefined): boolean {
+  if (idTag === undefined || facts.has('acts-as-tenant') || facts.has('community')) return false
+  return lead === 'types' || (lead === undefined && !isNarrow(filter))
+}
+
+function pageStarts(filter: ActionFilter, value: Value): FeedBranch[] {
+  const others = residual(filter, value)
+  return [
+    { from: 'actions', conditions: [isOnPage, ...others] },
+    ...involving(value, 'viewerTag').map((start) => withOthers(start, [isFeedOnly, ...others])),
+  ]
 }
 
 function startsBy(
@@ -145,9 +166,9 @@ function startsBy(
     case 'issuer':
       return [{ from: 'actions', conditions: [sql<SqlBool>`a.issuer_tag = ${value('issuer')}`] }]
     case 'audience':
-      return addressed(viewer, value, 'audience')
+      return viewer.idTag === undefined ? publicTo(value, 'audience') : addressed(value, 'audience')
     case 'involved':
-      return involving(viewer, value)
+      return involving(value, 'involved', viewer.idTag === undefined)
     case 'types':
       return types.length === 0
         ? [{ from: 'actions', conditions: [sql<SqlBool>`false`] }]
@@ -159,28 +180,39 @@ function withOthers({ from, conditions }: FeedBranch, others: readonly Condition
   return { from, conditions: [...conditions, ...others] }
 }
 
-function addressed(viewer: Viewer, value: Value, name: 'audience' | 'involved'): FeedBranch[] {
+type TagName = 'audience' | 'involved' | 'viewerTag'
+
+function addressed(value: Value, name: TagName): FeedBranch[] {
   const tag = value(name)
-  const besides: FeedBranch =
-    viewer.idTag === undefined
-      ? // Few of these are public: they have an index of their own.
-        { from: 'actions', conditions: [hasSeveral, isRecipient(tag)] }
-      : {
-          from: 'recipients',
-          conditions: [sql<SqlBool>`(r.tenant_id = ${value('tenantId')} and r.id_tag = ${tag})`],
-        }
-  return [{ from: 'actions', conditions: [sql<SqlBool>`a.audience_tag = ${tag}`] }, besides]
+  return [
+    { from: 'actions', conditions: [sql<SqlBool>`a.audience_tag = ${tag}`] },
+    {
+      from: 'recipients',
+      conditions: [sql<SqlBool>`(r.tenant_id = ${value('tenantId')} and r.id_tag = ${tag})`],
+    },
+  ]
 }
 
-function involving(viewer: Viewer, value: Value): FeedBranch[] {
-  const tag = value('involved')
+/** Few of what several are addressed by are public: they have an index of their own. */
+function publicTo(value: Value, name: TagName): FeedBranch[] {
+  const tag = value(name)
+  return [
+    { from: 'actions', conditions: [sql<SqlBool>`a.audience_tag = ${tag}`] },
+    { from: 'actions', conditions: [hasSeveral, isRecipient(tag)] },
+  ]
+}
+
+function involving(value: Value, name: TagName, isPublic = false): FeedBranch[] {
+  const tag = value(name)
   const isOthers = sql<SqlBool>`a.issuer_tag <> ${tag}`
   const isAbout = sql<SqlBool>`a.subject = ${tag}`
   const isAboutOthers = sql<SqlBool>`coalesce(a.subject, '') <> ${tag}`
   return [
     { from: 'actions', conditions: [sql<SqlBool>`a.issuer_tag = ${tag}`] },
     { from: 'actions', conditions: [isAbout, isOthers] },
-    ...addressed(viewer, value, 'involved').map((start) => withOthers(start, [isOthers, isAboutOthers])),
+    ...(isPublic ? publicTo(value, name) : addressed(value, name)).map((start) =>
+      withOthers(start, [isOthers, isAboutOthers]),
+    ),
   ]
 }
 

@@ -124,14 +124,15 @@ async function fill(db: Database, tenantId: number): Promise<void> {
   await db.transact(tenantId as never, async (tx) => {
     const tables = tx.tables() as Kysely<unknown>
     await sql`insert into actions (tenant_id, action_id, type, issuer_tag, author_tag, audience_tag, audience, parent_id,
-        root_id, within_id, subject, visibility, status, created_at, issued_at, marked, content)
+        root_id, within_id, subject, visibility, status, created_at, issued_at, marked, feed_only, content)
       select ${tenantId} + g % 4, 'a' || g, (array['POST', 'POST', 'MSG', 'ACK', 'REACT', 'CMNT', 'SHRE'])[1 + g % 7],
         'peer' || g % 101, case when g % 50 = 0 then 'bob.example.com' end,
         case when g % 3 = 0 then 'peer' || g % 97 end, case when g % 11 = 0 then '[]' end,
         case when g % 7 = 5 then 'a' || g % 500 end, case when g % 7 = 5 then 'a' || g % 500 end,
         case when g % 7 = 5 then 'a' || g % 500 end, case when g % 7 in (3, 4) then 'a' || g % 700 end,
         (array['P', 'F', null])[1 + g % 3], (array['A', 'C', 'D', 'R', 'P'])[1 + case when g % 20 < 16 then 0
-          else g % 5 end], g, g, case when g % 200 = 0 then 1 else 0 end, '{}' from ${rows}`.execute(tables)
+          else g % 5 end], g, g, case when g % 200 = 0 then 1 else 0 end,
+        case when g % 3 = 0 then 1 else 0 end, '{}' from ${rows}`.execute(tables)
     await sql`insert into action_recipients (tenant_id, action_id, id_tag, created_at)
       select ${tenantId} + g % 4, 'a' || g, 'peer' || g % 89, g from ${rows} where g % 11 = 0`.execute(tables)
     await sql`insert into action_tags (tenant_id, action_id, tag, created_at)

@@ -127,9 +127,18 @@ async function draw(lab: ActionLab, idTag: string, world: World): Promise<Actor>
     const connection = world.connected ? 'connected' : 'disconnected'
     await changeRelation(tx, carol, { connection, ...ofCarol, at: 1 })
     await changeRelation(tx.as(serverTenant), carol, { ...byServer, at: 1 })
-    for (const [at, drawn] of world.actions.entries()) await insertAction(tx, storedAction(at, drawn, named))
+    const stored = world.actions.map((drawn, at) => storedAction(at, drawn, named))
+    for (const action of stored)
+      await insertAction(tx, { ...action, isFeedOnly: isFeedOnly(home, action, stored) })
   })
   return home
+}
+
+/** As when it is received. */
+function isFeedOnly({ idTag, tenant }: Actor, action: StoredAction, all: readonly StoredAction[]): boolean {
+  if (tenant.type === 'community' || action.issuerTag === idTag) return false
+  if (action.audienceTag === idTag || action.audience.includes(idTag)) return false
+  return all.find(({ actionId }) => actionId === action.withinId)?.issuerTag !== idTag
 }
 
 function asDrawn(home: Actor, caller: Caller): Actor {

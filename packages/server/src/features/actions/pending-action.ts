@@ -20,9 +20,10 @@ const longestWaitMs = 10 * 60_000
 /** Keeps an action as P until its attachments are checked (DECISIONS part 8), if there are any to be fetched. It was
  * taken in before: what a type refuses is not fetched for. */
 export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<boolean> {
-  const { action, via } = arrival
+  const { action, via, isFromStranger } = arrival
   const { actionId, issuerTag, attachments } = action
-  if (attachments.length === 0) return false
+  // What a stranger attached is fetched when somebody asks for it.
+  if (attachments.length === 0 || isFromStranger) return false
   // What a community passes on its members may read there; not always at the issuer's, who does not know them.
   const sourceTag = via ?? issuerTag
   const awaited = await ports.fetchAttachments(tx, { issuerTag, attachments, sourceTag })
@@ -66,8 +67,8 @@ async function admitPending(
 ): Promise<void> {
   const pending = await findStoredAction(tx, actionId)
   if (pending?.status !== 'P') return
-  const isBlocked = (await findEffectiveRelation(tx, pending.issuerTag))?.isBlocked
-  if (isBlocked || (await isLate(tx, pending))) return await eraseAction(tx, actionId)
+  const relation = await findEffectiveRelation(tx, pending.issuerTag)
+  if (relation?.isBlocked || (await isLate(tx, pending))) return await eraseAction(tx, actionId)
   try {
     const arrived: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
     const action = await takeIn(ports, tx, { tenant, action: arrived })

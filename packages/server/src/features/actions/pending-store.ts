@@ -56,6 +56,7 @@ export async function promoteAction(tx: Writer, action: StoredAction): Promise<v
     .set({
       status: action.status,
       marked: Number(action.isMarked),
+      feed_only: Number(action.isFeedOnly === true),
       within_id: action.withinId ?? null,
       root_id: action.rootId ?? null,
       visibility: action.visibility,

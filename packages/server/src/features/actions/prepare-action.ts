@@ -1,4 +1,7 @@
 import { findActionType, type IdTag, parseActionId, type Visibility } from '@kith/protocol'
+import { registrableDomain } from '#features/identities/index.ts'
+import { findEffectiveRelation, isStranger } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -6,7 +9,9 @@ import { type ActionBody, endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction } from './action-store.ts'
 import { findShown } from './feed-store.ts'
+import { assertStrangerRoom } from './stranger-budget.ts'
 import { hooksOf } from './types/index.ts'
+import { isTakenFromStrangers } from './types/strangers.ts'
 import type { Issuing } from './types/type-hooks.ts'
 
 /** What an action says, with everything that had to be looked up. */
@@ -29,6 +34,7 @@ export async function prepareBody(
       [completed.audienceTag ?? [], body.audience].flat(),
       issuing.tenant.idTag,
     )
+  await assertTakenHere(ports, { tenant: issuing.tenant, body })
   const { attachments } = completed
   if (attachments.length > 0 && issuing.caller)
     await ports.assertAttachable(reader, attachments, issuing.caller)
@@ -63,6 +69,25 @@ async function assertAudienceExists(
     const found = await Promise.all(portion.map((idTag) => ports.findIdentity(idTag, asker)))
     // One that cannot be asked now is delivered to when it can.
     if (found.includes('unknown')) throw new Failure('E-PROFILE-NOTFOUND')
+  }
+}
+
+/** Those of this server whom the caller addresses say at once what they do not take from strangers. */
+async function assertTakenHere(
+  ports: ActionPorts,
+  { tenant, body }: { readonly tenant: Tenant; readonly body: ActionBody },
+): Promise<void> {
+  const named = new Set(body.audienceTag === undefined ? body.audience : [body.audienceTag, ...body.audience])
+  named.delete(tenant.idTag)
+  for (const idTag of named) {
+    const addressee = await ports.findHosted(idTag)
+    if (!addressee) continue
+    const reader = ports.db.reader(addressee.tenantId)
+    if (!isStranger(addressee.type, await findEffectiveRelation(reader, tenant.idTag))) continue
+    if (!(await isTakenFromStrangers(ports, reader, { tenant: addressee, action: body })))
+      throw new Failure('E-AUTH-FORBIDDEN', { message: `${idTag} does not take this from strangers.` })
+    if (body.subType !== endingSubType)
+      await assertStrangerRoom(ports, reader, await registrableDomain(tenant.idTag))
   }
 }
 

@@ -19,7 +19,11 @@ onSqlite('what comes from others', (open) => {
       lab.db.transact(of.tenant.tenantId, (tx) => changeRelation(tx, other.idTag, { role, at: 1 }))
     const send = async (by: Actor, to: Actor, members: Record<string, unknown>) =>
       lab.receive(to.tenant, await lab.forge(by, { audienceTag: to.idTag, visibility: 'P', ...members }))
-    return { ...lab, alice, bob, club, put, send }
+    const know = (of: Actor, other: Actor) =>
+      lab.db.transact(of.tenant.tenantId, (tx) =>
+        changeRelation(tx, other.idTag, { isFollowing: true, at: 1 }),
+      )
+    return { ...lab, alice, bob, club, put, know, send }
   }
 
   describe('in x', () => {
@@ -27,7 +31,8 @@ onSqlite('what comes from others', (open) => {
     const said = { mood: 'glad', refused: 'E-STATE', ackedAt: 5, author: 'eve.example.com' }
 
     test('says nothing that only the receiver or a community can say', async () => {
-      const { alice, bob, club, send } = await start()
+      const { alice, bob, club, know, send } = await start()
+      for (const issuer of [alice, club]) await know(bob, issuer)
       await send(alice, bob, { ...post, x: said })
       await send(club, bob, { ...post, x: said })
       const [byClub, byAlice] = await bob.list()
@@ -36,15 +41,18 @@ onSqlite('what comes from others', (open) => {
     })
 
     test('names nobody who is no identity', async () => {
-      const { bob, club, send } = await start()
+      const { bob, club, know, send } = await start()
+      await know(bob, club)
       for (const author of ['nobody', 7, null]) await send(club, bob, { ...post, x: { author } })
       for (const { x } of await bob.list()) expect(x).toBeUndefined()
     })
   })
 
   test('is no app package', async () => {
-    const { alice, bob, send } = await start()
+    const { alice, bob, know, send } = await start()
     const offer = { type: 'APKG', content: { name: 'Chess', version: '1' }, attachments: [fileId] }
+    expect(await send(alice, bob, offer)).toEqual({ kind: 'stranger' })
+    await know(bob, alice)
     expect(await send(alice, bob, offer)).toEqual(refused('E-AUTH-FORBIDDEN'))
     expect(await bob.list()).toEqual([])
   })

@@ -6,7 +6,7 @@ import {
   parseActionId,
   parseIdTag,
 } from '@kith/protocol'
-import { findEffectiveRelation } from '#features/relations/index.ts'
+import { findEffectiveRelation, isStranger, type Relation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -21,9 +21,11 @@ import { awaitAttachments } from './pending-action.ts'
 import { isAnnouncement, openAnnouncement } from './receive-announcement.ts'
 import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 import { extraMembers } from './sign-action.ts'
+import { chargeStranger } from './stranger-budget.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { isTakenDirectly } from './thread-authority.ts'
 import { hooksOf } from './types/index.ts'
+import { isTakenFromStrangers } from './types/strangers.ts'
 import { isNewer } from './unique-key.ts'
 
 interface Receiving {
@@ -42,7 +44,11 @@ export async function receiveAction(
 ): Promise<ReceiveOutcome> {
   const { actionId, issuerTag, payload } = received
   if (issuerTag === tenant.idTag || (await findStoredAction(tx, actionId))) return { kind: 'known' }
-  if ((await findEffectiveRelation(tx, issuerTag))?.isBlocked) return { kind: 'blocked' }
+  const relation = await findEffectiveRelation(tx, issuerTag)
+  if (relation?.isBlocked) return { kind: 'blocked' }
+  const isFromStranger = isStrangers(tenant, relation, via)
+  const refusal = isFromStranger && (await refuseStranger(ports, tx, { tenant, received, relation }))
+  if (refusal) return refusal
   try {
     if (isWordOnCounts(payload)) return { kind: await receiveCounts(ports, tx, { tenant, received }) }
     if (isAnnouncement(received)) return await receiveAnnounced(ports, tx, { tenant, received })
@@ -52,13 +58,47 @@ export async function receiveAction(
     // Not kept as refused: it comes again from who decides in the thread.
     if (action.type === 'CMNT' && via === undefined && !(await isTakenDirectly(tx, tenant, action)))
       return { kind: 'known' }
-    return await receivePublished(ports, tx, { tenant, action, via })
+    return await receivePublished(ports, tx, { tenant, action, via, isFromStranger })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const type = findActionType(payload.type)?.type as ActionTypeName | undefined
     if (type) await insertAction(tx, refusedAction(received, type, error))
     return { kind: 'refused', failure: error }
   }
+}
+
+/** Members know whom their community knows. */
+function isStrangers(tenant: Tenant, relation: Relation | undefined, via: IdTag | undefined): boolean {
+  return (via === undefined || tenant.type === 'community') && isStranger(tenant.type, relation)
+}
+
+/** What is not taken from a stranger, or is more than its domain may leave here today. What was held before can be deleted
+ * all the same. */
+async function refuseStranger(
+  ports: ActionPorts,
+  tx: Writer,
+  {
+    tenant,
+    received,
+    relation,
+  }: Pick<Receiving, 'tenant' | 'received'> & { readonly relation: Relation | undefined },
+): Promise<ReceiveOutcome | undefined> {
+  const { payload } = received
+  // Who may pass a comment on is asked where its thread is known.
+  const isInThread = isAnnouncement(received) && received.announced?.payload.type === 'CMNT'
+  if (!isInThread && !(await isTakenFromStrangers(ports, tx, { tenant, action: payload })))
+    return { kind: 'stranger' }
+  // Nothing remains of these but a count.
+  if (isWordOnCounts(payload)) return undefined
+  const limit = await chargeStranger(ports, tx, { received, relation })
+  if (!limit || (await endsWhatIsHeld(tx, received))) return undefined
+  return { kind: 'limited', ...limit }
+}
+
+async function endsWhatIsHeld(tx: Writer, { payload, issuerTag }: ReceivedAction): Promise<boolean> {
+  const endedId = payload.subType === endingSubType && parseActionId(payload.subject ?? '')
+  const ended = endedId ? await findStoredAction(tx, endedId) : undefined
+  return ended?.issuerTag === issuerTag && ended.status !== 'D'
 }
 
 /** What became of the action itself is nothing for who announced it: it has told what there is to tell. */

@@ -7,11 +7,15 @@ export interface ReceivedAction {
   readonly payload: ActionTokenPayload
   readonly actionId: ActionId
   readonly issuerTag: IdTag
+  /** The registrable domain of the issuer. */
+  readonly issuerDomain: string
   /** What it passes on, when it is an announcement; of that too the signature is its issuer's. */
   readonly announced?: ReceivedAction | undefined
 }
 
-/** What became of an action at one tenant. `refused` is kept as deleted, and shown to nobody. */
+/** What became of an action at one tenant. `refused` is kept as deleted, and shown to nobody; of what is `blocked`, not taken
+ * from a `stranger` or `limited` nothing is kept. */
 export type ReceiveOutcome =
-  | { readonly kind: 'stored' | 'known' | 'blocked' }
+  | { readonly kind: 'stored' | 'known' | 'blocked' | 'stranger' }
+  | { readonly kind: 'limited'; readonly retryAfterSecs: number }
   | { readonly kind: 'refused'; readonly failure: Failure }

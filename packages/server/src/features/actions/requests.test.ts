@@ -67,6 +67,34 @@ eachDialect('requests', (open) => {
       ])
     })
 
+    test.each([
+      ['the one who asked', 'refused'],
+      ['the one who was asked', 'withdrawn'],
+    ])('ends at %s when it is %s without a subject', async (who) => {
+      const { alice, bob, ask, connections, settle, tick, forge, receive } = await start()
+      await ask()
+      tick()
+      const [ending, told] = who === 'the one who asked' ? [bob, alice] : [alice, bob]
+      const members = { type: 'CONN', subType: 'DEL', audienceTag: told.idTag }
+      expect(await receive(told.tenant, await forge(ending, members))).toEqual({ kind: 'stored' })
+      expect((await connections())[told === alice ? 0 : 1]).toBe('disconnected')
+      expect(await told.list({ status: ['C'] })).toEqual([])
+      await settle()
+    })
+
+    test.each([
+      ['before', 1, 'disconnected'],
+      ['in the same second as', 0, 'disconnected'],
+      ['after', -1, 'requested'],
+    ])('made %s an end without a subject is %s then', async (_, later, connection) => {
+      const { alice, bob, connections, forge, receive, clock } = await start()
+      await alice.create({ type: 'CONN', audienceTag: bob.idTag })
+      const at = Math.floor(clock.now() / 1000) + later
+      const end = { type: 'CONN', subType: 'DEL', audienceTag: alice.idTag, iat: at, createdAt: at }
+      await receive(alice.tenant, await forge(bob, end))
+      expect((await connections())[0]).toBe(connection)
+    })
+
     test('is not ended by the refusal of an earlier one that it crosses', async () => {
       const { alice, bob, ask, connections, settle } = await start()
       const first = await ask()

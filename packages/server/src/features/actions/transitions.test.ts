@@ -45,9 +45,9 @@ const persons = `
     guest            401    401     401      401    401    401    401     401    401   401
 
   a received one     update publish schedule cancel accept reject dismiss remove react stat
-    owner            403    403     403      403    409    409    A       403    A     403
+    owner            403    403     403      403    409    409    A       D      A     403
     issuer           403    403     403      403    403    403    A       403    403   403
-    stranger         403    403     403      403    403    403    A       403    403   403
+    stranger         404    404     404      404    404    404    404     404    404   403
 
   a new one          update publish schedule cancel accept reject dismiss remove react stat
     owner            403    403     403      403    409    409    A       D      N     403
@@ -55,7 +55,7 @@ const persons = `
     stranger         403    403     403      403    403    403    N       403    403   403
 
   a request          update publish schedule cancel accept reject dismiss remove react stat
-    owner            403    403     403      403    A      D      C       403    C     403
+    owner            403    403     403      403    A      D      C       D      C     403
     issuer           403    403     403      403    403    403    C       403    403   403
     stranger         404    404     404      404    404    404    404     404    404   403
     guest            401    401     401      401    401    401    401     401    401   401
@@ -97,8 +97,8 @@ const communities = `
   a request          update publish schedule cancel accept reject dismiss remove react stat
     issuer           403    403     403      403    403    403    C       403    C     403
     contributor      404    404     404      404    404    404    404     404    404   403
-    moderator        403    403     403      403    A      D      C       403    C     403
-    leader           403    403     403      403    A      D      C       403    C     403
+    moderator        403    403     403      403    A      D      C       D      C     403
+    leader           403    403     403      403    A      D      C       D      C     403
 `
 
 type Cells = Readonly<Record<string, string>>
@@ -233,6 +233,9 @@ async function make(lab: ActionLab, status: string, home: Actor, other: Actor): 
       return idOf(other.create({ ...post, audienceTag: home.idTag }))
     }
     case 'a new one': {
+      await lab.db.transact(other.tenant.tenantId, (tx) =>
+        changeRelation(tx, home.idTag, { isFollowing: true, at: 1 }),
+      )
       const parentId = await idOf(home.create({ ...post, audienceTag: other.idTag }))
       return idOf(other.create({ type: 'CMNT', parentId, content: { text: 'b' } }))
     }

@@ -39,9 +39,12 @@ async function storeOld(tx: Writer): Promise<void> {
   await insert('files', { ...file, ...times, ...copy })
   const attach = async (action_id: string, issuer_tag: string, fileIds: readonly FileId[]) => {
     const rest = { type: 'POST', status: 'A', visibility: 'P', created_at: 1, issued_at: 1 }
-    await insert('actions', { action_id, issuer_tag, ...rest })
+    await insert('actions', { action_id, issuer_tag, audience_tag: aliceTag, ...rest })
     for (const file_id of fileIds) await insert('action_attachments', { action_id, file_id })
   }
+  // Visitors read what a connection addressed to Alice, and what she wrote.
+  for (const id_tag of [bobTag, strangerTag])
+    await insert('relations', { id_tag, connection: 'connected', updated_at: 1 })
   await attach('a1', aliceTag, [attached])
   await attach('a2', bobTag, [copied, hidden])
   await attach('a3', strangerTag, [...own, copied])

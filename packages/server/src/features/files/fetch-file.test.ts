@@ -262,7 +262,8 @@ eachDialect('A file of another server', (open) => {
     await lab.putAction(alice, { ...attached, issuer: caraTag })
     await lab.putAction(alice, attached)
     expect((await shown()).status).toBe(404)
-    await lab.putAction(alice, { ...attached, issuer: bobTag })
+    await lab.relate(alice, bobTag, { connection: 'connected', at: 1 })
+    await lab.putAction(alice, { ...attached, issuer: bobTag, audienceTag: alice.idTag })
     expect((await shown()).body.toString()).toBe('hello')
   })
 

@@ -27,6 +27,7 @@ import {
   reserveUpload,
 } from './reserve-storage.ts'
 import { countFiles, useBlobs } from './storage-store.ts'
+import { isWanted } from './unfetched-file-store.ts'
 
 export interface FetchDeps extends ReserveDeps {
   readonly blobs: Pick<BlobStore, 'stage'>
@@ -69,6 +70,8 @@ export async function fetchAndTell(
 ): Promise<void> {
   const tried = { fileId: payload.fileId as FileId, ownerTag: payload.ownerTag as IdTag }
   const told = (outcome: FetchOutcome) => deps.onTried(context.tenantId, tried, outcome)
+  // What it came with may have been removed since.
+  if (!(await isWanted(deps.db.reader(context.tenantId), payload.fileId as FileId))) return
   try {
     await fetchFile(deps, payload, context)
   } catch (error) {

@@ -16,7 +16,7 @@ import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpo
 import { findUserData } from './file-list-store.ts'
 import { createdFileView, descriptorView } from './file-view.ts'
 import { parentFolder } from './parent-folder.ts'
-import { askForContent } from './queue-fetches.ts'
+import { askForAttachment, askForContent } from './queue-fetches.ts'
 import { type FileQuestion, getFile, getFileWithVariants } from './read-file.ts'
 import { serveFile } from './serve-file.ts'
 import { type UploadDeps, uploadFile } from './upload-file.ts'
@@ -68,7 +68,7 @@ function byteEndpoints(deps: FileEndpointDeps): Endpoint[] {
 function aboutEndpoints(deps: FileEndpointDeps): Endpoint[] {
   return [
     bind(getFileDescriptor, async ({ tenant, caller, params }) => {
-      const { file, variants } = await getFileWithVariants(deps, { tenant, caller, fileId: params.fileId })
+      const { file, variants } = await getOrAsk(deps, { tenant, caller, fileId: params.fileId })
       return descriptorView(file, variants)
     }),
     bind(getFileMetadata, async ({ tenant, caller, params: { fileId } }) => {
@@ -94,7 +94,7 @@ async function download(
   { variant, download: downloading, call }: DownloadOptions,
 ): Promise<ByteReply> {
   const { tenantId } = question.tenant
-  const found = await getFileWithVariants(deps, question)
+  const found = await getOrAsk(deps, question)
   if (found.file.isCopy && !found.file.content) await askForContent(deps, tenantId, found.file)
   const { headers } = call
   const served = await serveFile(deps, tenantId, {
@@ -112,6 +112,19 @@ async function download(
   if (variant !== 'tn' && variant !== 'ic' && !call.isHead) deps.noteRead(question)
   if (served.kind === 'elsewhere') return { status: 307, headers: served.headers }
   return { status: served.partial ? 206 : 200, headers: served.headers, body: served.open }
+}
+
+/** The file, which is fetched where it came with something from elsewhere and nobody has looked at it yet. */
+async function getOrAsk(
+  deps: FileEndpointDeps,
+  question: FileQuestion,
+): ReturnType<typeof getFileWithVariants> {
+  try {
+    return await getFileWithVariants(deps, question)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-FILE-NOTFOUND') await askForAttachment(deps, question)
+    throw error
+  }
 }
 
 /** A signed address takes no HEAD, and another origin no script without leave. Who has a token has come with it to us:

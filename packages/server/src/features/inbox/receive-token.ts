@@ -99,8 +99,13 @@ async function storeInTime(deps: ReceiveDeps, token: CheckedToken, concerned: re
   return { outcomes, rest: portions.flat() }
 }
 
-/** Nobody may learn that one of several receivers blocked the issuer, but the issuer learns when all did. */
+/** Nobody may learn that one of several receivers blocked the issuer or takes nothing from strangers, but the issuer learns
+ * when none has taken it. */
 function assertWanted(outcomes: readonly ReceiveOutcome[]): void {
-  if (outcomes.length > 0 && outcomes.every(({ kind }) => kind === 'blocked'))
+  if (outcomes.length > 0 && outcomes.every(({ kind }) => kind === 'blocked' || kind === 'stranger'))
     throw new Failure('E-AUTH-FORBIDDEN')
+  // What the others have taken already is not taken twice when it comes again.
+  for (const outcome of outcomes)
+    if (outcome.kind === 'limited')
+      throw new Failure('E-RATELIMIT', { retryAfterSecs: outcome.retryAfterSecs })
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
+import { registrableDomain } from '#features/identities/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { countQueued, JobVerdict } from '#infra/jobs/index.ts'
@@ -24,7 +25,7 @@ export async function storeToken(
   tenants: readonly Tenant[],
 ): Promise<ReceiveOutcome[]> {
   if (tenants.length === 0) return []
-  const received = receivedOf(token)
+  const received = await receivedOf(token)
   return await deps.db.transact(serverTenant, async (tx) => {
     const outcomes: ReceiveOutcome[] = []
     for (const tenant of tenants) {
@@ -34,9 +35,11 @@ export async function storeToken(
   })
 }
 
-function receivedOf({ text, payload, actionId, issuerTag, announced }: CheckedToken): ReceivedAction {
-  const received = { token: text, payload, actionId, issuerTag }
-  return announced ? { ...received, announced: receivedOf(announced) } : received
+async function receivedOf(token: CheckedToken): Promise<ReceivedAction> {
+  const { text, payload, actionId, issuerTag, announced } = token
+  const issuerDomain = await registrableDomain(issuerTag)
+  const received = { token: text, payload, actionId, issuerTag, issuerDomain }
+  return announced ? { ...received, announced: await receivedOf(announced) } : received
 }
 
 /** The texts of a token, to be kept until it is looked at again. */

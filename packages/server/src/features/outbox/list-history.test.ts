@@ -1,6 +1,7 @@
 import { type ActionId, historyLimits } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { listCountTokens } from '#features/actions/index.ts'
+import { changeRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
@@ -50,6 +51,9 @@ eachDialect('the history of a tenant', (open) => {
     const { actionId } = await post(alice, 'Deleted')
     await alice.remove(actionId)
     await post(alice, 'Short', { expiresAt: Math.floor(lab.clock.now() / 1000) + 60 })
+    await lab.db.transact(alice.tenant.tenantId, (tx) =>
+      changeRelation(tx, bob.idTag, { connection: 'connected', at: 1 }),
+    )
     await post(bob, 'By bob', { audienceTag: alice.idTag })
     await lab.settle()
     lab.tick(61)

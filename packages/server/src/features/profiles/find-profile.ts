@@ -62,6 +62,18 @@ export async function requestProfile(
   await deps.jobs.enqueue(tx.as(serverTenant), refreshProfileJob, { idTag }, { dedupKey: idTag })
 }
 
+/** Notes what an identity's document says, where nothing is known: a name for what it sent. Nobody is asked for it; that is
+ * done when somebody looks at the profile. */
+export async function noteIdentity(
+  { clock }: Pick<FindProfileDeps, 'clock'>,
+  tx: Writer,
+  identity: PublishedIdentity,
+): Promise<void> {
+  if (await findStoredProfile(tx, identity.idTag)) return
+  const profile = merge({ identity, stored: undefined, answer: 'none', now: nowSecs(clock) })
+  await putRemoteProfile(tx.as(serverTenant), { ...profile, refreshedAt: 0 })
+}
+
 /** Does the work of `refreshProfileJob`; does nothing when the profile was refreshed meanwhile. */
 export async function refreshProfile(deps: FindProfileDeps, idTag: IdTag): Promise<void> {
   const stored = await findStoredProfile(deps.db.reader(serverTenant), idTag)

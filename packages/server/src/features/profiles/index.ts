@@ -2,6 +2,7 @@ export {
   type FindProfileDeps,
   type FoundProfile,
   findProfile,
+  noteIdentity,
   refreshProfile,
   refreshProfileJob,
   requestProfile,

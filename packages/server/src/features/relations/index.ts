@@ -10,6 +10,7 @@ export {
   type Connection,
   connectionState,
   isBarred,
+  isStranger,
   noRelation,
   overruled,
   type Relation,

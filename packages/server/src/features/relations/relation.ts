@@ -1,4 +1,11 @@
-import type { CommunityRole, connectionStates, IdTag, ProfileStatus, relationships } from '@kith/protocol'
+import {
+  type CommunityRole,
+  type connectionStates,
+  type IdTag,
+  type ProfileStatus,
+  type relationships,
+  roleLevel,
+} from '@kith/protocol'
 
 /** How far two identities are on the way to a connection; who asked decides who may accept. */
 export type Connection = 'disconnected' | 'requested' | 'asked' | 'connected'
@@ -70,6 +77,14 @@ export function rankOf(relation: Relation): CommunityRole {
   if (relation.role !== undefined) return relation.role
   if (relation.connection === 'connected') return 'contributor'
   return relation.isFollower ? 'follower' : 'public'
+}
+
+/** Is it nobody whom a tenant of this type knows? A person knows whom it follows or is connected with, a community who
+ * contributes to it. */
+export function isStranger(type: 'person' | 'community', relation: Relation | undefined): boolean {
+  if (!relation) return true
+  if (type === 'community') return roleLevel(roleOf(relation)) < roleLevel('contributor')
+  return !relation.isFollowing && relation.connection !== 'connected'
 }
 
 /** Is it suspended or banned? */

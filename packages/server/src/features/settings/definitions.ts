@@ -78,6 +78,13 @@ export const definitions = {
     default: false,
     sentence: 'Take messages from identities that the tenant neither follows nor is connected with.',
   }),
+  'privacy.open_wall': define({
+    ...ofTenant,
+    type: Type.Boolean(),
+    default: false,
+    sentence:
+      'Take a POST, SHRE or REPOST addressed to the tenant from identities that it neither follows nor is connected with. Until they are connected the owner alone sees it.',
+  }),
   'file.image_format': define({
     ...ofTenant,
     type: Words(['webp', 'avif']),

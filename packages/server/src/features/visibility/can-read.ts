@@ -12,6 +12,10 @@ export interface ActionAudience {
   readonly visibility: Visibility
   /** The tenant that holds the action, or the server, blocks its issuer. */
   readonly isIssuerBlocked: boolean
+  /** The tenant is connected with its issuer, and does not block it. */
+  readonly isIssuerConnected?: boolean
+  /** The tenant shows it to everybody by a REPOST. */
+  readonly isReposted?: boolean
 }
 
 /** An action with the one it is within: `absent` when that is not held here. */
@@ -67,6 +71,10 @@ function hasTrait(trait: Trait, viewer: Viewer, action: BoundedAudience, of: 'ac
       return viewer.idTag !== undefined && it.subject === viewer.idTag
     case 'issuer-blocked':
       return it.isIssuerBlocked
+    case 'issuer-connected':
+      return it.isIssuerConnected === true
+    case 'reposted-by-tenant':
+      return it.isReposted === true
     case 'child':
       return action.within !== undefined
     case 'visible-like-root':

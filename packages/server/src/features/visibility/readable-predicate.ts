@@ -135,6 +135,13 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
         where relations.tenant_id in (${it('tenant_id')}, ${sql.lit(serverTenant)})
         and relations.id_tag = ${it('issuer_tag')} and relations.is_hushed = 1
         and relations.blocked = 1))`
+    case 'issuer-connected':
+      return sql<SqlBool>`exists (select 1 from relations where relations.tenant_id = ${it('tenant_id')}
+        and relations.id_tag = ${it('issuer_tag')} and relations.connection = 'connected' and relations.blocked = 0)`
+    case 'reposted-by-tenant':
+      return sql<SqlBool>`exists (select 1 from actions as shown where shown.tenant_id = ${it('tenant_id')}
+        and shown.issuer_tag = ${tenantTag} and shown.unique_key = 'REPOST ' || ${it('action_id')}
+        and shown.unique_key is not null and shown.status in ('A', 'C') and coalesce(shown.visibility, '') = 'P')`
     case 'child':
       return sql<SqlBool>`${it('within_id')} is not null`
     case 'visible-like-root':

@@ -21,6 +21,10 @@ export type Trait =
   | { readonly is: 'issued-by-tenant' | 'issued-by-viewer' | 'authored-by-viewer' }
   | { readonly is: 'addressed-to-tenant' | 'addressed-to-viewer' }
   | { readonly is: 'about-tenant' | 'about-viewer' }
+  /** The tenant is connected with its issuer, and does not block it. */
+  | { readonly is: 'issuer-connected' }
+  /** The tenant shows it to everybody by a REPOST. */
+  | { readonly is: 'reposted-by-tenant' }
   /** The tenant blocks its issuer, or the server does for all; never the tenant itself. */
   | { readonly is: 'issuer-blocked' }
   /** It is a comment, reaction or answer, and so never wider than the action it is within. */
@@ -77,13 +81,26 @@ function alone(of: 'action' | 'root') {
     all(visibleTo('V'), fact('identified')),
     all(visibleTo('F'), circle(fact('follows'))),
     all(visibleTo('C'), circle(fact('connected'))),
-    all(visibleTo(null), isSubject),
   )
+  /** Whoever visits a person reads of third parties there what friends addressed to that person, and what the person shows. */
+  const isOnPage = any(
+    fact('community'),
+    actsAsTenant,
+    issuedByTenant,
+    all(trait('addressed-to-tenant'), trait('issuer-connected')),
+    all(visibleTo('P'), trait('reposted-by-tenant')),
+  )
+  const isForViewer = any(isIssuer, isAddressed, all(visibleTo(null), isSubject))
   return {
     isIssuer,
     isAddressed,
     isUnblocked,
-    mayRead: all(isUnblocked, any(isOpen, isIssuer, isAddressed)),
+    issuedByTenant,
+    isOnPage,
+    isForViewer,
+    mayRead: all(isUnblocked, any(all(isOpen, isOnPage), isForViewer)),
+    /** The same, wherever it belongs. */
+    mayReadAnywhere: all(isUnblocked, any(isOpen, isForViewer)),
     isChild: trait('child'),
     isVisibleLikeRoot: trait('visible-like-root'),
   }
@@ -100,7 +117,14 @@ export const readRule: Rule = any(
     own.isUnblocked,
     any(
       own.isIssuer,
-      withRoot(all(root.mayRead, any(own.isVisibleLikeRoot, own.mayRead))),
+      withRoot(
+        all(
+          root.mayReadAnywhere,
+          any(own.isVisibleLikeRoot, own.mayReadAnywhere),
+          // What is said under a person's own belongs to that person.
+          any(root.issuedByTenant, own.isForViewer, own.isOnPage),
+        ),
+      ),
       // Without the root nobody can tell who its readers are.
       all(not(withRoot(all())), any(own.isAddressed, fact('acts-as-tenant'))),
     ),

@@ -113,6 +113,41 @@ describe('an action may be read by', () => {
       undefined,
       true,
     ],
+    ['P of a third party: the tenant', { issuerTag: carol }, owner, undefined, true],
+    ['P of a third party: no guest', { issuerTag: carol }, guest, undefined, false],
+    ['P of a third party: no friend of the tenant', { issuerTag: carol }, caller(bob), connected, false],
+    ['V of a third party: no visitor', { issuerTag: carol, visibility: 'V' }, caller(bob), connected, false],
+    ['P of a third party: its issuer', { issuerTag: carol }, caller(carol), undefined, true],
+    ['P of a third party: its audience', { issuerTag: carol, audience: [bob] }, caller(bob), undefined, true],
+    [
+      'P from a friend to the tenant: anyone',
+      { issuerTag: carol, audienceTag: alice, isIssuerConnected: true },
+      guest,
+      undefined,
+      true,
+    ],
+    [
+      'P from a stranger to the tenant: nobody else',
+      { issuerTag: carol, audienceTag: alice },
+      caller(bob),
+      connected,
+      false,
+    ],
+    [
+      'P from a friend to others: nobody else',
+      { issuerTag: carol, audienceTag: dora, isIssuerConnected: true },
+      guest,
+      undefined,
+      false,
+    ],
+    ['P that the tenant reposted: anyone', { issuerTag: carol, isReposted: true }, guest, undefined, true],
+    [
+      'V that the tenant reposted: nobody else',
+      { issuerTag: carol, isReposted: true, visibility: 'V' },
+      caller(bob),
+      connected,
+      false,
+    ],
     [
       'null to others: not the tenant',
       { issuerTag: carol, visibility: null, audienceTag: bob },
@@ -241,6 +276,15 @@ describe('an action may be read by', () => {
     ['narrower than its root: its audience', action(), { visibility: null, audienceTag: bob }, {}, true],
     ['under a hidden root: not its audience', action({ visibility: null }), { audienceTag: bob }, {}, false],
     ['under a hidden root: its issuer', action({ visibility: null }), { issuerTag: bob }, {}, true],
+    ['of a stranger under the tenant’s own: its readers', action(), { issuerTag: carol }, {}, true],
+    [
+      'of a stranger under a third party’s: nobody else',
+      action({ issuerTag: dora }),
+      { issuerTag: carol },
+      friend,
+      false,
+    ],
+    ['of the tenant under a third party’s: anyone', action({ issuerTag: dora }), {}, {}, true],
     ['without its root: not even if P', 'absent', { issuerTag: carol }, {}, false],
     ['without its root: its audience', 'absent', { audienceTag: bob }, {}, true],
     ['without its root: its issuer', 'absent', { issuerTag: bob }, {}, true],
@@ -298,6 +342,7 @@ const anyRelation = (idTag: IdTag): fc.Arbitrary<Relation> =>
     .map(({ status, ...bonds }) => ({ ...noRelation(idTag), ...bonds, ...withStatus(status), updatedAt: 1 }))
 const anyDecision = (idTag: IdTag): fc.Arbitrary<Relation> =>
   mostlyActive.map((status) => ({ ...noRelation(idTag), ...withStatus(status), updatedAt: 1 }))
+const nobody = { authorTag: undefined, audienceTag: undefined, audience: [] }
 const anyWho = fc.constantFrom('guest' as const, 'owner' as const, bob, carol, dora)
 const anyWorld: fc.Arbitrary<World> = fc
   .record({
@@ -306,9 +351,10 @@ const anyWorld: fc.Arbitrary<World> = fc
     decisions: fc.tuple(anyDecision(alice), anyDecision(carol), anyDecision(dora)),
     roots: fc.array(anyAudience, { minLength: 1, maxLength: 6 }),
     children: fc.array(fc.tuple(anyAudience, fc.nat({ max: 7 })), { maxLength: 10 }),
+    reposts: fc.array(fc.tuple(fc.nat({ max: 7 }), fc.boolean(), anyVisibility), { maxLength: 4 }),
     callers: fc.array(anyWho, { minLength: 1, maxLength: 5 }),
   })
-  .map(({ type, relations, decisions, roots, children, callers }) => {
+  .map(({ type, relations, decisions, roots, children, reposts, callers }) => {
     const inEffect = (idTag: IdTag) => {
       const own = relations.find((relation) => relation.idTag === idTag) ?? noRelation(idTag)
       return overruled(
@@ -322,6 +368,12 @@ const anyWorld: fc.Arbitrary<World> = fc
       if (who === 'owner') return caller(alice, 'leader', true)
       return caller(who, type === 'community' ? roleOf(inEffect(who)) : 'public')
     }
+    const shown = [...new Map(reposts.map((it) => [`${it[0]} ${it[1]}`, it])).values()].map(
+      ([at, isOfChild, visibility]) => ({
+        subject: `${isOfChild ? 'child' : 'root'}${at}`,
+        visibility,
+      }),
+    )
     const stored = (
       audience: Omit<ActionAudience, 'isIssuerBlocked'>,
       actionId: string,
@@ -329,6 +381,10 @@ const anyWorld: fc.Arbitrary<World> = fc
     ) => ({
       ...audience,
       isIssuerBlocked: isBlocked(audience.issuerTag),
+      isIssuerConnected: relations.some(
+        (it) => it.idTag === audience.issuerTag && it.connection === 'connected' && !it.isBlocked,
+      ),
+      isReposted: shown.some(({ subject, visibility }) => subject === actionId && visibility === 'P'),
       actionId,
       withinId,
     })
@@ -338,6 +394,7 @@ const anyWorld: fc.Arbitrary<World> = fc
       decisions,
       callers: callers.map(callerNamed),
       actions: [
+        ...shown.map((repost, at) => stored({ ...nobody, ...repost, issuerTag: alice }, `repost${at}`)),
         ...roots.map((root, at) => stored(root, `root${at}`)),
         ...children.map(([child, root], at) => stored(child, `child${at}`, `root${root}`)),
       ],
@@ -372,6 +429,7 @@ async function store(
           within_id: it.withinId ?? null,
           subject: it.subject ?? null,
           visibility: it.visibility,
+          unique_key: it.actionId.startsWith('repost') ? `REPOST ${it.subject}` : null,
           status: 'A',
           created_at: 1,
           issued_at: 1,

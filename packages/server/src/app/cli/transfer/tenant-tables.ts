@@ -46,6 +46,8 @@ export const stayingTables: readonly string[] = [
   'uploads',
   'bus_logs',
   'bus_events',
+  // Of today alone.
+  'stranger_rows',
   // Made anew from the actions.
   'action_texts',
 ]

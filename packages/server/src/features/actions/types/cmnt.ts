@@ -5,12 +5,12 @@ import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
-import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
+import { isForCommunity, listMembers } from '../community-members.ts'
 import { doesMention } from '../mentions.ts'
 import { listRecipients } from '../recipients.ts'
-import { assertNoStranger } from './strangers.ts'
+import { assertOnReadable } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
-import type { HookScene, TypeHooks } from './type-hooks.ts'
+import type { TypeHooks } from './type-hooks.ts'
 
 /** Comments: the root's issuer, or the community that was given the root, passes them on to the thread's readers, for nobody
  * else knows who they are. */
@@ -28,7 +28,7 @@ export const cmnt: TypeHooks = {
     const { action, tenant } = scene
     const { parentId = action.actionId, rootId: claimedRootId } = action
     const { parent, root, rootId } = await findThread(scene, { parentId, claimedRootId })
-    if (!parent && !root) await assertMayAddress(scene)
+    await assertOnReadable(scene, root ?? parent)
     return {
       rootId,
       withinId: rootId,
@@ -66,11 +66,4 @@ async function findAnswered(
   const isOpen = root.visibility === 'P' || root.visibility === 'V'
   if (!parent || !isOpen || parent.issuerTag === tenant.idTag) return undefined
   return (await findEffectiveRelation(reader, parent.issuerTag))?.isBlocked ? undefined : parent.issuerTag
-}
-
-/** A comment in a thread of which nothing is held here is a word to the tenant. */
-async function assertMayAddress(scene: HookScene): Promise<void> {
-  const { tx, tenant, action } = scene
-  if (tenant.type === 'community') await assertContributes(tx, action.issuerTag)
-  else await assertNoStranger(scene)
 }

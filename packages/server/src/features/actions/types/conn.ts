@@ -23,10 +23,12 @@ export const conn: TypeHooks = {
     if (body.audienceTag === tenant.idTag) throw invalid('/audienceTag', 'is yourself')
     if (!isEnd(body)) return {}
     await assertMayLeave(ports, tenant, body.audienceTag)
-    // So that the other side can tell which of its requests this was said of: they may cross.
-    const ended =
-      body.subject === undefined ? await findRequest(reader, body.audienceTag, tenant.idTag) : undefined
-    return ended ? { subject: ended.actionId } : {}
+    if (body.subject !== undefined) return {}
+    // So that the other side can tell which request this was said of: they may cross.
+    const ended = await findRequest(reader, body.audienceTag, tenant.idTag)
+    if (ended) return { subject: ended.actionId }
+    const withdrawn = body.audienceTag && (await findRequest(reader, tenant.idTag, body.audienceTag))
+    return withdrawn ? { x: { ...body.x, withdraws: withdrawn.actionId } } : {}
   },
   assertMayDelete: async (ports, tenant, action) => {
     if (!isEnd(action)) await assertMayLeave(ports, tenant, action.audienceTag)
@@ -110,14 +112,15 @@ async function disconnect(scene: HookScene): Promise<void> {
   if (counterpart) await setStatus(tx, counterpart.actionId, 'D')
 }
 
-/** Did the other side make this request without knowing of the end? An end names the request of which it was said; one
- * that names none, and comes from elsewhere, was said by somebody who knew of none. */
+/** Does this request stand although the other side ended what held? An end names the request of which it was said, or in
+ * `x.withdraws` that it takes back its issuer's own alone. One that says neither ends every request made until then. */
 async function isOutlived({ tx, tenant, action }: HookScene, request: StoredAction): Promise<boolean> {
   if (!isEnd(action)) return false
   const namedId = parseActionId(action.subject ?? '')
   const named = namedId && (await findStoredAction(tx, namedId))
   if (named?.issuerTag === action.audienceTag) return request.actionId !== namedId
-  return action.issuerTag !== tenant.idTag
+  if (action.issuerTag === tenant.idTag) return false
+  return action.x?.withdraws !== undefined || request.issuedAt > action.issuedAt
 }
 
 /** What held has ended, and the request that outlived it waits for an answer. */

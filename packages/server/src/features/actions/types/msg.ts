@@ -1,7 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
-import { assertNoStranger } from './strangers.ts'
 import { rootIdOf } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
@@ -22,11 +21,9 @@ export const msg: TypeHooks = {
       ...addressees(parent, tenant.idTag, body.audienceTag),
     }
   },
-  async admit(scene) {
-    const { tenant, action } = scene
+  async admit({ tenant, action }) {
     if (action.audienceTag !== tenant.idTag && !action.audience.includes(tenant.idTag))
       throw new Failure('E-AUTH-FORBIDDEN')
-    await assertNoStranger(scene)
     const withinId = action.rootId ?? action.parentId
     return { visibility: null, isMarked: true, ...(withinId ? { withinId } : {}) }
   },

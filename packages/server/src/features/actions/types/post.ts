@@ -1,4 +1,4 @@
-import { assertContributes, isForCommunity, listMembers } from '../community-members.ts'
+import { isForCommunity, listMembers } from '../community-members.ts'
 import { doesMention } from '../mentions.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
@@ -12,10 +12,7 @@ export const post: TypeHooks = {
 export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'listRelays'> {
   return {
     isAnnounced: true,
-    async admit({ tx, tenant, action }) {
-      if (isForCommunity(tenant, action)) await assertContributes(tx, action.issuerTag)
-      return { isMarked: doesMention(action.content, tenant.idTag) }
-    },
+    admit: async ({ tenant, action }) => ({ isMarked: doesMention(action.content, tenant.idTag) }),
     listRelays: async (reader, tenant, action) =>
       isForCommunity(tenant, action) ? await listMembers(reader, 'ever') : [],
   }

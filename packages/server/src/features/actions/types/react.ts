@@ -2,6 +2,7 @@ import type { ActionId } from '@kith/protocol'
 import { parseActionId } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
+import { assertOnReadable } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
@@ -17,7 +18,8 @@ export const react: TypeHooks = {
     const { action } = scene
     const parentId = parseActionId(action.subject ?? action.parentId ?? '')
     if (!parentId) throw new Failure('E-ACTION-NOTFOUND')
-    const { root, rootId } = await findThread(scene, { parentId, claimedRootId: undefined })
+    const { parent, root, rootId } = await findThread(scene, { parentId, claimedRootId: undefined })
+    await assertOnReadable(scene, parent && (root ?? parent))
     return { withinId: rootId, visibility: action.visibility ?? root?.visibility ?? null }
   },
   async listOthers(reader, _, { subject }) {

@@ -1,6 +1,6 @@
 import { parseActionId } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
-import { findStoredAction } from '../action-store.ts'
+import { findStoredAction, putOnPage } from '../action-store.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
 /** Showing another's public action to one's followers, and to its issuer, who counts it. */
@@ -15,6 +15,10 @@ export const repost: TypeHooks = {
     const original = await findSubject(tx, action.subject)
     if (original && original.visibility !== 'P') throw new Failure('E-AUTH-FORBIDDEN')
     return { isMarked: original?.issuerTag === tenant.idTag }
+  },
+  async onCreate({ tx, action }) {
+    const actionId = parseActionId(action.subject ?? '')
+    if (actionId) await putOnPage(tx, actionId)
   },
   async listOthers(reader, _, { subject }) {
     const original = await findSubject(reader, subject)

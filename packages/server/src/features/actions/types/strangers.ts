@@ -1,15 +1,59 @@
-import { findRelation } from '#features/relations/index.ts'
+import { applyStrangerRule, findActionType, findServerActionType, type IdTag } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
 import type { HookScene } from './type-hooks.ts'
 
-/** Messages, and comments that come out of nowhere, come from whom the tenant follows or is connected with, unless it takes
- * what strangers say (`privacy.open_messages`). */
-export async function assertNoStranger({
-  ports,
-  tx,
-  action,
-}: Pick<HookScene, 'ports' | 'tx' | 'action'>): Promise<void> {
-  const relation = await findRelation(tx, action.issuerTag)
-  const isKnown = relation?.isFollowing === true || relation?.connection === 'connected'
-  if (!isKnown && !(await ports.takesOpenMessages(tx))) throw new Failure('E-AUTH-FORBIDDEN')
+/** What the rule is asked about, of a token or of a body. */
+interface Said {
+  readonly type: string
+  readonly subType?: string | undefined
+  readonly audienceTag?: string | undefined
+  readonly audience?: readonly string[] | undefined
+}
+
+/** Does the tenant of the reader take this action from a stranger? What answers other actions is asked about once it is
+ * known whether those are held (`assertOnReadable`); an ending is always taken. */
+export async function isTakenFromStrangers(
+  ports: Pick<ActionPorts, 'isOpenToStrangers'>,
+  reader: Reader,
+  { tenant, action }: { readonly tenant: Tenant; readonly action: Said },
+): Promise<boolean> {
+  const rule = (findActionType(action.type) ?? findServerActionType(action.type))?.fromStrangers
+  if (rule === undefined || action.subType === endingSubType) return true
+  if (typeof rule === 'object' && rule.onReadable) return true
+  const verdict = applyStrangerRule(rule, { receiver: tenant.type, ...placeOf(tenant, action, false) })
+  if (verdict === 'taken' || verdict === 'refused') return verdict === 'taken'
+  return await ports.isOpenToStrangers(reader, verdict)
+}
+
+/** A stranger answers what the tenant holds and the stranger may read, and says nothing out of nowhere. `held`: what decides
+ * who reads there. */
+export async function assertOnReadable(
+  { ports, tx, tenant, action, isFromStranger }: HookScene,
+  held: StoredAction | undefined,
+): Promise<void> {
+  const rule = findActionType(action.type)?.fromStrangers
+  if (!isFromStranger || rule === undefined) return
+  const isOnReadable = held !== undefined && mayBeRead(held, action.issuerTag)
+  const verdict = applyStrangerRule(rule, {
+    receiver: tenant.type,
+    ...placeOf(tenant, action, isOnReadable),
+  })
+  if (verdict === 'taken') return
+  if (verdict === 'refused' || !(await ports.isOpenToStrangers(tx, verdict)))
+    throw new Failure('E-AUTH-FORBIDDEN')
+}
+
+/** As far as can be told here: who belongs to the followers and connections of a third party only that one knows. */
+function mayBeRead(held: StoredAction, idTag: IdTag): boolean {
+  if (held.status !== 'A' && held.status !== 'C') return false
+  const { visibility, issuerTag, audienceTag, audience, subject } = held
+  return visibility !== null || [issuerTag, audienceTag, subject, ...audience].includes(idTag)
+}
+
+function placeOf({ idTag }: Tenant, { audienceTag, audience = [] }: Said, isOnReadable: boolean) {
+  return { isAddressed: audienceTag === idTag || audience.includes(idTag), isOnReadable }
 }

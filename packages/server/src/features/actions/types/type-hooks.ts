@@ -36,6 +36,8 @@ export interface HookScene {
   readonly action: StoredAction
   /** Unix seconds. */
   readonly at: number
+  /** The tenant knows the issuer neither by a follow nor by a connection, in a community by its role; on admission only. */
+  readonly isFromStranger?: boolean
 }
 
 /** How an action is stored at a receiver. */

@@ -1,0 +1,35 @@
+/** The settings by which a tenant takes from strangers what it otherwise refuses. */
+export type StrangerSetting = 'privacy.open_messages' | 'privacy.open_wall'
+
+/** What a receiver takes of a type from a stranger: an identity that it neither follows nor is connected with; for a
+ * community one whose role is below `contributor`. What only names the receiver, as its subject for instance, is taken. */
+export type StrangerRule =
+  /** From strangers as from everybody. */
+  | 'taken'
+  /** As a request, which waits for an answer. */
+  | 'request'
+  | 'refused'
+  /** Refused where it is addressed to the receiver, unless this setting of it is on. */
+  | {
+      readonly persons: StrangerSetting | 'refused'
+      readonly communities: StrangerSetting | 'refused'
+      /** Taken on an action that the receiver holds and the stranger may read, addressed or not; elsewhere by the above. */
+      readonly onReadable?: true
+    }
+
+/** What a rule says of one action: `taken`, `refused`, or the setting that decides. Addressed is what names the receiver as
+ * `audienceTag` or in `audience`. */
+export function applyStrangerRule(
+  rule: StrangerRule,
+  action: {
+    readonly receiver: 'person' | 'community'
+    readonly isAddressed: boolean
+    /** It answers an action that the receiver holds. */
+    readonly isOnReadable: boolean
+  },
+): 'taken' | 'refused' | StrangerSetting {
+  if (rule === 'taken' || rule === 'request') return 'taken'
+  if (rule === 'refused') return 'refused'
+  if (rule.onReadable ? action.isOnReadable : !action.isAddressed) return 'taken'
+  return action.receiver === 'community' ? rule.communities : rule.persons
+}

@@ -1,0 +1,62 @@
+import type { IdTag } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
+import { endingSubType, type StoredAction } from './action.ts'
+import type { ActionPorts } from './action-ports.ts'
+import { findStoredAction } from './action-store.ts'
+import { isForCommunity, listMembers } from './community-members.ts'
+import { listPossibleHolders } from './recipients.ts'
+import { type SignedServerAction, sendServerAction, signServerAction } from './server-action.ts'
+
+/** What is passed on to others, as an announcement or as it came. */
+const passedOn: ReadonlySet<string> = new Set(['POST', 'SHRE', 'CMNT'])
+
+/** What the tenant says to those to whom it passed on what it now takes away; undefined where it tells nobody. Signs:
+ * never in a transaction. */
+export async function signRemoval(
+  ports: ActionPorts,
+  tenant: Tenant,
+  action: StoredAction,
+): Promise<SignedServerAction | undefined> {
+  if (!(await wasPassedOn(ports.db.reader(tenant.tenantId), tenant, action))) return undefined
+  const word = { type: 'ANNC', subType: endingSubType, subject: action.actionId } as const
+  return signServerAction(ports, tenant, word)
+}
+
+/** Queues it, in the transaction of the removal. */
+export async function tellRemoval(
+  ports: ActionPorts,
+  tx: Writer,
+  {
+    tenant,
+    action,
+    word,
+  }: { readonly tenant: Tenant; readonly action: StoredAction; readonly word: SignedServerAction },
+): Promise<void> {
+  const holders = await listHolders(tx, tenant, action)
+  const recipients = holders.filter((tag) => tag !== action.issuerTag && tag !== tenant.idTag)
+  await sendServerAction(ports, tx, { tenant, signed: word, recipients })
+}
+
+/** A community announces what was given to it, and whoever issued a root, or was given it, what is said under it. */
+async function wasPassedOn(reader: Reader, tenant: Tenant, action: StoredAction): Promise<boolean> {
+  if (!passedOn.has(action.type)) return false
+  if (isForCommunity(tenant, action)) return true
+  const root = await findRoot(reader, action)
+  if (!root) return false
+  return (action.type === 'CMNT' && root.issuerTag === tenant.idTag) || isForCommunity(tenant, root)
+}
+
+/** Who may hold it because of the tenant: members, former ones too, and the readers of the tenant's own thread. */
+async function listHolders(tx: Writer, tenant: Tenant, action: StoredAction): Promise<readonly IdTag[]> {
+  const members = tenant.type === 'community' ? await listMembers(tx, 'ever') : []
+  const root = await findRoot(tx, action)
+  if (root?.issuerTag !== tenant.idTag) return members
+  const parent = action.parentId && (await findStoredAction(tx, action.parentId))
+  const readers = await listPossibleHolders(tx, tenant, root)
+  return [...new Set([...readers, ...members, ...(parent ? [parent.issuerTag] : [])])]
+}
+
+async function findRoot(reader: Reader, { withinId }: StoredAction): Promise<StoredAction | undefined> {
+  return withinId === undefined ? undefined : findStoredAction(reader, withinId)
+}
