@@ -154,13 +154,14 @@ async function refuse(alice: Server, eve: Server): Promise<void> {
   await step('alice removes it', 'DELETE', comment, { token: aliceToken })
   const history = await request('GET', `${eve.url}/api/outbox?since=0`)
   const tokens = (history.data as unknown as { items: string[] }).items
-  strictEqual(tokens.length, 2, 'her post and her comment')
+  strictEqual(tokens.length, 1, 'her post; what is said under others’ is theirs to tell')
   for (const token of tokens) {
     const again = await request('POST', `${alice.url}/api/inbox`, { json: { token } })
-    say('eve’s server sends it once more', `POST ${alice.url}/api/inbox`, again.status, again.tookMs)
+    say('eve’s server sends her post once more', `POST ${alice.url}/api/inbox`, again.status, again.tookMs)
+    strictEqual(again.status, 403)
   }
   const gone = await request('GET', comment, { token: aliceToken })
-  say('it does not come back', `GET ${comment}`, gone.status, gone.tookMs)
+  say('the comment is gone', `GET ${comment}`, gone.status, gone.tookMs)
   strictEqual(gone.status, 404)
 }
 
