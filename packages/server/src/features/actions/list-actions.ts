@@ -91,15 +91,15 @@ async function noteRead(
 // As large as row numbers get in the index of words.
 const maxSeq = 2 ** 30 - 1
 
-/** The place that a cursor names. Row numbers stay inside: they tell how much the whole server writes. Where the action has
- * gone, or moved in time, its whole second is shown again rather than left out. */
+/** The place that a cursor names. Row numbers stay inside: they tell how much the whole server writes. Where its id names no
+ * action, or one that moved in time, its whole second is shown again rather than left out. */
 async function findPlace(reader: Reader, text: string, direction: 'asc' | 'desc'): Promise<ActionPlace> {
   const cursor = decodeCursor(text, sortName)
-  const actionId = typeof cursor?.id === 'string' ? parseActionId(cursor.id) : undefined
-  if (!actionId || !Number.isSafeInteger(cursor?.v))
+  if (!cursor || !Number.isSafeInteger(cursor.v))
     throw invalid('/query/cursor', 'is not a cursor of this list')
-  const createdAt = Number(cursor?.v)
-  const place = await findActionPlace(reader, actionId)
+  const createdAt = Number(cursor.v)
+  const actionId = parseActionId(String(cursor.id))
+  const place = actionId && (await findActionPlace(reader, actionId))
   if (place?.createdAt === createdAt) return place
   return { createdAt, seq: direction === 'desc' ? maxSeq : 0 }
 }
