@@ -168,12 +168,17 @@ describe('a server whose clock is wrong', () => {
     expect(await feedOf(alice)).toEqual(['What is the time?'])
   })
 
-  test('ten minutes ahead is not, and its people are told why', async () => {
-    const { network, alice, bob } = await start(10 * minuteMs)
+  test('ten minutes ahead is told so, and understood when its time has come', async () => {
+    const { network, clock, alice, bob } = await start(10 * minuteMs)
     await using _network = network
     const { actionId } = await post(network, bob, 'Too early', { visibility: null, audienceTag: alice.idTag })
     expect(await feedOf(alice)).toEqual([])
     const { data } = await bob.client.call(listDeliveries, { params: { actionId } })
-    expect(data).toMatchObject([{ state: 'stopped', lastError: 'HTTP 400' }])
+    expect(data).toMatchObject([{ state: 'retrying', lastError: 'HTTP 503' }])
+    for (let minute = 0; minute < 15; minute += 1) {
+      clock.advance(minuteMs)
+      await network.pass(minuteMs)
+    }
+    expect(await feedOf(alice)).toEqual(['Too early'])
   })
 })

@@ -14,6 +14,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { feedOf, follow, post } from './acts.ts'
 
+const hourMs = 3_600_000
+
 let network: TestNetwork
 beforeAll(async () => {
   network = await TestNetwork.start(2)
@@ -157,7 +159,7 @@ describe('a tenant of the server that it has', () => {
     await expect(network.server(0).signIn(alice.idTag)).rejects.toBeDefined()
     const { actionId: missed } = await post(network, bob, 'Missed')
     expect((await bob.client.call(listDeliveries, { params: { actionId: missed } })).data).toMatchObject([
-      { state: 'stopped', lastError: 'HTTP 404' },
+      { state: 'retrying', lastError: 'HTTP 503' },
     ])
     // The other server has decided nothing.
     await expect(visiting.call(listProfiles, { query: {} })).resolves.toBeDefined()
@@ -165,5 +167,9 @@ describe('a tenant of the server that it has', () => {
     const again = { ...alice, client: await network.server(0).as(alice.idTag) }
     expect((await again.client.call(getAction, { params: { actionId } })).data.status).toBe('A')
     await expect(alice.client.call(listActions, { query: {} })).rejects.toMatchObject({ status: 401 })
+    expect(await feedOf(again)).toEqual(['Public'])
+    await network.pass(hourMs, hourMs / 4)
+    const later = { ...alice, client: await network.server(0).as(alice.idTag) }
+    expect((await feedOf(later)).toSorted()).toEqual(['Missed', 'Public'])
   })
 })
