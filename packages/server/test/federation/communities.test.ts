@@ -331,11 +331,11 @@ describe('a community', () => {
     await network.settle()
     expect(await roleOf(lea, club, bob)).toBeUndefined()
     await bob.client.call(updateRelationship, leave)
-    await network.settle()
+    await network.pass(1000)
     // Bob's server could not know; the community has not let go.
     expect(await roleOf(bob, club, bob)).toBe('leader')
     await bob.client.call(updateRelationship, { ...leave, body: { relationship: 'connect' } })
-    await network.settle()
+    await network.pass(1000)
     const { data } = await bob.client.call(getProfile, { params: { idTag: club } })
     expect(data).toMatchObject({ connected: 'connected' })
   })

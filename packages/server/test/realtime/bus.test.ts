@@ -244,6 +244,8 @@ describe('the bus', () => {
       await asking.client.call(deleteAction, { params: { actionId } })
       const last = (await own.told('ACTION_STATUS')).at(-1)
       expect(last?.data).toEqual({ actionId, status: 'D' })
+      // Ended within the second in which it was made, which others are told in the next.
+      server.clock.advance(1000)
       await expect.poll(async () => (await theirs.told('ACTION_STATUS')).at(-1)?.data.status).toBe('D')
     })
 
@@ -310,6 +312,8 @@ describe('the bus', () => {
       await grantee.client.call(acceptAction, { params: { actionId: asked?.data.actionId } })
       expect((await theirs.told('FILE'))[0]?.data).toEqual({ ...params, status: 'A', event: 'shared' })
       await owner.client.call(deleteShare, { params: { ...params, shareId: String(share.id) } })
+      // Ended within the second in which it was made, which others are told in the next.
+      server.clock.advance(1000)
       await server.settle()
       expect((await theirs.told('FILE')).at(-1)?.data).toEqual({ ...params, status: 'D', event: 'unshared' })
       // Each is shown as it is found when it is told.
