@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -331,18 +331,21 @@ onSqlite('Uploading', (open) => {
   })
 
   test('keeps what a slow upload has set aside for as long as it lives', async () => {
-    const lab = await openLab({ maxStorageBytes: 1000 })
+    const lab = await openLab({ maxStorageBytes: 100_000 })
     const request = lab.begin('POST', '/api/files/default/a', {
       as: owner,
-      headers: { 'content-length': '1000' },
+      headers: { 'content-length': '100000' },
     })
     request.on('error', () => {})
-    request.write('hello')
+    request.flushHeaders()
     await untilReserved(lab)
     const [first] = await reservedUntil(lab)
-    for (let minute = 0; minute < 3; minute += 1) {
-      lab.clock.advance(60_000)
-      await until(async () => ((await reservedUntil(lab))[0] ?? 0) > lab.clock.now() / 1000)
+    for (let step = 1; step <= 9; step += 1) {
+      // As many as keep the connection.
+      request.write(Buffer.alloc(4000))
+      await until(async () => (await stagedBytes(lab)) >= step * 4000)
+      lab.clock.advance(20_000)
+      await until(async () => ((await reservedUntil(lab))[0] ?? 0) > lab.clock.now() / 1000 + 20)
       await endDeadUploads(lab.deps)
       expect(failureOf(await lab.upload('b', 'x'.repeat(10)))).toBe('507 E-QUOTA')
     }
@@ -359,6 +362,12 @@ async function reservedUntil({ db }: FilesLab): Promise<number[]> {
     .selectAll()
     .execute()
   return rows.map((row) => row.expires_at)
+}
+
+async function stagedBytes({ dir }: FilesLab): Promise<number> {
+  const staging = join(dir, 'blobs/staging')
+  const files = await Promise.all((await readdir(staging)).map((name) => stat(join(staging, name))))
+  return files.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** Waits for what the other end of a connection causes. */
