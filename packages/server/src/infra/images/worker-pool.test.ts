@@ -253,20 +253,27 @@ test('tenants take turns, however many pictures one has', async () => {
   await using desk = await ImageDesk.open({ maxWorkers: 1, maxWaiting: 6 })
   const stuck = desk.stuckOriginal('stuck.jpg')
   const order: string[] = []
-  const make = async (name: string, tenantId: number, picture = 'orientation-6.jpg') => {
-    const made = await desk.process(picture, { tenantId: tenantId as TenantId }).then(
+  const names = ['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b0', 'c0']
+  // Their folders are made before the first of them waits: that would mix them up.
+  const jobs = await Promise.all(
+    names.map((name) => {
+      const tenantId = { a: 1, b: 2, c: 3 }[name[0] ?? ''] as TenantId
+      return desk.job(name === 'a0' ? stuck.path : 'orientation-6.jpg', { tenantId })
+    }),
+  )
+  const make = async (name: string, at: number) => {
+    const made = await desk.images.process(jobs[at]!).then(
       () => '',
       (error: { code: string }) => ` ${error.code}`,
     )
     order.push(name + made)
   }
-  const first = make('a0', 1, stuck.path)
-  const others = [1, 2, 3, 4, 5, 6].map((number) => make(`a${number}`, 1))
+  const early = names.slice(0, 7).map(make)
   const reader = await stuck.opened()
-  others.push(make('b0', 2), make('c0', 3))
+  const late = names.slice(7).map((name, at) => make(name, at + 7))
   await stuck.replaceBy('orientation-6.jpg')
   process.kill(desk.pids[0]!, 'SIGKILL')
-  await Promise.all([first, ...others])
+  await Promise.all([...early, ...late])
   await reader.close()
   const [, , ...made] = order
   // Those who came last gave their places to the others.

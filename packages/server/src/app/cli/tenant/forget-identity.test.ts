@@ -144,6 +144,7 @@ test('every column that can name somebody is decided about', async () => {
     'comment_reads.reader_tag',
     'idempotency_keys.caller_tag',
     'storage_reservations.creator_tag',
+    'tombstones.issuer_tag',
   ]
   const ownOrServers = [
     'profiles.id_tag',
