@@ -107,8 +107,13 @@ describe('connections', () => {
 })
 
 describe('bodies that are being read', () => {
+  /** Half a body, after the server has read it: what else arrives at the same time might be taken in its place. */
   const from = async (site: HttpSite, ip: string, bytes: number) => {
-    const connection = await open(site, half(bytes, ip))
+    const accepted = once(site.server.server, 'connection')
+    const text = half(bytes, ip)
+    const connection = await open(site, text)
+    const [socket] = (await accepted) as [Socket]
+    await expect.poll(() => socket.bytesRead, patiently).toBe(text.length)
     return connection
   }
   const ask = async (site: HttpSite, ip: string, length = 3) => {
