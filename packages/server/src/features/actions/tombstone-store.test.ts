@@ -2,9 +2,15 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { serverTenant } from '#infra/db/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { tombstonesMigrations } from './actions-migrations.ts'
-import { isWithdrawn, putTombstone, sweepTombstones, type Withdrawal } from './tombstone-store.ts'
+import {
+  isWithdrawn,
+  putTombstone,
+  sweepTombstones,
+  type TombstoneTables,
+  type Withdrawal,
+} from './tombstone-store.ts'
 
 const monthSecs = 31 * 86_400
 const withdrawal = (n: number): Withdrawal => ({
@@ -12,6 +18,22 @@ const withdrawal = (n: number): Withdrawal => ({
   actionId: `a1~${String(n).padStart(43, 'A')}` as ActionId,
   type: 'POST',
 })
+
+/** As many as if each had been put, which takes minutes. */
+async function fill(tx: Writer, domain: string, from: number, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, at) => {
+    const { issuerTag, actionId, type } = withdrawal(from + at)
+    return {
+      tenant_id: tx.tenantId,
+      issuer_tag: issuerTag,
+      action_id: actionId,
+      type,
+      domain,
+      kept_until: monthSecs,
+    }
+  })
+  await tx.tables<TombstoneTables>().insertInto('tombstones').values(rows).execute()
+}
 
 eachDialect('what was withdrawn', (open) => {
   const start = () => open({ migrations: tombstonesMigrations, clock: new TestClock() })
@@ -33,14 +55,17 @@ eachDialect('what was withdrawn', (open) => {
   test('is remembered of a bounded number for each domain of others', async () => {
     const db = await start()
     const kept = await db.transact(serverTenant, async (tx) => {
+      for (let n = 0; n < 9_999; n += 1111) await fill(tx, 'flood.example', n, 1111)
       const answers: boolean[] = []
-      for (let n = 0; n < 10_001; n += 1)
-        answers.push(await putTombstone(tx, withdrawal(n), { domain: 'flood.example', now: 0 }))
-      answers.push(await putTombstone(tx, withdrawal(20_000), { domain: 'quiet.example', now: 0 }))
-      answers.push(await putTombstone(tx, withdrawal(20_001), { now: 0 }))
+      for (const [n, domain] of [
+        [20_000, 'flood.example'],
+        [20_001, 'flood.example'],
+        [20_002, 'quiet.example'],
+      ] as const)
+        answers.push(await putTombstone(tx, withdrawal(n), { domain, now: 0 }))
+      answers.push(await putTombstone(tx, withdrawal(20_003), { now: 0 }))
       return answers
     })
-    expect(kept.filter((isKept) => !isKept)).toHaveLength(1)
-    expect(kept.indexOf(false)).toBe(10_000)
-  }, 120_000)
+    expect(kept).toEqual([true, false, true, true])
+  })
 })

@@ -17,7 +17,7 @@ export interface Withdrawal {
   readonly type: string
 }
 
-interface TombstoneTables {
+export interface TombstoneTables {
   tombstones: {
     tenant_id: number
     issuer_tag: string
