@@ -196,7 +196,7 @@ describe('a thread held by others', () => {
     }
     const [inside = '', open = ''] = asked
     await bob.client.call(createAction, { body: { type: 'FLLW', audienceTag: alice.idTag, subType: 'DEL' } })
-    await network.settle()
+    await network.pass(1000)
     await comment(carol, inside, 'Between us')
     expect(await saidTo(bob, inside)).toEqual([])
     await alice.client.call(updateRelationship, {
