@@ -181,7 +181,7 @@ describe('a thread held by others', () => {
     const { actionId } = await post(network, alice, 'A garden')
     const asked = await comment(bob, actionId, 'Whose?')
     await bob.client.call(createAction, { body: { type: 'FLLW', audienceTag: alice.idTag, subType: 'DEL' } })
-    await network.settle()
+    await network.pass(1000)
     await comment(carol, asked, 'Hers')
     expect(await saidTo(bob, asked)).toEqual(['Hers'])
   })
