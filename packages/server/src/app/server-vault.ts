@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { findBaseTenant } from '#features/tenants/index.ts'
 import { type Config, ConfigError } from '#infra/config/index.ts'
-import { type Database, schemaMadeAt, serverTenant } from '#infra/db/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
 import {
   loadMasterKey,
   loadPresentMasterKey,
@@ -13,15 +13,14 @@ import {
 import type { Clock } from '#lib/clock.ts'
 
 /** The vault of this server. A database in which somebody lives needs the master key with which it was written: none is
- * made in its place, and another one is refused. So is a database that was made since `startedAt` (Unix seconds) beside a
+ * made in its place, and another one is refused. So is a database that was made just now (`isNew`) beside a
  * master key that a server has made before: the one that belongs to the key is missing. Throws a `ConfigError`. */
 export async function openServerVault(
   { masterKey: location }: Pick<Config, 'masterKey'>,
-  { db, clock, startedAt }: { readonly db: Database; readonly clock: Clock; readonly startedAt?: number },
+  { db, clock, isNew = false }: { readonly db: Database; readonly clock: Clock; readonly isNew?: boolean },
 ): Promise<Vault> {
   const reader = db.reader(serverTenant)
   const base = await findBaseTenant(reader)
-  const isNew = startedAt !== undefined && (await schemaMadeAt(reader)) >= startedAt
   if (isNew && !base) await assertNoOldKey(location)
   const masterKey = await (base ? loadPresentMasterKey(location) : loadMasterKey(location))
   const vault = openVault({ masterKey })

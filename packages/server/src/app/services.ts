@@ -22,7 +22,7 @@ import {
 import { type Mailer, openMailer } from '#infra/mail/index.ts'
 import { openPartialFiles, type PartialFiles } from '#infra/partials/index.ts'
 import { type Logger, type Metrics, openMetrics } from '#infra/telemetry/index.ts'
-import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
 import { finishRestore } from './finish-restore.ts'
 import { migrations } from './migrations.ts'
 import { openServerVault } from './server-vault.ts'
@@ -67,9 +67,12 @@ export async function openServices(
   await finishRestore(config.dataDir)
   const metrics = openMetrics()
   const url = config.database.url.reveal()
-  const startedAt = nowSecs(clock)
-  const db = await openDatabase({ url, migrations, clock, logger, metrics, hasBallast: true })
-  const vault = await openServerVault(config, { db, clock, startedAt }).catch(async (error) => {
+  let isNew = false
+  const onNew = () => {
+    isNew = true
+  }
+  const db = await openDatabase({ url, migrations, clock, logger, metrics, onNew, hasBallast: true })
+  const vault = await openServerVault(config, { db, clock, isNew }).catch(async (error) => {
     await db.close()
     throw error
   })

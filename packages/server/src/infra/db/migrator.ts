@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import type { Reader, Writer } from './database.ts'
+import type { Writer } from './database.ts'
 import { migrationLock } from './dialect.ts'
 import type { WriterHandle } from './handles.ts'
 import { type MigrationSchema, migrationSchema } from './migration-schema.ts'
@@ -22,19 +22,21 @@ export type TransactMigrations = (work: (tx: WriterHandle) => Promise<void>) => 
 
 /** Applies the migrations that the database has not seen, all or none, so that a failed upgrade leaves a database that
  * the old program still takes. Refuses a database that a newer program has changed, or whose migrations came in
- * another order. Any number of processes may do this at once. */
+ * another order. Any number of processes may do this at once. Answers whether the database had none before. */
 export async function migrate(
   transact: TransactMigrations,
   migrations: readonly Migration[],
   clock: Pick<Clock, 'now'>,
-): Promise<void> {
+): Promise<boolean> {
   assertDistinct(migrations)
+  let isNew = false
   await transact(async (tx) => {
     await lock(tx)
     await tx.command(
       `create table if not exists ${migrationTable} (position bigint primary key, id text not null, applied_at bigint not null)`,
     )
     const first = await countApplied(tx, migrations)
+    isNew = first === 0
     for (const [index, { id, up }] of migrations.slice(first).entries()) {
       await up(migrationSchema(tx))
       await tx
@@ -44,16 +46,7 @@ export async function migrate(
         .execute()
     }
   })
-}
-
-/** When the schema was made, Unix seconds. */
-export async function schemaMadeAt(reader: Reader): Promise<number> {
-  const { at } = await reader
-    .tables<MigrationTables>()
-    .selectFrom(migrationTable)
-    .select((row) => row.fn.min('applied_at').as('at'))
-    .executeTakeFirstOrThrow()
-  return Number(at)
+  return isNew
 }
 
 async function lock(tx: WriterHandle): Promise<void> {

@@ -15,6 +15,8 @@ export interface OpenDatabaseOptions {
   readonly migrations: readonly Migration[]
   /** Leaves the schema as it is, for those who only look; brought up to date when absent. */
   readonly schema?: 'as it is'
+  /** Called when the database had no schema before. */
+  readonly onNew?: () => void
   readonly clock?: Clock
   readonly logger?: DatabaseLogger
   readonly metrics?: DatabaseMetrics
@@ -36,7 +38,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     ? new SqliteDatabase(url.slice('sqlite:'.length), { limits, watch: { logger, metrics }, hasBallast })
     : new PostgresDatabase(await connectPools(options), limits, { logger, metrics })
   try {
-    if (options.schema === undefined) await database.migrate(migrations, clock)
+    if (options.schema === undefined && (await database.migrate(migrations, clock))) options.onNew?.()
     return database
   } catch (error) {
     await database.close()

@@ -80,7 +80,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {
+  migrate(migrations: readonly Migration[], clock: Clock): Promise<boolean> {
     const begin = 'begin isolation level read committed'
     const site = callSite(this.migrate)
     return migrate(

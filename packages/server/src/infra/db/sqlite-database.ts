@@ -75,7 +75,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {
+  migrate(migrations: readonly Migration[], clock: Clock): Promise<boolean> {
     return migrate((work) => this.#queue.add(serverTenant, work, unhurried), migrations, clock)
   }
 
