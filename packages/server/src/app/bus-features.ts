@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import type { ActionPorts } from '#features/actions/index.ts'
-import { actionNotice, type Bus, busRoute, openBus, sweepBus, sweepBusJob } from '#features/bus/index.ts'
+import { actionNotice, addBusSweep, type Bus, busRoute, openBus } from '#features/bus/index.ts'
 import type { FileObserver } from '#features/files/index.ts'
 import type { ProfileObserver } from '#features/profiles/index.ts'
 import { listBarred, listReceivers } from '#features/relations/index.ts'
@@ -12,15 +12,12 @@ import { openSockets, type Sockets } from '#infra/ws/index.ts'
 import { forgottenChannel, type IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 
-const dayMs = 86_400_000
-
 /** The bus, on which clients hear what happens. */
 export function openBusFeature(
   { db, clock, logger, jobs, nodeBus }: Services,
   { authenticator, settings }: IdentityFeatures,
 ): Bus {
-  jobs.handle(sweepBusJob, () => sweepBus({ db, clock }))
-  jobs.every(sweepBusJob, dayMs)
+  addBusSweep({ db, clock, jobs })
   const recall = (held: HeldCredential) => authenticator.recall(held)
   return openBus({ db, clock, logger, settings, recall, bus: nodeBus })
 }

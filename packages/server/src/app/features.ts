@@ -22,6 +22,7 @@ import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
 import { openProviders, registrationFinder, wireRegistration } from './registration-features.ts'
+import { addRowSweeps } from './row-sweeps.ts'
 import type { Services } from './services.ts'
 import { removeSetUpLink } from './set-up-link.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
@@ -48,6 +49,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
     bus.pass(tenantId, { kind: 'SESSION', event, sid, to: [callerTag] })
   const identity = openIdentityFeatures(services, { addresses, domainBlocks, onSession })
   const bus = openBusFeature(services, identity)
+  addRowSweeps(services)
   const files = openFileFeatures(services, identity, { addresses, bus })
   const ports = tellingActions(actionPorts(services, identity, files.fileShares), bus)
   const providers = openProviders(services, identity, addresses)

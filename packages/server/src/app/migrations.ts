@@ -1,5 +1,6 @@
 import { accountsMigrations } from '#features/accounts/index.ts'
 import {
+  actionSweepMigrations,
   actionsMigrations,
   attachmentIssuersMigrations,
   awaitedAttachmentsMigrations,
@@ -12,8 +13,8 @@ import {
   tombstonesMigrations,
   uniqueTimesMigrations,
 } from '#features/actions/index.ts'
-import { auditMigrations } from '#features/audit/index.ts'
-import { busMigrations } from '#features/bus/index.ts'
+import { auditAgeMigrations, auditMigrations } from '#features/audit/index.ts'
+import { busAgeMigrations, busMigrations } from '#features/bus/index.ts'
 import { collectionsMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import {
@@ -27,15 +28,29 @@ import {
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
 import { waitingTokensMigrations } from '#features/inbox/index.ts'
-import { profilesMigrations } from '#features/profiles/index.ts'
+import { profileSweepMigrations, profilesMigrations } from '#features/profiles/index.ts'
 import { pushMigrations } from '#features/push/index.ts'
-import { referencesMigrations } from '#features/references/index.ts'
-import { registrationMigrations } from '#features/registration/index.ts'
-import { leadersMigrations, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
+import { referenceEndsMigrations, referencesMigrations } from '#features/references/index.ts'
+import { registrationMigrations, restEndsMigrations } from '#features/registration/index.ts'
+import {
+  leadersMigrations,
+  relationEndsMigrations,
+  relationsMigrations,
+  standingMigrations,
+} from '#features/relations/index.ts'
+import {
+  homeSessionsMigrations,
+  sessionEndsMigrations,
+  sessionsMigrations,
+} from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { copySubjectsMigrations, givenOnMigrations, sharesMigrations } from '#features/shares/index.ts'
-import { qrApprovalMigrations, qrNetworksMigrations, signInMigrations } from '#features/sign-in/index.ts'
+import {
+  qrApprovalMigrations,
+  qrNetworksMigrations,
+  signInEndsMigrations,
+  signInMigrations,
+} from '#features/sign-in/index.ts'
 import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
@@ -91,4 +106,13 @@ export const migrations: readonly Migration[] = [
   ...revokedKeysMigrations,
   ...strangerRowsMigrations,
   ...pageMigrations,
+  ...auditAgeMigrations,
+  ...sessionEndsMigrations,
+  ...referenceEndsMigrations,
+  ...signInEndsMigrations,
+  ...restEndsMigrations,
+  ...busAgeMigrations,
+  ...relationEndsMigrations,
+  ...profileSweepMigrations,
+  ...actionSweepMigrations,
 ]

@@ -31,6 +31,7 @@ import {
   type ActionEvent,
   type ActionPorts,
   actionEndpoints,
+  actionSweepMigrations,
   actionsMigrations,
   attachmentIssuersMigrations,
   awaitedAttachmentsMigrations,
@@ -106,6 +107,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...attachmentIssuersMigrations,
   ...strangerRowsMigrations,
   ...pageMigrations,
+  ...actionSweepMigrations,
 ]
 
 interface Sent {

@@ -3,6 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import type { StoredAction } from './action.ts'
 import { listExpired } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { setStatus } from './action-store.ts'
@@ -10,19 +11,19 @@ import { announceAction } from './announce-action.ts'
 import { acceptUnasked } from './answer-action.ts'
 import { publishScheduled } from './change-draft.ts'
 import { countAction } from './count-actions.ts'
-import { sweepKeys } from './idempotency-store.ts'
 import {
   acceptLaterJob,
   admitLaterJob,
   announceLaterJob,
   publishLaterJob,
   sweepActionsJob,
+  sweepRemainsJob,
   tellCountsJob,
   withdrawSignedJob,
 } from './job-kinds.ts'
 import { admitWaiting } from './pending-action.ts'
-import { sweepViews } from './reader-store.ts'
-import { sweepStrangerRows } from './stranger-budget-store.ts'
+import { listUnanswered } from './remains-store.ts'
+import { sweepMemory, sweepRemains } from './sweep-memory.ts'
 import { tellCounts } from './tell-counts.ts'
 import { sweepTombstones } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
@@ -34,7 +35,8 @@ export interface ActionJobDeps extends ActionPorts {
 }
 
 const minuteMs = 60_000
-const daySecs = 86_400
+// As long as many take for a holiday, and a letter to be found after it.
+const requestSecs = 90 * 86_400
 // A transaction of this many is short enough for others to wait for.
 const perTransaction = 100
 
@@ -46,6 +48,8 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   jobs.handle(withdrawSignedJob, ({ issuerTag, ...key }, { signal }) =>
     withdrawSigned(deps, { ...key, issuerTag: issuerTag as IdTag }, signal),
   )
+  jobs.handle(sweepRemainsJob, () => sweepRemains(deps.db, nowSecs(deps.clock)))
+  jobs.every(sweepRemainsJob, 60 * minuteMs)
   const work = [
     [publishLaterJob, publishScheduled],
     [acceptLaterJob, acceptUnasked],
@@ -63,21 +67,25 @@ export function handleActionJobs(deps: ActionJobDeps): void {
 /** Ends actions whose time is over, and forgets keys and readers that are no longer needed. */
 async function sweepActions(deps: ActionJobDeps): Promise<void> {
   const now = nowSecs(deps.clock)
-  await deps.db.transact(serverTenant, async (tx) => {
-    await sweepKeys(tx, now)
-    await sweepViews(tx, Math.floor(now / daySecs))
-    await sweepStrangerRows(tx, Math.floor(now / daySecs))
-  })
+  await sweepMemory(deps.db, { now })
   while ((await forgetSome(deps, now)) === perTransaction);
-  while ((await expireSome(deps, now)) === perTransaction);
+  const reader = deps.db.reader(serverTenant)
+  const limit = perTransaction
+  while ((await endSome(deps, await listExpired(reader, now, limit), now)) === limit);
+  while (
+    (await endSome(deps, await listUnanswered(reader, { upTo: now - requestSecs, limit }), now)) === limit
+  );
 }
 
 function forgetSome({ db }: ActionJobDeps, now: number): Promise<number> {
   return db.transact(serverTenant, (tx) => sweepTombstones(tx, now, perTransaction))
 }
 
-async function expireSome(deps: ActionJobDeps, now: number): Promise<number> {
-  const expired = await listExpired(deps.db.reader(serverTenant), now, perTransaction)
+async function endSome(
+  deps: ActionJobDeps,
+  expired: readonly { readonly tenantId: TenantId; readonly action: StoredAction }[],
+  now: number,
+): Promise<number> {
   const tenants = new Map<TenantId, Tenant | undefined>()
   for (const { tenantId } of expired) tenants.set(tenantId, await deps.findTenantById(tenantId))
   await deps.db.transact(serverTenant, async (tx) => {

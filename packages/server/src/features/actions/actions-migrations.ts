@@ -1,4 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { isOver, isRequest, keptSince } from './remains-store.ts'
 import { createSearchIndex, fillSearchIndex } from './search-store.ts'
 
 // `status in ('A', 'C')` is what most lists show. Queries repeat the conditions of these indexes word for word.
@@ -131,6 +132,26 @@ export const callerMemoryMigrations: readonly Migration[] = [
       // They counted what there was, not what was shown.
       const deletion = 'delete from action_reads'
       await schema.run({ sqlite: deletion, postgres: deletion })
+    },
+  },
+]
+
+/** What sweeps find without reading the rest: what remains of deleted actions, requests, and who has read what. */
+export const actionSweepMigrations: readonly Migration[] = [
+  {
+    id: '1580_action_sweeps',
+    async up(schema) {
+      await schema.addColumn('actions', 'kept_since', 'integer null')
+      await schema.createIndex('actions_remains', 'actions', [`(${keptSince})`], { where: isOver })
+      await schema.createIndex('actions_requests', 'actions', ['issued_at'], { where: isRequest })
+      for (const table of ['action_attachments', 'action_tags'])
+        await schema.createIndex(`${table}_of`, table, ['tenant_id', 'action_id'])
+      await schema.addColumn('comment_reads', 'day', 'integer default 0')
+      await schema.run({
+        sqlite: `update comment_reads set day = cast(strftime('%s', 'now') as integer) / 86400`,
+        postgres: `update comment_reads set day = floor(extract(epoch from now()) / 86400)`,
+      })
+      await schema.createIndex('comment_reads_age', 'comment_reads', ['day'])
     },
   },
 ]

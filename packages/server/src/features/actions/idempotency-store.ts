@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ActionId, IdTag } from '@kith/protocol'
-import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 import { fromRow, toRow } from './action-row.ts'
 import type { ActionRow } from './action-tables.ts'
@@ -140,11 +140,16 @@ export async function findClaim(
   return { answer, actionId: row.action_id as ActionId, bodyHash: row.body_hash }
 }
 
-/** Forgets keys of all tenants that have had their day. */
-export async function sweepKeys(tx: Writer, now: number): Promise<void> {
-  await tx
-    .tables<IdempotencyTables>()
-    .deleteFrom('idempotency_keys')
-    .where('created_at', '<=', now - lifetimeSecs)
-    .execute()
+const deleteKeys = deletionOf({
+  table: 'idempotency_keys',
+  key: ['tenant_id', 'caller_tag', 'idempotency_key'],
+  time: 'created_at',
+})
+
+/** Forgets some keys of all tenants that have had their day; answers how many. */
+export function sweepKeys(
+  tx: Writer,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<number> {
+  return deleteKeys(tx, { upTo: now - lifetimeSecs, limit })
 }

@@ -5,6 +5,7 @@ export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
 export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
 export {
+  actionSweepMigrations,
   actionsMigrations,
   attachmentIssuersMigrations,
   awaitedAttachmentsMigrations,

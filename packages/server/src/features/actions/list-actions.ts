@@ -35,6 +35,7 @@ export interface ListRequest {
 
 const sortName = 'created'
 const defaultLimit = 20
+const daySecs = 86_400
 // As far as an offset reaches: counting what lies beyond would cost more than all pages before it.
 const maxCounted = maxActionOffset + 200
 
@@ -85,7 +86,9 @@ async function noteRead(
     type === 'CMNT' && parentId !== null ? [{ commentId, parentId }] : [],
   )
   const unread = await listUnread(reader, readerTag, comments)
-  if (unread.length > 0) await deps.db.transact(reader.tenantId, (tx) => putReads(tx, readerTag, unread))
+  const day = Math.floor(nowSecs(deps.clock) / daySecs)
+  if (unread.length > 0)
+    await deps.db.transact(reader.tenantId, (tx) => putReads(tx, { readerTag, day }, unread))
 }
 
 // As large as row numbers get in the index of words.

@@ -1,11 +1,11 @@
 import type { ActionId, IdTag } from '@kith/protocol'
-import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, statement, type Writer } from '#infra/db/index.ts'
 
 interface ReaderTables {
   actions: { tenant_id: number; action_id: string; comments: number; views: number }
   action_views: { tenant_id: number; action_id: string; reader: string; day: number }
   action_reads: { tenant_id: number; action_id: string; reader_tag: string; comments: number }
-  comment_reads: { tenant_id: number; comment_id: string; reader_tag: string }
+  comment_reads: { tenant_id: number; comment_id: string; reader_tag: string; day: number }
 }
 
 interface ViewValues {
@@ -50,10 +50,12 @@ export async function countView(
   return isNew
 }
 
-/** Forgets who read what before a day. */
-export async function sweepViews(tx: Writer, beforeDay: number): Promise<void> {
-  await tx.tables<ReaderTables>().deleteFrom('action_views').where('day', '<', beforeDay).execute()
-}
+/** NOTE: over all tenants: forgets who read what up to a day. */
+export const deleteViews = deletionOf({
+  table: 'action_views',
+  key: ['tenant_id', 'action_id', 'reader'],
+  time: 'day',
+})
 
 /** A comment that was shown, and the action it is on. */
 export interface ShownComment {
@@ -86,7 +88,7 @@ export async function listUnread(
 
 const insertRead = statement<
   ReaderTables,
-  { tenantId: number; commentId: string; readerTag: string },
+  { tenantId: number; commentId: string; readerTag: string; day: number },
   unknown
 >((tables, value) =>
   tables
@@ -95,6 +97,7 @@ const insertRead = statement<
       tenant_id: value('tenantId'),
       comment_id: value('commentId'),
       reader_tag: value('readerTag'),
+      day: value('day'),
     })
     .onConflict((conflict) => conflict.doNothing()),
 )
@@ -116,15 +119,15 @@ const addRead = statement<ReaderTables, { tenantId: number; actionId: string; re
       ),
 )
 
-/** Notes that the reader has read some comments, each once. */
+/** Notes that the reader has read some comments, each once. `day`: since 1970. */
 export async function putReads(
   tx: Writer,
-  readerTag: IdTag,
+  { readerTag, day }: { readonly readerTag: IdTag; readonly day: number },
   comments: readonly ShownComment[],
 ): Promise<void> {
   const { tenantId } = tx
   for (const { commentId, parentId } of comments) {
-    const isNew = (await tx.change(insertRead, { tenantId, commentId, readerTag })) > 0
+    const isNew = (await tx.change(insertRead, { tenantId, commentId, readerTag, day })) > 0
     if (isNew) await tx.change(addRead, { tenantId, actionId: parentId, readerTag })
   }
 }
@@ -150,5 +153,11 @@ export async function deleteReads(tx: Writer, { commentId, parentId }: ShownComm
     .deleteFrom('comment_reads')
     .where('tenant_id', '=', tx.tenantId)
     .where('comment_id', '=', commentId)
+    .execute()
+  await tables
+    .deleteFrom('action_reads')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', parentId)
+    .where('comments', '<=', 0)
     .execute()
 }

@@ -24,6 +24,7 @@ import { extraMembers } from './sign-action.ts'
 import { chargeStranger } from './stranger-budget.ts'
 import { isWordOnCounts, receiveCounts } from './tell-counts.ts'
 import { isTakenDirectly } from './thread-authority.ts'
+import { tooOld } from './token-age.ts'
 import { hooksOf } from './types/index.ts'
 import { isTakenFromStrangers } from './types/strangers.ts'
 import { isNewer } from './unique-key.ts'
@@ -46,6 +47,8 @@ export async function receiveAction(
   if (issuerTag === tenant.idTag || (await findStoredAction(tx, actionId))) return { kind: 'known' }
   const relation = await findEffectiveRelation(tx, issuerTag)
   if (relation?.isBlocked) return { kind: 'blocked' }
+  const failure = tooOld(received, nowSecs(ports.clock))
+  if (failure) return { kind: 'refused', failure }
   const isFromStranger = isStrangers(tenant, relation, via)
   const refusal = isFromStranger && (await refuseStranger(ports, tx, { tenant, received, relation }))
   if (refusal) return refusal

@@ -13,8 +13,8 @@ export interface ReceivedAction {
   readonly announced?: ReceivedAction | undefined
 }
 
-/** What became of an action at one tenant. `refused` is kept as deleted, and shown to nobody; of what is `blocked`, not taken
- * from a `stranger` or `limited` nothing is kept. */
+/** What became of an action at one tenant. `refused` is kept as deleted where it is not too old for that, and shown to
+ * nobody; of what is `blocked`, not taken from a `stranger` or `limited` nothing is kept. */
 export type ReceiveOutcome =
   | { readonly kind: 'stored' | 'known' | 'blocked' | 'stranger' }
   | { readonly kind: 'limited'; readonly retryAfterSecs: number }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, statement, type Writer } from '#infra/db/index.ts'
 
 interface StrangerRows {
   stranger_rows: {
@@ -77,7 +77,9 @@ export async function findStrangerRows(
   return { rows: row?.row_count ?? 0, bytes: row?.byte_count ?? 0 }
 }
 
-/** NOTE: over all tenants: forgets days that are over. */
-export async function sweepStrangerRows(tx: Writer, beforeDay: number): Promise<void> {
-  await tx.tables<StrangerRows>().deleteFrom('stranger_rows').where('day', '<', beforeDay).execute()
-}
+/** Deletes the counts of a day and of those before it. */
+export const deleteStrangerRows = deletionOf({
+  table: 'stranger_rows',
+  key: ['tenant_id', 'domain', 'day'],
+  time: 'day',
+})

@@ -7,6 +7,7 @@ import {
 } from '@kith/protocol'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import { endingSubType } from './action.ts'
+import { maxTokenAgeSecs } from './token-age.ts'
 
 // All of these take a handle of the server's own tenant: whoever is given the action later, here, must not be shown it.
 
@@ -28,8 +29,8 @@ export interface TombstoneTables {
   }
 }
 
-// Longer than tokens wait for a key (a day), than deliveries are tried (a week), and than history reaches (30 days).
-const keptSecs = 31 * 86_400
+// As long as what comes for the first time is taken.
+const keptSecs = maxTokenAgeSecs + 86_400
 // Anybody can name issuers under a domain of their own: beyond it a domain's deletions of what nobody here holds are not
 // remembered. A row has 200 bytes.
 export const maxPerDomain = 10_000

@@ -21,3 +21,11 @@ export const auditMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** The entries of all tenants by their age. */
+export const auditAgeMigrations: readonly Migration[] = [
+  {
+    id: '1500_audit_age',
+    up: (schema) => schema.createIndex('audit_log_age', 'audit_log', ['at_ms']),
+  },
+]

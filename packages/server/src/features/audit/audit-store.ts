@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { Reader, Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, type Writer } from '#infra/db/index.ts'
 import type { StoredAuditEntry } from './audit.ts'
 
 interface AuditTables {
@@ -30,14 +30,12 @@ export async function insertAuditEntry(tx: Writer, entry: StoredAuditEntry): Pro
     .execute()
 }
 
-export async function deleteAuditEntriesBefore(tx: Writer, atMs: number): Promise<void> {
-  await tx
-    .tables<AuditTables>()
-    .deleteFrom('audit_log')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('at_ms', '<', atMs)
-    .execute()
-}
+/** NOTE: over all tenants. */
+export const deleteOldEntries = deletionOf({
+  table: 'audit_log',
+  key: ['tenant_id', 'entry_id'],
+  time: 'at_ms',
+})
 
 export interface AuditPage {
   readonly fromMs: number

@@ -5,7 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
 import type { StoredAuditEntry } from './audit.ts'
 import { listAuditEntries } from './audit-store.ts'
-import { auditKeptMs } from './write-audit.ts'
+import { auditKeptMs } from './sweep-audit.ts'
 
 const sort = 'at'
 

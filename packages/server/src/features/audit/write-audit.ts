@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Writer } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { AuditEntry } from './audit.ts'
-import { deleteAuditEntriesBefore, insertAuditEntry } from './audit-store.ts'
-
-export const auditKeptMs = 180 * 24 * 3_600_000
+import { insertAuditEntry } from './audit-store.ts'
 
 /** Writes a line into the trail of the tenant of `tx`, in the transaction of what happened. */
 export async function audit(
@@ -13,6 +11,5 @@ export async function audit(
   entry: AuditEntry,
 ): Promise<void> {
   const atMs = clock.now()
-  await deleteAuditEntriesBefore(tx, atMs - auditKeptMs)
   await insertAuditEntry(tx, { ...entry, atMs, entryId: randomBytes(12).toString('base64url') })
 }

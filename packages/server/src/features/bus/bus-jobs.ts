@@ -1,33 +1,21 @@
 import { busWindow } from '@kith/protocol'
-import Type from 'typebox'
-import { type Database, serverTenant } from '#infra/db/index.ts'
-import { jobKind } from '#infra/jobs/index.ts'
+import { addSweep, type SweepDeps, sweepKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { deleteEventsBefore } from './event-log-store.ts'
+import { deleteEvents, deleteNumberedEvents } from './event-log-store.ts'
 
-/** Forgets events that nobody can ask for any more. */
-export const sweepBusJob = jobKind({
-  name: 'bus.sweep',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
-  concurrency: 1,
-  leaseMs: 120_000,
-  keepDoneMs: 0,
-})
+const hourMs = 3_600_000
+const daySecs = 86_400
 
-// Others write between portions of some milliseconds.
-const eventsAtOnce = 1000
+const sweepBusJob = sweepKind('bus.sweep')
 
-/** Does the work of `sweepBusJob`. */
-export async function sweepBus({
-  db,
-  clock,
-}: {
-  readonly db: Database
-  readonly clock: Clock
-}): Promise<void> {
-  const at = nowSecs(clock) - busWindow.seconds
-  const deletePortion = () =>
-    db.transact(serverTenant, (tx) => deleteEventsBefore(tx, { at, limit: eventsAtOnce }))
-  while ((await deletePortion()) === eventsAtOnce);
+/** Forgets events of all tenants that nobody can ask for any more. */
+export function addBusSweep({ clock, ...deps }: SweepDeps & { readonly clock: Clock }): void {
+  const upTo = () => nowSecs(clock) - busWindow.seconds - 1
+  addSweep(
+    deps,
+    { kind: sweepBusJob, periodMs: hourMs },
+    // No client has listened meanwhile, or it would have a number.
+    (tx, limit) => deleteEvents(tx, { upTo: upTo() - daySecs, limit }),
+    (tx, limit) => deleteNumberedEvents(tx, { upTo: upTo(), limit }),
+  )
 }

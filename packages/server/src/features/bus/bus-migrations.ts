@@ -27,3 +27,11 @@ export const busMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** The events of all tenants by their age. */
+export const busAgeMigrations: readonly Migration[] = [
+  {
+    id: '1550_bus_age',
+    up: (schema) => schema.createIndex('bus_events_age', 'bus_events', ['at']),
+  },
+]

@@ -1,6 +1,6 @@
 import { busWindow } from '@kith/protocol'
 import { sql } from 'kysely'
-import { forUpdate, type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import { deletionOf, forUpdate, type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { Notice } from './notice.ts'
 
 interface BusTables {
@@ -254,24 +254,13 @@ export async function listLogs(
   }))
 }
 
-/** NOTE: over all tenants: of the oldest `limit` events deletes those from before a time, but none that waits for its
- * number; answers how many. They are found by their ids, which rise with time: no index of times is kept for it. */
-export async function deleteEventsBefore(
-  tx: Writer,
-  { at, limit }: { readonly at: number; readonly limit: number },
-): Promise<number> {
-  const tables = tx.tables<BusTables>()
-  const oldest = tables
-    .selectFrom('bus_events')
-    .select(['event_id', 'at'])
-    .where('seq', 'is not', null)
-    .orderBy('event_id')
-    .limit(limit)
-  const { numDeletedRows } = await tables
-    .deleteFrom('bus_events')
-    .where('event_id', 'in', (ids) =>
-      ids.selectFrom(oldest.as('oldest')).select('event_id').where('at', '<', at),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
-}
+/** NOTE: over all tenants: forgets events up to a time, but none that waits for its number. */
+export const deleteNumberedEvents = deletionOf({
+  table: 'bus_events',
+  key: ['event_id'],
+  time: 'at',
+  where: 'seq is not null',
+})
+
+/** NOTE: over all tenants: the same with those that wait, and that nobody has asked for. */
+export const deleteEvents = deletionOf({ table: 'bus_events', key: ['event_id'], time: 'at' })

@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { Reader, Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, type Writer } from '#infra/db/index.ts'
 
 interface ReleasedTables {
   released_identities: { tenant_id: number; id_tag: string; registrar_tag: string | null; until: number }
@@ -68,7 +68,9 @@ export async function deleteReleased(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-/** Forgets the names of all providers that have rested. */
-export async function pruneReleased(tx: Writer, now: number): Promise<void> {
-  await tx.tables<ReleasedTables>().deleteFrom('released_identities').where('until', '<=', now).execute()
-}
+/** NOTE: over all tenants: forgets names that have rested. */
+export const pruneReleased = deletionOf({
+  table: 'released_identities',
+  key: ['tenant_id', 'id_tag'],
+  time: 'until',
+})

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { audit } from '#features/audit/index.ts'
 import { exhaustReferences } from '#features/references/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
-import { type Jobs, jobKind } from '#infra/jobs/index.ts'
+import { type Jobs, jobKind, sweep } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { seen } from './find-managed.ts'
 import { activeSecs, doubtSecs, type ManagedIdentity, secondLookSecs } from './managed-identity.ts'
@@ -46,7 +46,7 @@ export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> 
       if (hasEnded) await judge({ clock, jobs }, tx, { identity, sign })
     })
   }
-  await db.transact(serverTenant, (tx) => pruneReleased(tx, now))
+  await sweep(db, [(tx, limit) => pruneReleased(tx, { upTo: now, limit })])
 }
 
 async function judge(

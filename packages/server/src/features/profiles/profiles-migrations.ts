@@ -25,3 +25,14 @@ export const profilesMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Profiles of other servers by when a sweep looks at them again. */
+export const profileSweepMigrations: readonly Migration[] = [
+  {
+    id: '1570_profile_sweep',
+    async up(schema) {
+      await schema.addColumn('profiles', 'look_at', 'integer default 0')
+      await schema.createIndex('profiles_look', 'profiles', ['tenant_id', 'look_at'])
+    },
+  },
+]

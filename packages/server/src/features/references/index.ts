@@ -18,4 +18,5 @@ export {
   removeReferences,
 } from './reference-store.ts'
 export { type ReferencesDeps, referencesEndpoints } from './references-endpoints.ts'
-export { referencesMigrations } from './references-migrations.ts'
+export { referenceEndsMigrations, referencesMigrations } from './references-migrations.ts'
+export { addReferenceSweep } from './sweep-references.ts'

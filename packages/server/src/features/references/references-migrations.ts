@@ -1,4 +1,5 @@
 import type { Migration } from '#infra/db/index.ts'
+import { hasEnd, isUsedUp } from './reference-sweep-store.ts'
 
 export const referencesMigrations: readonly Migration[] = [
   {
@@ -24,6 +25,19 @@ export const referencesMigrations: readonly Migration[] = [
       )
       await schema.createIndex('refs_by_maker', 'refs', ['tenant_id', 'created_by', 'created_at'])
       await schema.createIndex('refs_by_resource', 'refs', ['tenant_id', 'resource_id'])
+    },
+  },
+]
+
+/** The references of all tenants that can be used no more, by when that was. */
+export const referenceEndsMigrations: readonly Migration[] = [
+  {
+    id: '1520_reference_ends',
+    async up(schema) {
+      // When a sweep found it used up, or its session in use after that.
+      await schema.addColumn('refs', 'used_up_at', 'integer null')
+      await schema.createIndex('refs_used_up', 'refs', ['used_up_at'], { where: isUsedUp })
+      await schema.createIndex('refs_expired', 'refs', ['expires_at'], { where: hasEnd })
     },
   },
 ]

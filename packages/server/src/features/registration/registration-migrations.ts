@@ -27,3 +27,11 @@ export const registrationMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Names that rest, by when they may be had again. */
+export const restEndsMigrations: readonly Migration[] = [
+  {
+    id: '1540_rest_ends',
+    up: (schema) => schema.createIndex('resting_names_by_end', 'resting_names', ['until']),
+  },
+]

@@ -1,7 +1,7 @@
 import type { HostedTenant } from '#features/tenants/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { deleteRestedNames, putRestingName } from './resting-name-store.ts'
+import { putRestingName } from './resting-name-store.ts'
 
 const restSecs = 30 * 24 * 3600
 
@@ -13,7 +13,6 @@ export async function restNames(
   { idTag, appDomain }: Pick<HostedTenant, 'idTag' | 'appDomain'>,
 ): Promise<void> {
   const now = nowSecs(clock)
-  await deleteRestedNames(tx, now)
   for (const name of [idTag, appDomain])
     if (name !== undefined) await putRestingName(tx, { name, until: now + restSecs })
 }

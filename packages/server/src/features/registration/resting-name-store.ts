@@ -1,4 +1,4 @@
-import { type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
 
 interface RestingTables {
   resting_names: { tenant_id: number; name: string; until: number }
@@ -18,15 +18,11 @@ export async function putRestingName(
     .execute()
 }
 
-export async function deleteRestedNames(tx: Writer, now: number): Promise<void> {
-  await tx
-    .as(serverTenant)
-    .tables<RestingTables>()
-    .deleteFrom('resting_names')
-    .where('tenant_id', '=', serverTenant)
-    .where('until', '<=', now)
-    .execute()
-}
+export const deleteRestedNames = deletionOf({
+  table: 'resting_names',
+  key: ['tenant_id', 'name'],
+  time: 'until',
+})
 
 export async function isResting(reader: Reader, name: string, now: number): Promise<boolean> {
   const row = await reader

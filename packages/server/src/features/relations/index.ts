@@ -34,4 +34,10 @@ export {
   listReceivers,
   removeRelation,
 } from './relation-store.ts'
-export { leadersMigrations, relationsMigrations, standingMigrations } from './relations-migrations.ts'
+export {
+  leadersMigrations,
+  relationEndsMigrations,
+  relationsMigrations,
+  standingMigrations,
+} from './relations-migrations.ts'
+export { addRelationSweep } from './sweep-relations.ts'

@@ -1,4 +1,5 @@
 import type { Migration } from '#infra/db/index.ts'
+import { hasEnded } from './relation-sweep-store.ts'
 
 export const relationsMigrations: readonly Migration[] = [
   {
@@ -61,6 +62,17 @@ export const leadersMigrations: readonly Migration[] = [
       await schema.createIndex('relations_leaders', 'relations', ['id_tag', 'tenant_id'], {
         where: "role = 'leader'",
       })
+    },
+  },
+]
+
+/** Relations that have ended, by when, and everybody's with one identity. */
+export const relationEndsMigrations: readonly Migration[] = [
+  {
+    id: '1560_relation_ends',
+    async up(schema) {
+      await schema.createIndex('relations_ended', 'relations', ['reached', 'updated_at'], { where: hasEnded })
+      await schema.createIndex('relations_by_identity', 'relations', ['id_tag'])
     },
   },
 ]

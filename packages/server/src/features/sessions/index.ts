@@ -24,7 +24,8 @@ export {
   type TokenLifetimes,
 } from './session.ts'
 export { findSession, hasSignedInFrom, listSessions } from './session-store.ts'
-export { homeSessionsMigrations, sessionsMigrations } from './sessions-migrations.ts'
+export { deleteSession, findLastUse } from './session-sweep-store.ts'
+export { homeSessionsMigrations, sessionEndsMigrations, sessionsMigrations } from './sessions-migrations.ts'
 export {
   changeSession,
   type Device,
@@ -34,3 +35,4 @@ export {
   revokeSessions,
   startSession,
 } from './start-session.ts'
+export { addSessionSweep } from './sweep-sessions.ts'

@@ -1,4 +1,5 @@
 import type { Migration } from '#infra/db/index.ts'
+import { hasEnd, isRevoked } from './session-sweep-store.ts'
 
 export const sessionsMigrations: readonly Migration[] = [
   {
@@ -44,6 +45,17 @@ export const homeSessionsMigrations: readonly Migration[] = [
     id: '1200_home_sessions',
     async up(schema) {
       await schema.addColumn('sessions', 'home_sid', 'text null')
+    },
+  },
+]
+
+/** The sessions of all tenants by their end. */
+export const sessionEndsMigrations: readonly Migration[] = [
+  {
+    id: '1510_session_ends',
+    async up(schema) {
+      await schema.createIndex('sessions_expired', 'sessions', ['expires_at'], { where: hasEnd })
+      await schema.createIndex('sessions_ended', 'sessions', ['revoked_at'], { where: isRevoked })
     },
   },
 ]

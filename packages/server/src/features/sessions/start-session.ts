@@ -42,7 +42,7 @@ export interface RevokeDeps {
   readonly authenticator: Pick<Authenticator, 'forget' | 'announce'>
 }
 
-const keptAfterEndSecs = 24 * 3600
+export const keptAfterEndSecs = 24 * 3600
 const maxUserAgentLength = 512
 
 /** Opens a session on the tenant of `tx`. Undefined when there was one with the given `sid` before. Fails when the tenant

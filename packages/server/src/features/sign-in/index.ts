@@ -6,4 +6,10 @@ export { handleForgottenPasswords } from './forgot-password.ts'
 export { hasWayIn } from './has-way-in.ts'
 export { replacePassword } from './replace-password.ts'
 export { type SignInDeps, signInEndpoints } from './sign-in-endpoints.ts'
-export { qrApprovalMigrations, qrNetworksMigrations, signInMigrations } from './sign-in-migrations.ts'
+export {
+  qrApprovalMigrations,
+  qrNetworksMigrations,
+  signInEndsMigrations,
+  signInMigrations,
+} from './sign-in-migrations.ts'
+export { addSignInSweep } from './sweep-sign-in.ts'

@@ -73,3 +73,15 @@ export const qrApprovalMigrations: readonly Migration[] = [
     up: (schema) => schema.addColumn('qr_sessions', 'approved_in', 'text null'),
   },
 ]
+
+/** What is left of sign-ins at all tenants, by its end. */
+export const signInEndsMigrations: readonly Migration[] = [
+  {
+    id: '1530_sign_in_ends',
+    async up(schema) {
+      await schema.createIndex('attempt_buckets_ended', 'attempt_buckets', ['full_until_ms'])
+      await schema.createIndex('qr_sessions_ended', 'qr_sessions', ['expires_at'])
+      await schema.createIndex('passkey_challenges_ended', 'passkey_challenges', ['expires_at'])
+    },
+  },
+]

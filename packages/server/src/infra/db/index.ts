@@ -1,3 +1,4 @@
+export { type AgedPortion, type AgedRows, deletionOf } from './aged-rows.ts'
 export { type ColumnShape, listAppliedMigrations, listTenantTables, type TableShape } from './catalogue.ts'
 export * from './database.ts'
 export { isUniqueViolation } from './database-errors.ts'
