@@ -15,7 +15,7 @@ import {
 } from '#features/actions/index.ts'
 import { auditAgeMigrations, auditMigrations } from '#features/audit/index.ts'
 import { busAgeMigrations, busMigrations } from '#features/bus/index.ts'
-import { collectionsMigrations } from '#features/collections/index.ts'
+import { collectionsMigrations, openedAgeMigrations } from '#features/collections/index.ts'
 import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
 import {
   attachedByOwnerMigrations,
@@ -115,4 +115,5 @@ export const migrations: readonly Migration[] = [
   ...relationEndsMigrations,
   ...profileSweepMigrations,
   ...actionSweepMigrations,
+  ...openedAgeMigrations,
 ]

@@ -195,6 +195,26 @@ eachDialect('a sweep of all tenants', (open) => {
     expect(await list('bus_events', 'notice')).toEqual(['"numbered"', '"waits"'])
   })
 
+  test('forgets what people opened 180 days ago, and nothing that they marked', async () => {
+    const { now, put, list, sweep } = await openLab(open)
+    const end = now - 180 * daySecs
+    const row = (item_id: string, more: Row = {}) => ({
+      tenant_id: 2,
+      id_tag: 'bob.example.com',
+      collection: 'RCNT',
+      item_id,
+      added_at: end,
+      ...more,
+    })
+    await put('collection_items', [
+      ...manyOf((index, tenant_id) => row(`x${index}`, { tenant_id })),
+      row('opened since', { added_at: end + 1 }),
+      row('marked', { collection: 'FAVR' }),
+    ])
+    await sweep()
+    expect(await list('collection_items', 'item_id')).toEqual(['marked', 'opened since'])
+  })
+
   test('forgets relations that have ended: a request after a day, a former follower after a year', async () => {
     const { now, put, list, sweep } = await openLab(open)
     const row = (id_tag: string, more: Row = {}) => ({
@@ -301,6 +321,7 @@ eachDialect('a sweep of all tenants', (open) => {
       'relations_ended',
       'profiles_look',
       'relations_by_identity',
+      'collection_items_opened',
       'bus_events_age',
       'bus_events_age',
     ])

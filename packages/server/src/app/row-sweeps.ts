@@ -1,4 +1,5 @@
 import { addAuditSweep } from '#features/audit/index.ts'
+import { addCollectionSweep } from '#features/collections/index.ts'
 import { addProfileSweep } from '#features/profiles/index.ts'
 import { addReferenceSweep } from '#features/references/index.ts'
 import { addNameSweep } from '#features/registration/index.ts'
@@ -17,4 +18,5 @@ export function addRowSweeps({ db, clock, jobs }: Pick<Services, 'db' | 'clock' 
   addNameSweep(deps)
   addRelationSweep(deps)
   addProfileSweep(deps)
+  addCollectionSweep(deps)
 }

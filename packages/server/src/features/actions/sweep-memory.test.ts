@@ -69,8 +69,8 @@ eachDialect('what is remembered of actions', (open) => {
     expect(await idsOf(alice)).toEqual([])
     for (const table of ['action_recipients', 'action_tags', 'action_attachments'])
       expect(await list(lab.db, table)).toEqual([])
-    const gone = { kind: 'refused', failure: expect.objectContaining({ code: 'E-GONE' }) }
-    for (const replayed of [token, end]) expect(await lab.receive(alice.tenant, replayed)).toEqual(gone)
+    const old = { kind: 'refused', failure: expect.objectContaining({ code: 'E-VALIDATION' }) }
+    for (const replayed of [token, end]) expect(await lab.receive(alice.tenant, replayed)).toEqual(old)
     expect(await idsOf(alice)).toEqual([])
   })
 

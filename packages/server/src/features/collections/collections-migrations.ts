@@ -1,4 +1,5 @@
 import type { Migration } from '#infra/db/index.ts'
+import { isOpened } from './collection-sweep-store.ts'
 
 export const collectionsMigrations: readonly Migration[] = [
   {
@@ -18,5 +19,14 @@ export const collectionsMigrations: readonly Migration[] = [
       ])
       await schema.createIndex('collection_items_by_item', 'collection_items', ['tenant_id', 'item_id'])
     },
+  },
+]
+
+/** Who has opened which file at all tenants, by time. */
+export const openedAgeMigrations: readonly Migration[] = [
+  {
+    id: '1590_opened_age',
+    up: (schema) =>
+      schema.createIndex('collection_items_opened', 'collection_items', ['added_at'], { where: isOpened }),
   },
 ]

@@ -51,6 +51,11 @@ export async function listTenantTables(reader: Reader): Promise<TableShape[]> {
   return sorted.filter((name) => names.includes(name)).map((name) => shapeOf(name, columns))
 }
 
+/** The names of all tables, sorted. */
+export async function listTableNames(reader: Reader): Promise<string[]> {
+  return [...new Set((await listColumns(reader)).map(({ table }) => table))].sort()
+}
+
 async function listColumns(reader: Reader): Promise<Column[]> {
   const rows = await reader
     .tables<Record<never, never>>()

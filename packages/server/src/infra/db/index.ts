@@ -1,5 +1,11 @@
 export { type AgedPortion, type AgedRows, deletionOf } from './aged-rows.ts'
-export { type ColumnShape, listAppliedMigrations, listTenantTables, type TableShape } from './catalogue.ts'
+export {
+  type ColumnShape,
+  listAppliedMigrations,
+  listTableNames,
+  listTenantTables,
+  type TableShape,
+} from './catalogue.ts'
 export * from './database.ts'
 export { isUniqueViolation } from './database-errors.ts'
 export { contains, forUpdate, forUpdateSkipLocked } from './dialect.ts'
