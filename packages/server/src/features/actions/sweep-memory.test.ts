@@ -187,6 +187,7 @@ eachDialect('what is remembered of actions', (open) => {
       'comment_reads_age',
       'idempotency_keys_age',
       'action_views_day',
+      'stranger_rows_day',
       'comment_reads_age',
       'actions_remains',
       'actions_by_parent',

@@ -12,7 +12,7 @@ import {
   type Withdrawal,
 } from './tombstone-store.ts'
 
-const monthSecs = 31 * 86_400
+const keptSecs = 181 * 86_400
 const withdrawal = (n: number): Withdrawal => ({
   issuerTag: 'a.example.com' as IdTag,
   actionId: `a1~${String(n).padStart(43, 'A')}` as ActionId,
@@ -29,7 +29,7 @@ async function fill(tx: Writer, domain: string, from: number, count: number): Pr
       action_id: actionId,
       type,
       domain,
-      kept_until: monthSecs,
+      kept_until: keptSecs,
     }
   })
   await tx.tables<TombstoneTables>().insertInto('tombstones').values(rows).execute()
@@ -38,7 +38,7 @@ async function fill(tx: Writer, domain: string, from: number, count: number): Pr
 eachDialect('what was withdrawn', (open) => {
   const start = () => open({ migrations: tombstonesMigrations, clock: new TestClock() })
 
-  test('is remembered by issuer, action and type, for a month after it was said last', async () => {
+  test('is remembered by issuer, action and type, for 181 days after it was said last', async () => {
     const db = await start()
     const reader = db.reader(serverTenant)
     for (const now of [0, 10])
@@ -47,8 +47,8 @@ eachDialect('what was withdrawn', (open) => {
     for (const other of [{ type: 'CMNT' }, { issuerTag: 'b.example.com' as IdTag }, withdrawal(2)])
       expect(await isWithdrawn(reader, { ...withdrawal(1), ...other })).toBe(false)
     const sweep = (now: number) => db.transact(serverTenant, (tx) => sweepTombstones(tx, now, 100))
-    expect(await sweep(monthSecs + 9)).toBe(0)
-    expect(await sweep(monthSecs + 10)).toBe(1)
+    expect(await sweep(keptSecs + 9)).toBe(0)
+    expect(await sweep(keptSecs + 10)).toBe(1)
     expect(await isWithdrawn(reader, withdrawal(1))).toBe(false)
   })
 
