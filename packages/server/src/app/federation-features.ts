@@ -21,6 +21,8 @@ import {
   findFreshInboxes,
   findStoredIdentity,
   registrableDomain,
+  sweepIdentitiesJob,
+  sweepIdentitiesPeriodMs,
 } from '#features/identities/index.ts'
 import {
   type HistoryDeps,
@@ -69,7 +71,9 @@ export function wireActions(
   const receiveDeps = wireInbox(services, identity, parts)
   wireOutbox(services, identity, { ...parts, receiveDeps })
   const { db, jobs, clock } = services
-  const { tenants } = identity
+  const { tenants, identities } = identity
+  jobs.handle(sweepIdentitiesJob, async () => void (await identities.sweep()))
+  jobs.every(sweepIdentitiesJob, sweepIdentitiesPeriodMs)
   handleActionJobs({ ...ports, jobs, findTenantById: tenants.findById })
   return [
     ...actionEndpoints(ports),

@@ -1,14 +1,17 @@
 import type { IdTag } from '@kith/protocol'
+import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { explainStatement, recordReader } from '#harness/recorded-statements.ts'
 import { newPublicKey } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { identitiesMigrations } from './identities-migrations.ts'
 import {
+  deleteExpired,
   findFreshInboxes,
   findStoredIdentity,
-  pruneIdentities,
+  findSurplusExpiry,
   putIdentity,
   type StoredIdentity,
 } from './identities-store.ts'
@@ -54,15 +57,56 @@ eachDialect('the identities store', (open) => {
 
   test('keeps no more rows than allowed, the freshest', async () => {
     const db = await open({ migrations: identitiesMigrations, clock: new TestClock() })
+    const reader = db.reader(serverTenant)
     const idTags = Array.from({ length: 10 }, (_, at) => `u${at}.example` as IdTag)
     await db.transact(serverTenant, async (tx) => {
       for (const [at, idTag] of idTags.entries()) await putIdentity(tx, stored(idTag, 100 + at))
     })
-    const prune = (expiredBefore: number, maxRows: number) =>
-      db.transact(serverTenant, (tx) => pruneIdentities(tx, { expiredBefore, maxRows }))
-    expect(await prune(102, 10)).toBe(3)
-    expect(await prune(0, 4)).toBe(3)
-    const left = await findFreshInboxes(db.reader(serverTenant), idTags, 0)
+    const sweep = (expiredBefore: number, limit: number) =>
+      db.transact(serverTenant, (tx) => deleteExpired(tx, { expiredBefore, limit }))
+    expect(await findSurplusExpiry(reader, 10)).toBeUndefined()
+    expect(await sweep(102, 2)).toBe(2)
+    expect(await sweep(102, 2)).toBe(1)
+    expect(await findSurplusExpiry(reader, 4)).toBe(105)
+    expect(await sweep(105, 100)).toBe(3)
+    const left = await findFreshInboxes(reader, idTags, 0)
     expect([...left.keys()].sort()).toEqual(['u6.example', 'u7.example', 'u8.example', 'u9.example'])
+    expect((await findFreshInboxes(reader, idTags, 107)).size).toBe(2)
+  })
+
+  test('looks inboxes up by name, whatever else is fresh', async () => {
+    const db = await open({ migrations: identitiesMigrations, clock: new TestClock() })
+    await fill(db)
+    const statements = new Map<string, readonly unknown[]>()
+    const reader = recordReader(db.reader(serverTenant), (text, values) => statements.set(text, values))
+    for (const count of [2, 3, 1000]) {
+      const wanted = Array.from({ length: count }, (_, at) => `u${at}.example` as IdTag)
+      expect((await findFreshInboxes(reader, wanted, 5)).size).toBe(count)
+    }
+    for (const [text, values] of statements) {
+      const plan = (await db.transact(serverTenant, (tx) => explainStatement(tx, text, values))).join()
+      expect(plan).not.toMatch(/identities_expiry/)
+      expect(plan).toMatch(
+        db.dialect === 'sqlite'
+          ? /SEARCH identities .*\(tenant_id=\? AND id_tag=\?\)/
+          : /Index Cond: \(\(tenant_id = .*\) AND \(id_tag = /,
+      )
+    }
   })
 })
+
+/** Many rows, all of them fresh. SQLite has no statistics of them, as where nobody has asked for any. */
+async function fill(db: Database): Promise<void> {
+  await db.transact(serverTenant, async (tx) => {
+    const tables = tx.tables() as Kysely<unknown>
+    const numbers =
+      db.dialect === 'sqlite'
+        ? sql`with recursive n(g) as (select 0 union all select g + 1 from n where g < 19999) select g from n`
+        : sql`select g from generate_series(0, 19999) as g`
+    await sql`insert into identities (tenant_id, id_tag, server, inbox_url, document, fetched_at, expires_at)
+      select 0, 'u' || g || '.example', 's', 'i', '{}', 0, 100 + g from (${numbers}) as numbers`.execute(
+      tables,
+    )
+    if (db.dialect === 'postgres') await sql`analyze`.execute(tables)
+  })
+}

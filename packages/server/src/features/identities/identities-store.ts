@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
-import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { sql } from 'kysely'
+import { isListed, type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { Identity, PublishedIdentity } from './identity.ts'
 import { withKeys } from './identity-key.ts'
 
@@ -72,50 +73,78 @@ export async function deleteIdentity(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-// Below the number of values that either database takes in one statement.
-const tagsPerQuery = 1000
+/** NOTE: each name is looked up by the key. An index on `expires_at` would be walked through all that is fresh on the
+ * whole server, so the comparison must not be one that it could serve. */
+const selectInboxes = statement<
+  IdentityTables,
+  { tenantId: number; idTags: string; freshAt: number },
+  { id_tag: string; inbox_url: string }
+>((tables, value, dialect) =>
+  tables
+    .selectFrom('identities')
+    .select(['id_tag', 'inbox_url'])
+    .where('tenant_id', '=', value('tenantId'))
+    .where(isListed(dialect, 'id_tag', value('idTags')))
+    .where(sql<number>`expires_at + 0`, '>', value('freshAt')),
+)
 
-/** The inboxes of those of these identities that were looked up and have not expired. */
+/** The inboxes of those of these identities that were looked up and are fresh at a time, in Unix seconds; 0 for all that
+ * are kept. */
 export async function findFreshInboxes(
   reader: Reader,
   idTags: readonly IdTag[],
-  now: number,
+  freshAt: number,
 ): Promise<Map<IdTag, string>> {
-  const inboxes = new Map<IdTag, string>()
-  for (let from = 0; from < idTags.length; from += tagsPerQuery) {
-    const rows = await reader
-      .tables<IdentityTables>()
-      .selectFrom('identities')
-      .select(['id_tag', 'inbox_url'])
-      .where('tenant_id', '=', reader.tenantId)
-      .where('id_tag', 'in', idTags.slice(from, from + tagsPerQuery))
-      .where('expires_at', '>', now)
-      .execute()
-    for (const row of rows) inboxes.set(row.id_tag as IdTag, row.inbox_url)
-  }
-  return inboxes
+  if (idTags.length === 0) return new Map()
+  const { tenantId } = reader
+  const rows = await reader.run(selectInboxes, { tenantId, idTags: JSON.stringify(idTags), freshAt })
+  return new Map(rows.map((row) => [row.id_tag as IdTag, row.inbox_url]))
 }
 
-/** Removes what expired before `expiredBefore`, and the next to expire beyond `maxRows`. Answers how many went. */
-export async function pruneIdentities(
-  tx: Writer,
-  { expiredBefore, maxRows }: { expiredBefore: number; maxRows: number },
-): Promise<number> {
-  const tables = tx.tables<IdentityTables>()
-  const surplus = await tables
+const selectSurplus = statement<
+  IdentityTables,
+  { tenantId: number; maxRows: number },
+  { expires_at: number }
+>((tables, value) =>
+  tables
     .selectFrom('identities')
     .select('expires_at')
-    .where('tenant_id', '=', tx.tenantId)
+    .where('tenant_id', '=', value('tenantId'))
     .orderBy('expires_at', 'desc')
-    .offset(maxRows)
-    .limit(1)
-    .executeTakeFirst()
-  const result = await tables
+    .offset(value('maxRows'))
+    .limit(1),
+)
+
+/** When the freshest of those that are too many expires; undefined when no more than `maxRows` are stored. */
+export async function findSurplusExpiry(reader: Reader, maxRows: number): Promise<number | undefined> {
+  return (await reader.first(selectSurplus, { tenantId: reader.tenantId, maxRows }))?.expires_at
+}
+
+const deleteSome = statement<
+  IdentityTables,
+  { tenantId: number; expiredBefore: number; limit: number },
+  unknown
+>((tables, value) =>
+  tables
     .deleteFrom('identities')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('expires_at', '<=', Math.max(expiredBefore, surplus?.expires_at ?? 0))
-    .executeTakeFirst()
-  return Number(result.numDeletedRows)
+    .where('tenant_id', '=', value('tenantId'))
+    .where('id_tag', 'in', (eb) =>
+      eb
+        .selectFrom('identities')
+        .select('id_tag')
+        .where('tenant_id', '=', value('tenantId'))
+        .where('expires_at', '<=', value('expiredBefore'))
+        .orderBy('expires_at')
+        .limit(value('limit')),
+    ),
+)
+
+/** Removes some of what expires up to a time, the oldest first. Answers how many went. */
+export async function deleteExpired(
+  tx: Writer,
+  portion: { readonly expiredBefore: number; readonly limit: number },
+): Promise<number> {
+  return await tx.change(deleteSome, { tenantId: tx.tenantId, ...portion })
 }
 
 function fromRow(row: IdentityRow): StoredIdentity {

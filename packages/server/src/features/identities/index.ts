@@ -11,3 +11,4 @@ export {
   openIdentities,
   type ResolveOptions,
 } from './open-identities.ts'
+export { sweepIdentitiesJob, sweepIdentitiesPeriodMs } from './sweep-identities.ts'

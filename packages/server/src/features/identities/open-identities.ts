@@ -4,9 +4,10 @@ import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { type Discovered, Discovery, type DiscoveryDeps, type InboxWord } from './discovery.ts'
 import {
+  deleteExpired,
   deleteIdentity,
   findStoredIdentity,
-  pruneIdentities,
+  findSurplusExpiry,
   putIdentity,
   type StoredIdentity,
 } from './identities-store.ts'
@@ -38,7 +39,7 @@ export interface Identities {
   resolve(idTag: IdTag, options?: ResolveOptions): Promise<ResolvedIdentity>
   /** For who does not answer where it was found: asks again where it lives, each hour at most. */
   renew(idTag: IdTag, options?: Pick<ResolveOptions, 'asker'>): Promise<ResolvedIdentity>
-  /** Removes what has been expired for long; to be called now and then. */
+  /** Removes what has been expired for long, and what is stored beyond the bound, in portions; answers how many went. */
   sweep(): Promise<number>
 }
 
@@ -62,6 +63,8 @@ const maxInMemory = 5000
 const maxFailures = 5000
 const maxRefreshes = 5000
 const maxStored = 500_000
+// A transaction of this many is short enough for others to wait for.
+const rowsPerSweep = 500
 
 interface Remembered {
   readonly stored: StoredIdentity
@@ -72,6 +75,9 @@ interface Failed {
   readonly outcome: Exclude<ResolvedIdentity, { kind: 'found' }>
   readonly untilMs: number
 }
+
+// Portions of a sweep need no view of the whole table.
+const readCommitted = { isolation: 'read-committed' } as const
 
 const unknown = { kind: 'unknown' } as const
 const gone = { kind: 'unknown', isGone: true } as const
@@ -126,11 +132,17 @@ class IdentityCache implements Identities {
     return this.#askOnce(idTag, async () => stored, asker)
   }
 
-  sweep(): Promise<number> {
-    const expiredBefore = nowSecs(this.#deps.clock) - staleSecs
-    return this.#deps.db.transact(serverTenant, (tx) =>
-      pruneIdentities(tx, { expiredBefore, maxRows: maxStored }),
-    )
+  async sweep(): Promise<number> {
+    const { db, clock } = this.#deps
+    const surplus = await findSurplusExpiry(db.reader(serverTenant), maxStored)
+    const expiredBefore = Math.max(nowSecs(clock) - staleSecs, surplus ?? 0)
+    let swept = 0
+    for (;;) {
+      const portion = { expiredBefore, limit: rowsPerSweep }
+      const deleted = await db.transact(serverTenant, (tx) => deleteExpired(tx, portion), readCommitted)
+      swept += deleted
+      if (deleted < rowsPerSweep) return swept
+    }
   }
 
   async #lookUp(idTag: IdTag, asker: Asker): Promise<ResolvedIdentity> {

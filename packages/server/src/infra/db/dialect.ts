@@ -56,6 +56,14 @@ export function forUpdate<Query extends { forUpdate(): Query }>(dialect: Dialect
   return dialect === 'postgres' ? query.forUpdate() : query
 }
 
+/** Is the column's text among those of a JSON array? One bound value, however many they are, so that a statement with it
+ * can be prepared. Both databases look each of them up in an index on the column. */
+export function isListed(dialect: Dialect, column: string, json: Expression<string>): Expression<SqlBool> {
+  return dialect === 'postgres'
+    ? sql<SqlBool>`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`
+    : sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${json}))`
+}
+
 /** Does the column contain `text`, upper and lower case of ASCII letters alike? Wildcards in `text` mean themselves. */
 export function contains(dialect: Dialect, column: string, text: string): Expression<SqlBool> {
   const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`

@@ -8,7 +8,7 @@ export {
 } from './catalogue.ts'
 export * from './database.ts'
 export { isUniqueViolation } from './database-errors.ts'
-export { contains, forUpdate, forUpdateSkipLocked } from './dialect.ts'
+export { contains, forUpdate, forUpdateSkipLocked, isListed } from './dialect.ts'
 export { type FolderHolder, type FolderLock, lockFolder } from './folder-lock.ts'
 export { type KeysetOrder, type KeysetRequest, keysetPage } from './keyset-page.ts'
 export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migration-schema.ts'
