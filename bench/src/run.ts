@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Figure } from './measure.ts'
 import { table } from './report.ts'
+import { fanOut100k } from './scenarios/fan-out-100k.ts'
 import { fanOut1000 } from './scenarios/fan-out-1000.ts'
 import { feedScale } from './scenarios/feed-scale.ts'
 import { folders } from './scenarios/folders.ts'
@@ -30,6 +31,7 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   inbox,
   fanOut,
   fanOut1000,
+  fanOut100k,
   storm,
   feedScale,
   folders,

@@ -146,16 +146,25 @@ export const DeliveryView = Type.Object({
 })
 export type DeliveryView = Static<typeof DeliveryView>
 
+/** How far into the deliveries of an action an offset reaches; `total` stops there too. */
+export const maxDeliveryOffset = 100_000
+
 export const listDeliveries = contract({
   name: 'listDeliveries',
   method: 'GET',
   path: '/api/actions/{actionId}/deliveries',
   tag,
   summary: 'How far an action’s delivery to other servers has come, or that of its deletion',
+  description:
+    'What goes to many servers is handed out in portions: as long as some are to come, the last entry has the server `unknown` and no recipients.',
   auth: 'required',
   scope: 'read:actions',
   params,
-  reply: { kind: 'data', status: 200, schema: Type.Array(DeliveryView) },
+  query: Type.Object({
+    limit: pageQuery.limit,
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: maxDeliveryOffset })),
+  }),
+  reply: { kind: 'list', status: 200, schema: DeliveryView },
   errors: ['E-ACTION-NOTFOUND'],
 })
 

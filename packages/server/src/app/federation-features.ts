@@ -7,6 +7,7 @@ import {
   findConcerned,
   findSendable,
   findStoredAction,
+  findToldCounts,
   getSentId,
   handleActionJobs,
   listCountTokens,
@@ -33,13 +34,20 @@ import {
   receiveLocally,
   requestHistory,
 } from '#features/inbox/index.ts'
-import { handleOutboxJobs, listHistory, outboxEndpoints, queueDeliveries } from '#features/outbox/index.ts'
+import {
+  handleOutboxJobs,
+  listHistory,
+  outboxEndpoints,
+  type SendDeps,
+  sendOut,
+} from '#features/outbox/index.ts'
 import { findStoredProfile, noteIdentity, requestProfile } from '#features/profiles/index.ts'
 import {
   findEffectiveRelation,
   findRelation,
   isLastLeader,
   isStranger,
+  listCircle,
   roleOf,
 } from '#features/relations/index.ts'
 import { mintProxyToken } from '#features/sessions/index.ts'
@@ -47,7 +55,7 @@ import { findTenantByIdTag, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
-import { listGroups, listJobs } from '#infra/jobs/index.ts'
+import { countJobs, listGroups, listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { Addresses } from './addresses.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
@@ -84,10 +92,22 @@ export function wireActions(
       listGroups,
       listJobs,
       listCountTokens: (tenant, actionIds) => listCountTokens(ports, tenant, actionIds),
+      countJobs,
       ownServer: () => new URL(addresses.serverUrl(services.config.baseIdTag)).host,
       getSentId: (request) => getSentId(ports, request),
     }),
   ]
+}
+
+/** What it takes to queue deliveries. */
+function sendDeps({ jobs, clock }: Services): SendDeps {
+  return {
+    jobs,
+    findLocal: listHosted,
+    listCircle,
+    findInboxes: (tx: Writer, idTags: readonly IdTag[], known: 'fresh' | 'ever') =>
+      findFreshInboxes(tx.as(serverTenant), idTags, known === 'fresh' ? nowSecs(clock) : 0),
+  }
 }
 
 /** What the actions need of everything else. */
@@ -97,12 +117,7 @@ export function actionPorts(
   fileShares: FileShares,
 ): ActionPorts {
   const { db, clock, jobs, signingKeys } = services
-  const queueDeps = {
-    jobs,
-    findLocal: listHosted,
-    findInboxes: (tx: Writer, idTags: readonly IdTag[]) =>
-      findFreshInboxes(tx.as(serverTenant), idTags, nowSecs(clock)),
-  }
+  const sending = sendDeps(services)
   return {
     db,
     clock,
@@ -114,7 +129,7 @@ export function actionPorts(
       const found = await tenants.find(idTag)
       return found?.suspendedAt === undefined ? found : undefined
     },
-    deliver: (tx, outgoing) => queueDeliveries(queueDeps, tx, outgoing),
+    deliver: (tx, { audience, ...outgoing }) => sendOut(sending, tx, { ...outgoing, ...audience }),
     fetchAttachments: (tx, received) => queueFetches(services, tx, received),
     onCounted: () => {},
     onStored: (tx, event) => react(services, authenticator, tx, event),
@@ -295,8 +310,8 @@ function wireOutbox(
   const { db, clock, jobs, egress, metrics } = services
   const isShunned = shunnedBy(services, domainBlocks)
   handleOutboxJobs(jobs, {
+    ...sendDeps(services),
     db,
-    jobs,
     clock,
     egress,
     metrics,
@@ -315,6 +330,10 @@ function wireOutbox(
       const resolved = await identities.renew(recipient, { asker })
       if (resolved.kind !== 'found' || resolved.identity.isInboxUnsure) return undefined
       return resolved.identity.inboxUrl
+    },
+    async findCountsToken(reader: Reader, countsOf: ActionId) {
+      const action = await findStoredAction(reader, countsOf)
+      return action?.status === 'A' ? await findToldCounts(reader, countsOf) : undefined
     },
     async receiveLocally(delivery, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))

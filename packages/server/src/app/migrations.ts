@@ -28,6 +28,7 @@ import {
 import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
 import { waitingTokensMigrations } from '#features/inbox/index.ts'
+import { fanOutMigrations } from '#features/outbox/index.ts'
 import { profileSweepMigrations, profilesMigrations } from '#features/profiles/index.ts'
 import { pushMigrations } from '#features/push/index.ts'
 import { referenceEndsMigrations, referencesMigrations } from '#features/references/index.ts'
@@ -54,7 +55,7 @@ import {
 import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
 import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
-import { jobsMigrations } from '#infra/jobs/index.ts'
+import { finishedKeysMigrations, jobsMigrations } from '#infra/jobs/index.ts'
 import { keysMigrations, revokedKeysMigrations } from '#infra/keys/index.ts'
 
 /** Every migration of the program, in the order in which they are applied. New ones go to the end. */
@@ -116,4 +117,6 @@ export const migrations: readonly Migration[] = [
   ...profileSweepMigrations,
   ...actionSweepMigrations,
   ...openedAgeMigrations,
+  ...finishedKeysMigrations,
+  ...fanOutMigrations,
 ]

@@ -60,6 +60,7 @@ import {
   findEffectiveRelation,
   findRelation,
   isLastLeader,
+  listCircle,
   relationsMigrations,
   roleOf,
   standingMigrations,
@@ -172,8 +173,13 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
     },
     isOpenToStrangers: async (_, setting) => settings.open.has(setting),
     findHosted: (idTag) => tenants.find(idTag),
-    deliver: async (tx, { actionId, recipients }) => {
-      tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
+    deliver: async (tx, { actionId, issuerTag, audience: { named, circle }, leftOut = [] }) => {
+      const members = circle ? await listCircle(tx, circle, { after: '', limit: 1000 }) : { idTags: [] }
+      const recipients = [...named, ...members.idTags].filter(
+        (idTag) => idTag !== issuerTag && !leftOut.includes(idTag),
+      )
+      if (recipients.length > 0)
+        tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
     fetchAttachments: async (_, { attachments }) => attachments.filter((fileId) => missingFiles.has(fileId)),
     onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),

@@ -15,6 +15,7 @@ import {
   acceptLaterJob,
   admitLaterJob,
   announceLaterJob,
+  passOnCountsJob,
   publishLaterJob,
   sweepActionsJob,
   sweepRemainsJob,
@@ -24,7 +25,7 @@ import {
 import { admitWaiting } from './pending-action.ts'
 import { listUnanswered } from './remains-store.ts'
 import { sweepMemory, sweepRemains } from './sweep-memory.ts'
-import { tellCounts } from './tell-counts.ts'
+import { passOnCounts, tellCounts } from './tell-counts.ts'
 import { sweepTombstones } from './tombstone-store.ts'
 import { hooksOf } from './types/index.ts'
 import { withdrawSigned } from './withdraw-signed.ts'
@@ -62,6 +63,14 @@ export function handleActionJobs(deps: ActionJobDeps): void {
       const tenant = await findTenantById(tenantId)
       if (tenant) await run(deps, tenant, actionId as ActionId)
     })
+  handlePassedCounts(deps)
+}
+
+function handlePassedCounts(deps: ActionJobDeps): void {
+  deps.jobs.handle(passOnCountsJob, async ({ actionId, passedId }, { tenantId }) => {
+    const tenant = await deps.findTenantById(tenantId)
+    if (tenant) await passOnCounts(deps, tenant, { actionId: actionId as ActionId, passedId })
+  })
 }
 
 /** Ends actions whose time is over, and forgets keys and readers that are no longer needed. */

@@ -13,6 +13,7 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { StoredAction } from './action.ts'
+import type { Audience } from './audience.ts'
 
 /** What happened to an action at one tenant. `changed`: accepted, or no longer new. */
 export interface ActionEvent {
@@ -61,15 +62,21 @@ export interface ActionPorts {
   readonly keys: Pick<SigningKeys, 'sign'>
   readonly jobs: Pick<Jobs, 'enqueue'>
   readonly fileShares: FileShares
-  /** Queues an action's token for its recipients, in the transaction. */
+  /** Queues an action's token for its recipients, in the transaction; for many of them it goes on in portions. */
   deliver(
     tx: Writer,
     outgoing: {
       readonly actionId: ActionId
       readonly issuerTag: IdTag
-      readonly recipients: readonly IdTag[]
+      readonly audience: Audience
+      /** Who has it already. */
+      readonly leftOut?: readonly IdTag[]
+      /** Where it is the word on the counts of an action. */
+      readonly countsOf?: ActionId
       /** Unix seconds; at once when absent. */
       readonly notBefore?: number
+      /** The word that something has ended waits for nothing else of its issuer. */
+      readonly isEnding?: boolean
     },
   ): Promise<void>
   /** Queues the attachments of an action from elsewhere to be fetched, from its issuer or from whoever passed it on; those

@@ -3,11 +3,12 @@ import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import type { StoredAction } from './action.ts'
+import { endingSubType, type StoredAction } from './action.ts'
 import { hasTombstone, settleChildren } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findNewest, findRival, findStoredAction, setStatus } from './action-store.ts'
 import { announceComment, announceLater } from './announce-action.ts'
+import { nobody } from './audience.ts'
 import { countAction } from './count-actions.ts'
 import { dropUnvouched } from './drop-unvouched.ts'
 import { isWithdrawn } from './tombstone-store.ts'
@@ -90,9 +91,10 @@ export async function relay(
   tx: Writer,
   { tenant, about, sent }: Record<'about' | 'sent', StoredAction> & { readonly tenant: Tenant },
 ): Promise<void> {
-  const readers = (await hooksOf(about.type).listRelays?.(tx, tenant, about)) ?? []
-  const recipients = readers.filter((idTag) => idTag !== sent.issuerTag)
+  const audience = (await hooksOf(about.type).findRelays?.(tx, tenant, about)) ?? nobody
+  const { actionId, subType, issuerTag: sender } = sent
   // In one order with what the tenant itself says: an end must not overtake what it ends.
   const { idTag: issuerTag } = tenant
-  if (recipients.length > 0) await ports.deliver(tx, { actionId: sent.actionId, issuerTag, recipients })
+  const isEnding = subType === endingSubType
+  await ports.deliver(tx, { actionId, issuerTag, audience, leftOut: [sender], isEnding })
 }

@@ -1,4 +1,4 @@
-import type { ActionId, IdTag } from '@kith/protocol'
+import type { ActionId } from '@kith/protocol'
 import { findRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
@@ -6,7 +6,8 @@ import type { StoredAction } from './action.ts'
 import { hashOfToken } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction } from './action-store.ts'
-import { isForCommunity, listMembers } from './community-members.ts'
+import { type Audience, nobody } from './audience.ts'
+import { isForCommunity, membersWhoRead } from './community-members.ts'
 import { announceLaterJob } from './job-kinds.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
 import { decidesOn } from './thread-authority.ts'
@@ -46,13 +47,12 @@ export async function announceAction(ports: ActionPorts, tenant: Tenant, actionI
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     if ((await findStoredAction(tx, actionId))?.status !== 'A') return
-    const readers = await listReaders(tx, tenant, action)
-    const recipients = readers.filter((tag) => tag !== action.issuerTag)
-    await sendServerAction(ports, tx, { tenant, signed, recipients })
+    const audience = await findReaders(tx, tenant, action)
+    await sendServerAction(ports, tx, { tenant, signed, audience, leftOut: [action.issuerTag] })
   })
 }
 
-async function listReaders(reader: Reader, tenant: Tenant, action: StoredAction): Promise<readonly IdTag[]> {
-  if (isForCommunity(tenant, action) && action.type !== 'CMNT') return listMembers(reader, action.visibility)
-  return (await hooksOf(action.type).listRelays?.(reader, tenant, action)) ?? []
+async function findReaders(reader: Reader, tenant: Tenant, action: StoredAction): Promise<Audience> {
+  if (isForCommunity(tenant, action) && action.type !== 'CMNT') return membersWhoRead(action.visibility)
+  return (await hooksOf(action.type).findRelays?.(reader, tenant, action)) ?? nobody
 }

@@ -1,8 +1,7 @@
-import type { IdTag, Visibility } from '@kith/protocol'
-import { listAudience } from '#features/relations/index.ts'
+import type { Visibility } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Reader } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
+import { type Audience, nobody } from './audience.ts'
 
 /** Did somebody give this action to the community? */
 export function isForCommunity(
@@ -13,16 +12,11 @@ export function isForCommunity(
   return action.audienceTag === idTag || action.audience.includes(idTag)
 }
 
-/** Who in a community reads what was given to it (DECISIONS part 9); `ever`: and may hold it from before. */
-export function listMembers(reader: Reader, visibility: Visibility | 'ever'): Promise<IdTag[]> {
-  switch (visibility) {
-    case null:
-      return Promise.resolve([])
-    case 'C':
-      return listAudience(reader, 'connections')
-    case 'ever':
-      return listAudience(reader, 'ever')
-    default:
-      return listAudience(reader, 'followers')
-  }
+/** Who in a community reads what was given to it. */
+export function membersWhoRead(visibility: Visibility): Audience {
+  if (visibility === null) return nobody
+  return { named: [], circle: visibility === 'C' ? 'connections' : 'followers' }
 }
+
+/** And all who may hold it from before. */
+export const formerMembers: Audience = { named: [], circle: 'ever' }

@@ -1,6 +1,7 @@
 import { type ActionId, parseActionId, type Visibility } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { addToCount, type Counter, findVisibility } from './count-store.ts'
@@ -8,7 +9,7 @@ import { tellCountsJob } from './job-kinds.ts'
 import { deleteReads } from './reader-store.ts'
 
 // One word for all that happens meanwhile: a popular action is not told about each time it is liked.
-const tellAfterMs = 10_000
+const tellAfterSecs = 10
 
 /** Where an action is counted: comments at their parent, the others at their subject. */
 function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId } | undefined {
@@ -58,6 +59,14 @@ export async function tellCountsLater(
   tx: Writer,
   actionId: ActionId,
 ): Promise<void> {
-  const options = { dedupKey: actionId, runAtMs: ports.clock.now() + tellAfterMs }
-  await ports.jobs.enqueue(tx, tellCountsJob, { actionId }, options)
+  await tellCountsAt(ports, tx, { actionId, at: nowSecs(ports.clock) + tellAfterSecs })
+}
+
+/** The same at a time, in Unix seconds. */
+export async function tellCountsAt(
+  { jobs }: Pick<ActionPorts, 'jobs'>,
+  tx: Writer,
+  { actionId, at }: { readonly actionId: ActionId; readonly at: number },
+): Promise<void> {
+  await jobs.enqueue(tx, tellCountsJob, { actionId }, { dedupKey: actionId, runAtMs: at * 1000 })
 }

@@ -107,6 +107,45 @@ export async function setCounts(
   await update.execute()
 }
 
+const selectTold = statement<
+  ActionTables,
+  { tenantId: number; actionId: string },
+  { action_id: string; issuer_tag: string; issued_at: number; token: string | null }
+>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select(['action_id', 'issuer_tag', 'issued_at', 'token'])
+    .where('tenant_id', '=', value('tenantId'))
+    .where('subject', '=', value('actionId'))
+    .where('subject', 'is not', null)
+    .where('type', '=', 'STAT')
+    .where('status', '=', 'T')
+    .limit(1),
+)
+
+/** What was told last about an action's counts, by its issuer's server. */
+export async function findToldCounts(
+  reader: Reader,
+  actionId: ActionId,
+): Promise<
+  | {
+      readonly actionId: ActionId
+      readonly issuerTag: IdTag
+      readonly issuedAt: number
+      readonly token: string
+    }
+  | undefined
+> {
+  const row = await reader.first(selectTold, { tenantId: reader.tenantId, actionId })
+  if (!row || row.token === null) return undefined
+  return {
+    actionId: row.action_id as ActionId,
+    issuerTag: row.issuer_tag as IdTag,
+    issuedAt: row.issued_at,
+    token: row.token,
+  }
+}
+
 /** Removes records of what was told about an action's counts before. */
 export async function deleteToldCounts(tx: Writer, actionId: ActionId): Promise<void> {
   await tx

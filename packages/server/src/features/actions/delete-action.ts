@@ -7,12 +7,13 @@ import { endingSubType, type StoredAction } from './action.ts'
 import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findNewest, findStoredAction, insertAction, setStatus } from './action-store.ts'
+import { joined, nobody } from './audience.ts'
 import { countAction } from './count-actions.ts'
 import { findShown } from './feed-store.ts'
 import type { ActionRequest } from './get-action.ts'
 import { claimIssueTime, nextIssueTime, withIssueTime } from './issue-time.ts'
 import { isIssuer } from './issuer.ts'
-import { listPossibleHolders } from './recipients.ts'
+import { findPossibleHolders } from './recipients.ts'
 import { removeAction } from './remove-action.ts'
 import { type Draft, signToken } from './sign-action.ts'
 import { outgoingOf } from './store-action.ts'
@@ -126,9 +127,7 @@ async function endAndTell(
     await countAction(ports, tx, { tenant, action, by: -1 })
     await hooks.onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   }
-  const named = await listPossibleHolders(tx, tenant, action)
-  const others = (await hooks.listOthers?.(tx, tenant, action)) ?? []
-  const recipients = new Set([...named, ...others])
-  recipients.delete(tenant.idTag)
-  if (recipients.size > 0) await ports.deliver(tx, outgoingOf(record, [...recipients]))
+  const holders = await findPossibleHolders(tx, tenant, action)
+  const others = (await hooks.findOthers?.(tx, tenant, action)) ?? nobody
+  await ports.deliver(tx, outgoingOf(record, joined(holders, others)))
 }

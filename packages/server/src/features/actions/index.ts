@@ -18,6 +18,7 @@ export {
   tombstonesMigrations,
   uniqueTimesMigrations,
 } from './actions-migrations.ts'
+export { findToldCounts } from './count-store.ts'
 export {
   type CreateAction,
   createAction,

@@ -63,6 +63,17 @@ export const announceLaterJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Passes on to a community's members what is said of the counts of an action that was given to it. */
+export const passOnCountsJob = jobKind({
+  name: 'actions.pass-on-counts',
+  payload: Type.Object({ actionId: Type.String(), passedId: Type.Optional(Type.String()) }),
+  retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
+  concurrency: 2,
+  leaseMs: minuteMs,
+  freesDedupKey: true,
+  keepDoneMs: 0,
+})
+
 /** Tells the holders of an action how often it was reacted to, commented on, viewed and shared. */
 export const tellCountsJob = jobKind({
   name: 'actions.tell-counts',

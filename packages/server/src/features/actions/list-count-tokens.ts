@@ -2,6 +2,7 @@ import { type ActionId, type ActionTokenPayload, parseActionToken } from '@kith/
 import type { Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { ActionPorts } from './action-ports.ts'
+import { nobody } from './audience.ts'
 import { type ActionCounts, deleteToldCounts, listCounted, listToldCounts } from './count-store.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
 
@@ -40,7 +41,7 @@ async function tellAnew(
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await deleteToldCounts(tx, actionId)
-    await sendServerAction(ports, tx, { tenant, signed, recipients: [] })
+    await sendServerAction(ports, tx, { tenant, signed, audience: nobody })
   })
   return signed.token
 }

@@ -5,6 +5,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { newNonce, ownActionId } from './action-id.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { insertRecord } from './action-store.ts'
+import type { Audience } from './audience.ts'
 
 /** What one server says to others in a tenant's name; no caller makes it, and no list shows it. */
 export interface ServerAction {
@@ -52,15 +53,24 @@ export async function sendServerAction(
   {
     tenant,
     signed,
-    recipients,
+    audience,
+    leftOut,
   }: {
     readonly tenant: Tenant
     readonly signed: SignedServerAction
-    readonly recipients: readonly Tenant['idTag'][]
+    readonly audience: Audience
+    readonly leftOut?: readonly Tenant['idTag'][]
   },
 ): Promise<void> {
   const { actionId, type, subType, subject, issuedAt, token } = signed
   const { idTag: issuerTag } = tenant
   await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt, token })
-  if (recipients.length > 0) await ports.deliver(tx, { actionId, issuerTag, recipients })
+  await ports.deliver(tx, {
+    actionId,
+    issuerTag,
+    audience,
+    ...(leftOut ? { leftOut } : {}),
+    isEnding: subType === 'DEL',
+    ...(type === 'STAT' ? { countsOf: subject } : {}),
+  })
 }

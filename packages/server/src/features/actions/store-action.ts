@@ -1,13 +1,13 @@
-import type { IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import type { StoredAction } from './action.ts'
+import { endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findRival, insertAction, setStatus } from './action-store.ts'
+import { type Audience, joined, nobody } from './audience.ts'
 import { countAction } from './count-actions.ts'
 import { claimIssueTime } from './issue-time.ts'
-import { listRecipients } from './recipients.ts'
+import { findAudience } from './recipients.ts'
 import { hooksOf } from './types/index.ts'
 
 interface OwnAction {
@@ -45,16 +45,19 @@ export async function publishInto(
 
 /** An action of the tenant's own as it is queued: nothing leaves before the second that its token names. */
 export function outgoingOf(
-  { actionId, issuerTag, issuedAt }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'issuedAt'>,
-  recipients: readonly IdTag[],
+  {
+    actionId,
+    issuerTag,
+    subType,
+    issuedAt,
+  }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'subType' | 'issuedAt'>,
+  audience: Audience,
 ) {
-  return { actionId, issuerTag, recipients, notBefore: issuedAt }
+  return { actionId, issuerTag, audience, notBefore: issuedAt, isEnding: subType === endingSubType }
 }
 
 async function send(ports: ActionPorts, tx: Writer, { tenant, action }: OwnAction): Promise<void> {
-  const named = await listRecipients(tx, tenant, action)
-  const others = (await hooksOf(action.type).listOthers?.(tx, tenant, action)) ?? []
-  const recipients = new Set([...named, ...others])
-  recipients.delete(tenant.idTag)
-  if (recipients.size > 0) await ports.deliver(tx, outgoingOf(action, [...recipients]))
+  const own = await findAudience(tx, tenant, action)
+  const others = (await hooksOf(action.type).findOthers?.(tx, tenant, action)) ?? nobody
+  await ports.deliver(tx, outgoingOf(action, joined(own, others)))
 }

@@ -2,31 +2,42 @@ import { type ActionId, type ActionTokenPayload, parseActionId, serverActionType
 import { Compile } from 'typebox/compile'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction, insertRecord } from './action-store.ts'
-import { isForCommunity, listMembers } from './community-members.ts'
-import { type ActionCounts, deleteToldCounts, findCounts, setCounts } from './count-store.ts'
+import { countAudience } from './audience.ts'
+import { isForCommunity, membersWhoRead } from './community-members.ts'
+import { tellCountsAt } from './count-actions.ts'
+import { type ActionCounts, deleteToldCounts, findCounts, findToldCounts, setCounts } from './count-store.ts'
+import { mostReceiversCounted, secsBetweenCounts } from './counts-interval.ts'
+import { passOnCountsJob } from './job-kinds.ts'
 import type { ReceivedAction } from './received-action.ts'
-import { listRecipients } from './recipients.ts'
+import { findAudience } from './recipients.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
 
 const statType = serverActionTypes.STAT
 const contentCheck = Compile(statType.content)
 
-/** Does the work of `tellCountsJob`: the issuer's server has the last word on the counts of its actions. */
+/** Does the work of `tellCountsJob`: the issuer's server has the last word on the counts of its actions. Many receivers
+ * hear it less often. */
 export async function tellCounts(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)
   const counts = action?.status === 'A' ? await findCounts(reader, actionId) : undefined
   if (!action || !counts || action.issuerTag !== tenant.idTag) return
-  const recipients = await listRecipients(reader, tenant, action)
-  if (recipients.length === 0) return
+  const audience = await findAudience(reader, tenant, action)
+  const receivers = await countAudience(reader, audience, mostReceiversCounted)
+  if (receivers === 0) return
+  const told = await findToldCounts(reader, actionId)
+  const nextAt = told === undefined ? 0 : told.issuedAt + secsBetweenCounts(receivers)
+  if (nextAt > nowSecs(ports.clock))
+    return await ports.db.transact(tenant.tenantId, (tx) => tellCountsAt(ports, tx, { actionId, at: nextAt }))
   const word = { type: statType.type, subject: actionId, content: { ...counts } } as const
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await deleteToldCounts(tx, actionId)
-    await sendServerAction(ports, tx, { tenant, signed, recipients })
+    await sendServerAction(ports, tx, { tenant, signed, audience })
   })
 }
 
@@ -37,7 +48,7 @@ export function isWordOnCounts({ type }: Pick<ActionTokenPayload, 'type'>): bool
 
 /** Takes the word of an issuer's server on the counts of its action. A community passes it on to its members. */
 export async function receiveCounts(
-  ports: Pick<ActionPorts, 'deliver' | 'onCounted'>,
+  ports: Pick<ActionPorts, 'jobs' | 'onCounted'>,
   tx: Writer,
   { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<'stored' | 'known'> {
@@ -48,13 +59,34 @@ export async function receiveCounts(
   if (action?.issuerTag !== payload.issuerTag) return 'known'
   await setCounts(tx, actionId, { ...countsIn(payload.content), toldAt: payload.iat })
   ports.onCounted(tx, actionId)
-  const members = isForCommunity(tenant, action) ? await listMembers(tx, action.visibility) : []
-  if (members.length === 0) return 'stored'
+  if (!isForCommunity(tenant, action) || action.visibility === null) return 'stored'
   await deleteToldCounts(tx, actionId)
   const record = { actionId: received.actionId, issuerTag, token, issuedAt: payload.iat }
   await insertRecord(tx, { ...record, type: statType.type, subject: actionId })
-  await ports.deliver(tx, { actionId: received.actionId, issuerTag, recipients: members })
+  await ports.jobs.enqueue(tx, passOnCountsJob, { actionId }, { dedupKey: actionId })
   return 'stored'
+}
+
+/** Does the work of `passOnCountsJob`: a community's members hear what its issuer's server said of an action last. The job
+ * that it leaves behind keeps the next word back for a while, and ends when there was none. */
+export async function passOnCounts(
+  ports: ActionPorts,
+  tenant: Tenant,
+  { actionId, passedId }: { readonly actionId: ActionId; readonly passedId?: string | undefined },
+): Promise<void> {
+  const reader = ports.db.reader(tenant.tenantId)
+  const action = await findStoredAction(reader, actionId)
+  const told = await findToldCounts(reader, actionId)
+  if (action?.status !== 'A' || !told || told.actionId === passedId) return
+  const audience = membersWhoRead(action.visibility)
+  const receivers = await countAudience(reader, audience, mostReceiversCounted)
+  const { issuerTag } = told
+  const runAtMs = ports.clock.now() + secsBetweenCounts(receivers) * 1000
+  await ports.db.transact(tenant.tenantId, async (tx) => {
+    await ports.deliver(tx, { actionId: told.actionId, issuerTag, audience, countsOf: actionId })
+    const payload = { actionId, passedId: told.actionId }
+    await ports.jobs.enqueue(tx, passOnCountsJob, payload, { dedupKey: actionId, runAtMs })
+  })
 }
 
 function countsIn(content: Readonly<Record<string, unknown>>): Partial<ActionCounts> {

@@ -1,11 +1,11 @@
-import type { IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { endingSubType, type StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { findStoredAction } from './action-store.ts'
-import { isForCommunity, listMembers } from './community-members.ts'
-import { listPossibleHolders } from './recipients.ts'
+import { type Audience, joined, nobody } from './audience.ts'
+import { formerMembers, isForCommunity } from './community-members.ts'
+import { findPossibleHolders } from './recipients.ts'
 import { type SignedServerAction, sendServerAction, signServerAction } from './server-action.ts'
 
 /** What is passed on to others, as an announcement or as it came. */
@@ -33,9 +33,8 @@ export async function tellRemoval(
     word,
   }: { readonly tenant: Tenant; readonly action: StoredAction; readonly word: SignedServerAction },
 ): Promise<void> {
-  const holders = await listHolders(tx, tenant, action)
-  const recipients = holders.filter((tag) => tag !== action.issuerTag && tag !== tenant.idTag)
-  await sendServerAction(ports, tx, { tenant, signed: word, recipients })
+  const audience = await findHolders(tx, tenant, action)
+  await sendServerAction(ports, tx, { tenant, signed: word, audience, leftOut: [action.issuerTag] })
 }
 
 /** A community announces what was given to it, and whoever issued a root, or was given it, what is said under it. */
@@ -48,13 +47,13 @@ async function wasPassedOn(reader: Reader, tenant: Tenant, action: StoredAction)
 }
 
 /** Who may hold it because of the tenant: members, former ones too, and the readers of the tenant's own thread. */
-async function listHolders(tx: Writer, tenant: Tenant, action: StoredAction): Promise<readonly IdTag[]> {
-  const members = tenant.type === 'community' ? await listMembers(tx, 'ever') : []
+async function findHolders(tx: Writer, tenant: Tenant, action: StoredAction): Promise<Audience> {
+  const members = tenant.type === 'community' ? formerMembers : nobody
   const root = await findRoot(tx, action)
   if (root?.issuerTag !== tenant.idTag) return members
   const parent = action.parentId && (await findStoredAction(tx, action.parentId))
-  const readers = await listPossibleHolders(tx, tenant, root)
-  return [...new Set([...readers, ...members, ...(parent ? [parent.issuerTag] : [])])]
+  const readers = await findPossibleHolders(tx, tenant, root)
+  return joined(joined(readers, members), { named: parent ? [parent.issuerTag] : [] })
 }
 
 async function findRoot(reader: Reader, { withinId }: StoredAction): Promise<StoredAction | undefined> {

@@ -47,6 +47,8 @@ export interface DeliverDeps {
   readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
 
+export type PostDeps = Pick<DeliverDeps, 'clock' | 'egress' | 'metrics'>
+
 /** Posts one token to one inbox. */
 export async function deliverAction(
   deps: DeliverDeps,
@@ -84,15 +86,22 @@ async function getTokens(
 ): Promise<Tokens> {
   const found = await findToken(deps, tenantId, actionId)
   if (!found) throw withdrawn()
-  if (!found.isEnding && (await deps.isSuspended(tenantId))) {
-    const atMs = deps.clock.now() + suspendedWaitMs
-    throw new JobVerdict('its sender is suspended', { kind: 'retry', atMs, group: 'nothing' })
-  }
+  if (!found.isEnding) await assertNotSuspended(deps, tenantId)
   return tokensOf(found)
 }
 
 function tokensOf({ token, beside }: FoundToken): Tokens {
   return beside === undefined ? { token } : { token, beside }
+}
+
+/** Puts off what is not to leave while its sender is suspended. */
+export async function assertNotSuspended(
+  deps: Pick<DeliverDeps, 'clock' | 'isSuspended'>,
+  tenantId: TenantId,
+): Promise<void> {
+  if (!(await deps.isSuspended(tenantId))) return
+  const atMs = deps.clock.now() + suspendedWaitMs
+  throw new JobVerdict('its sender is suspended', { kind: 'retry', atMs, group: 'nothing' })
 }
 
 // Shorter than a day for which an inbox is taken as known, and longer than a restart of the server behind it.
@@ -114,7 +123,7 @@ async function followMoved(
   await deps.db.transact(tenantId, async (tx) => {
     const found = await deps.findToken(tx, actionId as ActionId)
     if (!found) return
-    const outgoing = { actionId: actionId as ActionId, issuerTag: found.issuerTag }
+    const outgoing = { actionId: actionId as ActionId, issuerTag: found.issuerTag, haveMoved: true }
     await queueByInbox(deps, tx, outgoing, groupByInbox(recipients as IdTag[], inboxes))
   })
   throw new JobVerdict('its recipients have moved to another server', { kind: 'dead', isExpected: true })
@@ -136,7 +145,7 @@ async function askAll(
   return inboxes
 }
 
-async function tryToPost(deps: DeliverDeps, letter: Letter, startedMs: number): Promise<Receipt> {
+export async function tryToPost(deps: PostDeps, letter: Letter, startedMs: number): Promise<Receipt> {
   const told = (outcome: 'delivered' | 'retry' | 'stopped') =>
     deps.metrics.deliveryTried(outcome, deps.clock.now() - startedMs)
   try {
@@ -179,7 +188,10 @@ export async function confirmDelivery(
 }
 
 // Who blocks a domain blocks the identities in it, wherever they are hosted; others are blocked by name.
-async function assertSomebodyAllowed(deps: DeliverDeps, recipients: readonly IdTag[]): Promise<void> {
+export async function assertSomebodyAllowed(
+  deps: Pick<DeliverDeps, 'isShunned'>,
+  recipients: readonly IdTag[],
+): Promise<void> {
   for (const recipient of recipients) if (!(await deps.isShunned(recipient))) return
   throw new JobVerdict('the recipients are blocked', { kind: 'dead' })
 }

@@ -1,12 +1,20 @@
-import type { ActionId } from '@kith/protocol'
+import { type ActionId, maxDeliveryOffset } from '@kith/protocol'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
 import type { JobRecord } from '#infra/jobs/index.ts'
+import { isFanningOut } from './fan-out-store.ts'
 import { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
 
 export interface ListDeliveriesDeps {
   readonly db: Database
-  readonly listJobs: (reader: Reader, about: { kind: string; subject: string }) => Promise<JobRecord[]>
+  readonly listJobs: (
+    reader: Reader,
+    page: { kind: string; subject: string; offset: number; limit: number },
+  ) => Promise<JobRecord[]>
+  readonly countJobs: (
+    reader: Reader,
+    about: { kind: string; subject: string; atMost: number },
+  ) => Promise<number>
   /** What was sent of an action last: itself, or the record of its deletion. Fails with `E-ACTION-NOTFOUND` where the caller
    * sees no such action, `E-AUTH-FORBIDDEN` where it is another's. */
   readonly getSentId: (question: DeliveriesQuestion) => Promise<ActionId>
@@ -16,16 +24,40 @@ export interface DeliveriesQuestion {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly actionId: ActionId
+  readonly limit: number
+  readonly offset: number
 }
 
-/** The jobs that carry an action, or once it is deleted the word of that, to its receivers, finished ones included as long as they are kept. */
+export interface DeliveriesPage {
+  readonly jobs: readonly JobRecord[]
+  /** Some recipients are still to be reached, and this is the end of what can be said of the others. */
+  readonly isUnfinished: boolean
+  readonly total: number
+}
+
+const kinds = [deliverJob, deliverLocallyJob, findInboxJob]
+
+/** The jobs that carry an action, or once it is deleted the word of that, to its receivers, finished ones included as long
+ * as they are kept: one kind after the other, each in the order in which they were added. */
 export async function listDeliveries(
   deps: ListDeliveriesDeps,
   question: DeliveriesQuestion,
-): Promise<JobRecord[]> {
-  const subject = await deps.getSentId(question)
+): Promise<DeliveriesPage> {
+  const actionId = await deps.getSentId(question)
   const reader = deps.db.reader(question.tenant.tenantId)
-  const kinds = [deliverJob, deliverLocallyJob, findInboxJob]
-  const lists = await Promise.all(kinds.map(({ name }) => deps.listJobs(reader, { kind: name, subject })))
-  return lists.flat()
+  const atMost = maxDeliveryOffset
+  const jobs: JobRecord[] = []
+  let { offset } = question
+  let total = 0
+  for (const { name: kind } of kinds) {
+    const count = await deps.countJobs(reader, { kind, subject: actionId, atMost })
+    const limit = question.limit - jobs.length
+    if (limit > 0 && offset < count)
+      jobs.push(...(await deps.listJobs(reader, { kind, subject: actionId, offset, limit })))
+    offset = Math.max(0, offset - count)
+    total += count
+  }
+  const isFanned = await isFanningOut(reader, actionId)
+  const isEnd = jobs.length < question.limit && question.offset <= total
+  return { jobs, isUnfinished: isFanned && isEnd, total: total + Number(isFanned) }
 }

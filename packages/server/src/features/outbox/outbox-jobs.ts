@@ -28,6 +28,49 @@ export const deliverJob = jobKind({
   leaseMs: 60_000,
   group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   keepDoneMs: 7 * dayMs,
+  // The key is that of the action and the inbox: whichever portion, and whatever search, finds an inbox again.
+  keepsDedupKey: true,
+})
+
+/** Writes the deliveries of actions with many recipients, in portions. One at a time: two would make everybody else wait
+ * for two portions. */
+export const fanOutJob = jobKind({
+  name: 'outbox.fan-out',
+  payload: Type.Object({ lane: Type.String() }),
+  retry: { maxAttempts: Number.MAX_SAFE_INTEGER, firstDelayMs: 1_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 60_000,
+  freesDedupKey: true,
+  keepDoneMs: 0,
+})
+
+/** Tells an inbox the counts of an action: the newest when it is sent. One waits for an inbox and action at most, for a day
+ * at most: with its history a server has them anyway. */
+export const deliverCountsJob = jobKind({
+  name: 'outbox.deliver-counts',
+  payload: Type.Object({
+    countsOf: Type.String(),
+    inboxUrl: Type.String(),
+    recipients: Type.Array(Type.String()),
+  }),
+  retry: { ...patiently, giveUpAfterMs: dayMs },
+  concurrency: 32,
+  leaseMs: 60_000,
+  group: { concurrency: 1, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
+  freesDedupKey: true,
+  keepDoneMs: 0,
+  keepDeadMs: 0,
+})
+
+/** The same for tenants of this server. */
+export const countLocallyJob = jobKind({
+  name: 'outbox.count-locally',
+  payload: Type.Object({ countsOf: Type.String(), recipients: Type.Array(Type.String()) }),
+  retry: { maxAttempts: 5, firstDelayMs: 1_000, longestDelayMs: 600_000 },
+  concurrency: 2,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+  keepDeadMs: 0,
 })
 
 /** Asks a receiver that could not verify a token whether it can now. After the week in which a delivery is tried nobody

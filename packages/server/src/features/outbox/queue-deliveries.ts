@@ -1,43 +1,61 @@
+import { createHash } from 'node:crypto'
 import type { ActionId, IdTag } from '@kith/protocol'
 import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
-import { deliverJob, deliverLocallyJob, findInboxJob } from './outbox-jobs.ts'
+import {
+  countLocallyJob,
+  deliverCountsJob,
+  deliverJob,
+  deliverLocallyJob,
+  findInboxJob,
+} from './outbox-jobs.ts'
 
 export interface QueueDeps {
   readonly jobs: Jobs
   /** Which of these identities are tenants of this server; one query. */
   readonly findLocal: (tx: Writer, idTags: readonly IdTag[]) => Promise<ReadonlySet<IdTag>>
-  /** The inboxes of those identities that are known here; one query. */
-  readonly findInboxes: (tx: Writer, idTags: readonly IdTag[]) => Promise<ReadonlyMap<IdTag, string>>
+  /** The inboxes of those identities that are known here, or `ever` were and are remembered; one query. */
+  readonly findInboxes: (
+    tx: Writer,
+    idTags: readonly IdTag[],
+    known: 'fresh' | 'ever',
+  ) => Promise<ReadonlyMap<IdTag, string>>
 }
 
-export interface Outgoing {
+interface Addressed {
   readonly actionId: ActionId
   readonly issuerTag: IdTag
   readonly recipients: readonly IdTag[]
   /** Unix seconds; at once when absent or past. */
-  readonly notBefore?: number
+  readonly notBefore?: number | undefined
+  /** Their inbox may have had the action before they came there. */
+  readonly haveMoved?: boolean
+  readonly countsOf?: ActionId | undefined
 }
 
-function timeOf({ notBefore }: Pick<Outgoing, 'notBefore'>): { runAtMs?: number } {
+function timeOf({ notBefore }: Pick<Addressed, 'notBefore'>): { runAtMs?: number } {
   return notBefore === undefined ? {} : { runAtMs: notBefore * 1000 }
 }
+
+type Queued = Omit<Addressed, 'recipients' | 'countsOf'>
 
 // A job of a few recipients keeps the transaction that hands them the action short.
 const localRecipientsPerJob = 50
 const recipientsPerSearch = 50
-// Below the number of values that either database takes in one statement.
-const tagsPerQuery = 1000
 // A receiving server finds the receivers itself: the names are for people to read, and payloads are bounded.
 const maxNamedRecipients = 1000
 
-/** Writes the deliveries of an action beside it, in its transaction: one per inbox, whatever the number of recipients there. */
-export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Outgoing): Promise<void> {
-  const recipients = [...new Set(outgoing.recipients)].filter((recipient) => recipient !== outgoing.issuerTag)
+/** Writes the deliveries of an action to some of its recipients: one per inbox, whatever their number there. */
+export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Addressed): Promise<void> {
+  const { recipients, countsOf } = outgoing
   if (recipients.length === 0) return
-  const local = await findLocal(deps, tx, recipients)
+  const local = await deps.findLocal(tx, recipients)
   const remote = recipients.filter((recipient) => !local.has(recipient))
-  const inboxes = remote.length > 0 ? await deps.findInboxes(tx, remote) : new Map<IdTag, string>()
+  const known = countsOf === undefined ? 'fresh' : 'ever'
+  const inboxes = remote.length > 0 ? await deps.findInboxes(tx, remote, known) : new Map<IdTag, string>()
+  // Nobody is searched for to be told of counts.
+  if (countsOf !== undefined)
+    return queueCounts(deps, tx, { countsOf, local: [...local], byInbox: groupByInbox(remote, inboxes) })
   await queueLocally(deps, tx, outgoing, [...local])
   await queueByInbox(deps, tx, outgoing, groupByInbox(remote, inboxes))
   const unresolved = remote.filter((recipient) => !inboxes.has(recipient))
@@ -48,7 +66,7 @@ export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Out
 export async function queueSearches(
   deps: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
-  { actionId, issuerTag, ...times }: Omit<Outgoing, 'recipients'>,
+  { actionId, issuerTag, ...times }: Queued,
   portions: readonly (readonly IdTag[])[],
 ): Promise<void> {
   const jobs = portions.map((recipients) => ({
@@ -62,18 +80,42 @@ export async function queueSearches(
   await deps.jobs.enqueueAll(tx, findInboxJob, jobs)
 }
 
-async function findLocal(deps: QueueDeps, tx: Writer, recipients: readonly IdTag[]): Promise<Set<IdTag>> {
-  const local = new Set<IdTag>()
-  for (const some of chunksOf(recipients, tagsPerQuery))
-    for (const idTag of await deps.findLocal(tx, some)) local.add(idTag)
-  return local
+async function queueCounts(
+  { jobs }: Pick<QueueDeps, 'jobs'>,
+  tx: Writer,
+  told: {
+    readonly countsOf: ActionId
+    readonly local: readonly IdTag[]
+    readonly byInbox: ReadonlyMap<string, readonly IdTag[]>
+  },
+): Promise<void> {
+  const { countsOf, local, byInbox } = told
+  await jobs.enqueueAll(
+    tx,
+    countLocallyJob,
+    chunksOf(local, localRecipientsPerJob).map((recipients) => ({ payload: { countsOf, recipients } })),
+  )
+  await jobs.enqueueAll(
+    tx,
+    deliverCountsJob,
+    [...byInbox].map(([inboxUrl, recipients]) => ({
+      payload: { countsOf, inboxUrl, recipients: recipients.slice(0, maxNamedRecipients) },
+      options: { groupKey: new URL(inboxUrl).host, dedupKey: deliveryKey(countsOf, inboxUrl) },
+    })),
+  )
+}
+
+/** What an action and an inbox are known by; short, since it stands in an index. */
+function deliveryKey(actionId: ActionId, inboxUrl: string, movedThere: readonly IdTag[] = []): string {
+  const parts = [actionId, inboxUrl, ...movedThere].join(' ')
+  return createHash('sha256').update(parts).digest('base64url').slice(0, 22)
 }
 
 /** Queues one delivery to an inbox; the order of one issuer's actions at one inbox is kept. */
 export async function queueByInbox(
   deps: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
-  outgoing: Omit<Outgoing, 'recipients'>,
+  outgoing: Queued,
   byInbox: ReadonlyMap<string, readonly IdTag[]>,
 ): Promise<void> {
   const { actionId, issuerTag } = outgoing
@@ -85,6 +127,7 @@ export async function queueByInbox(
       options: {
         orderingKey: `${issuerTag}|${inboxUrl}`,
         groupKey: new URL(inboxUrl).host,
+        dedupKey: deliveryKey(actionId, inboxUrl, outgoing.haveMoved ? recipients : []),
         subject: actionId,
         ...timeOf(outgoing),
       },
@@ -95,7 +138,7 @@ export async function queueByInbox(
 async function queueLocally(
   deps: QueueDeps,
   tx: Writer,
-  outgoing: Outgoing,
+  outgoing: Addressed,
   local: readonly IdTag[],
 ): Promise<void> {
   await deps.jobs.enqueueAll(

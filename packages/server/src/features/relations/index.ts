@@ -23,13 +23,15 @@ export {
 } from './relation.ts'
 export { type RelationColumns, relationOf } from './relation-row.ts'
 export {
+  type Circle,
   changeRelation,
+  countCircle,
   findEffectiveRelation,
   findRelation,
   findRelations,
   hushesAnybody,
-  listAudience,
   listBarred,
+  listCircle,
   listLeaders,
   listReceivers,
   removeRelation,

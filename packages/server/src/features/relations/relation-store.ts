@@ -1,6 +1,13 @@
 import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
-import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import {
+  isListed,
+  type Reader,
+  serverTenant,
+  statement,
+  type TenantId,
+  type Writer,
+} from '#infra/db/index.ts'
 import { isBarred, noRelation, overruled, type Relation, rankOf, roleOf } from './relation.ts'
 import { type RelationRow, relationOf } from './relation-row.ts'
 
@@ -70,33 +77,72 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
 // Literals, as in the conditions of the partial indexes: a bound value would hide which index serves.
 const isInCircle = sql<boolean>`in_circle = 1`
 
-const selectAudience = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
-  tables
-    .selectFrom('relations')
-    .select('id_tag')
-    .where('tenant_id', '=', value('tenantId'))
-    .where(isInCircle),
-)
+// The conditions of the partial indexes.
+const circles = {
+  connections: isInCircle,
+  followers: isInCircle,
+  ever: sql<boolean>`reached = 1`,
+} as const
 
-const selectConnections = statement<RelationTables, { tenantId: number }, { id_tag: string }>(
-  (tables, value) =>
+interface PageValues {
+  readonly tenantId: number
+  readonly after: string
+  readonly limit: number
+}
+
+function pageOf(circle: keyof typeof circles) {
+  return statement<RelationTables, PageValues, { id_tag: string }>((tables, value) =>
     tables
       .selectFrom('relations')
       .select('id_tag')
       .where('tenant_id', '=', value('tenantId'))
+      .where(circles[circle])
+      .where('id_tag', '>', value('after'))
+      .orderBy('id_tag')
+      .limit(value('limit')),
+  )
+}
+
+const inCirclePage = pageOf('followers')
+const circlePages = { connections: inCirclePage, followers: inCirclePage, ever: pageOf('ever') }
+
+const isConnected = sql<boolean>`(role in ('contributor', 'moderator', 'leader')
+  or (role is null and connection = 'connected'))`
+
+const selectConnected = statement<RelationTables, { tenantId: number; idTags: string }, { id_tag: string }>(
+  (tables, value, dialect) =>
+    tables
+      .selectFrom('relations')
+      .select('id_tag')
+      .where('tenant_id', '=', value('tenantId'))
+      .where(isListed(dialect, 'id_tag', value('idTags')))
       .where(isInCircle)
-      .where(
-        sql<boolean>`(role in ('contributor', 'moderator', 'leader') or (role is null and connection = 'connected'))`,
-      ),
+      .where(isConnected)
+      .orderBy('id_tag'),
 )
 
-const selectReached = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
-  tables
-    .selectFrom('relations')
-    .select('id_tag')
-    .where('tenant_id', '=', value('tenantId'))
-    .where('reached', '=', sql.lit(1)),
-)
+function countOf(circle: keyof typeof circles) {
+  return statement<RelationTables, { tenantId: number; atMost: number }, { count: number }>((tables, value) =>
+    tables
+      .selectFrom((members) =>
+        members
+          .selectFrom('relations')
+          .select('id_tag')
+          .where('tenant_id', '=', value('tenantId'))
+          .where(circles[circle])
+          .$if(circle === 'connections', (query) => query.where(isConnected))
+          .limit(value('atMost'))
+          .as('members'),
+      )
+      .select((members) => members.fn.countAll<number>().as('count')),
+  )
+}
+
+const circleCounts = {
+  connections: countOf('connections'),
+  followers: countOf('followers'),
+  ever: countOf('ever'),
+}
 
 // NOTE: the one query over all tenants: who on this server is to get what an identity publishes.
 const selectReceivers = statement<
@@ -221,14 +267,37 @@ export async function removeRelation(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-const audiences = { followers: selectAudience, connections: selectConnections, ever: selectReached }
-
 /** Who is to get what the tenant publishes: `connections`, or `followers`, which is both; in a community whoever
  * contributes, or has any role. Blocked identities are not among them. `ever`: all that were among them at some time, and
  * may hold what was published. */
-export async function listAudience(reader: Reader, reach: keyof typeof audiences): Promise<IdTag[]> {
-  const rows = await reader.run(audiences[reach], { tenantId: reader.tenantId })
+export type Circle = keyof typeof circles
+
+/** Members of a circle in the order of their names. `limit` bounds what is looked at: of the connections a page may have
+ * fewer than that, or none. `next`: where the next page begins, when there may be one. */
+export async function listCircle(
+  reader: Reader,
+  circle: Circle,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<{ readonly idTags: readonly IdTag[]; readonly next?: IdTag }> {
+  const { tenantId } = reader
+  const page = await reader.run(circlePages[circle], { tenantId, after, limit })
+  const idTags = page.map((row) => row.id_tag as IdTag)
+  const next = page.length < limit ? undefined : idTags.at(-1)
+  const members = circle === 'connections' ? await onlyConnected(reader, idTags) : idTags
+  return { idTags: members, ...(next === undefined ? {} : { next }) }
+}
+
+async function onlyConnected(reader: Reader, idTags: readonly IdTag[]): Promise<IdTag[]> {
+  if (idTags.length === 0) return []
+  const { tenantId } = reader
+  const rows = await reader.run(selectConnected, { tenantId, idTags: JSON.stringify(idTags) })
   return rows.map((row) => row.id_tag as IdTag)
+}
+
+/** How many are in a circle, as far as `atMost`. */
+export async function countCircle(reader: Reader, circle: Circle, atMost: number): Promise<number> {
+  const row = await reader.first(circleCounts[circle], { tenantId: reader.tenantId, atMost })
+  return row?.count ?? 0
 }
 
 /** The tenants of this server that follow an identity or are connected with it, or are `connections` only, and do not

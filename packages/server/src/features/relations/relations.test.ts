@@ -1,16 +1,20 @@
 import { type IdTag, type ProfileStatus, profileStatuses } from '@kith/protocol'
+import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { explainStatement, recordReader } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import {
+  type Circle,
   changeRelation,
   connectionState,
+  countCircle,
   findEffectiveRelation,
   findRelation,
   hushesAnybody,
   isLastLeader,
-  listAudience,
+  listCircle,
   listLeaders,
   listReceivers,
   noRelation,
@@ -92,7 +96,7 @@ eachDialect('relations', (open) => {
     const db = await start()
     await db.transact(alice, (tx) => changeRelation(tx, bob, { isFollower: true, at: 1 }))
     expect(await findRelation(db.reader(carol), bob)).toBeUndefined()
-    expect(await listAudience(db.reader(carol), 'followers')).toEqual([])
+    expect(await membersOf(db.reader(carol), 'followers')).toEqual([])
   })
 
   test('make the audience: followers and connections, or connections alone, never the blocked', async () => {
@@ -104,11 +108,47 @@ eachDialect('relations', (open) => {
       await changeRelation(tx, blocked, { isFollower: true, connection: 'connected', isBlocked: true, at: 1 })
       await changeRelation(tx, 'fay.example.com' as IdTag, { isFollowing: true, connection: 'asked', at: 1 })
     })
-    expect(await listAudience(db.reader(alice), 'followers')).toEqual([bob, dora])
-    expect(await listAudience(db.reader(alice), 'connections')).toEqual([dora])
+    expect(await membersOf(db.reader(alice), 'followers')).toEqual([bob, dora])
+    expect(await membersOf(db.reader(alice), 'connections')).toEqual([dora])
     await db.transact(alice, (tx) => changeRelation(tx, bob, { isFollower: false, at: 2 }))
-    expect(await listAudience(db.reader(alice), 'followers')).toEqual([dora])
-    expect(await listAudience(db.reader(alice), 'ever')).toEqual([bob, dora, blocked])
+    expect(await membersOf(db.reader(alice), 'followers')).toEqual([dora])
+    expect(await membersOf(db.reader(alice), 'ever')).toEqual([bob, dora, blocked])
+  })
+
+  test('are listed in pages that look at so many at most', async () => {
+    const db = await start()
+    const tags = Array.from({ length: 10 }, (_, at) => `u${at}.example.com` as IdTag)
+    await db.transact(alice, async (tx) => {
+      for (const [at, idTag] of tags.entries())
+        await changeRelation(tx, idTag, { isFollower: true, at: 1, ...(at === 7 ? connected : {}) })
+    })
+    const reader = db.reader(alice)
+    const page = (circle: Circle, after: string) => listCircle(reader, circle, { after, limit: 4 })
+    expect(await page('followers', '')).toEqual({ idTags: tags.slice(0, 4), next: tags[3] })
+    expect(await page('followers', 'u7.example.com')).toEqual({ idTags: tags.slice(8) })
+    expect(await page('connections', '')).toEqual({ idTags: [], next: tags[3] })
+    expect(await page('connections', 'u3.example.com')).toEqual({ idTags: [tags[7]], next: tags[7] })
+    expect(await countCircle(reader, 'followers', 100)).toBe(10)
+    expect(await countCircle(reader, 'followers', 6)).toBe(6)
+    expect(await countCircle(reader, 'connections', 100)).toBe(1)
+  })
+
+  test('of strangers are not looked through for a page of a circle', async () => {
+    const db = await start()
+    const statements = new Map<string, readonly unknown[]>()
+    const reader = recordReader(db.reader(alice), (text, values) => statements.set(text, values))
+    for (const circle of ['followers', 'connections', 'ever'] as const) {
+      await listCircle(reader, circle, { after: '', limit: 10 })
+      await countCircle(reader, circle, 10)
+    }
+    await db.transact(alice, async (tx) => {
+      await addStrangers(tx)
+      for (const [text, values] of statements) {
+        const plan = (await explainStatement(tx, text, values)).join()
+        expect(plan).toMatch(/relations_(circle|reached)/)
+        expect(plan).not.toMatch(/TEMP B-TREE|Sort/)
+      }
+    })
   })
 
   test('make the audience of a community by its roles', async () => {
@@ -126,7 +166,7 @@ eachDialect('relations', (open) => {
         await changeRelation(tx, `${name}.example.com` as IdTag, { ...relation, at: 1 })
     })
     const names = async (reach: 'followers' | 'connections') =>
-      (await listAudience(db.reader(alice), reach)).map((idTag) => idTag.split('.')[0])
+      (await membersOf(db.reader(alice), reach)).map((idTag) => idTag.split('.')[0])
     expect(await names('followers')).toEqual(['connected', 'follower', 'leader', 'lowered'])
     expect(await names('connections')).toEqual(['connected', 'leader'])
     expect(await listLeaders(db.reader(alice))).toEqual(['leader.example.com'])
@@ -179,3 +219,21 @@ eachDialect('relations', (open) => {
     expect(await listReceivers(db.reader(alice), bob)).toEqual([alice])
   })
 })
+
+const connected = { connection: 'connected' } as const
+
+async function membersOf(reader: Reader, circle: Circle): Promise<readonly IdTag[]> {
+  return (await listCircle(reader, circle, { after: '', limit: 100 })).idTags
+}
+
+async function addStrangers(tx: Writer): Promise<void> {
+  const tables = tx.tables() as Kysely<unknown>
+  const numbers =
+    tx.dialect === 'sqlite'
+      ? sql`with recursive n(g) as (select 0 union all select g + 1 from n where g < 9999) select g from n`
+      : sql`select g from generate_series(0, 9999) as g`
+  await sql`insert into relations (tenant_id, id_tag, updated_at, in_circle, reached)
+    select ${tx.tenantId}, 's' || g, 1, case when g % 100 = 0 then 1 else 0 end,
+      case when g % 100 = 0 then 1 else 0 end from (${numbers}) as numbers`.execute(tables)
+  await sql`analyze relations`.execute(tables)
+}

@@ -41,10 +41,15 @@ export interface JobKind<Payload extends TSchema = TSchema> {
    * times. Not for kinds with a group policy, nor for recurring ones. */
   readonly takesTurns?: 'by tenant'
   /** Lets go of a job's dedup key when it begins, for kinds that read once what others change meanwhile: what changes
-   * then gets a job of its own. One that is tried again has no key any more. */
+   * then gets a job of its own. One that is to be tried again takes its key back; where another has it by then, it ends,
+   * for that one does its work. */
   readonly freesDedupKey?: boolean
+  /** A finished job keeps others with its dedup key out as well, as long as it is kept. */
+  readonly keepsDedupKey?: boolean
   /** How long a finished job stays readable; 0 removes it at once. */
   readonly keepDoneMs: number
+  /** How long a dead job stays for an admin to see; 30 days when absent. */
+  readonly keepDeadMs?: number
 }
 
 export interface EnqueueOptions {

@@ -77,10 +77,16 @@ function parsed(payload: string): unknown {
 }
 
 /** The reader's jobs of a kind about a subject, in the order they were added; at most 1000, go on after the last
- * `jobId`. Finished ones are there as long as the kind keeps them, dead ones 30 days. */
+ * `jobId`, or by offset. Finished ones are there as long as the kind keeps them, dead ones 30 days. */
 export async function listJobs(
   reader: Reader,
-  about: { readonly kind: string; readonly subject: string; readonly afterJobId?: number },
+  about: {
+    readonly kind: string
+    readonly subject: string
+    readonly afterJobId?: number
+    readonly offset?: number
+    readonly limit?: number
+  },
 ): Promise<JobRecord[]> {
   const rows = await reader
     .tables<JobTables>()
@@ -91,9 +97,32 @@ export async function listJobs(
     .where('subject', '=', about.subject)
     .where('job_id', '>', about.afterJobId ?? 0)
     .orderBy('job_id')
-    .limit(mostListed)
+    .limit(Math.min(about.limit ?? mostListed, mostListed))
+    .offset(about.offset ?? 0)
     .execute()
   return rows.map(toRecord)
+}
+
+/** How many `listJobs` has to list, as far as `atMost`. It counts index entries. */
+export async function countJobs(
+  reader: Reader,
+  about: { readonly kind: string; readonly subject: string; readonly atMost: number },
+): Promise<number> {
+  const row = await reader
+    .tables<JobTables>()
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('jobs')
+        .select('job_id')
+        .where('tenant_id', '=', reader.tenantId)
+        .where('kind', '=', about.kind)
+        .where('subject', '=', about.subject)
+        .limit(about.atMost)
+        .as('counted'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirst()
+  return row?.count ?? 0
 }
 
 /** The dead jobs of all tenants, newest first; only for a reader of the server itself. */

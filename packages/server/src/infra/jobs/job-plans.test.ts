@@ -19,6 +19,7 @@ import {
 import {
   countByState,
   countQueued,
+  finishedKeysMigrations,
   JobVerdict,
   jobKind,
   jobsMigrations,
@@ -37,14 +38,22 @@ const send = jobKind({
   keepDoneMs: 10_000,
   group: { concurrency: 2, breakerFailures: 2, restMs: 600_000, longestRestMs: 600_000 },
 })
-const plain = jobKind({ ...omitGroup(send), name: 'plain' })
+const plain = jobKind({
+  ...omitGroup(send),
+  name: 'plain',
+  freesDedupKey: true,
+  keepsDedupKey: true,
+})
 const tenant = 7 as TenantId
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 async function openFile() {
   const folder = await mkdtemp(join(tmpdir(), 'kith-plans-'))
   const path = join(folder, 'kith.db')
-  const db = await openDatabase({ url: `sqlite:${path}`, migrations: jobsMigrations })
+  const db = await openDatabase({
+    url: `sqlite:${path}`,
+    migrations: [...jobsMigrations, ...finishedKeysMigrations],
+  })
   onTestFinished(async () => {
     await db.close()
     await rm(folder, { recursive: true, force: true })
@@ -61,6 +70,7 @@ const entries: Readonly<Record<string, RegExp>> = {
   jobs_leased: /kind=\?/,
   jobs_give_up: /kind=\? AND give_up_at_ms[<>]/,
   jobs_dedup: /tenant_id=\? AND kind=\? AND dedup_key=\?/,
+  jobs_dedup_finished: /tenant_id=\? AND kind=\? AND dedup_key=\?/,
   jobs_subject: /tenant_id=\? AND kind=\? AND subject=\?/,
   jobs_remove: /remove_at_ms</,
   job_groups_due: /kind=\? AND claim_at_ms[<>]/,
@@ -68,7 +78,7 @@ const entries: Readonly<Record<string, RegExp>> = {
 
 const allowedScans = [
   // Rows of the statement itself, or of an inner query with a limit.
-  /^SCAN (\d+-ROW VALUES CLAUSE|CONSTANT ROW|queued)$/,
+  /^SCAN (\d+-ROW VALUES CLAUSE|CONSTANT ROW|queued|json_each VIRTUAL TABLE INDEX 1:)$/,
   // One row per kind.
   /^SCAN of$/,
   // At the start of a node: as many as run at this time.

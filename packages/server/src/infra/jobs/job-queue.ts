@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { isGrouped } from './group-breaker.ts'
 import { removeIdleGroups } from './job-group-store.ts'
+import { withdrawRepeated } from './job-key-store.ts'
 import {
   type BatchHandler,
   type EnqueueOptions,
@@ -94,6 +95,10 @@ class DatabaseJobQueue implements JobQueue {
       tx,
       jobs.map(({ payload, options = {} }) => newJob(tx, kind, { payload, options, nowMs })),
     )
+    if (kind.keepsDedupKey) {
+      const keys = jobs.flatMap(({ options }) => options?.dedupKey ?? [])
+      await withdrawRepeated(tx, kind.name, keys)
+    }
     tx.afterCommit(() => this.#runner.notice(kind.name))
   }
 

@@ -50,6 +50,8 @@ export interface LeasedJob {
   readonly createdAtMs: number
   readonly giveUpAtMs: number | null
   readonly leaseToken: string
+  /** As it is stored under the lease: see `leaseSet`. */
+  readonly dedupKey: string | null
 }
 
 /** Rows of one insert: 12 values each, far below the limits of both databases. */
@@ -97,6 +99,7 @@ export const leasedColumns = [
   'created_at_ms as createdAtMs',
   'give_up_at_ms as giveUpAtMs',
   'lease_token as leaseToken',
+  'dedup_key as dedupKey',
 ] as const
 
 /** What a row is set to when it is leased. */
@@ -108,7 +111,9 @@ export function leaseSet(value: Placeholder<LeaseTerms>) {
     lease_until_ms: value('leaseUntilMs'),
     lease_node: value('leaseNode'),
     lease_token: value('leaseToken'),
-    dedup_key: sql<string | null>`case when ${value('freesDedupKey')} = 1 then null else dedup_key end`,
+    // A key that is let go of is kept in a form of its own, so that the job can take it back.
+    dedup_key: sql<string | null>`case when ${value('freesDedupKey')} = 1 and dedup_key is not null
+      then dedup_key || ' ' || job_id else dedup_key end`,
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from './group-breaker.ts'
 import { type Agenda, findAgenda, nextAtMs } from './job-agenda-store.ts'
 import { addGroups, leaseOneOfEachGroup, listDueGroups, loadGroups, saveGroups } from './job-group-store.ts'
+import { takeBackKeys } from './job-key-store.ts'
 import type { JobKind } from './job-kind.ts'
 import { giveUpOverdue, lockKind, placeNewJobs, promoteBehindLeased } from './job-order-store.ts'
 import {
@@ -141,17 +142,19 @@ async function storeOutcomes(tx: Writer, order: TurnOrder, outcomes: Outcomes): 
   const { finished, leaseToken, nowMs, groups } = outcomes
   if (finished.length === 0) return
   for (const { job, outcome } of finished) groups.touch(job.groupKey, eventOf(outcome))
-  const ended = finished.filter(({ outcome }) => outcome.kind === 'done' || outcome.kind === 'dead')
+  const settled = await takeBackKeys(tx, order.kind, finished)
+  const ended = settled.filter(({ outcome }) => outcome.kind === 'done' || outcome.kind === 'dead')
   if (order.periodMs !== undefined) await storeRepeats(tx, ended, nowMs + order.periodMs)
   else await storeEnds(tx, order.kind, { ...outcomes, finished: ended })
-  for (const { job, outcome } of finished)
+  for (const { job, outcome } of settled)
     if (outcome.kind === 'retry') await markRetry(tx, { ...job, atMs: outcome.atMs, error: outcome.error })
-  const released = idsOf(finished.filter(({ outcome }) => outcome.kind === 'released'))
+  const released = idsOf(settled.filter(({ outcome }) => outcome.kind === 'released'))
   if (released.length > 0) await releaseJobs(tx, { jobIds: released, leaseToken })
 }
 
 async function storeEnds(tx: Writer, kind: JobKind, ended: Outcomes): Promise<void> {
   const { finished, leaseToken, nowMs, groups } = ended
+  const deadMs = kind.keepDeadMs ?? keepDeadMs
   const heads = idsOf(finished.filter(({ job }) => job.orderingKey !== null))
   if (heads.length > 0) groups.touchAll(await promoteBehindLeased(tx, { jobIds: heads, leaseToken }))
   const done = idsOf(finished.filter(({ outcome }) => outcome.kind === 'done'))
@@ -159,7 +162,7 @@ async function storeEnds(tx: Writer, kind: JobKind, ended: Outcomes): Promise<vo
     await markDone(tx, { jobIds: done, leaseToken }, { nowMs, keepDoneMs: kind.keepDoneMs })
   for (const { job, outcome } of finished)
     if (outcome.kind === 'dead')
-      await markDead(tx, { ...job, error: outcome.error, nowMs, removeAtMs: nowMs + keepDeadMs })
+      await markDead(tx, { ...job, error: outcome.error, nowMs, removeAtMs: nowMs + deadMs })
 }
 
 /** A recurring job never ends: after its last attempt it waits for its next time like after a success. */
@@ -202,7 +205,7 @@ async function giveUp(tx: Writer, order: TurnOrder, terms: TurnTerms, groups: To
     nowMs: terms.nowMs,
     limit: maxRowsPerTurn,
     error: 'Its time ran out before it could run',
-    removeAtMs: terms.nowMs + keepDeadMs,
+    removeAtMs: terms.nowMs + (order.kind.keepDeadMs ?? keepDeadMs),
   })
   groups.touchAll(groupKeys)
 }

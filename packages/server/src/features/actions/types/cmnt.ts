@@ -5,9 +5,10 @@ import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
-import { isForCommunity, listMembers } from '../community-members.ts'
+import { joined, nobody } from '../audience.ts'
+import { isForCommunity, membersWhoRead } from '../community-members.ts'
 import { doesMention } from '../mentions.ts'
-import { listRecipients } from '../recipients.ts'
+import { findAudience } from '../recipients.ts'
 import { assertOnReadable } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
@@ -36,23 +37,24 @@ export const cmnt: TypeHooks = {
       isMarked: parent?.issuerTag === tenant.idTag || doesMention(action.content, tenant.idTag),
     }
   },
-  async listRelays(reader, tenant, { parentId, rootId }) {
+  async findRelays(reader, tenant, { parentId, rootId }) {
     const root = rootId && (await findStoredAction(reader, rootId))
-    if (!root) return []
-    if (isForCommunity(tenant, root)) return listMembers(reader, root.visibility)
-    if (root.issuerTag !== tenant.idTag) return []
-    const readers = await listRecipients(reader, tenant, root)
+    if (!root) return nobody
+    if (isForCommunity(tenant, root)) return membersWhoRead(root.visibility)
+    if (root.issuerTag !== tenant.idTag) return nobody
+    const readers = await findAudience(reader, tenant, root)
     const answered = await findAnswered(reader, tenant, { parentId, root })
-    return answered === undefined ? readers : [...new Set([...readers, answered])]
+    return answered === undefined ? readers : joined(readers, { named: [answered] })
   },
-  async listOthers(reader, tenant, { parentId, rootId }) {
+  async findOthers(reader, tenant, { parentId, rootId }) {
     const parent = parentId && (await findStoredAction(reader, parentId))
     const root = rootId && rootId !== parentId ? await findStoredAction(reader, rootId) : parent
-    const readers = root && root.issuerTag === tenant.idTag ? await listRecipients(reader, tenant, root) : []
+    const readers =
+      root && root.issuerTag === tenant.idTag ? await findAudience(reader, tenant, root) : nobody
     const named = [parent, root].flatMap((it) =>
       it ? [it.issuerTag, ...(it.audienceTag ? [it.audienceTag] : []), ...it.audience] : [],
     )
-    return [...named, ...readers]
+    return joined({ named }, readers)
   },
 }
 

@@ -44,9 +44,9 @@ export const invt: TypeHooks = {
     assertCommunity(ports, subject, audienceTag ?? issuerTag),
   answer: ({ actionId, subject }, verdict) =>
     verdict === 'accept' ? { type: 'CONN', audienceTag: subject, subject: actionId } : undefined,
-  async listOthers(_, __, { subject = '' }) {
+  async findOthers(_, __, { subject = '' }) {
     const community = parseIdTag(subject)
-    return community ? [community] : []
+    return { named: community ? [community] : [] }
   },
 }
 

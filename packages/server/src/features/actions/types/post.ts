@@ -1,4 +1,5 @@
-import { isForCommunity, listMembers } from '../community-members.ts'
+import { nobody } from '../audience.ts'
+import { formerMembers, isForCommunity } from '../community-members.ts'
 import { doesMention } from '../mentions.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
@@ -9,11 +10,10 @@ export const post: TypeHooks = {
 }
 
 /** Whatever members give to their community. */
-export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'listRelays'> {
+export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'findRelays'> {
   return {
     isAnnounced: true,
     admit: async ({ tenant, action }) => ({ isMarked: doesMention(action.content, tenant.idTag) }),
-    listRelays: async (reader, tenant, action) =>
-      isForCommunity(tenant, action) ? await listMembers(reader, 'ever') : [],
+    findRelays: async (_, tenant, action) => (isForCommunity(tenant, action) ? formerMembers : nobody),
   }
 }

@@ -22,9 +22,9 @@ export const react: TypeHooks = {
     await assertOnReadable(scene, parent && (root ?? parent))
     return { withinId: rootId, visibility: action.visibility ?? root?.visibility ?? null }
   },
-  async listOthers(reader, _, { subject }) {
+  async findOthers(reader, _, { subject }) {
     const target = await findStoredAction(reader, subject as ActionId)
-    return target ? [target.issuerTag] : []
+    return { named: target ? [target.issuerTag] : [] }
   },
 }
 

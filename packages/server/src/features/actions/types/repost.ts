@@ -20,9 +20,9 @@ export const repost: TypeHooks = {
     const actionId = parseActionId(action.subject ?? '')
     if (actionId) await putOnPage(tx, actionId)
   },
-  async listOthers(reader, _, { subject }) {
+  async findOthers(reader, _, { subject }) {
     const original = await findSubject(reader, subject)
-    return original ? [original.issuerTag] : []
+    return { named: original ? [original.issuerTag] : [] }
   },
 }
 

@@ -16,9 +16,9 @@ export const shre: TypeHooks = {
     if (body.subject !== undefined && parseActionId(body.subject)) await getShown(body.subject)
     return {}
   },
-  async listOthers(reader, _, { subject }) {
+  async findOthers(reader, _, { subject }) {
     const actionId = parseActionId(subject ?? '')
     const shared = actionId && (await findStoredAction(reader, actionId))
-    return shared ? [shared.issuerTag] : []
+    return { named: shared ? [shared.issuerTag] : [] }
   },
 }

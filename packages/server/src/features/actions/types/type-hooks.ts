@@ -4,6 +4,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionBody, StoredAction } from '../action.ts'
 import type { ActionPorts } from '../action-ports.ts'
+import type { Audience } from '../audience.ts'
 import type { ActionInput } from '../parse-action.ts'
 
 /** Who issues an action, and what it may see; there is no caller where the server itself answers. */
@@ -73,9 +74,9 @@ export interface TypeHooks {
   /** A community that was given it passes it on to its members, in its own words. */
   readonly isAnnounced?: true
   /** To whom a receiver passes it on as it is, unless it is announced, and the record of its deletion. */
-  listRelays?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]>
+  findRelays?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<Audience>
   /** Who receives it besides those that the type's data names. */
-  listOthers?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<IdTag[]>
+  findOthers?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<Audience>
 }
 
 /** The other party of an action between two: the audience at the issuer, the issuer at the audience. */
