@@ -61,6 +61,10 @@ function recordWriter(tx: Writer, note: Note): Writer {
 /** What one transaction did. */
 export interface RecordedTransaction {
   readonly statements: string[]
+  /** How many values its statements have. */
+  values: number
+  /** All of them that differ. */
+  readonly distinct: Set<unknown>
 }
 
 /** The same database; each transaction that has committed is in the list, with its statements. */
@@ -71,16 +75,18 @@ export function recordTransactions(db: Database): Database & { readonly committe
     dialect: db.dialect,
     reader: (tenantId) => db.reader(tenantId),
     async transact(tenantId, work, options) {
-      let statements: string[] = []
+      let recorded: RecordedTransaction | undefined
       const result = await db.transact(
         tenantId,
         (tx) => {
-          statements = []
-          return work(recordWriter(tx, (statement) => statements.push(statement)))
+          // A transaction that is tried again begins anew.
+          const trying: RecordedTransaction = { statements: [], values: 0, distinct: new Set() }
+          recorded = trying
+          return work(recordWriter(tx, (text, values) => add(trying, text, values)))
         },
         options,
       )
-      committed.push({ statements })
+      if (recorded) committed.push(recorded)
       return result
     },
     snapshot: (read) => db.snapshot(read),
@@ -89,6 +95,12 @@ export function recordTransactions(db: Database): Database & { readonly committe
     backup: (path) => db.backup(path),
     close: () => db.close(),
   }
+}
+
+function add(recorded: RecordedTransaction, text: string, values: readonly unknown[]): void {
+  recorded.statements.push(text)
+  recorded.values += values.length
+  for (const value of values) recorded.distinct.add(value)
 }
 
 /** How the database goes about a statement, a line a step. */
