@@ -27,11 +27,10 @@ export interface FanOutDeps extends SendDeps {
   readonly isSuspended: (tenantId: TenantId) => Promise<boolean>
 }
 
-// With the action itself in one transaction: few enough for the requests that wait behind it.
-const recipientsWithAction = 100
-const recipientsPerPortion = 250
+// A hundred deliveries take some ten milliseconds of a transaction, for which everybody else waits.
+const recipientsPerPortion = 100
 /** After so many portions the turn is another lane's, of whatever tenant. */
-const portionsPerTurn = 8
+const portionsPerTurn = 16
 const suspendedPauseMs = 600_000
 
 /** Queues the deliveries of an action in its transaction. Of many recipients the first: a job goes on with the rest in
@@ -41,7 +40,7 @@ export async function sendOut(deps: SendDeps, tx: Writer, outgoing: Outgoing): P
   // What the issuer sent before comes first.
   const next = (await isLaneBusy(tx, laneOf(outgoing)))
     ? ''
-    : await writePortion(deps, tx, { outgoing, after: '', limit: recipientsWithAction })
+    : await writePortion(deps, tx, { outgoing, after: '', limit: recipientsPerPortion })
   if (next === undefined) return
   await insertFanOut(tx, outgoing, next)
   await queueTurn(deps, tx, laneOf(outgoing))

@@ -29,8 +29,8 @@ import { type Outcome, outcomeOfLostLease } from './retry.ts'
 
 /** How long a dead job stays for an admin to see. */
 export const keepDeadMs = 30 * 24 * 3600 * 1000
-/** Rows that one turn takes from each of the longer lists; the rest waits for the next turn. */
-const maxRowsPerTurn = 500
+/** Rows that one turn takes from each of the longer lists; the rest waits for the next turn, and other writes come between. */
+const maxRowsPerTurn = 100
 /** Before another look at rows that another node holds. */
 const lockedPauseMs = 20
 
