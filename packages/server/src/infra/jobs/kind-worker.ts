@@ -39,6 +39,9 @@ export interface WorkerDeps {
   readonly onFinished: () => void
 }
 
+// What one turn stores and leases of a kind: few enough for the requests that wait for its transaction.
+const maxJobsPerTurn = 24
+
 interface RunningJob {
   readonly job: LeasedJob
   readonly abort: AbortController
@@ -72,7 +75,11 @@ export class KindWorker {
   }
 
   get #free(): number {
-    return this.#isStopping ? 0 : this.kind.concurrency - this.#running.size + this.#finished.length
+    return this.#freeAfter(Math.min(this.#finished.length, maxJobsPerTurn))
+  }
+
+  #freeAfter(stored: number): number {
+    return this.#isStopping ? 0 : this.kind.concurrency - this.#running.size + stored
   }
 
   /** When this worker next needs a turn of its own accord. */
@@ -90,7 +97,8 @@ export class KindWorker {
 
   /** What the next turn has to do. What it stores is out of the worker's hands until `apply` or `giveBack`. */
   takeOrder(nowMs: number): TurnOrder {
-    const finished = this.#finished
+    const finished = this.#finished.slice(0, maxJobsPerTurn)
+    const free = this.#freeAfter(finished.length)
     // An end may let another job begin, or set a time for the next: all but a plain success.
     const isPlain = finished.every(
       ({ job, outcome }) => outcome.kind === 'done' && job.orderingKey === null && job.groupKey === null,
@@ -102,10 +110,10 @@ export class KindWorker {
       periodMs: this.#options.periodMs,
       finished,
       looks,
-      free: this.#free,
+      free: Math.min(free, maxJobsPerTurn),
       renews: this.#renewAtMs <= nowMs,
     }
-    this.#finished = []
+    this.#finished = this.#finished.slice(finished.length)
     if (looks) this.isDirty = false
     return order
   }
