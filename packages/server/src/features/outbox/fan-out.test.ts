@@ -206,6 +206,14 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.rows(deliverJob.name)).toBe(0)
   })
 
+  test('of counts goes on when a newer word has taken the place of the one it hands out', async () => {
+    const lab = await openLab(open, 300)
+    await lab.send({ actionId: idOf(1), countsOf: idOf(99) })
+    lab.withdrawn.add(idOf(1))
+    await lab.jobs.settle()
+    expect(await lab.rows(deliverCountsJob.name)).toBe(300)
+  })
+
   test('of counts leaves nothing at live servers, and at dead ones a job each, for a day', async () => {
     const lab = await openLab(open, 200)
     lab.jobs.handle(deliverCountsJob, async ({ inboxUrl }) => {
@@ -241,6 +249,7 @@ async function openLab(open: OpenTestDatabase, followers: number, inboxOf = ownI
     findInboxes: (tx, idTags) => findFreshInboxes(tx.as(serverTenant), idTags, 0),
     findToken: async (_, actionId) =>
       withdrawn.has(actionId) ? undefined : { token: 'a token', issuerTag, isEnding: false },
+    findCountsToken: async (_, countsOf) => ({ actionId: countsOf, token: 'a token' }),
     isSuspended: async (tenantId) => suspended.has(tenantId),
   }
   jobs.handle(fanOutJob, (payload, context) => continueLane(deps, payload, context))
