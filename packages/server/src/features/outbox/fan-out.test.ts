@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { findFreshInboxes, identitiesMigrations } from '#features/identities/index.ts'
 import { listCircle, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { listHosted, tenantsMigrations } from '#features/tenants/index.ts'
-import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { onSqlite, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { type RecordedTransaction, recordTransactions } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
@@ -43,7 +43,7 @@ afterEach(async () => {
   for (const jobs of openedJobs.splice(0)) await jobs.stop()
 })
 
-eachDialect('a fan-out', (open) => {
+onSqlite('a fan-out', (open) => {
   test('writes one delivery for each inbox, in portions of their own transactions', async () => {
     const lab = await openLab(open, 1000)
     await lab.send({ actionId: idOf(1) })
