@@ -171,6 +171,7 @@ describe('a server whose clock is wrong', () => {
   test('ten minutes ahead is told so, and understood when its time has come', async () => {
     const { network, clock, alice, bob } = await start(10 * minuteMs)
     await using _network = network
+    await network.server(alice.at).relate(alice.idTag, bob.idTag, { isFollowing: true })
     const { actionId } = await post(network, bob, 'Too early', { visibility: null, audienceTag: alice.idTag })
     expect(await feedOf(alice)).toEqual([])
     const { data } = await bob.client.call(listDeliveries, { params: { actionId } })

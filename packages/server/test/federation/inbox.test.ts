@@ -183,8 +183,8 @@ describe('the inbox', () => {
     expect((await server.deliver(other, '/api/inbox/sync')).status).toBe(400)
   })
 
-  test('takes a token from a clock that is five minutes ahead, or a year behind', async () => {
-    const times = [now() + 299, now() - 365 * 86_400]
+  test('takes a token from a clock that is five minutes ahead, or months behind', async () => {
+    const times = [now() + 299, now() - 179 * 86_400]
     for (const iat of times)
       expect((await server.deliver(foreign.sign(dora, toBob({ iat, createdAt: iat })))).status).toBe(200)
     expect(await feedOf(bob)).toHaveLength(2)

@@ -145,6 +145,8 @@ test('every column that can name somebody is decided about', async () => {
     'idempotency_keys.caller_tag',
     'storage_reservations.creator_tag',
     'tombstones.issuer_tag',
+    'fan_outs.issuer_tag',
+    'fan_outs.after_tag',
   ]
   const ownOrServers = [
     'profiles.id_tag',

@@ -36,6 +36,7 @@ export const stayingTables: readonly string[] = [
   'unfinished_registrations',
   'resting_names',
   // Under way.
+  'fan_outs',
   'waiting_tokens',
   'attempt_buckets',
   'qr_sessions',
