@@ -133,10 +133,11 @@ test('a name is activated on the host of a provider, also of a community, and on
   expect((await site.send('/activate', { headers: { host: 'bob.example' } })).status).toBe(404)
 })
 
-test('on the host of nobody there is nobody, whatever its name', async () => {
+test('on the host of nobody there is nobody, and a host that is no name is refused', async () => {
   const site = await startSite()
+  expect((await site.send('/', { headers: { host: 'nobody.example.com' } })).status).toBe(404)
   const answer = await site.send('/', { headers: { host: '"><script>' } })
-  expect(answer.status).toBe(404)
+  expect(answer.status).toBe(400)
   expect(answer.text).not.toContain('<script')
 })
 
