@@ -1,9 +1,11 @@
 import type { Client } from '@kith/client'
 import {
+  changeFile,
   createAction,
   createApiKey,
   createFile,
   downloadFile,
+  type FileId,
   getAccessToken,
   getProxyToken,
   type IdTag,
@@ -57,6 +59,33 @@ const isPublic = async (fileId: string, host: IdTag = alice) =>
 
 const unknown = { status: 404, code: 'E-FILE-NOTFOUND' }
 const forbidden = { status: 403, code: 'E-AUTH-FORBIDDEN' }
+
+describe('so does opening it to others by its visibility:', () => {
+  const open = (by: Client, fileId: string, visibility: 'P' | 'V' | 'F' | 'C' | null) =>
+    by.call(changeFile, { params: { fileId: fileId as FileId }, body: { visibility } })
+
+  test.each(['write:files', 'write'])('a key for %s opens what was made with it alone', async (scope) => {
+    const fileId = await upload(owner)
+    for (const by of [await keyFor(scope), await narrowed(scope)])
+      for (const visibility of ['P', 'V', 'F', 'C'] as const)
+        await expect(open(by, fileId, visibility)).rejects.toMatchObject(forbidden)
+    expect(await isPublic(fileId)).toBe(false)
+    const key = await keyFor(scope)
+    const own = await upload(key)
+    await open(key, own, 'P')
+    expect(await isPublic(own)).toBe(true)
+    // Closing is no giving.
+    await open(owner, fileId, 'P')
+    await open(key, fileId, null)
+    expect(await isPublic(fileId)).toBe(false)
+  })
+
+  test('a key that may share files opens any', async () => {
+    const fileId = await upload(owner)
+    await open(await keyFor('admin:files'), fileId, 'P')
+    expect(await isPublic(fileId)).toBe(true)
+  })
+})
 
 describe('attaching a file gives it to others, and needs a credential that may share files:', () => {
   test.each([

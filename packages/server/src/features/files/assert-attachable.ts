@@ -37,3 +37,15 @@ export async function assertAttachable(
   }
   throw new Failure('E-AUTH-FORBIDDEN')
 }
+
+/** Fails unless the caller may open this file of the tenant's own to others: showing it needs the same credential as
+ * attaching it. */
+export async function assertMayOpen(
+  reader: Reader,
+  { caller, fileId }: { readonly caller: Caller; readonly fileId: FileId },
+): Promise<void> {
+  if (mayShare(caller)) return
+  const madeWith = narrowCredentialOf(caller)
+  const own = madeWith ? await listAttachable(reader, [fileId], { owner: 'anybody', madeWith }) : undefined
+  if (!own?.has(fileId)) throw new Failure('E-AUTH-FORBIDDEN')
+}

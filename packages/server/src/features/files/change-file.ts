@@ -3,6 +3,7 @@ import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { assertMayOpen } from './assert-attachable.ts'
 import { assertFileName, normalTags, type StoredFile } from './file.ts'
 import type { FileObserver } from './file-observer.ts'
 import { type FileChange, putTags, updateFile } from './file-store.ts'
@@ -35,6 +36,7 @@ export async function changeFile(deps: ChangeDeps, changes: FileChanges): Promis
     assertNotTrashed(file)
     // Who may read what another server's owner shared is theirs to say.
     if (file.isCopy && (visibility ?? null) !== null) throw new Failure('E-AUTH-FORBIDDEN')
+    if ((visibility ?? null) !== null && visibility !== file.visibility) await assertMayOpen(tx, changes)
     const change: FileChange = {
       ...(fileName === undefined ? {} : { fileName }),
       ...(visibility === undefined ? {} : { visibility }),
