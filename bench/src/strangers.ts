@@ -20,7 +20,7 @@ const child = spawn(process.execPath, [join(program, 'packages/server/bin/kith.j
     DATA_DIR: dataDir,
     LISTEN: '127.0.0.1:0',
     BASE_PASSWORD: 'correct horse battery',
-    // Nobody answers there, so that no issuer can be reached.
+    // No server answers at this address: the keys of no issuer can be fetched.
     DNS_SERVERS: '127.0.0.1:9',
     LOG_LEVEL: 'fatal',
   },

@@ -89,7 +89,7 @@ async function measure(dataDir: string, settings: Settings): Promise<Waits> {
   return { ...(await posted), writeMs }
 }
 
-/** The last entry of the list stands for what is still to come. */
+/** While deliveries are still to be written, the last entry of the list says so. */
 async function untilWritten(kith: Kith, actionId: string, token: string): Promise<void> {
   const endsAt = performance.now() + longestMs
   for (;;) {

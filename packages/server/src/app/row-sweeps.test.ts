@@ -52,7 +52,7 @@ async function openLab(open: OpenTestDatabase) {
   }
 }
 
-/** Rows of tenants of which nobody says anything any more, and one of a tenant that is none. */
+/** Rows of tenants that never write again, and one of a tenant that does not exist. */
 function manyOf(row: (index: number, tenantId: number) => Row): Row[] {
   return Array.from({ length: many }, (_, index) => row(index, 1 + (index % 3)))
 }

@@ -49,7 +49,7 @@ export interface Services {
   readonly freshPaths: FreshPaths
   readonly dns: DnsResolver
   readonly egress: Egress & UrlCheck
-  /** Recognizes what comes back to this process. */
+  /** Detects requests that this process sent and that come back to it (loops). */
   readonly rounds: Rounds
   readonly mailer: Mailer
   /** What the processes of the server tell each other. */

@@ -29,7 +29,7 @@ export interface ActionRow {
   token: string | null
 }
 
-/** With what lists are found by and nobody reads. */
+/** With the columns that only select and sort lists. */
 export interface WrittenRow extends ActionRow {
   /** A third party's at a person's: only that person's feed shows it, besides to its issuer and its audience. */
   feed_only: number
