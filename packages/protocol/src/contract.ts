@@ -80,6 +80,8 @@ export interface Contract {
   readonly queryToken?: true
   /** Answers on every host of the server, whether or not a tenant lives there. */
   readonly anyHost?: true
+  /** Answers on the host of a suspended tenant as on any other, so that it does not tell whether the tenant is suspended. */
+  readonly whileSuspended?: true
   /** Part of what a tenant may not offer: then it answers 404 to everybody, whatever they show. */
   readonly feature?: TenantFeature
   readonly bucket?: RateBucket
@@ -158,7 +160,8 @@ export function failuresOf(contract: Contract): ErrorCode[] {
   if (contract.body) implied.push('E-TOOLARGE', 'E-MEDIATYPE')
   implied.push(...unknownIdCodes(contract))
   if (contract.auth !== 'none') implied.push('E-AUTH-UNAUTH')
-  if (isRefusable(contract) || isForSigningIn(contract)) implied.push('E-AUTH-FORBIDDEN')
+  const tellsSuspension = isForSigningIn(contract) && !contract.whileSuspended
+  if (isRefusable(contract) || tellsSuspension) implied.push('E-AUTH-FORBIDDEN')
   if (!contract.anyHost) implied.push('E-PROFILE-NOTFOUND')
   if (contract.feature) implied.push('E-NOTFOUND')
   return [...new Set([...contract.errors, ...implied])].sort()

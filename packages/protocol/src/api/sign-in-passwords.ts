@@ -63,8 +63,9 @@ export const forgotPassword = contract({
   path: '/api/auth/forgot-password',
   tag,
   summary:
-    'Have a link for a new password mailed; the answer is the same whether or not there is such an account',
+    'Have a link for a new password mailed; the answer is the same whether or not there is such an account, or it is suspended',
   auth: 'none',
+  whileSuspended: true,
   bucket: 'recovery',
   body: { kind: 'json', schema: Type.Object({ idTag: IdTagInput, lang }) },
   reply: { kind: 'data', status: 200, schema: Type.Object({ sent: Type.Boolean() }) },

@@ -1,6 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
 import { audit } from '#features/audit/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
@@ -30,16 +31,17 @@ export async function forgotPassword(
   await db.transact(tenant.tenantId, (tx) => jobs.enqueue(tx, forgottenJob, wish, { dedupKey: wish.idTag }))
 }
 
-/** Has the queue make and mail the references that people asked for. */
+/** Has the queue make and mail the references that people asked for; a suspended tenant gets none. */
 export function handleForgottenPasswords(
   jobs: Pick<Jobs, 'handle' | 'enqueue'>,
   deps: Omit<ForgotPasswordDeps, 'jobs'> & {
-    readonly tenants: { findById(tenantId: TenantId): Promise<{ readonly idTag: IdTag } | undefined> }
+    readonly tenants: Pick<Tenants, 'findById'>
   },
 ): void {
   jobs.handle(forgottenJob, async ({ idTag, ip, lang }, { tenantId }) => {
     const tenant = await deps.tenants.findById(tenantId)
-    if (tenant?.idTag === idTag) await mailReset({ ...deps, jobs }, { tenantId, ip, lang })
+    if (tenant?.idTag === idTag && tenant.suspendedAt === undefined)
+      await mailReset({ ...deps, jobs }, { tenantId, ip, lang })
   })
 }
 

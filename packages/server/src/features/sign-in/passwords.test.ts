@@ -2,7 +2,7 @@ import type { RefId } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { findAccount } from '#features/accounts/index.ts'
 import { makeReference } from '#features/references/index.ts'
-import type { HostedTenant } from '#features/tenants/index.ts'
+import { type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { openSignInSite, password, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { MailError } from '#infra/mail/index.ts'
@@ -84,6 +84,22 @@ onSqlite('a forgotten password', (open) => {
         status: 200,
         json: { data: { sent: true } },
       })
+    await site.jobs.settle()
+    expect(site.world.mails).toEqual([])
+  })
+
+  test('is answered alike on the host of a suspended tenant, and nothing is mailed', async () => {
+    const site = await openSignInSite(open)
+    const answers = [await forgot(site, { idTag: 'nobody.example.com' })]
+    const deps = { ...site.deps, revokeSessions: async () => undefined }
+    await site.db.transact(site.alice.tenantId, (tx) => suspendTenant(deps, tx))
+    answers.push(await forgot(site), await forgot(site, { idTag: 'nobody.example.com' }))
+    for (const { status, json, headers } of answers)
+      expect([status, json.data, Object.keys(headers).sort()]).toEqual([
+        200,
+        { sent: true },
+        Object.keys(answers[0]?.headers ?? {}).sort(),
+      ])
     await site.jobs.settle()
     expect(site.world.mails).toEqual([])
   })

@@ -250,6 +250,13 @@ describe('a suspended tenant', () => {
         ])
   })
 
+  test('is served by what must not tell that it is suspended', async () => {
+    const alike = { bucket: 'recovery', whileSuspended: true } as const
+    const served = expect.objectContaining({ tenant: alice.idTag, caller: 'guest' })
+    expect(await answer(alike)).toEqual([200, served, undefined])
+    expect(await answer(alike, bearer('old'))).toEqual([401, 'E-AUTH-UNAUTH', expect.any(String)])
+  })
+
   test('is no tenant to what answers on every host', async () => {
     const nobody = expect.objectContaining({ tenant: null, caller: 'guest' })
     for (const headers of [{}, bearer('owner')])

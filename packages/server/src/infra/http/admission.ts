@@ -60,7 +60,8 @@ export async function admit(
   const isCredentialed = bearer !== undefined && tenant !== undefined
   if (!isCredentialed) await takeGeneral(deps, exchange, generalBucketOf(contract), addressKey)
   if (!tenant && !contract.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
-  if (tenant && isClosed) return turnAway(deps, route, exchange, { tenant, bearer, ip: peer.ip })
+  if (tenant && isClosed && !contract.whileSuspended)
+    return turnAway(deps, route, exchange, { tenant, bearer, ip: peer.ip })
   if (contract.feature && !(await offers(deps, tenant, contract.feature))) {
     if (isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
     throw new Failure('E-NOTFOUND')
@@ -77,7 +78,8 @@ export async function admit(
   return { tenant, caller: contract.auth === 'none' ? guest : caller }
 }
 
-/** A suspended tenant is like one that is not there, but that its owner is told and that old bearers are bad ones. */
+/** A suspended tenant is like one that is not there, but that its owner is told where people sign in,
+ * and that old bearers are bad ones. */
 async function turnAway(
   deps: AdmissionDeps,
   route: Route,
