@@ -26,11 +26,29 @@ export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
   await deletePending(tx)
 }
 
+interface NewPassword {
+  readonly tenant: Tenant
+  /** Did the account have a password that somebody asked to replace? */
+  readonly isReset: boolean
+  readonly signOutEverything?: boolean | undefined
+}
+
 /** Ends the sessions of a tenant's owner with all else that lets in or acts for them: API keys and passkeys. */
-export async function endOwnCredentials(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
+async function endOwnCredentials(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
   await endOwnSessions(deps, tx, tenant)
   await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: ['apikey'] })
   await removePasskeys(tx)
+}
+
+/** Ends what a new password ends that was set without the old one. A reset ends API keys and passkeys as well, unless told
+ * otherwise: who lost the password may have lost those to the same person. */
+export async function endForNewPassword(
+  deps: RevokeDeps,
+  tx: Writer,
+  { tenant, isReset, signOutEverything = isReset }: NewPassword,
+): Promise<void> {
+  if (signOutEverything) await endOwnCredentials(deps, tx, tenant)
+  else await endOwnSessions(deps, tx, tenant)
 }
 
 /** Ends everything with which anybody got into the tenant of `tx` up to now: what was made before the owner was known. Names

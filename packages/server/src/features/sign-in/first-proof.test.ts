@@ -6,6 +6,7 @@ import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
 import { listPasskeys } from './passkey-store.ts'
+import { replacePassword } from './replace-password.ts'
 
 const newPassword = 'another good one'
 
@@ -94,6 +95,16 @@ onSqlite('a reset', (open) => {
     await proven(site)
     const made = await digIn({ ...site, login: () => signIn(site) })
     expect((await set(site, await mailed(site, type), more)).status).toBe(200)
+    expect(await left(site, made)).toEqual(expected)
+  })
+
+  test.each([
+    ['ends API keys and passkeys', {}, { ...none, guest: true, reference: true }],
+    ['spares them when told so', { signOutEverything: false }, { ...all, session: false }],
+  ])('by who runs the server %s', async (_, more, expected) => {
+    const site = await openSignInSite(open)
+    const made = await digIn(site)
+    await replacePassword(site.deps, { tenant: site.alice, password: newPassword, ...more })
     expect(await left(site, made)).toEqual(expected)
   })
 

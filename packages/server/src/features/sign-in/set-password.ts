@@ -18,7 +18,7 @@ import { rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { signInTurn } from './attempt-buckets.ts'
 import { giveTurn } from './count-attempt.ts'
-import { endEverything, endOwnCredentials, endOwnSessions, passwordReferences } from './end-sign-ins.ts'
+import { endEverything, endForNewPassword, passwordReferences } from './end-sign-ins.ts'
 
 export interface SetPasswordDeps extends RevokeDeps {
   readonly db: Database
@@ -73,6 +73,10 @@ async function end(
   const provesAddress = account.email !== undefined && reference.resourceId === mailedTo(account.email)
   if (provesAddress) await markEmailVerified(deps, tx)
   if (provesAddress && account.emailVerifiedAt === undefined) await endEverything(deps, tx)
-  else if (signOutEverything ?? reference.type === 'password-reset') await endOwnCredentials(deps, tx, tenant)
-  else await endOwnSessions(deps, tx, tenant)
+  else
+    await endForNewPassword(deps, tx, {
+      tenant,
+      isReset: reference.type === 'password-reset',
+      signOutEverything,
+    })
 }

@@ -24,7 +24,7 @@ export const changeTenantPassword: Command = {
   name: 'tenant password',
   summary: 'Make a one-time link that sets the password of a person, or set it at once.',
   description:
-    'The link is good for 24 hours and changes nothing until it is used. A password that is set at once ends every session of the person and makes older links worthless.',
+    'The link is good for 24 hours and changes nothing until it is used. A password that is set at once ends every session of the person, and API keys and passkeys too, as a reset over the web does; it makes older links worthless.',
   positionals: ['IDTAG'],
   options: {
     password: {
@@ -36,10 +36,18 @@ export const changeTenantPassword: Command = {
       type: 'boolean',
       meaning: 'Ask for the new password on the terminal, or read the first line of standard input.',
     },
+    'keep-keys': {
+      type: 'boolean',
+      meaning:
+        'Leave API keys and passkeys as they are, and end sessions alone. Not for a link: its page asks.',
+    },
   },
   async run(input) {
     const idTag = idTagArgument(input)
     const password = await readPassword(input)
+    const keepsKeys = hasFlag(input, 'keep-keys')
+    if (keepsKeys && password === undefined)
+      throw new UsageError('--keep-keys goes with --password or --stdin: who uses a link is asked')
     return withProgram(input, async (program) => {
       const tenant = await getHosted(program, idTag)
       if (!(await findAccount(program.services.db.reader(tenant.tenantId))))
@@ -52,9 +60,15 @@ export const changeTenantPassword: Command = {
         }
       }
       const { services, identity } = program
-      await replacePassword({ ...identity, db: services.db, clock: services.clock }, { tenant, password })
+      await replacePassword(
+        { ...identity, db: services.db, clock: services.clock },
+        { tenant, password, ...(keepsKeys ? { signOutEverything: false } : {}) },
+      )
       if (tenant.isBase) await removeSetUpLink(services.config.dataDir)
-      return { text: `${idTag} has a new password, and every session has ended.`, data: { idTag } }
+      const ended = keepsKeys
+        ? 'Sessions have ended, API keys and passkeys stay.'
+        : 'Sessions, API keys and passkeys have ended.'
+      return { text: `${idTag} has a new password. ${ended}`, data: { idTag } }
     })
   },
 }

@@ -357,7 +357,7 @@ describe('tenant password', () => {
     })
     expect(said).toEqual({
       exitCode: 0,
-      out: 'ines.localhost has a new password, and every session has ended.\n',
+      out: 'ines.localhost has a new password. Sessions, API keys and passkeys have ended.\n',
       err: '',
     })
     clock.advance(noticedMs)
@@ -365,6 +365,27 @@ describe('tenant password', () => {
     await expect(post).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
     await signIn('ines.localhost', 'typed by hand')
     await expect(signIn('ines.localhost', testPassword)).rejects.toMatchObject({ code: 'E-AUTH-BADCRED' })
+  })
+
+  test('ends API keys too, unless told to keep them', async () => {
+    const idTag = 'ivan.localhost'
+    await server.createTenant(idTag)
+    const { data } = await (await server.as(idTag)).call(createApiKey, { body: { name: 'Backup' } })
+    const withKey = server.client(idTag, data.key)
+    const words = ['tenant', 'password', idTag, '--password', 'set by hand']
+    expect(await line.run([...words, '--keep-keys'])).toMatchObject({
+      out: 'ivan.localhost has a new password. Sessions have ended, API keys and passkeys stay.\n',
+    })
+    clock.advance(noticedMs)
+    await withKey.call(getProxyToken, { query: { target: baseTag } })
+    expect(await line.json(...words)).toEqual({ idTag })
+    clock.advance(noticedMs)
+    const asked = withKey.call(getProxyToken, { query: { target: baseTag } })
+    await expect(asked).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
+    expect(await fails('tenant', 'password', idTag, '--keep-keys')).toMatchObject({
+      exitCode: 2,
+      message: '--keep-keys goes with --password or --stdin: who uses a link is asked',
+    })
   })
 
   test('of the base tenant makes the set-up link worthless and removes its file', async () => {
