@@ -73,7 +73,7 @@ async function moveOf(
   const { parentId: to, tenant, caller } = changes
   if (to === undefined || (to ?? undefined) === from) return {}
   if (to !== null) {
-    await assertFolder(tx, deps, { tenant, caller, parentId: to, path: '/parentId' })
+    await assertFolder(tx, deps, { tenant, caller, fileId, parentId: to, path: '/parentId' })
     await assertMovable(tx, fileId, to)
   }
   return { parentId: to }

@@ -4,6 +4,7 @@ import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { mayOpen } from './assert-attachable.ts'
 import { assertFileName, type NewFile, normalTags } from './file.ts'
 import type { FileObserver } from './file-observer.ts'
 import { insertFile } from './file-store.ts'
@@ -27,6 +28,8 @@ export interface FileCreation {
   readonly tags: readonly string[]
   readonly parentId: FileId | undefined
   readonly visibility: Visibility
+  /** Whose content it gets. */
+  readonly copyOf?: FileId
 }
 
 const defaultTypes: Record<MadeType, string> = {
@@ -41,7 +44,7 @@ export async function createFile(
   creation: FileCreation,
   fill?: (tx: Writer, file: NewFile) => Promise<void>,
 ): Promise<NewFile> {
-  const { tenant, caller, fileTp, parentId, visibility } = creation
+  const { tenant, caller, fileTp, parentId, visibility, copyOf } = creation
   const { fileName = 'Untitled' } = creation
   assertFileName(fileName, '/fileName')
   const tags = normalTags(creation.tags, '/tags')
@@ -50,7 +53,7 @@ export async function createFile(
   const now = nowSecs(deps.clock)
   const fileId = fileIdOf(fileTp, randomBytes(32).toString('base64url'))
   return await deps.db.transact(tenant.tenantId, async (tx) => {
-    const place = { tenant, caller, parentId, visibility, path: '/parentId' }
+    const place = { tenant, caller, fileId: copyOf, parentId, visibility, path: '/parentId' }
     const ownerTag = await assertMayPlace(tx, deps, place)
     const file: NewFile = {
       fileId,
@@ -69,7 +72,11 @@ export async function createFile(
       processingError: undefined,
       createdAt: now,
       modifiedAt: now,
-      madeWith: narrowCredentialOf(caller),
+      // A copy is for the credential to show where its original is.
+      madeWith:
+        copyOf === undefined || (await mayOpen(tx, { caller, fileId: copyOf }))
+          ? narrowCredentialOf(caller)
+          : undefined,
     }
     await insertFile(tx, file)
     await countFiles(tx, 1)

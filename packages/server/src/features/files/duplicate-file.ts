@@ -24,7 +24,8 @@ export async function duplicateFile(deps: DuplicateDeps, duplication: Duplicatio
   // What another server keeps has no content here.
   if (file.status === 'D' || file.isCopy) throw new Failure('E-STATE')
   const { fileTp, contentType, tags } = file
-  const creation = { tenant, caller, fileTp, contentType, tags, parentId, visibility: null }
+  const described = { fileTp, contentType, tags, parentId, visibility: null }
+  const creation = { tenant, caller, copyOf: file.fileId, ...described }
   return await createFile(deps, { ...creation, fileName: fileName ?? file.fileName }, (tx, made) =>
     deps.copyContent(tx, file, made),
   )

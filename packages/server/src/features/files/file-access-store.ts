@@ -127,3 +127,47 @@ export async function listAttachable(
     .execute()
   return new Set(rows.map((row) => row.file_id))
 }
+
+/** A file with the folders in which it lies, or lay before it went into the trash. */
+export async function listAbove(reader: Reader, fileId: FileId): Promise<string[]> {
+  const rows = await reader
+    .tables<FileTables>()
+    .withRecursive('above(file_id)', (query) =>
+      query
+        .selectFrom('files')
+        .select('file_id')
+        .where('tenant_id', '=', reader.tenantId)
+        .where('file_id', '=', fileId)
+        .union(
+          query
+            .selectFrom('above')
+            .innerJoin('files as node', 'node.file_id', 'above.file_id')
+            .select((row) =>
+              row.fn.coalesce('node.parent_id', 'node.original_parent_id').$castTo<string>().as('file_id'),
+            )
+            .where('node.tenant_id', '=', reader.tenantId)
+            .where((row) =>
+              row(row.fn.coalesce('node.parent_id', 'node.original_parent_id'), 'is not', null),
+            ),
+        ),
+    )
+    .selectFrom('above')
+    .select('file_id')
+    .execute()
+  return rows.map((row) => row.file_id)
+}
+
+/** Is any of these shared with somebody? `now`: Unix seconds. */
+export async function hasShares(reader: Reader, fileIds: readonly string[], now: number): Promise<boolean> {
+  if (fileIds.length === 0) return false
+  const row = await reader
+    .tables<AccessTables>()
+    .selectFrom('shares')
+    .select('resource_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('resource_id', 'in', fileIds)
+    .where((share) => share.or([share('expires_at', 'is', null), share('expires_at', '>', now)]))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,8 +1,9 @@
 import { type FileId, type IdTag, scopeAllows, type Visibility } from '@kith/protocol'
 import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
-import type { Clock } from '#lib/clock.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { assertMayOpenIn } from './assert-attachable.ts'
 import { findPlace, maxDepth, measureAbove } from './file-tree-store.ts'
 import { writeLevel } from './file-viewer.ts'
 import { getFileWithin } from './read-file.ts'
@@ -12,6 +13,8 @@ export interface Place {
   readonly caller: Caller
   /** Undefined: in no folder. */
   readonly parentId: FileId | undefined
+  /** What exists already and comes to be there: the file that is moved, or of which a copy is made. */
+  readonly fileId?: FileId | undefined
   /** How the request calls it. */
   readonly path: string
 }
@@ -51,13 +54,14 @@ function isForSingleFiles(caller: Caller): boolean {
   return scope?.some((item) => 'fileId' in item) === true && !scopeAllows(scope, 'write:files')
 }
 
-/** Fails unless files may be put there; answers the folder, if there is one. */
+/** Fails unless files may be put there, and those that exist already be shown to those who read there; answers the folder,
+ * if there is one. */
 export async function assertFolder(
   reader: Reader,
   deps: { readonly clock: Clock },
   place: Place,
 ): Promise<{ readonly ownerTag: IdTag } | undefined> {
-  const { parentId, path } = place
+  const { parentId, path, caller, fileId } = place
   if (parentId === undefined) return undefined
   const { file } = await getFileWithin(reader, deps, { ...place, fileId: parentId }, writeLevel)
   if (file.status === 'D') throw new Failure('E-FILE-NOTFOUND')
@@ -65,6 +69,8 @@ export async function assertFolder(
   // It goes when its owner takes it back, and nobody but them sees what lies in theirs.
   if (file.isCopy) throw new Failure('E-AUTH-FORBIDDEN')
   if ((await measureAbove(reader, parentId)) >= maxDepth) throw tooDeep()
+  if (fileId !== undefined)
+    await assertMayOpenIn(reader, { caller, fileId, folderId: parentId, now: nowSecs(deps.clock) })
   return file
 }
 

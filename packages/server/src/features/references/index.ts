@@ -11,6 +11,7 @@ export {
   exhaustReferences,
   findReference,
   findReferenceByHash,
+  hasFileReferences,
   isLiveReference,
   listReferenceRows,
   referenceHash,

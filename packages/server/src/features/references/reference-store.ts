@@ -85,6 +85,25 @@ export async function isLiveReference(reader: Reader, refHash: string, now: numb
   return row !== undefined && (row.expires_at ?? Number.POSITIVE_INFINITY) > now
 }
 
+/** Does a reference that has not expired give access to one of these files? Used up or not: who came by it is still in. */
+export async function hasFileReferences(
+  reader: Reader,
+  { fileIds, now }: { readonly fileIds: readonly string[]; readonly now: number },
+): Promise<boolean> {
+  if (fileIds.length === 0) return false
+  const row = await reader
+    .tables<ReferenceTables>()
+    .selectFrom('refs')
+    .select('resource_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('resource_id', 'in', fileIds)
+    .where('type', '=', 'share.file')
+    .where((ref) => ref.or([ref('expires_at', 'is', null), ref('expires_at', '>', now)]))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** For jobs, which must not keep the id itself. */
 export async function findReferenceByHash(
   vault: Vault,
