@@ -39,9 +39,39 @@ describe('a token for a tenant that is suspended', () => {
     const token = home.sign('dora.foreign.localhost', { audienceTag: bob.idTag, visibility: 'P' })
     await network.server(0).suspend(bob.idTag)
     for (const path of ['/api/inbox', '/api/inbox/sync'] as const) {
-      const { status, headers } = await network.server(0).deliver(token, path)
+      const { status, headers, body } = await network.server(0).deliver(token, path)
+      const error = { code: 'E-UNAVAILABLE', details: { concerns: 'token' } }
       expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '3600' })
+      expect(body).toMatchObject({ error })
     }
+  })
+
+  test('keeps its server open for its other tenants', async () => {
+    const { alice } = await network.cast('alice')
+    const [bob, carol] = [await network.person(1, 'bob-alone'), await network.person(1, 'carol-beside')]
+    await follow(network, bob, alice)
+    await follow(network, carol, alice)
+    await network.server(1).suspend(bob.idTag)
+    const writers = await Promise.all(Array.from({ length: 6 }, (_, n) => network.person(0, `writer${n}`)))
+    for (const writer of writers) await letter(writer, bob.idTag, 'For you')
+    await letter(alice, carol.idTag, 'For carol')
+    expect(await feedOfResumed(carol)).toEqual(['For carol'])
+  })
+
+  test('is sent again when the receiver says, not before', async () => {
+    const { alice } = await network.cast('alice')
+    const idTag = 'fred.foreign.localhost' as IdTag
+    const home = await network.addForeign(idTag)
+    home.onDelivery = (_, answer) => {
+      const error = { code: 'E-UNAVAILABLE', message: 'Later', details: { concerns: 'token' } }
+      const headers = { 'content-type': 'application/json', 'retry-after': '3600' }
+      answer.writeHead(503, headers).end(JSON.stringify({ error }))
+    }
+    await letter(alice, idTag, 'For you')
+    await network.pass(hourMs - 60_000, hourMs / 4)
+    expect(home.deliveries).toHaveLength(1)
+    await network.pass(2 * hourMs, hourMs / 4)
+    expect(home.deliveries).toHaveLength(3)
   })
 
   test('and for others waits here for it alone, and delays nobody', async () => {

@@ -66,6 +66,11 @@ export function checkToken({ token: text, beside }: Delivery, nowSecs: number): 
   return { ...token, announced: readAnnounced(token, beside, nowSecs) }
 }
 
+/** This token cannot be taken now, and others can: senders need not leave the whole server alone. */
+export function notNow(when: { readonly message?: string; readonly retryAfterSecs: number }): Failure {
+  return new Failure('E-UNAVAILABLE', { ...when, details: { concerns: 'token' } })
+}
+
 // Who waits longer than an hour asks now and then whether a clock was set right.
 const longestWaitSecs = 3600
 const shortestWaitSecs = 10
@@ -76,7 +81,7 @@ function assertNotAhead({ iat }: ActionTokenPayload, nowSecs: number): void {
   if (aheadSecs <= 0) return
   const retryAfterSecs = Math.min(Math.max(aheadSecs, shortestWaitSecs), longestWaitSecs)
   const message = `The token is issued ${iat - nowSecs} seconds ahead of this server’s clock.`
-  throw new Failure('E-UNAVAILABLE', { message, retryAfterSecs })
+  throw notNow({ message, retryAfterSecs })
 }
 
 /** What is wrong with the times of a token for good, if anything is. */

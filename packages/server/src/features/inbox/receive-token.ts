@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type CheckedToken, checkToken, type Delivery } from './check-token.ts'
+import { type CheckedToken, checkToken, type Delivery, notNow } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import {
   findConcernedBy,
@@ -86,7 +86,7 @@ async function findReceivers(deps: ReceiveDeps, token: CheckedToken): Promise<Te
   const concerned = await findConcernedBy(deps, token)
   if (concerned.length === 0) return []
   // The sender keeps it. Where it is for others too it must not be held up by one that is suspended.
-  if (concerned.every(isSuspended)) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: suspendedWaitSecs })
+  if (concerned.every(isSuspended)) throw notNow({ retryAfterSecs: suspendedWaitSecs })
   return await holdForSuspended(deps, token, concerned)
 }
 

@@ -39,3 +39,27 @@ test('a token that was withdrawn while the connection was made does not leave, a
   expect(home.deliveries).toEqual([])
   expect(await send(true)).toEqual({ isVerified: true })
 })
+
+const aboutToken = { error: { code: 'E-UNAVAILABLE', details: { concerns: 'token' } } }
+test.each([
+  ['503 alone', 503, '', 'failed'],
+  ['503 of a page', 503, '<html>{"concerns":"token"}', 'failed'],
+  ['503 of the server', 503, JSON.stringify({ error: { code: 'E-UNAVAILABLE' } }), 'failed'],
+  ['503 of a body that is no object', 503, 'null', 'failed'],
+  ['503 about the token', 503, JSON.stringify(aboutToken), 'works'],
+  ['502 that says the same', 502, JSON.stringify(aboutToken), 'failed'],
+  ['429', 429, '', 'nothing'],
+] as const)('%s says of the host: %s %s %s', async (_, status, body, group) => {
+  const answer = { status, headers: { 'retry-after': '3600' }, body: Buffer.from(body), url: '' }
+  const letter = {
+    actionId: 'a1~x' as ActionId,
+    token: 'x',
+    inboxUrl: 'https://dora.foreign.localhost/api/inbox',
+    signal: new AbortController().signal,
+    isStillWanted: async () => true,
+  }
+  const answering = { request: async () => answer as never }
+  await expect(postToken({ egress: answering, clock }, letter)).rejects.toMatchObject({
+    verdict: { kind: 'retry', group, atMs: clock.now() + 3_600_000 },
+  })
+})

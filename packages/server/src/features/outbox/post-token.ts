@@ -90,13 +90,12 @@ const unreached: ReadonlySet<EgressError['reason']> = new Set([
 /** A web page that answers 200 to everything has not received anything. */
 function readReceipt(answer: EgressAnswer, actionId: ActionId): Receipt | undefined {
   if (answer.status !== 200 && answer.status !== 202) return undefined
-  try {
-    const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
-    const data = (document as { data?: { actionId?: unknown; verified?: unknown } } | null)?.data
-    return data?.actionId === actionId ? { isVerified: data.verified !== false } : undefined
-  } catch {
-    return undefined
-  }
+  const document = readJson(answer.body) as
+    | { data?: { actionId?: unknown; verified?: unknown } }
+    | null
+    | undefined
+  const data = document?.data
+  return data?.actionId === actionId ? { isVerified: data.verified !== false } : undefined
 }
 
 /** The server does not know the recipients, or has no inbox any more. */
@@ -107,7 +106,7 @@ export class GoneError extends JobVerdict {
 }
 
 function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
-  const group = wordOn(answer.status)
+  const group = wordOn(answer)
   if (answer.status === 404 || answer.status === 410) return new GoneError(answer.status)
   if (finalStatuses.has(answer.status))
     return new JobVerdict(`HTTP ${answer.status}`, { kind: 'dead', group })
@@ -115,10 +114,24 @@ function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
   return new JobVerdict(describe(answer), { kind: 'retry', group, ...(atMs === undefined ? {} : { atMs }) })
 }
 
-/** Whoever answers works; 429 may be meant for one issuer or for all. */
-function wordOn(status: number): GroupWord {
+/** A host that answers works; 429 may be meant for one issuer or for all. A host that puts off one token has looked at it. */
+function wordOn({ status, body }: EgressAnswer): GroupWord {
+  if (status === 503 && concernsToken(body)) return 'works'
   if (status >= 500) return 'failed'
   return status === 429 ? 'nothing' : 'works'
+}
+
+function concernsToken(body: Uint8Array): boolean {
+  const document = readJson(body) as { error?: { details?: { concerns?: unknown } } } | null | undefined
+  return document?.error?.details?.concerns === 'token'
+}
+
+function readJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'))
+  } catch {
+    return undefined
+  }
 }
 
 function describe(answer: EgressAnswer): string {
