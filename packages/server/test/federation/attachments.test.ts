@@ -93,6 +93,78 @@ describe('an attachment of a server that', () => {
     expect(await feedOf(bob)).not.toContain(request.params.fileId)
   })
 
+  const untilSecs = (secs: number) => {
+    const expiresAt = Math.floor(network.clock.now() / 1000) + secs
+    return { expiresAt, exp: expiresAt }
+  }
+  const say = (fileId: string, members: object = {}) =>
+    foreign.sign(dora, {
+      ...{ audienceTag: bob.idTag, visibility: 'P', content: { text: 'Look' }, attachments: [fileId] },
+      ...members,
+    })
+  const give = async (token: string) => {
+    const { status, body } = await network.server(0).deliver(token)
+    expect(status).toBe(200)
+    return body.data?.actionId as string
+  }
+  const takeBack = (actionId: string) =>
+    foreign.sign(dora, { subType: 'DEL', subject: actionId, audienceTag: bob.idTag })
+  const isHere = async (fileId: string) => {
+    await network.settle()
+    const { data } = await bob.client.call(listFiles, {})
+    return data.some((file) => file.fileId === fileId)
+  }
+
+  test('deletes what it came with takes the copy away, where nothing else of its owner shows it', async () => {
+    const server = network.server(0)
+    const before = await server.countRows('files')
+    const fileId = serve(content)
+    const [first, second] = [await give(say(fileId)), await give(say(fileId))]
+    expect(await isHere(fileId)).toBe(true)
+    await give(takeBack(first))
+    expect(await isHere(fileId)).toBe(true)
+    // What another issuer says of the file shows it to nobody, and so keeps no copy.
+    const eve = 'eve.foreign.localhost'
+    const elsewhere = await network.addForeign(eve)
+    await server.relate(bob.idTag, eve, { isFollowing: true })
+    const members = { visibility: 'P', content: { text: 'Mine' }, attachments: [fileId] }
+    await give(elsewhere.sign(eve, members))
+    await give(takeBack(second))
+    expect(await isHere(fileId)).toBe(false)
+    expect(await server.countRows('files')).toEqual(before)
+  })
+
+  test('deletes what it came with while it is fetched leaves no copy', async () => {
+    const fileId = serve(content)
+    const answer = foreign.onRequest
+    const token = say(fileId)
+    const { actionId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    foreign.onRequest = async (request, response) => {
+      if (!request.url?.endsWith('/descriptor')) await give(takeBack(actionId))
+      await answer(request, response)
+    }
+    await give(token)
+    expect(await isHere(fileId)).toBe(false)
+  })
+
+  test('says until when it is shown takes the copy away then', async () => {
+    const fileId = serve(content)
+    await give(say(fileId, { ...untilSecs(60) }))
+    expect(await isHere(fileId)).toBe(true)
+    await network.pass(180_000, 60_000)
+    bob = { ...bob, client: await network.server(0).as(bob.idTag) }
+    expect(await isHere(fileId)).toBe(false)
+  })
+
+  test('revokes the key that signed what it came with takes the copy away', async () => {
+    const fileId = serve(content)
+    await give(say(fileId))
+    expect(await isHere(fileId)).toBe(true)
+    foreign.revoke(dora, Math.floor(network.clock.now() / 1000))
+    await give(foreign.sign(dora, { audienceTag: bob.idTag, visibility: 'P', content: { text: 'New key' } }))
+    expect(await isHere(fileId)).toBe(false)
+  })
+
   test('names somebody’s private file opens it for nobody, also where the file shares others', async () => {
     await network.server(0).relate(bob.idTag, dora, { connection: 'connected', isFollower: true })
     const make = async (fileTp: 'CRDT' | 'FLDR') =>

@@ -11,10 +11,12 @@ import { announceAction } from './announce-action.ts'
 import { acceptUnasked } from './answer-action.ts'
 import { publishScheduled } from './change-draft.ts'
 import { countAction } from './count-actions.ts'
+import { dropCopies, dropCopiesLater } from './drop-copies.ts'
 import {
   acceptLaterJob,
   admitLaterJob,
   announceLaterJob,
+  dropCopiesJob,
   passOnCountsJob,
   publishLaterJob,
   sweepActionsJob,
@@ -49,6 +51,7 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   jobs.handle(withdrawSignedJob, ({ issuerTag, ...key }, { signal }) =>
     withdrawSigned(deps, { ...key, issuerTag: issuerTag as IdTag }, signal),
   )
+  jobs.handle(dropCopiesJob, (payload, { tenantId }) => dropCopies(deps, tenantId, payload))
   jobs.handle(sweepRemainsJob, () => sweepRemains(deps.db, nowSecs(deps.clock)))
   jobs.every(sweepRemainsJob, 60 * minuteMs)
   const work = [
@@ -103,6 +106,7 @@ async function endSome(
       await setStatus(own, action.actionId, 'D')
       const tenant = tenants.get(tenantId)
       if (!tenant) continue
+      if (action.issuerTag !== tenant.idTag) await dropCopiesLater(deps, own, action)
       await countAction(deps, own, { tenant, action, by: -1 })
       await hooksOf(action.type).onEnd?.({ ports: deps, tx: own, tenant, action, at: now })
       await deps.onStored(own, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })

@@ -5,6 +5,7 @@ import { listCommentsBefore } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { deleteAction, findStoredAction } from './action-store.ts'
 import { countAction } from './count-actions.ts'
+import { dropCopiesLater } from './drop-copies.ts'
 import { decidesOn } from './thread-authority.ts'
 
 const commented: ReadonlySet<string> = new Set(['POST', 'SHRE', 'REPOST', 'CMNT'])
@@ -25,6 +26,7 @@ export async function dropUnvouched(
     const isAnnounced = action !== root && comment?.withinId === root.actionId
     if (!comment || isAnnounced || comment.issuerTag === root.issuerTag) continue
     if (comment.status === 'A') await countAction(ports, tx, { tenant, action: comment, by: -1 })
+    await dropCopiesLater(ports, tx, comment)
     await deleteAction(tx, actionId)
     await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...comment, status: 'D' } })
   }

@@ -52,6 +52,17 @@ export const admitLaterJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Removes the copies of files that came with an action which has ended. */
+export const dropCopiesJob = jobKind({
+  name: 'actions.drop-copies',
+  payload: Type.Object({ issuerTag: Type.String(), fileIds: Type.Array(Type.String()) }),
+  retry: soonAgain,
+  concurrency: 2,
+  takesTurns: 'by tenant',
+  leaseMs: minuteMs,
+  keepDoneMs: 0,
+})
+
 /** Passes on to a community's members what one of them gave to it. */
 export const announceLaterJob = jobKind({
   name: 'actions.announce',

@@ -7,6 +7,7 @@ import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction, insertAction, setExtra } from './action-store.ts'
 import { type Arrival, admitAction, isLate, takeIn } from './admit-action.ts'
+import { dropCopiesLater } from './drop-copies.ts'
 import { admitLaterJob } from './job-kinds.ts'
 import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
 
@@ -49,7 +50,7 @@ export async function settleAttachment(
 ): Promise<void> {
   const { tenant, verdict } = told
   for (const actionId of await endAwaiting(tx, told)) {
-    if (verdict === 'contradicted') await refusePending(tx, actionId, new Failure('E-VALIDATION'))
+    if (verdict === 'contradicted') await refusePending(ports, tx, actionId, new Failure('E-VALIDATION'))
     else if (!(await isAwaiting(tx, actionId))) await admitPending(ports, tx, { tenant, actionId })
   }
 }
@@ -68,20 +69,31 @@ async function admitPending(
   const pending = await findStoredAction(tx, actionId)
   if (pending?.status !== 'P') return
   const relation = await findEffectiveRelation(tx, pending.issuerTag)
-  if (relation?.isBlocked || (await isLate(tx, pending))) return await eraseAction(tx, actionId)
+  if (relation?.isBlocked || (await isLate(tx, pending))) return await erasePending(ports, tx, pending)
   try {
     const arrived: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
     const action = await takeIn(ports, tx, { tenant, action: arrived })
     await admitAction(ports, tx, { tenant, action, write: promoteAction })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    await refusePending(tx, actionId, error)
+    await refusePending(ports, tx, actionId, error)
   }
 }
 
-async function refusePending(tx: Writer, actionId: ActionId, { code }: Failure): Promise<void> {
+/** What was fetched for it already goes with it. */
+async function erasePending(ports: ActionPorts, tx: Writer, pending: StoredAction): Promise<void> {
+  await eraseAction(tx, pending.actionId)
+  await dropCopiesLater(ports, tx, pending)
+}
+
+async function refusePending(
+  ports: ActionPorts,
+  tx: Writer,
+  actionId: ActionId,
+  failure: Failure,
+): Promise<void> {
   const pending = await findStoredAction(tx, actionId)
   if (pending?.status !== 'P') return
-  await eraseAction(tx, actionId)
-  await setExtra(tx, actionId, { refused: code })
+  await erasePending(ports, tx, pending)
+  await setExtra(tx, actionId, { refused: failure.code })
 }

@@ -16,6 +16,7 @@ import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from './action-store.ts'
 import { type Arrival, admitAction, isLate, relay, takeIn } from './admit-action.ts'
 import { countAction } from './count-actions.ts'
+import { dropCopiesLater } from './drop-copies.ts'
 import { parseAction } from './parse-action.ts'
 import { awaitAttachments } from './pending-action.ts'
 import { isAnnouncement, openAnnouncement } from './receive-announcement.ts'
@@ -213,6 +214,7 @@ async function receiveDeletion(
   await insertAction(tx, record)
   if (!deleted || deleted.status === 'D') return { kind: 'stored' }
   await eraseAction(tx, deleted.actionId)
+  await dropCopiesLater(ports, tx, deleted)
   if (deleted.status === 'P') return { kind: 'stored' }
   await endDeleted(ports, tx, { tenant, action: deleted })
   await relay(ports, tx, { tenant, about: deleted, sent: record })

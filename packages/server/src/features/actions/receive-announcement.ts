@@ -8,6 +8,7 @@ import { hasAnnouncedEnd } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction, insertRecord } from './action-store.ts'
 import { countAction } from './count-actions.ts'
+import { dropCopiesLater } from './drop-copies.ts'
 import type { ReceivedAction } from './received-action.ts'
 import { findRoot, mayAnnounceTo, placeOf } from './thread-authority.ts'
 import { isWithdrawn } from './tombstone-store.ts'
@@ -82,6 +83,7 @@ async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: An
   await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt: payload.iat, token })
   if (!action || action.status === 'D') return
   await eraseAction(tx, action.actionId)
+  await dropCopiesLater(ports, tx, action)
   if (action.status === 'P') return
   await countAction(ports, tx, { tenant, action, by: -1 })
   await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })

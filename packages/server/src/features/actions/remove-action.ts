@@ -7,7 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction } from './action-store.ts'
-import { detachFiles } from './attachment-store.ts'
+import { detachFiles, listUnshown } from './attachment-store.ts'
 import { countAction } from './count-actions.ts'
 import type { ActionRequest } from './get-action.ts'
 import { signRemoval, tellRemoval } from './tell-removal.ts'
@@ -51,7 +51,9 @@ async function takeAway(
 ): Promise<void> {
   const { actionId, issuerTag, attachments } = action
   await eraseAction(tx, actionId)
-  for (const fileId of await detachFiles(tx, { actionId, issuerTag, fileIds: attachments as FileId[] }))
+  const fileIds = attachments as FileId[]
+  await detachFiles(tx, { actionId, fileIds })
+  for (const fileId of await listUnshown(tx, { issuerTag, fileIds }))
     await ports.fileShares.drop(tx, { subject: fileId, issuerTag })
   // What was still verified had no effect yet.
   if (action.status === 'P') return

@@ -7,6 +7,7 @@ import type { StoredAction } from './action.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { eraseAction, findStoredAction } from './action-store.ts'
 import { countAction } from './count-actions.ts'
+import { dropCopiesLater } from './drop-copies.ts'
 import { type IssuedPlace, listIssued, nextTenantWithActions } from './issued-store.ts'
 import { withdrawSignedJob } from './job-kinds.ts'
 import { hooksOf } from './types/index.ts'
@@ -77,6 +78,7 @@ async function withdraw(ports: ActionPorts, tx: Writer, tenant: Tenant, found: S
   const action = await findStoredAction(tx, found.actionId)
   if (!action || action.status === 'D') return
   await eraseAction(tx, action.actionId)
+  await dropCopiesLater(ports, tx, action)
   if (action.status === 'P') return
   await countAction(ports, tx, { tenant, action, by: -1 })
   await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })

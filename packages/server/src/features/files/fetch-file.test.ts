@@ -73,9 +73,13 @@ eachDialect('A file of another server', (open) => {
     const lab = await openLab()
     const origin = await serverOf(remote)
     const deps = depsOf(lab, origin.url)
+    await want(lab, remote.fileId)
     const attempt = () => fetchFile(deps, { fileId: remote.fileId, ownerTag: bobTag, ...payload }, context)
     return { lab, origin, deps, attempt }
   }
+  /** What no action here names any more is not kept. */
+  const want = (lab: FilesLab, fileId: FileId) =>
+    lab.putAction(alice, { visibility: null, attachments: [fileId], issuer: caraTag })
   const nothing = { files: 0, blobs: 0, reservations: 0, claims: 0, jobs: 0, onDisk: 0 }
   const verdictOf = (attempt: Promise<unknown>) =>
     attempt.then(
@@ -123,6 +127,7 @@ eachDialect('A file of another server', (open) => {
       () => bucket.close(),
     )
     const payload = { fileId: remote.fileId, ownerTag: bobTag }
+    await want(lab, remote.fileId)
     await fetchFile(depsOf(lab, origin.url), payload, context)
     expect(bucket.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
       ['/b?s=1', undefined],

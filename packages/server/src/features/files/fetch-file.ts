@@ -119,7 +119,7 @@ async function findSource(
 async function announce(deps: FetchDeps, wanted: Wanted, descriptor: CheckedDescriptor): Promise<void> {
   const file = { ...copyOf(deps, wanted, descriptor), status: 'P', content: undefined } as const
   await deps.db.transact(wanted.tenantId, async (tx) => {
-    if (await insertFile(tx, file)) await countFiles(tx, 1)
+    if ((await isWanted(tx, file.fileId)) && (await insertFile(tx, file))) await countFiles(tx, 1)
   })
 }
 
@@ -176,6 +176,8 @@ async function store(
   const { fileId } = file
   const kept = { reservation, blobs: [staged] }
   await keepBlobs(deps, wanted.tenantId, kept, async (tx) => {
+    // What it came with may have been removed while it was fetched.
+    if (!(await isWanted(tx, fileId))) return
     if (await insertFile(tx, file)) await countFiles(tx, 1)
     else if (!(await fillFile(tx, file))) return
     await useBlobs(tx, [staged])
