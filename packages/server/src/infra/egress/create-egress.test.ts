@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -5,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type OriginServer, startOrigin } from '#harness/origin-server.ts'
 import type { DnsAnswer } from '#infra/dns/index.ts'
-import { createEgress, type EgressOptions } from './create-egress.ts'
+import { createEgress, type EgressOptions, gateLimits } from './create-egress.ts'
 import { EgressError, type EgressRequest } from './egress.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -462,4 +463,15 @@ describe('a stream', () => {
     )
     expect((await client.request(get(server.url))).status).toBe(200)
   })
+})
+
+test('takes as many requests at a time as the page for operators says', async () => {
+  const page = await readFile(
+    new URL('../../../../../docs/operations/outbound-requests.md', import.meta.url),
+    'utf8',
+  )
+  const { total, perKey, waiting, waitingPerKey } = gateLimits
+  expect(page).toContain(
+    `| Number | ${total} requests under way, ${perKey} to one origin; ${waiting} wait, ${waitingPerKey} for one origin |`,
+  )
 })

@@ -32,7 +32,7 @@ export interface EgressOptions {
 const defaultTimeoutMs = 10_000
 const defaultMaxBytes = 1024 * 1024
 // Requests under way and waiting on this node; whoever talks to one host a lot keeps a place for the others.
-const gateLimits = { total: 192, perKey: 16, waitingPerKey: 256, waiting: 1024 }
+export const gateLimits = { total: 192, perKey: 16, waitingPerKey: 256, waiting: 1024 }
 
 /** Makes the HTTP client whose rules are DECISIONS part 11, "Egress". */
 export function createEgress(options: EgressOptions): Egress & UrlCheck {
