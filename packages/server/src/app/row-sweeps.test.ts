@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { addBusSweep } from '#features/bus/index.ts'
 import { addProfileSweep } from '#features/profiles/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
-import { recordStatements } from '#harness/sweep-plans.ts'
+import { planStatements } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { openJobs, rowsPerPortion } from '#infra/jobs/index.ts'
@@ -296,7 +296,7 @@ eachDialect('a sweep of all tenants', (open) => {
 
   test('reads by index alone, whatever it looks for', async () => {
     const { db, clock } = await openLab(open)
-    const steps = await recordStatements(db, async (recorded) => {
+    const steps = await planStatements(db, async (recorded) => {
       const handlers: ((payload: object, context: never) => Promise<void>)[] = []
       const jobs = { handle: (_: unknown, handler: never) => handlers.push(handler), every: () => {} }
       const deps = { db: recorded, clock, jobs: jobs as never }

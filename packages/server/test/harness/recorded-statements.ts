@@ -1,5 +1,12 @@
-import { type Kysely, type KyselyPlugin, PostgresQueryCompiler, SqliteQueryCompiler, sql } from 'kysely'
-import type { Database, Prepared, Reader, Writer } from '#infra/db/index.ts'
+import {
+  CompiledQuery,
+  type Kysely,
+  type KyselyPlugin,
+  PostgresQueryCompiler,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import { type Database, type Prepared, type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
 
 const compilers = { sqlite: new SqliteQueryCompiler(), postgres: new PostgresQueryCompiler() }
 
@@ -72,8 +79,7 @@ export function recordTransactions(db: Database): Database & { readonly committe
   const committed: RecordedTransaction[] = []
   return {
     committed,
-    dialect: db.dialect,
-    reader: (tenantId) => db.reader(tenantId),
+    ...unrecorded(db),
     async transact(tenantId, work, options) {
       let recorded: RecordedTransaction | undefined
       const result = await db.transact(
@@ -89,6 +95,15 @@ export function recordTransactions(db: Database): Database & { readonly committe
       if (recorded) committed.push(recorded)
       return result
     },
+  }
+}
+
+/** What reads and transactions may take the place of; the database may have its methods from a class. */
+function unrecorded(db: Database): Database {
+  return {
+    dialect: db.dialect,
+    reader: (tenantId) => db.reader(tenantId),
+    transact: (tenantId, work, options) => db.transact(tenantId, work, options),
     snapshot: (read) => db.snapshot(read),
     ping: () => db.ping(),
     integrityCheck: () => db.integrityCheck(),
@@ -103,6 +118,29 @@ function add(recorded: RecordedTransaction, text: string, values: readonly unkno
   for (const value of values) recorded.distinct.add(value)
 }
 
+/** How the database finds the rows of each statement of a work, a line a step. */
+export async function planStatements(
+  db: Database,
+  work: (recorded: Database) => Promise<void>,
+): Promise<string[]> {
+  const noted: { readonly text: string; readonly values: readonly unknown[] }[] = []
+  const note: Note = (text, values) => noted.push({ text, values })
+  await work({
+    ...unrecorded(db),
+    reader: (tenantId) => recordReader(db.reader(tenantId), note),
+    transact: (tenantId, run, options) => db.transact(tenantId, (tx) => run(recordWriter(tx, note)), options),
+  })
+  return await db.transact(serverTenant, async (tx) => {
+    // A table of few rows is read as a whole otherwise.
+    if (db.dialect === 'postgres')
+      for (const way of ['seqscan', 'bitmapscan', 'sort'])
+        await sql.raw(`set local enable_${way} = off`).execute(tx.tables() as Kysely<unknown>)
+    const steps: string[] = []
+    for (const { text, values } of noted) steps.push(...(await explainStatement(tx, text, values)))
+    return steps
+  })
+}
+
 /** How the database goes about a statement, a line a step. */
 export async function explainStatement(
   tx: Writer,
@@ -110,16 +148,9 @@ export async function explainStatement(
   values: readonly unknown[],
 ): Promise<string[]> {
   const tables = tx.tables() as Kysely<unknown>
-  if (tx.dialect === 'sqlite') {
-    const { rows } = await sql<{ detail: string }>`explain query plan ${sql.raw(text)}`.execute(tables)
-    return rows.map(({ detail }) => detail)
-  }
-  const literal = text.replaceAll(/\$(\d+)/g, (_, number) => literalOf(values[Number(number) - 1]))
-  const { rows } = await sql<Record<string, string>>`explain ${sql.raw(literal)}`.execute(tables)
-  return rows.map((row) => row['QUERY PLAN'] ?? '')
-}
-
-function literalOf(value: unknown): string {
-  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`
-  return value === null || value === undefined ? 'null' : String(value)
+  const word = tx.dialect === 'sqlite' ? 'explain query plan' : 'explain (costs off)'
+  const query = CompiledQuery.raw(`${word} ${text}`, [...values])
+  const { rows } = await tables.executeQuery<Record<string, string>>(query)
+  const column = tx.dialect === 'sqlite' ? 'detail' : 'QUERY PLAN'
+  return rows.map((row) => row[column] ?? '')
 }

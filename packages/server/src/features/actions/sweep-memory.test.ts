@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { recordStatements } from '#harness/sweep-plans.ts'
+import { planStatements } from '#harness/recorded-statements.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { findStoredAction } from './action-store.ts'
 import { putReads } from './reader-store.ts'
@@ -176,7 +176,7 @@ eachDialect('what is remembered of actions', (open) => {
 
   test('is found by index alone', async () => {
     const { db, now } = await start()
-    const steps = await recordStatements(db, async (recorded) => {
+    const steps = await planStatements(db, async (recorded) => {
       await sweepMemory(recorded, { now: now() })
       await sweepRemains(recorded, now())
       await listUnanswered(recorded.reader(serverTenant), { upTo: now(), limit: 100 })
