@@ -27,7 +27,7 @@ export interface PacedResult {
   readonly mostMs: number
 }
 
-/** How long a small file takes to read while somebody uploads their holidays, and while nobody does. The pictures are made
+/** How long a small file takes to read while another tenant uploads many photos, and while none does. The pictures are made
  * on the processor that the server has. */
 export async function photos(settings: Settings): Promise<Figure[]> {
   const bytes = await readFile(photo)

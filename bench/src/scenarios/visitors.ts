@@ -8,7 +8,7 @@ const privateFiles = 30_000
 const listAtMostMs = 10
 const ownAtMostMs = 50
 
-/** Lists of somebody's files for who may read almost none of them, and what these lists cost the owner. */
+/** Lists of an owner's files for a visitor who may read almost none of them, and what these lists cost the owner. */
 export async function visitors(settings: Settings): Promise<Figure[]> {
   await using data = await tempDir()
   await seed(data.path, async (db, tenantId) => {
@@ -42,7 +42,7 @@ async function list(kith: Kith, headers: Readonly<Record<string, string>>): Prom
   return performance.now() - startedAt
 }
 
-/** One file for whoever may read another, which makes every visitor somebody to whom something may be given. */
+/** One file shared with the readers of another, so that access by shares is looked up for every visitor. */
 async function shareWithReaders(kith: Kith, headers: Readonly<Record<string, string>>): Promise<void> {
   const post = async (path: string, body: object): Promise<{ fileId: string }> => {
     const response = await fetch(kith.url + path, {

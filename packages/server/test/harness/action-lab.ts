@@ -227,7 +227,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
     return actor(tenant, identity(tenant.idTag, { isOwner: true, role: 'leader' }))
   }
 
-  /** Somebody on a tenant's host. */
+  /** A caller on a tenant's host. */
   function actor(tenant: HostedTenant, caller: Caller) {
     const call = { tenant, caller }
     return {

@@ -3,7 +3,7 @@ import { accessLevels, type CommunityRole, type Contract, roleLevel, scopeAreas 
 // What docs/protocol/credentials.md says of every endpoint and every kind of credential: told a second time, in other words
 // than those of the function that decides.
 
-/** What somebody who shows a credential may do, as words that an endpoint may ask for. */
+/** What the holder of a credential may do, as words that an endpoint may ask for. */
 export interface Holder {
   /** `all`: no scope. */
   readonly grants: 'all' | ReadonlySet<string>

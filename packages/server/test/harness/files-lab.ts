@@ -85,7 +85,7 @@ export const club: Tenant = { tenantId: 3 as TenantId, idTag: clubTag, type: 'co
 const unlimited: StorageLimits = { maxFileBytes: 100_000_000, maxStorageBytes: 0 }
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Somebody with a name, on whatever host: its owner there, or a member with this role. */
+/** An identity, on whatever host: its owner there, or a member with this role. */
 export function identity(
   idTag: IdTag,
   tenant: Tenant,
@@ -98,7 +98,7 @@ export function identity(
   return { kind: 'identity', idTag, ...rights, ...(sessionId === undefined ? {} : { sessionId }) }
 }
 
-/** Somebody who holds nothing but the token of a reference, which may be gone. */
+/** A guest who holds nothing but the token of a reference, which may be gone. */
 export function holder(scope: string, refId = '0123456789ABCDEFabcdefgh'): Caller {
   return { kind: 'reference', refId: refId as RefId, scope: parseScope(scope) ?? [] }
 }

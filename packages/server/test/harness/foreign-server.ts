@@ -57,7 +57,7 @@ export class ForeignServer implements AsyncDisposable {
       .map(({ body }) => payloadOf(body))
   }
 
-  /** How often somebody asked who an identity is. */
+  /** How often its documents about identities were asked for. */
   get questions(): number {
     return this.#server.requests.filter(({ url }) => url.startsWith('/.well-known/')).length
   }

@@ -35,7 +35,7 @@ export class NameProvider implements AsyncDisposable {
     return this.server.as(this.idTag)
   }
 
-  /** Somebody of this server on the provider's host, as if they came from elsewhere. */
+  /** A tenant of this server on the provider's host, as if they came from elsewhere. */
   async visit(idTag: string): Promise<Client> {
     const { data } = await (await this.server.as(idTag)).call(getProxyToken, {
       query: { target: this.idTag },
@@ -48,7 +48,7 @@ export class NameProvider implements AsyncDisposable {
     return this.server.client(this.idTag, token)
   }
 
-  /** A pending name of alice's, for whoever reads `mailbox`. */
+  /** A pending name of alice's, for the reader of `mailbox`. */
   async register(label: string, wish: object = {}): Promise<ManagedIdentityView & { apiKey?: string }> {
     // Names of one address are counted; here they all come from one.
     this.server.clock.advance(120_000)

@@ -11,7 +11,7 @@ export interface SeenRequest {
   readonly servername: string | undefined
 }
 
-/** Somebody else's web server on a free port, which does what a test wants. */
+/** A foreign web server on a free port, which does what a test wants. */
 export interface OriginServer extends AsyncDisposable {
   readonly port: number
   /** By address: `http://127.0.0.1:PORT`. */

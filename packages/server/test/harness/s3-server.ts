@@ -56,7 +56,7 @@ export class S3Server implements AsyncDisposable {
     this.#server = createServer((request, response) => {
       this.#sending.add(response)
       response.once('close', () => this.#sending.delete(response))
-      // Whoever was cut off by a fault sends no more.
+      // A client that was cut off by a fault sends no more.
       this.#answer(request, response).catch(() => response.destroy())
     })
   }

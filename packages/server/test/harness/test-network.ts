@@ -87,7 +87,7 @@ export class TestNetwork implements AsyncDisposable {
     return Object.fromEntries(await Promise.all(people)) as Record<Name, Person>
   }
 
-  /** Somebody new on a server, signed in. */
+  /** A new person on a server, signed in. */
   async person(at: number, name: string): Promise<Person> {
     const server = this.server(at)
     const { idTag, tenantId } = await server.createTenant(`${name}.localhost`)

@@ -175,12 +175,12 @@ export class TestServer implements AsyncDisposable {
     return action.token
   }
 
-  /** Makes a tenant block somebody. */
+  /** Makes a tenant block an identity. */
   async block(idTag: string, other: string): Promise<void> {
     await this.relate(idTag, other, { isBlocked: true })
   }
 
-  /** What holds from now on between a tenant and somebody, without an action that says so. */
+  /** What holds from now on between a tenant and an identity, without an action that says so. */
   async relate(idTag: string, other: string, change: Partial<Relation>): Promise<void> {
     const at = Math.floor(this.clock.now() / 1000)
     const { tenantId } = await this.#tenant(idTag)
