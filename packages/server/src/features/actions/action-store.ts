@@ -5,7 +5,7 @@ import type { StoredAction, StoredStatus } from './action.ts'
 import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
 import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
 import { insertLookups } from './lookup-rows-store.ts'
-import { deleteSearchText, putSearchText } from './search-store.ts'
+import { deleteSearchText, putSearchText } from './search-index-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.

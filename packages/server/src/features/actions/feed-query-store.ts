@@ -3,8 +3,8 @@ import type { Viewer } from '#features/visibility/index.ts'
 import type { Reader, ReadTables } from '#infra/db/index.ts'
 import type { ActionFilter } from './action-filter.ts'
 import type { ActionTables } from './action-tables.ts'
-import type { Value } from './feed-branches-store.ts'
-import { searchQuery } from './search-store.ts'
+import type { Value } from './branch-pages-store.ts'
+import { searchQuery } from './search-query-store.ts'
 
 export interface FeedTables extends ActionTables {
   profiles: { id_tag: string; name: string; profile_pic: string | null }

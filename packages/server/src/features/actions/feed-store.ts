@@ -3,18 +3,8 @@ import { type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer, viewerShape } from '#features/visibility/index.ts'
 import { type Dialect, type Prepared, type Reader, statement } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder, ActionPlace } from './action-filter.ts'
-import {
-  type FeedBranch,
-  isBeyond,
-  type Lead,
-  leadBranches,
-  leadsOf,
-  listBranches,
-  pageOf,
-  rowsOf,
-  timeOf,
-  type Value,
-} from './feed-branches-store.ts'
+import { type FeedBranch, isBeyond, pageOf, rowsOf, timeOf, type Value } from './branch-pages-store.ts'
+import { type Lead, leadBranches, leadsOf, listBranches } from './feed-branches-store.ts'
 import {
   type FeedRow,
   type FeedTables,

@@ -9,7 +9,7 @@ import {
   searchIndexMigrations,
   tagTimesMigrations,
 } from './actions-migrations.ts'
-import { searchQuery } from './search-store.ts'
+import { searchQuery } from './search-query-store.ts'
 
 const tenantId = 1 as TenantId
 const before = [...actionsMigrations, ...tagTimesMigrations]

@@ -1,6 +1,6 @@
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type IndexedAction, listIndexedActions } from './reindex-store.ts'
-import { compactSearchIndex, deleteSearchText, putSearchText } from './search-store.ts'
+import { compactSearchIndex, deleteSearchText, putSearchText } from './search-index-store.ts'
 
 interface Deps {
   readonly db: Database

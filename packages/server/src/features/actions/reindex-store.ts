@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { fromRow, rowColumns } from './action-row.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
-import { deleteSearchText, type Indexed, putSearchText } from './search-store.ts'
+import { deleteSearchText, type Indexed, putSearchText } from './search-index-store.ts'
 
 export interface IndexedAction extends Indexed {
   /** Deleted ones are not found. */

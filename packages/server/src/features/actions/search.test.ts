@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { actionLab, guest } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { searchQuery } from './search-store.ts'
+import { searchQuery } from './search-query-store.ts'
 import { searchTermsOf } from './search-terms.ts'
 import { searchTextOf, searchWords } from './search-text.ts'
 

@@ -1,22 +1,14 @@
-import { type Expression, type Generated, type SqlBool, sql } from 'kysely'
+import { type Expression, type Generated, sql } from 'kysely'
 import {
   type Dialect,
   type MigrationSchema,
-  type Reader,
   statement,
   type Writer,
   type WriteTables,
 } from '#infra/db/index.ts'
-import type { ActionFilter } from './action-filter.ts'
 import { fromRow, rowColumns } from './action-row.ts'
 import type { ActionTables } from './action-tables.ts'
-import {
-  type IndexedMembers,
-  type SoughtTerms,
-  searchTermsOf,
-  soughtTerms,
-  tenantCharacters,
-} from './search-terms.ts'
+import { type IndexedMembers, searchTermsOf, tenantCharacters } from './search-terms.ts'
 
 interface SearchTables {
   /** On PostgreSQL `tenant_id` and `seq`, on SQLite `rowid` (see `searchPlace`). */
@@ -61,9 +53,9 @@ export async function createSearchIndex(schema: MigrationSchema): Promise<void> 
 
 /** Where an action stands in the index of SQLite: in the order of lists, so that the newest matches are met first. Seconds
  * take 33 bits, row numbers 30. */
-const numberBits = 30
+export const numberBits = 30
 
-function searchPlace(createdAt: Expression<unknown>, seq: Expression<unknown>) {
+export function searchPlace(createdAt: Expression<unknown>, seq: Expression<unknown>) {
   return sql<number>`((cast(${createdAt} as integer) << ${sql.lit(numberBits)}) | cast(${seq} as integer))`
 }
 
@@ -139,52 +131,6 @@ export async function compactSearchIndex(tx: Writer): Promise<boolean> {
   // NOTE: a negative number takes up all parts of the index; a command that finds nothing to do counts as one change.
   await tables.insertInto('action_texts').values({ action_texts: 'merge', rank: -pagesAtOnce }).execute()
   return (await countChanges()) - before > 1
-}
-
-type Value = (name: string) => Expression<string | number>
-
-/** Condition on rows of `actions` under the alias `a`, and on SQLite of `action_texts` under the alias `w`: they have what
- * is looked for. */
-export function isFound(dialect: Dialect, value: Value): Expression<SqlBool> {
-  return dialect === 'sqlite'
-    ? sql<SqlBool>`w.action_texts match ${value('search')}`
-    : sql<SqlBool>`a.seq in (select seq from action_texts where tenant_id = ${value('tenantId')}
-        and body @@ cast(${value('search')} as tsquery))`
-}
-
-/** The matches on SQLite, in the order of lists, with the action of each. */
-export const matchSource = `action_texts as w cross join actions as a where a.seq = (w.rowid & ${2 ** numberBits - 1}) and`
-export const matchTime = `(w.rowid >> ${numberBits})`
-export const matchOrder = 'w.rowid'
-
-/** Condition on matches on SQLite: before or after a place in the order of lists. */
-export function comparePlace(
-  compare: '<' | '>',
-  { createdAt, seq }: { readonly createdAt: Expression<unknown>; readonly seq: Expression<unknown> },
-): Expression<SqlBool> {
-  return sql<SqlBool>`w.rowid ${sql.raw(compare)} ${searchPlace(createdAt, seq)}`
-}
-
-/** What is looked for, in the words of the database; undefined where nothing can be found. Only letters, digits and
- * characters of private use get into it. */
-export function searchQuery(
-  reader: Pick<Reader, 'dialect' | 'tenantId'>,
-  sought: { readonly search: string; readonly filter: ActionFilter; readonly isGuest: boolean },
-): string | undefined {
-  const terms = soughtTerms(reader.tenantId, sought)
-  return terms && (reader.dialect === 'postgres' ? inPostgres(terms) : inSqlite(terms))
-}
-
-function inSqlite({ words, marks }: SoughtTerms): string {
-  const parts = words.map(({ term, isBeginning }) => `"${term}"${isBeginning ? ' *' : ''}`)
-  const groups = marks.map((group) => `(${group.map((mark) => `"${mark}"`).join(' OR ')})`)
-  return [...parts, ...groups].join(' AND ')
-}
-
-function inPostgres({ words, marks }: SoughtTerms): string {
-  const parts = words.map(({ term, isBeginning }) => `'${term}'${isBeginning ? ':*' : ''}`)
-  const groups = marks.map((group) => `(${group.map((mark) => `'${mark}'`).join(' | ')})`)
-  return [...parts, ...groups].join(' & ')
 }
 
 // Half a megabyte of rows, if they are of the usual size.
