@@ -67,7 +67,8 @@ export async function feedScale(settings: Settings): Promise<Figure[]> {
     const [before, after] = [small.get(name), large.get(name)]
     const times = (after?.p95Ms ?? Number.NaN) / (before?.p95Ms ?? Number.NaN)
     const figure = boundedFigure(`p95 of ${many} to ${few}: ${name}`, '×', [times], atMostTimes)
-    return { ...figure, p50Ms: after?.p50Ms ?? Number.NaN, p99Ms: after?.p99Ms ?? Number.NaN }
+    const { p50Ms = Number.NaN, p99Ms = Number.NaN, cpuMs = Number.NaN } = after ?? {}
+    return { ...figure, p50Ms, p99Ms, cpuMs }
   })
 }
 
