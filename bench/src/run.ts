@@ -8,6 +8,7 @@ import { fanOut100k } from './scenarios/fan-out-100k.ts'
 import { fanOut1000 } from './scenarios/fan-out-1000.ts'
 import { feedScale } from './scenarios/feed-scale.ts'
 import { folders } from './scenarios/folders.ts'
+import { hiddenRows } from './scenarios/hidden-rows.ts'
 import { inbox } from './scenarios/inbox.ts'
 import { largeUploads } from './scenarios/large-uploads.ts'
 import { photos } from './scenarios/photos.ts'
@@ -34,6 +35,7 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   fanOut100k,
   storm,
   feedScale,
+  hiddenRows,
   folders,
   visitors,
   serving,

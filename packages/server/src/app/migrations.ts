@@ -12,6 +12,7 @@ import {
   tagTimesMigrations,
   tombstonesMigrations,
   uniqueTimesMigrations,
+  visitorListMigrations,
 } from '#features/actions/index.ts'
 import { auditAgeMigrations, auditMigrations } from '#features/audit/index.ts'
 import { busAgeMigrations, busMigrations } from '#features/bus/index.ts'
@@ -119,4 +120,5 @@ export const migrations: readonly Migration[] = [
   ...openedAgeMigrations,
   ...finishedKeysMigrations,
   ...fanOutMigrations,
+  ...visitorListMigrations,
 ]

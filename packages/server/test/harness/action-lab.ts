@@ -51,6 +51,7 @@ import {
   tagTimesMigrations,
   tombstonesMigrations,
   uniqueTimesMigrations,
+  visitorListMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
@@ -109,6 +110,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...strangerRowsMigrations,
   ...pageMigrations,
   ...actionSweepMigrations,
+  ...visitorListMigrations,
 ]
 
 interface Sent {

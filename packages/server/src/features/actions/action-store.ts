@@ -221,17 +221,6 @@ export async function deleteAction(tx: Writer, actionId: ActionId): Promise<void
       .execute()
 }
 
-/** From now on visitors of the tenant may be shown an action in lists. */
-export async function putOnPage(tx: Writer, actionId: ActionId): Promise<void> {
-  await tx
-    .tables<ActionTables>()
-    .updateTable('actions')
-    .set({ feed_only: 0 })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('action_id', '=', actionId)
-    .execute()
-}
-
 /** Takes the mark of a notification away. */
 export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
   await tx

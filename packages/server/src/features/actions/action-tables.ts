@@ -44,7 +44,13 @@ export interface ActionTables {
     views: number
     shares: number
   }
-  action_recipients: { tenant_id: number; action_id: string; id_tag: string; created_at: number }
+  action_recipients: {
+    tenant_id: number
+    action_id: string
+    id_tag: string
+    created_at: number
+    feed_only: number
+  }
   action_attachments: {
     tenant_id: number
     file_id: string
@@ -52,5 +58,13 @@ export interface ActionTables {
     issuer_tag: string
     awaited: number
   }
-  action_tags: { tenant_id: number; tag: string; action_id: string; created_at: number }
+  action_tags: {
+    tenant_id: number
+    tag: string
+    action_id: string
+    created_at: number
+    feed_only: number
+    /** Guests may read it. */
+    is_public: number
+  }
 }

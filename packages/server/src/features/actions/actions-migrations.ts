@@ -156,14 +156,11 @@ export const actionSweepMigrations: readonly Migration[] = [
   },
 ]
 
-/** The index of words, with the tenant in each term and in the order of lists. */
+/** The index of words, with the tenant in each term and in the order of lists; a later migration fills it. */
 export const searchIndexMigrations: readonly Migration[] = [
   {
     id: '1300_search_index',
-    async up(schema) {
-      await createSearchIndex(schema)
-      await fillSearchIndex(schema)
-    },
+    up: createSearchIndex,
   },
 ]
 
@@ -241,6 +238,54 @@ export const pageMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** For visitors, whatever they filter by: what the page shows apart from what it does not. */
+export const visitorListMigrations: readonly Migration[] = [
+  {
+    id: '1600_visitor_lists',
+    async up(schema) {
+      await noteShown(schema)
+      const index = (name: string, columns: string[], where: string) =>
+        schema.createIndex(`actions_${name}`, 'actions', ['tenant_id', ...columns, 'created_at', 'seq'], {
+          where: `${where}${live}`,
+        })
+      await index('shown_by_issuer', ['issuer_tag', 'feed_only'], '')
+      await index('shown_by_audience', ['audience_tag', 'feed_only'], 'audience_tag is not null and ')
+      for (const name of ['subject', 'parent_id', 'root_id'])
+        await index(
+          `page_by_${name.replace('_id', '')}`,
+          [name],
+          `${name} is not null and feed_only = 0 and `,
+        )
+      await index(
+        'told_by_subject',
+        ['subject'],
+        'subject is not null and feed_only = 1 and visibility is null and ',
+      )
+      await createSearchIndex(schema)
+      await fillSearchIndex(schema)
+    },
+  },
+]
+
+async function noteShown(schema: MigrationSchema): Promise<void> {
+  for (const table of ['action_tags', 'action_recipients']) {
+    await schema.addColumn(table, 'feed_only', 'boolean default 0')
+    const copy = `update ${table} set feed_only = 1 where exists (select 1 from actions as a
+      where a.tenant_id = ${table}.tenant_id and a.action_id = ${table}.action_id and a.feed_only = 1)`
+    await schema.run({ sqlite: copy, postgres: copy })
+  }
+  await schema.addColumn('action_tags', 'is_public', 'boolean default 0')
+  const copy = `update action_tags set is_public = 1 where feed_only = 0 and exists (select 1 from actions as a
+    where a.tenant_id = action_tags.tenant_id and a.action_id = action_tags.action_id and a.visibility = 'P')`
+  await schema.run({ sqlite: copy, postgres: copy })
+  const times = ['created_at', 'action_id']
+  const tagTimes = ['tenant_id', 'tag', ...times]
+  await schema.createIndex('action_tags_page', 'action_tags', tagTimes, { where: 'feed_only = 0' })
+  await schema.createIndex('action_tags_public', 'action_tags', tagTimes, { where: 'is_public = 1' })
+  const recipientTimes = ['tenant_id', 'id_tag', 'feed_only', ...times]
+  await schema.createIndex('action_recipients_shown', 'action_recipients', recipientTimes)
+}
 
 async function createActions(schema: MigrationSchema): Promise<void> {
   await schema.createTable(

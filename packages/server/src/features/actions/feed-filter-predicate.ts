@@ -27,14 +27,38 @@ export function residual(
   return conditions.filter((condition) => condition !== false)
 }
 
-/** Conditions that are the same in every branch. */
-export function plainConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] {
-  const { parentId, rootId, subject, actionIds } = filter
+/** Filters that are about one thing: in words by which their indexes are found. */
+export function narrowConditions(
+  { parentId, rootId, subject, actionIds }: ActionFilter,
+  value: Value,
+): Condition[] {
   const conditions: (Condition | false)[] = [
     parentId !== undefined && sql<SqlBool>`a.parent_id = ${value('parentId')}`,
     rootId !== undefined && sql<SqlBool>`a.root_id = ${value('rootId')}`,
     subject !== undefined && sql<SqlBool>`a.subject = ${value('subject')}`,
     actionIds !== undefined && isAmong(sql`a.action_id`, valuesOf('action_id', actionIds, value)),
+  ]
+  return conditions.filter((condition) => condition !== false)
+}
+
+/** The same filters, to be looked through. */
+export function narrowResidual(
+  { parentId, rootId, subject, actionIds }: ActionFilter,
+  value: Value,
+): Condition[] {
+  const conditions: (Condition | false)[] = [
+    parentId !== undefined && sql<SqlBool>`coalesce(a.parent_id, '') = ${value('parentId')}`,
+    rootId !== undefined && sql<SqlBool>`coalesce(a.root_id, '') = ${value('rootId')}`,
+    subject !== undefined && sql<SqlBool>`coalesce(a.subject, '') = ${value('subject')}`,
+    actionIds !== undefined &&
+      isAmong(sql`coalesce(a.action_id, '')`, valuesOf('action_id', actionIds, value)),
+  ]
+  return conditions.filter((condition) => condition !== false)
+}
+
+/** Conditions that are the same in every branch. */
+export function plainConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] {
+  const conditions: (Condition | false)[] = [
     ...(filter.excludeOwn ? exceptOwn(viewer, value) : []),
     hidesMuted(viewer, filter) && isNotMuted(value),
   ]

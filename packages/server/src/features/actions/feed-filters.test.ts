@@ -48,6 +48,33 @@ const timeOf = ({ createdAt }: Action) => Date.parse(createdAt) / 1000
 eachDialect('a filter', (open) => {
   const openLab = actionLab(open)
 
+  test('finds for visitors what a stranger said as soon as the person reposts it, and not before', async () => {
+    const { makeTenant, forge, receive } = await openLab()
+    const alice = await makeTenant('alice.example.com')
+    const eve = await makeTenant('eve.example.com')
+    const members = { type: 'POST', content: { text: 'rose', tags: ['garden'] }, subject: alice.idTag }
+    const token = await forge(eve, { ...members, audience: [carol, dora], visibility: 'P' })
+    await receive(alice.tenant, token)
+    const [held] = await alice.list({ issuer: eve.idTag })
+    const queries: Query[] = [
+      {},
+      ...[{ issuer: eve.idTag }, { audience: carol }, { involved: dora }, { involved: eve.idTag }],
+      ...[{ subject: alice.idTag }, { tag: 'garden' }, { search: 'rose' }, { search: 'ro', tag: 'garden' }],
+    ]
+    const countFor = async (caller: Caller) => {
+      const lists = await Promise.all(queries.map((query) => alice.as(caller).list(query)))
+      return lists.map((list) => list.filter(({ actionId }) => actionId === held?.actionId).length)
+    }
+    const everywhere = queries.map(() => 1)
+    const nowhere = queries.map(() => 0)
+    // Those whom it addresses read it wherever it is.
+    expect(await countFor(identity(carol))).toEqual(everywhere)
+    expect([await countFor(guest), await countFor(identity(bob))]).toEqual([nowhere, nowhere])
+    await alice.create({ type: 'REPOST', subject: held?.actionId ?? '' })
+    expect([await countFor(guest), await countFor(identity(bob))]).toEqual([everywhere, everywhere])
+    expect(await countFor(identity(carol))).toEqual(everywhere)
+  })
+
   test('shows what the whole list shows of it, once and in its order, page by page', async () => {
     const { makeTenant, db } = await openLab()
     const alice = await makeTenant('alice.example.com')

@@ -35,6 +35,8 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['several types for a visitor', visitor, { types: ['POST', 'MSG'] }, oldest],
   ['one issuer', owner, { issuer: friend }, newest],
   ['one issuer of what is public', guest, { issuer: friend }, newest],
+  ['one issuer for a visitor', visitor, { issuer: friend }, newest],
+  ['the next page of one issuer for a visitor', visitor, { issuer: friend }, next],
   ['one audience', owner, { audience: friend }, newest],
   ['its next page of one audience', owner, { audience: friend }, next],
   ['one audience of what is public', guest, { audience: friend }, newest],
@@ -44,9 +46,16 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['one involved in what is public', guest, { involved: friend }, newest],
   ['one involved for a visitor', visitor, { involved: friend }, newest],
   ['one involved, in several types', owner, { involved: friend, types: ['MSG', 'ACK'] }, newest],
+  ['one involved and a tag for a visitor', visitor, { involved: friend, tag: 'garden' }, newest],
   ['the comments on an action', owner, { parentId: 'a1' }, newest],
+  ['the comments on an action for guests', guest, { parentId: 'a1' }, newest],
+  ['the comments on an action for a visitor', visitor, { parentId: 'a1' }, newest],
   ['a thread', owner, { rootId: 'a1' }, newest],
+  ['a thread for guests', guest, { rootId: 'a1' }, newest],
+  ['a thread for a visitor', visitor, { rootId: 'a1' }, newest],
   ['what is about something', owner, { subject: 'a1' }, newest],
+  ['what is about something for guests', guest, { subject: 'a1' }, newest],
+  ['what is about something for a visitor', visitor, { subject: 'a1' }, newest],
   ['by ids', owner, { actionIds: ['a1', 'a2'] }, newest],
   ['after a time', owner, { createdAfter: 5 }, newest],
   ['before a time', owner, { createdBefore: 5 }, newest],
@@ -64,12 +73,14 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['a tag from the oldest', owner, { tag: 'garden' }, oldest],
   ['a tag of what is public', guest, { tag: 'garden' }, newest],
   ['a tag for a visitor', visitor, { tag: 'garden' }, newest],
+  ['the next page of a tag for a visitor', visitor, { tag: 'garden' }, next],
   ['one issuer and a type', owner, { issuer: friend, types: ['MSG'] }, newest],
   ['one issuer and a type of what is public', guest, { issuer: friend, types: ['MSG'] }, newest],
   ['words', owner, { search: 'garden' }, newest],
   ['the next page of words', owner, { search: 'garden' }, next],
   ['words from the oldest', owner, { search: 'garden' }, oldest],
   ['words of one issuer in what is public', guest, { search: 'garden', issuer: friend }, newest],
+  ['words for a visitor', visitor, { search: 'garden' }, newest],
   ['words and a tag before a time', owner, { search: 'garden', tag: 'garden', createdBefore: 5 }, newest],
 ]
 
@@ -115,8 +126,38 @@ eachDialect('a list of actions', (open) => {
       expect(found.filter((step) => new RegExp(`^SCAN (?!k$)|${sorts}`).test(step))).toEqual([])
       if (order.after && !isMatches) expect(steps.join()).toMatch(/created_at[,<>)]/)
     })
+
+    const visits = read.filter(
+      ([, caller, { statuses, search }]) => caller !== owner && !statuses && search === undefined,
+    )
+    test.each(visits)('is read without what visitors are not shown: %s', async (...given) => {
+      const [, caller, filter, order] = given
+      const { makeTenant } = await openLab()
+      const { tenant, reader } = await makeTenant('alice.example.com')
+      const steps = await stepsOf(reader, { caller, filter, order, tenant })
+      const { all, shown } = await indexesOfShown(reader)
+      // Those look up what belongs to one action.
+      const ofOne = ['sqlite_autoindex_actions_1', 'action_recipients_tag', 'action_tags_of']
+      const ofAll = all.filter((name) => !shown.includes(name) && !ofOne.includes(name))
+      expect(steps.filter((step) => ofAll.some((name) => step.includes(` ${name} `)))).toEqual([])
+    })
   }
 })
+
+/** The indexes of what visitors of a person may be shown, and what all of them are of. */
+async function indexesOfShown(reader: Reader): Promise<{ readonly shown: string[]; readonly all: string[] }> {
+  const indexes = await (reader.tables() as unknown as Kysely<{ sqlite_master: Record<string, string> }>)
+    .selectFrom('sqlite_master')
+    .select(['name', 'sql'])
+    .where('type', '=', 'index')
+    .where('tbl_name', 'in', ['actions', 'action_tags', 'action_recipients'])
+    .execute()
+  const names = (some: typeof indexes) => some.map(({ name = '' }) => name)
+  return {
+    all: names(indexes),
+    shown: names(indexes.filter(({ sql: text }) => /feed_only|is_public/.test(text ?? ''))),
+  }
+}
 
 /** So many rows that PostgreSQL does not take a table for small. */
 async function fill(db: Database, tenantId: number): Promise<void> {
@@ -133,10 +174,15 @@ async function fill(db: Database, tenantId: number): Promise<void> {
         (array['P', 'F', null])[1 + g % 3], (array['A', 'C', 'D', 'R', 'P'])[1 + case when g % 20 < 16 then 0
           else g % 5 end], g, g, case when g % 200 = 0 then 1 else 0 end,
         case when g % 3 = 0 then 1 else 0 end, '{}' from ${rows}`.execute(tables)
-    await sql`insert into action_recipients (tenant_id, action_id, id_tag, created_at)
-      select ${tenantId} + g % 4, 'a' || g, 'peer' || g % 89, g from ${rows} where g % 11 = 0`.execute(tables)
-    await sql`insert into action_tags (tenant_id, action_id, tag, created_at)
-      select ${tenantId} + g % 4, 'a' || g, 'tag' || g % 40, g from ${rows}`.execute(tables)
+    await sql`insert into action_recipients (tenant_id, action_id, id_tag, created_at, feed_only)
+      select ${tenantId} + g % 4, 'a' || g, 'peer' || g % 89, g, case when g % 3 = 0 then 1 else 0 end from ${rows} where g % 11 = 0`.execute(
+      tables,
+    )
+    await sql`insert into action_tags (tenant_id, action_id, tag, created_at, feed_only, is_public)
+      select ${tenantId} + g % 4, 'a' || g, 'tag' || g % 40, g,
+        case when g % 3 = 0 then 1 else 0 end, case when g % 3 = 1 then 1 else 0 end from ${rows}`.execute(
+      tables,
+    )
     await sql`insert into action_texts (tenant_id, seq, body)
       select ${tenantId} + g % 4, g, to_tsvector('simple', 'word' || g % 300) from ${rows}`.execute(tables)
   })

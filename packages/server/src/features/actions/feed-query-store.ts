@@ -129,8 +129,7 @@ export function listValues(
   { viewer, filter, now }: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly now: number },
 ): FeedValues | undefined {
   const { types = [], actionIds = [], statuses: _, excludeOwn: __, search, ...named } = filter
-  const isGuest = viewer.idTag === undefined
-  const words = search === undefined ? '' : searchQuery(reader, { search, filter, isGuest })
+  const words = search === undefined ? '' : searchQuery(reader, { search, filter, viewer })
   if (words === undefined) return undefined
   const given = Object.entries(named).filter(
     (entry): entry is [string, string | number] => entry[1] !== undefined,

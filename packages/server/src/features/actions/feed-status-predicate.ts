@@ -4,7 +4,7 @@ import { type ActionFilter, visibleStatuses } from './action-filter.ts'
 import type { Condition, Value } from './branch-pages-store.ts'
 
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.
-const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
+export const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
 const isUnlisted = sql<SqlBool>`a.status in ('R', 'S', 'D', 'P')`
 // What visitors may be shown, but for what they said or were told themselves.
 export const isOnPage = sql<SqlBool>`a.feed_only = 0`

@@ -4,7 +4,7 @@ import { isReadableBy, type Viewer, viewerShape } from '#features/visibility/ind
 import { type Dialect, type Prepared, type Reader, statement } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder, ActionPlace } from './action-filter.ts'
 import { type FeedBranch, isBeyond, pageOf, rowsOf, timeOf, type Value } from './branch-pages-store.ts'
-import { type Lead, leadBranches, leadsOf, listBranches } from './feed-branches-store.ts'
+import { leadBranches, leadsOf, listBranches } from './feed-branches-store.ts'
 import {
   type FeedRow,
   type FeedTables,
@@ -13,6 +13,7 @@ import {
   shownActions,
   shownAmong,
 } from './feed-query-store.ts'
+import type { Lead } from './feed-starts-store.ts'
 
 type FeedStatement = Prepared<FeedValues, FeedRow>
 
@@ -149,7 +150,7 @@ export async function findLead(
   { viewer, filter }: Pick<ListQuery, 'viewer' | 'filter'>,
   values: FeedValues,
 ): Promise<Lead | undefined> {
-  const given = leadsOf(filter)
+  const given = leadsOf(viewer, filter)
   if (given.length < 2) return given[0]
   const value = (name: string) => sql<string | number>`${values[name]}`
   const counts = await Promise.all(

@@ -17,6 +17,7 @@ export {
   tagTimesMigrations,
   tombstonesMigrations,
   uniqueTimesMigrations,
+  visitorListMigrations,
 } from './actions-migrations.ts'
 export { findToldCounts } from './count-store.ts'
 export {

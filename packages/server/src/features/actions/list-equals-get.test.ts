@@ -21,6 +21,8 @@ const anyAction = fc.record({
   authorTag: fc.option(fc.constantFrom(bob, carol), { nil: undefined, freq: 5 }),
   audienceTag: fc.option(fc.constantFrom(...people), { nil: undefined }),
   audience: fc.uniqueArray(fc.constantFrom(...people), { maxLength: 2 }),
+  subject: fc.option(fc.constantFrom(...people), { nil: undefined, freq: 3 }),
+  tag: fc.option(fc.constantFrom('one', 'other'), { nil: undefined }),
   visibility: fc.constantFrom('P' as const, 'V' as const, 'F' as const, 'C' as const, null),
   status: fc.constantFrom(
     'A' as const,
@@ -88,6 +90,29 @@ eachDialect('what lists show', (open) => {
     )
   }, 120_000)
 
+  test('is the same when it is filtered: of what a list shows, what meets the filter', async () => {
+    const lab = await openLab()
+    let worlds = 0
+    await fc.assert(
+      fc.asyncProperty(anyWorld, async (world) => {
+        worlds += 1
+        const home = await draw(lab, `w${worlds}.example.com`, world)
+        for (const who of world.callers.map((caller) => asDrawn(home, caller))) {
+          const status: ListedStatus[] = ['A', 'C']
+          const all = await allItems(who, { status })
+          for (const [filter, meets] of filtersOf(home.idTag)) {
+            const expected = all.filter(meets).map(({ actionId }) => actionId)
+            const listed = (await allItems(who, { status, ...filter })).map(({ actionId }) => actionId)
+            // The muted are listed for who asks for them.
+            const shown = 'issuer' in filter ? listed.filter((id) => expected.includes(id)) : listed
+            expect([filter, shown]).toEqual([filter, expected])
+          }
+        }
+      }),
+      { numRuns: open.runs(25), verbose: true },
+    )
+  }, 120_000)
+
   test('and so is what is told unasked, but for the muted, over random graphs', async () => {
     const lab = await openLab()
     let worlds = 0
@@ -146,25 +171,49 @@ function asDrawn(home: Actor, caller: Caller): Actor {
   return home.as(isHome ? { ...caller, idTag: home.idTag } : caller)
 }
 
-async function allPages(
-  who: Actor,
-  status: ('A' | 'C' | 'N' | 'P' | 'R' | 'S')[],
-  issuer?: IdTag,
-): Promise<string[]> {
-  const found: string[] = []
+type ListedStatus = 'A' | 'C' | 'N' | 'P' | 'R' | 'S'
+type Item = Awaited<ReturnType<Actor['page']>>['items'][number]
+type Query = Parameters<Actor['page']>[0]
+
+/** Every filter that a list may have, and what it means. */
+function filtersOf(home: IdTag): [Query & object, (item: Item) => boolean][] {
+  const isTo = (idTag: IdTag) => (item: Item) =>
+    item.audienceTag === idTag || item.audience?.includes(idTag) === true
+  const ofTag = ({ content }: Item) => (content as { tags?: string[] }).tags?.includes('one') === true
+  return [home, bob, carol].flatMap((idTag): ReturnType<typeof filtersOf> => {
+    const isOf = (item: Item) => item.issuer.idTag === idTag
+    const isAbout = (item: Item) => item.subject === idTag
+    const involves = (item: Item) => isOf(item) || isAbout(item) || isTo(idTag)(item)
+    return [
+      [{ issuer: idTag }, isOf],
+      [{ audience: idTag }, isTo(idTag)],
+      [{ involved: idTag }, involves],
+      [{ subject: idTag }, isAbout],
+      [{ tag: 'one' }, ofTag],
+      [{ search: 'word' }, () => true],
+      [{ involved: idTag, tag: 'one' }, (item) => involves(item) && ofTag(item)],
+      [{ subject: idTag, tag: 'one' }, (item) => isAbout(item) && ofTag(item)],
+      [{ search: 'word', issuer: idTag }, isOf],
+      [{ audience: idTag, type: ['POST'] }, isTo(idTag)],
+    ]
+  })
+}
+
+async function allPages(who: Actor, status: ListedStatus[], issuer?: IdTag): Promise<string[]> {
+  const items = await allItems(who, { status, ...(issuer ? { issuer } : {}) })
+  return items.map(({ actionId }) => actionId)
+}
+
+async function allItems(who: Actor, query: Query): Promise<Item[]> {
+  const found: Item[] = []
   let cursor: string | null | undefined
   do {
-    const page = await who.page({
-      status,
-      limit: 2,
-      ...(issuer ? { issuer } : {}),
-      ...(cursor ? { cursor } : {}),
-    })
-    found.push(...page.items.map(({ actionId }) => actionId))
+    const page = await who.page({ ...query, limit: 2, ...(cursor ? { cursor } : {}) })
+    found.push(...page.items)
     if (page.nextCursor) expect(page.items).toHaveLength(2)
     cursor = page.nextCursor
   } while (cursor)
-  expect(new Set(found).size).toBe(found.length)
+  expect(new Set(found.map(({ actionId }) => actionId)).size).toBe(found.length)
   return found
 }
 
@@ -175,7 +224,7 @@ function storedAction(
   drawn: Drawn,
   named: (tag: IdTag | undefined) => IdTag | undefined,
 ): StoredAction {
-  const { within, ...rest } = drawn
+  const { within, tag, ...rest } = drawn
   const isOwnStatus = drawn.status === 'R' || drawn.status === 'S'
   const issuerTag = isOwnStatus ? named(alice) : named(drawn.issuerTag)
   return {
@@ -190,9 +239,9 @@ function storedAction(
     subType: undefined,
     parentId: undefined,
     rootId: undefined,
-    content: { text: String(at) },
+    content: { text: `word ${at}`, ...(tag ? { tags: [tag] } : {}) },
     attachments: [],
-    subject: undefined,
+    subject: named(drawn.subject as IdTag | undefined),
     flags: undefined,
     x: undefined,
     createdAt: now - (at % 3),

@@ -1,18 +1,25 @@
+import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { tenantsMigrations } from '#features/tenants/index.ts'
+import { tenantViewer } from '#features/visibility/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { ActionTables } from './action-tables.ts'
 import {
   actionsMigrations,
   listIndexMigrations,
+  pageMigrations,
   searchIndexMigrations,
   tagTimesMigrations,
+  visitorListMigrations,
 } from './actions-migrations.ts'
 import { searchQuery } from './search-query-store.ts'
 
 const tenantId = 1 as TenantId
-const before = [...actionsMigrations, ...tagTimesMigrations]
+const after = [...listIndexMigrations, ...searchIndexMigrations, ...pageMigrations, ...visitorListMigrations]
+const before = [...tenantsMigrations, ...actionsMigrations, ...tagTimesMigrations]
 
 eachDialect('the indexes of lists', (open) => {
   test('take in what was stored before: its time, and each recipient once', async () => {
@@ -48,6 +55,46 @@ eachDialect('the indexes of lists', (open) => {
     expect(rows).toEqual([{ id_tag: 'carol.example.com', created_at: 7 }])
   })
 
+  test('of visitors take in what was stored before: who is shown its tags and audience', async () => {
+    const old = await open({ migrations: [...before, ...after.slice(0, -visitorListMigrations.length)] })
+    const rows = [
+      { action_id: 'public', visibility: 'P', feed_only: 0 },
+      { action_id: 'followers', visibility: 'F', feed_only: 0 },
+      { action_id: 'hidden', visibility: 'P', feed_only: 1 },
+    ]
+    await old.transact(tenantId, async (tx) => {
+      const tables = tx.tables<Record<'actions' | 'action_tags' | 'action_recipients', object>>()
+      const member = { type: 'POST', issuer_tag: 'bob.example.com', status: 'A', created_at: 7, issued_at: 7 }
+      for (const row of rows) {
+        const of = { tenant_id: tenantId, action_id: row.action_id, created_at: 7 }
+        await tables
+          .insertInto('actions')
+          .values({ ...member, ...of, ...row })
+          .execute()
+        await tables
+          .insertInto('action_tags')
+          .values({ ...of, tag: 'one' })
+          .execute()
+        await tables
+          .insertInto('action_recipients')
+          .values({ ...of, id_tag: 'carol.example.com' })
+          .execute()
+      }
+    })
+    const db = await open.again(old, { migrations: [...before, ...after] })
+    const tables = db.reader(tenantId).tables<ActionTables>()
+    const tags = tables.selectFrom('action_tags').select(['action_id', 'feed_only', 'is_public'])
+    expect(await tags.orderBy('action_id').execute()).toEqual([
+      { action_id: 'followers', feed_only: 0, is_public: 0 },
+      { action_id: 'hidden', feed_only: 1, is_public: 0 },
+      { action_id: 'public', feed_only: 0, is_public: 1 },
+    ])
+    const recipients = tables.selectFrom('action_recipients').select(['action_id', 'feed_only'])
+    expect(await recipients.where('feed_only', '=', 1).execute()).toEqual([
+      { action_id: 'hidden', feed_only: 1 },
+    ])
+  })
+
   test('of words take in what was stored before, but not what is deleted', async () => {
     const old = await open({ migrations: before })
     await old.transact(tenantId, async (tx) => {
@@ -72,9 +119,13 @@ eachDialect('the indexes of lists', (open) => {
           })
           .execute()
     })
-    const db = await open.again(old, { migrations: [...before, ...searchIndexMigrations] })
+    const db = await open.again(old, { migrations: [...before, ...after] })
     const reader = db.reader(tenantId)
-    const query = searchQuery(reader, { search: 'word', filter: {}, isGuest: false }) ?? ''
+    const query =
+      searchQuery(reader, {
+        ...{ search: 'word', filter: {} },
+        viewer: tenantViewer({ tenantId, idTag: 'alice.example.com' as IdTag, type: 'person' } as Tenant),
+      }) ?? ''
     const condition =
       db.dialect === 'sqlite'
         ? sql<boolean>`action_texts match ${query}`

@@ -10,16 +10,19 @@ interface LookupValues {
   readonly name: string
 }
 
-interface DatedValues extends LookupValues {
+interface ShownValues extends LookupValues {
   readonly createdAt: number
+  readonly feedOnly: number
+  readonly isPublic: number
 }
 
-const insertRecipient = statement<ActionTables, DatedValues, unknown>((tables, value) =>
+const insertRecipient = statement<ActionTables, ShownValues, unknown>((tables, value) =>
   tables.insertInto('action_recipients').values({
     tenant_id: value('tenantId'),
     action_id: value('actionId'),
     id_tag: value('name'),
     created_at: value('createdAt'),
+    feed_only: value('feedOnly'),
   }),
 )
 
@@ -34,24 +37,50 @@ const insertAttachment = statement<ActionTables, LookupValues & { readonly issue
     }),
 )
 
-const insertTag = statement<ActionTables, DatedValues, unknown>((tables, value) =>
+const insertTag = statement<ActionTables, ShownValues, unknown>((tables, value) =>
   tables.insertInto('action_tags').values({
     tenant_id: value('tenantId'),
     action_id: value('actionId'),
     tag: value('name'),
     created_at: value('createdAt'),
+    feed_only: value('feedOnly'),
+    is_public: value('isPublic'),
   }),
 )
 
 /** Writes what an action is looked up by beside its own columns: the rest of its audience, attachments and tags. */
-export async function insertLookups(
-  tx: Writer,
-  { actionId, issuerTag, audienceTag, audience, attachments, content, createdAt }: StoredAction,
-): Promise<void> {
+export async function insertLookups(tx: Writer, action: StoredAction): Promise<void> {
+  const { actionId, issuerTag, audienceTag, audience, attachments, content, createdAt } = action
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
+  const shown = { createdAt, ...shownTo(action) }
   // No action is found twice by its audience.
   for (const idTag of audience.filter((one) => one !== audienceTag))
-    await tx.change(insertRecipient, { ...of(idTag), createdAt })
+    await tx.change(insertRecipient, { ...of(idTag), ...shown })
   for (const fileId of attachments) await tx.change(insertAttachment, { ...of(fileId), issuerTag })
-  for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), createdAt })
+  for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), ...shown })
+}
+
+/** Notes beside its tags and audience who is shown an action, after that has changed. */
+export async function updateShown(
+  tx: Writer,
+  action: Pick<StoredAction, 'actionId' | 'visibility' | 'isFeedOnly'>,
+): Promise<void> {
+  const { feedOnly: feed_only, isPublic: is_public } = shownTo(action)
+  const tables = tx.tables<ActionTables>()
+  await tables
+    .updateTable('action_tags')
+    .set({ feed_only, is_public })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', action.actionId)
+    .execute()
+  await tables
+    .updateTable('action_recipients')
+    .set({ feed_only })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', action.actionId)
+    .execute()
+}
+
+function shownTo({ visibility, isFeedOnly = false }: Pick<StoredAction, 'visibility' | 'isFeedOnly'>) {
+  return { feedOnly: Number(isFeedOnly), isPublic: Number(visibility === 'P' && !isFeedOnly) }
 }

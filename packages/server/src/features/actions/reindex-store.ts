@@ -1,11 +1,13 @@
 import type { ActionId } from '@kith/protocol'
 import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
-import { fromRow, rowColumns } from './action-row.ts'
-import type { ActionRow, ActionTables } from './action-tables.ts'
+import type { StoredAction } from './action.ts'
+import { fromRow, writtenColumns } from './action-row.ts'
+import type { ActionTables, WrittenRow } from './action-tables.ts'
+import { updateShown } from './lookup-rows-store.ts'
 import { deleteSearchText, type Indexed, putSearchText } from './search-index-store.ts'
 
-export interface IndexedAction extends Indexed {
+export interface IndexedAction extends Indexed, Pick<StoredAction, 'actionId'> {
   /** Deleted ones are not found. */
   readonly isFound: boolean
 }
@@ -18,7 +20,7 @@ export async function listIndexedActions(
   const rows = await reader
     .tables<ActionTables>()
     .selectFrom('actions')
-    .select([...rowColumns, 'seq'])
+    .select([...writtenColumns, 'seq'])
     .where('tenant_id', '=', reader.tenantId)
     .where(sql<number>`seq`, '>', after)
     .orderBy('seq')
@@ -32,16 +34,18 @@ export async function reindexAction(tx: Writer, actionId: ActionId): Promise<voi
   const row = await tx
     .tables<ActionTables>()
     .selectFrom('actions')
-    .select([...rowColumns, 'seq'])
+    .select([...writtenColumns, 'seq'])
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
     .executeTakeFirst()
   if (!row) return
   const action = toIndexed(row)
+  await updateShown(tx, action)
   await deleteSearchText(tx, action)
   if (action.isFound) await putSearchText(tx, action)
 }
 
-function toIndexed({ seq, ...row }: ActionRow & { readonly seq: number }): IndexedAction {
-  return { ...fromRow(row), seq, isFound: row.status !== 'D' && row.status !== 'T' }
+function toIndexed({ seq, ...row }: WrittenRow & { readonly seq: number }): IndexedAction {
+  const isFeedOnly = row.feed_only === 1
+  return { ...fromRow(row), isFeedOnly, seq, isFound: row.status !== 'D' && row.status !== 'T' }
 }

@@ -6,7 +6,7 @@ import {
   type Writer,
   type WriteTables,
 } from '#infra/db/index.ts'
-import { fromRow, rowColumns } from './action-row.ts'
+import { fromRow, writtenColumns } from './action-row.ts'
 import type { ActionTables } from './action-tables.ts'
 import { type IndexedMembers, searchTermsOf, tenantCharacters } from './search-terms.ts'
 
@@ -143,7 +143,7 @@ export async function fillSearchIndex(schema: MigrationSchema): Promise<void> {
   for (;;) {
     const rows = await tables
       .selectFrom('actions')
-      .select([...rowColumns, 'seq'])
+      .select([...writtenColumns, 'seq'])
       .where('seq', '>', after)
       .where('status', 'not in', ['D', 'T'])
       .where('content', 'is not', null)
@@ -151,7 +151,10 @@ export async function fillSearchIndex(schema: MigrationSchema): Promise<void> {
       .limit(rowsAtOnce)
       .execute()
     for (const { seq, ...row } of rows)
-      await fillOne(schema.dialect, tables, { ...fromRow(row), seq, tenantId: row.tenant_id })
+      await fillOne(schema.dialect, tables, {
+        ...fromRow(row),
+        ...{ seq, tenantId: row.tenant_id, isFeedOnly: row.feed_only === 1 },
+      })
     const last = rows.at(-1)
     if (!last) return
     after = last.seq

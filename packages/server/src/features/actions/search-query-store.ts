@@ -1,8 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Dialect, Reader } from '#infra/db/index.ts'
-import type { ActionFilter } from './action-filter.ts'
 import { numberBits, searchPlace } from './search-index-store.ts'
-import { type SoughtTerms, soughtTerms } from './search-terms.ts'
+import { type Sought, type SoughtTerms, soughtTerms } from './search-terms.ts'
 
 type Value = (name: string) => Expression<string | number>
 
@@ -32,7 +31,7 @@ export function comparePlace(
  * characters of private use get into it. */
 export function searchQuery(
   reader: Pick<Reader, 'dialect' | 'tenantId'>,
-  sought: { readonly search: string; readonly filter: ActionFilter; readonly isGuest: boolean },
+  sought: Sought,
 ): string | undefined {
   const terms = soughtTerms(reader.tenantId, sought)
   return terms && (reader.dialect === 'postgres' ? inPostgres(terms) : inSqlite(terms))

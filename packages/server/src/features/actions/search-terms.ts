@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
+import type { Viewer } from '#features/visibility/index.ts'
 import type { StoredAction } from './action.ts'
-import type { ActionFilter } from './action-filter.ts'
+import { type ActionFilter, isVisitor } from './action-filter.ts'
 import { isUnspacedWord, searchTextOf, searchWords } from './search-text.ts'
 import { tagsOf } from './tags.ts'
 
@@ -16,7 +17,7 @@ const maxTenants = privateCount ** 2
 /** Characters before a word in each of its terms. */
 export const tenantCharacters = 2
 
-const kinds = ['public', 'type', 'issuer', 'recipient', 'subject', 'parent', 'root', 'tag'] as const
+const kinds = ['public', 'type', 'issuer', 'recipient', 'subject', 'parent', 'root', 'tag', 'page'] as const
 type MarkKind = (typeof kinds)[number]
 
 /** What the index has of an action. */
@@ -31,6 +32,7 @@ export type IndexedMembers = Pick<
   | 'rootId'
   | 'visibility'
   | 'content'
+  | 'isFeedOnly'
 >
 
 /** What an action is found by; nothing where it has no words. */
@@ -38,11 +40,12 @@ export function searchTermsOf(tenantId: number, action: IndexedMembers): string[
   const text = searchTextOf(action.content)
   if (text === '') return []
   const code = tenantCode(tenantId)
-  const { audienceTag, audience, subject, parentId, rootId } = action
+  const { audienceTag, audience, subject, parentId, rootId, isFeedOnly = false } = action
   const mark = (kind: MarkKind, name = '') => `${code}${markOf(kind, name)}`
   return [
     ...new Set(text.split(' ').map((word) => `${code}${word}`)),
-    ...(action.visibility === 'P' ? [mark('public')] : []),
+    ...(isFeedOnly ? [] : [mark('page')]),
+    ...(action.visibility === 'P' && !isFeedOnly ? [mark('public')] : []),
     mark('type', action.type),
     mark('issuer', action.issuerTag),
     ...[...new Set([audienceTag, ...audience])].flatMap((idTag) => (idTag ? [mark('recipient', idTag)] : [])),
@@ -61,21 +64,21 @@ export interface SoughtTerms {
   readonly marks: readonly (readonly string[])[]
 }
 
+/** What is looked for, by whom. */
+export interface Sought {
+  readonly search: string
+  readonly filter: ActionFilter
+  readonly viewer: Viewer
+}
+
 /** Undefined where nothing can be found: no words are asked for. */
-export function soughtTerms(
-  tenantId: number,
-  {
-    search,
-    filter,
-    isGuest,
-  }: { readonly search: string; readonly filter: ActionFilter; readonly isGuest: boolean },
-): SoughtTerms | undefined {
+export function soughtTerms(tenantId: number, { search, filter, viewer }: Sought): SoughtTerms | undefined {
   const words = searchWords(search)
   if (words.length === 0) return undefined
   const code = tenantCode(tenantId)
   const { types, issuer, audience, involved, subject, parentId, rootId, tag } = filter
   const groups: [MarkKind, string][][] = [
-    ...(isGuest ? [[['public', ''] as [MarkKind, string]]] : []),
+    ...shownMarks(viewer),
     ...(types ? [types.map((type): [MarkKind, string] => ['type', type])] : []),
     ...single('issuer', issuer),
     ...single('recipient', audience),
@@ -98,6 +101,12 @@ function isBeginning(word: string): boolean {
 
 function single(kind: MarkKind, name: string | undefined): [MarkKind, string][][] {
   return name === undefined ? [] : [[[kind, name]]]
+}
+
+/** Guests find what is public; visitors of a person what its page shows, and what names them. */
+function shownMarks(viewer: Viewer): [MarkKind, string][][] {
+  if (viewer.idTag === undefined) return [[['public', '']]]
+  return isVisitor(viewer) ? [[['page', ''], ...involvedMarks(viewer.idTag)]] : []
 }
 
 function involvedMarks(idTag: IdTag): [MarkKind, string][] {

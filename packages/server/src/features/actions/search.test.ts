@@ -2,6 +2,7 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { viewerOf } from '#features/visibility/index.ts'
 import { actionLab, guest } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { searchQuery } from './search-query-store.ts'
@@ -37,7 +38,7 @@ test('each term begins with its tenant, so that no search reads terms of another
     content: { text: 'some words', tags: ['x'] },
   } as const
   const [one, other] = [searchTermsOf(1, action), searchTermsOf(6401, action)]
-  expect(one).toHaveLength(8)
+  expect(one).toHaveLength(9)
   const [code, otherCode] = [one, other].map((terms) => terms[0]?.slice(0, 2))
   expect(code).not.toBe(otherCode)
   expect(one.every((term) => term.startsWith(`${code}`))).toBe(true)
@@ -192,9 +193,12 @@ eachDialect('a search', (open) => {
     await settle()
     const { actionId: rootId } = await alice.create(post('the root'))
     // As a server may send it: without the visibility of its root.
-    const comment = await forge(alice, { type: 'CMNT', parentId: rootId, content: { text: 'late word' } })
+    const comment = await forge(alice, {
+      ...{ type: 'CMNT', parentId: rootId, audienceTag: bob.idTag, content: { text: 'late word' } },
+    })
+    const guests = viewerOf(bob.tenant, guest, {})
     const countPublic = async () => {
-      const query = searchQuery(bob.reader, { search: 'late', filter: {}, isGuest: true }) ?? ''
+      const query = searchQuery(bob.reader, { search: 'late', filter: {}, viewer: guests }) ?? ''
       const isMatch =
         bob.reader.dialect === 'sqlite'
           ? sql<boolean>`action_texts match ${query}`
