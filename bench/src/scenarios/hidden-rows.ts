@@ -7,7 +7,7 @@ import type { Settings } from '../settings.ts'
 
 const runs = 3
 const listsPerRun = 5
-const atMostMs = 2
+const atMostMs = 10
 // One row in a hundred is shown to visitors.
 const shownEvery = 100
 const stranger = 'stranger.localhost' as IdTag

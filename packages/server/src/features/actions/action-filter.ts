@@ -35,12 +35,13 @@ export interface ActionPlace {
   readonly seq: number
 }
 
-/** Somebody who visits a person: reads of third parties what the person's page shows, and what the visitor said or was told. */
+/** An identity on a person's host that is not the person: reads of third parties what the page shows, and what it issued or was
+ * sent itself. */
 export function isVisitor({ idTag, facts }: Viewer): boolean {
   return idTag !== undefined && !facts.has('acts-as-tenant') && !facts.has('community')
 }
 
-/** The statuses of which a viewer is shown anything, of those asked for (DECISIONS part 8): awaited and marked ones are
+/** The statuses of which a viewer is shown anything, of those asked for: awaited and marked ones are
  * the tenant's, drafts and deleted ones the issuer's. `own` are shown only where the viewer is the issuer. */
 export function visibleStatuses(
   viewer: Viewer,

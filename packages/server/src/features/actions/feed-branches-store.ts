@@ -10,7 +10,7 @@ import {
   residual,
   timeConditions,
 } from './feed-filter-predicate.ts'
-import { type Lead, leads, startsBy, toldStarts, unsplit, withOthers } from './feed-starts-store.ts'
+import { type Lead, leads, shownTo, startsBy, toldStarts, unsplit, withOthers } from './feed-starts-store.ts'
 import { isLiveStatus, isOnPage, liveGroups, unlistedGroups } from './feed-status-predicate.ts'
 import { searchBranches } from './search-branches-store.ts'
 
@@ -72,10 +72,8 @@ function liveStarts(
   filter: ActionFilter,
   { value, lead }: { readonly value: Value; readonly lead: Lead | undefined },
 ): FeedBranch[] {
-  const isById = filter.actionIds !== undefined
-  const starts =
-    lead && !isById ? ledStarts(viewer, filter, { value, lead }) : [narrowStart(viewer, filter, value)]
-  return isVisitor(viewer) && !isById ? [...starts, ...told(filter, value)] : starts
+  const starts = lead ? ledStarts(viewer, filter, { value, lead }) : [narrowStart(viewer, filter, value)]
+  return seesPage(viewer, filter) ? [...starts, ...told(filter, value)] : starts
 }
 
 function ledStarts(
@@ -90,10 +88,16 @@ function ledStarts(
 /** One branch: the indexes of what is about one thing hold what visitors may be shown apart. */
 function narrowStart(viewer: Viewer, filter: ActionFilter, value: Value): FeedBranch {
   const narrow = narrowConditions(filter, value)
-  const isShown = isVisitor(viewer) && filter.actionIds === undefined ? [isOnPage] : []
+  const isShown = seesPage(viewer, filter) ? [isOnPage] : []
   // Guests are asked for status A alone; these indexes know no other word for it.
   const isInIndex = viewer.idTag === undefined && narrow.length > 0 ? [isLiveStatus] : []
-  return withOthers(unsplit(filter, value), [...narrow, ...isShown, ...isInIndex])
+  const shown = filter.actionIds === undefined ? shownTo(viewer) : 'all'
+  return withOthers(unsplit(filter, value, shown), [...narrow, ...isShown, ...isInIndex])
+}
+
+/** Is the list of what the page shows and of what the visitor was told, each by its indexes? Ids are looked up among all. */
+function seesPage(viewer: Viewer, { actionIds }: ActionFilter): boolean {
+  return isVisitor(viewer) && actionIds === undefined
 }
 
 /** What visitors said or were told themselves, and the page does not show. */

@@ -76,6 +76,8 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['the next page of a tag for a visitor', visitor, { tag: 'garden' }, next],
   ['one issuer and a type', owner, { issuer: friend, types: ['MSG'] }, newest],
   ['one issuer and a type of what is public', guest, { issuer: friend, types: ['MSG'] }, newest],
+  ['what is about something with a tag for guests', guest, { subject: 'a1', tag: 'garden' }, newest],
+  ['what is about something with a tag for a visitor', visitor, { subject: 'a1', tag: 'garden' }, newest],
   ['words', owner, { search: 'garden' }, newest],
   ['the next page of words', owner, { search: 'garden' }, next],
   ['words from the oldest', owner, { search: 'garden' }, oldest],

@@ -15,7 +15,7 @@ export const leads = ['tag', 'issuer', 'audience', 'involved', 'types'] as const
 /** Of what the tenant holds, all; what visitors of a person are shown; what guests are. Each has indexes of its own. */
 type Shown = 'all' | 'page' | 'public'
 
-function shownTo(viewer: Viewer): Shown {
+export function shownTo(viewer: Viewer): Shown {
   if (viewer.idTag === undefined) return 'public'
   return isVisitor(viewer) ? 'page' : 'all'
 }
@@ -106,11 +106,11 @@ export function toldStarts(value: Value): FeedBranch[] {
 }
 
 /** All in one branch: through the index of tags where a tag is asked for. */
-export function unsplit(filter: ActionFilter, value: Value): FeedBranch {
+export function unsplit(filter: ActionFilter, value: Value, shown: Shown = 'all'): FeedBranch {
   const others = residual({ ...filter, tag: undefined }, value)
   return filter.tag === undefined
     ? { from: 'actions', conditions: others }
-    : { from: 'tags', conditions: [hasTag(value), ...others] }
+    : { from: 'tags', conditions: [hasTag(value), ...tagShown[shown], ...others] }
 }
 
 export function withOthers({ from, conditions }: FeedBranch, others: readonly Condition[]): FeedBranch {

@@ -52,7 +52,7 @@ const insertTag = statement<ActionTables, ShownValues, unknown>((tables, value) 
 export async function insertLookups(tx: Writer, action: StoredAction): Promise<void> {
   const { actionId, issuerTag, audienceTag, audience, attachments, content, createdAt } = action
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
-  const shown = { createdAt, ...shownTo(action) }
+  const shown = { createdAt, ...shownFlags(action) }
   // No action is found twice by its audience.
   for (const idTag of audience.filter((one) => one !== audienceTag))
     await tx.change(insertRecipient, { ...of(idTag), ...shown })
@@ -65,7 +65,7 @@ export async function updateShown(
   tx: Writer,
   action: Pick<StoredAction, 'actionId' | 'visibility' | 'isFeedOnly'>,
 ): Promise<void> {
-  const { feedOnly: feed_only, isPublic: is_public } = shownTo(action)
+  const { feedOnly: feed_only, isPublic: is_public } = shownFlags(action)
   const tables = tx.tables<ActionTables>()
   await tables
     .updateTable('action_tags')
@@ -81,6 +81,6 @@ export async function updateShown(
     .execute()
 }
 
-function shownTo({ visibility, isFeedOnly = false }: Pick<StoredAction, 'visibility' | 'isFeedOnly'>) {
+function shownFlags({ visibility, isFeedOnly = false }: Pick<StoredAction, 'visibility' | 'isFeedOnly'>) {
   return { feedOnly: Number(isFeedOnly), isPublic: Number(visibility === 'P' && !isFeedOnly) }
 }
