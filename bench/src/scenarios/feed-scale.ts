@@ -103,8 +103,15 @@ function threadId(number: number): ActionId {
   return ownActionId(peerTag(0), `thread ${number}`)
 }
 
-/** One in ten is a comment, a reaction, addressed to the tenant or new; threads and rare words have the same size at any scale. */
+/** One in ten is the tenant's own, a comment, an acknowledgment, or addressed to the tenant; visitors are shown the tenant's own alone.
+ * Threads and rare words have the same size at any scale. */
 function variety(number: number, actions: number): Partial<StoredAction> {
+  const kind = number % 10
+  const isFeedOnly = kind !== 0 && kind !== 5
+  return { ...said(number, actions), isFeedOnly, ...(kind === 0 ? { issuerTag: idTag as IdTag } : {}) }
+}
+
+function said(number: number, actions: number): Partial<StoredAction> {
   const content = {
     title: `Number ${number}`,
     text: 'the quick brown fox hums in the garden',
