@@ -35,6 +35,8 @@ import { mintProxyToken } from '#features/sessions/index.ts'
 import {
   type AnnounceDeps,
   endSharesOfFiles,
+  reviewShares,
+  reviewSharesJob,
   type ShareNotice,
   ShareSweep,
   shareActions,
@@ -108,6 +110,7 @@ export function openFileFeatures(
       const prepareFileShare = fileShareMaker(ports)
       const deps = { ...shareDeps, prepareFileShare, findTenant: identity.tenants.findById }
       jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
+      jobs.handle(reviewSharesJob, (_, context) => reviewShares(deps, context))
       const sweep = new ShareSweep(deps)
       jobs.handle(sweepSharesJob, () => sweep.run())
       jobs.every(sweepSharesJob, minuteMs)

@@ -46,7 +46,12 @@ import {
   sessionsMigrations,
 } from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
-import { copySubjectsMigrations, givenOnMigrations, sharesMigrations } from '#features/shares/index.ts'
+import {
+  copySubjectsMigrations,
+  givenOnMigrations,
+  shareBasesMigrations,
+  sharesMigrations,
+} from '#features/shares/index.ts'
 import {
   qrApprovalMigrations,
   qrNetworksMigrations,
@@ -121,4 +126,5 @@ export const migrations: readonly Migration[] = [
   ...finishedKeysMigrations,
   ...fanOutMigrations,
   ...visitorListMigrations,
+  ...shareBasesMigrations,
 ]

@@ -44,10 +44,13 @@ import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/i
 import {
   endSharesOfFiles,
   givenOnMigrations,
+  reviewShares,
+  reviewSharesJob,
   type ShareEndpointDeps,
   type ShareNotice,
   ShareSweep,
   type SweepSharesDeps,
+  shareBasesMigrations,
   shareEndpoints,
   sharesMigrations,
   sweepSharesJob,
@@ -168,7 +171,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...actionsMigrations,
       ...[...tagTimesMigrations, ...listIndexMigrations],
       ...filesMigrations,
-      ...[...sharesMigrations, ...givenOnMigrations],
+      ...[...sharesMigrations, ...givenOnMigrations, ...shareBasesMigrations],
       ...[...sessionsMigrations, ...homeSessionsMigrations],
       ...referencesMigrations,
       ...collectionsMigrations,
@@ -217,6 +220,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
     },
   }
   jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(shareDeps, payload, context))
+  jobs.handle(reviewSharesJob, (_, context) => reviewShares(shareDeps, context))
   const sweep = new ShareSweep(shareDeps)
   jobs.handle(sweepSharesJob, () => sweep.run())
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))

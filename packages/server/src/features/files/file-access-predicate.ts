@@ -15,6 +15,7 @@ export type AccessTables = FileTables &
   ReadableTables & {
     action_attachments: { tenant_id: number; file_id: string; action_id: string; issuer_tag: string }
     shares: {
+      share_id: number
       tenant_id: number
       resource_id: string
       subject_type: string
@@ -31,12 +32,15 @@ export interface AccessNames {
   readonly viewerTag: Expression<string>
   readonly tenantTag: Expression<string>
   readonly now: Expression<number>
-  /** Only shares that their makers gave as owners count. */
-  readonly withoutDerived?: true
+  /** Only the shares count on which this one rests. */
+  readonly basesOf?: Expression<number>
+  /** Neither this share counts nor what rests on it. */
+  readonly apartFrom?: Expression<number>
 }
 
-/** What marks shares that count for nothing until it is known what founds them; only ever within a transaction. */
-export const asideMark = 2
+/** Values of `is_derived` for shares that count for nothing until it is known whether anything founds them: not looked
+ * at yet, and founded by nothing that counts so far. */
+export const doubtMarks = { waiting: 2, unfounded: 3 } as const
 
 type Condition = RawBuilder<SqlBool>
 type Level = RawBuilder<number>
@@ -127,33 +131,12 @@ function mayBeGranted({ viewer, held }: FileViewer, { tenantId, viewerTag }: Acc
     where tenant_id = ${tenantId} and subject_type = 'U' and subject_id = ${viewerTag}))`
 }
 
-/** The highest level that shares and held references give on a file or on a folder above it, or reading without them.
- * It climbs from the file to its folders, and from a share with the readers of another file to that file; `level` is
- * what such a share gives, 0 until the first. What another owner shared is not given on by the folder that it is put in,
- * and is no subject: who reads a copy is said by actions from elsewhere. */
-function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
-  const given = levelOfKeys(held, 'reached.file_id')
-  const readsNode = sql`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
-  const isNoLostSubject = sql`(reached.is_subject = 0 or (node.status <> 'D' and node.is_copy = 0))`
-  // The names are the caller's also where nobody is asked about.
-  const isViewer = viewer.idTag === undefined ? sql`false` : sql`person.subject_id = ${names.viewerTag}`
-  const carried = (level: Level) =>
-    sql<number>`case reached.level when 0 then ${level} else reached.level end`
+/** The highest level that shares and held references give on a file or on a folder above it, or reading without them. */
+function grantedLevel(who: FileViewer, names: AccessNames): Level {
+  const given = levelOfKeys(who.held, 'reached.file_id')
+  const readsNode = readsReached(who, names)
   return sql<number>`(
-    with recursive reached(file_id, is_subject, level) as (
-      select files.file_id, 0, 0
-      union
-      select case edge.kind when 0 then coalesce(node.parent_id, node.original_parent_id) else crowd.subject_id end,
-        edge.kind, case edge.kind when 0 then reached.level else ${carried(permissionLevel('crowd'))} end
-      from reached
-      join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
-      cross join (select 0 as kind union all select 1 as kind) as edge
-      left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
-        and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
-      where ${isNoLostSubject}
-        and (edge.kind = 1 or (node.is_copy = 0 and coalesce(node.parent_id, node.original_parent_id) is not null))
-        and (edge.kind = 0 or crowd.subject_id is not null)
-    )
+    with recursive ${reachedFiles(sql`select files.file_id, 0, 0`, names)}
     select max(case
       when ${given} > 0 then ${carried(given)}
       when person.permission is not null then ${carried(permissionLevel('person'))}
@@ -163,19 +146,77 @@ function grantedLevel({ viewer, held }: FileViewer, names: AccessNames): Level {
     from reached
     join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
     left join shares as person on person.tenant_id = ${names.tenantId} and person.resource_id = node.file_id
-      and person.subject_type = 'U' and ${isViewer} and ${isCurrent('person', names)}
+      and ${isToViewer('person', who, names)} and ${isCurrent('person', names)}
     where ${isNoLostSubject}
   )`
 }
 
+/** `reached`: what gives access to a file. It climbs from the file to its folders, and from a share with the readers of
+ * another file to that file; `level` is what such a share gives, 0 until the first. What another owner shared is not
+ * given on by the folder that it is put in, and is no subject: who reads a copy is said by actions from elsewhere. */
+export function reachedFiles(start: RawBuilder<unknown>, names: AccessNames): RawBuilder<unknown> {
+  return sql`reached(file_id, is_subject, level) as (
+      ${start}
+      union
+      select case edge.kind when 0 then ${folderOf('node')} else crowd.subject_id end,
+        edge.kind, case edge.kind when 0 then reached.level else ${carried(permissionLevel('crowd'))} end
+      from reached
+      join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
+      cross join (select 0 as kind union all select 1 as kind) as edge
+      left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
+        and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
+      where ${isNoLostSubject}
+        and (edge.kind = 1 or ${folderOf('node')} is not null)
+        and (edge.kind = 0 or crowd.subject_id is not null)
+    )`
+}
+
+/** The row of `reached`, joined to its file `node`, may be passed. */
+export const isNoLostSubject = sql<SqlBool>`(reached.is_subject = 0 or (node.status <> 'D' and node.is_copy = 0))`
+
+/** The folder whose shares are a file's as well, or null. */
+export function folderOf(file: string): RawBuilder<string | null> {
+  const of = (column: string) => sql.ref(`${file}.${column}`)
+  return sql`case when ${of('is_copy')} = 0 then coalesce(${of('parent_id')}, ${of('original_parent_id')}) end`
+}
+
+/** The viewer reads the file `node` without a share. */
+export function readsReached({ viewer }: FileViewer, names: AccessNames): Condition {
+  return sql<SqlBool>`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
+}
+
+/** A share with the viewer in person. */
+export function isToViewer(share: string, { viewer }: FileViewer, { viewerTag }: AccessNames): Condition {
+  // The names are the caller's also where nobody is asked about.
+  if (viewer.idTag === undefined) return sql<SqlBool>`false`
+  return sql<SqlBool>`(${sql.ref(`${share}.subject_type`)} = 'U' and ${sql.ref(`${share}.subject_id`)} = ${viewerTag})`
+}
+
+function carried(level: Level): Level {
+  return sql<number>`case reached.level when 0 then ${level} else reached.level end`
+}
+
 /** A share that counts now. */
-export function isCurrent(share: string, { now, withoutDerived }: AccessNames): Condition {
-  const expiresAt = sql.ref(`${share}.expires_at`)
-  const isDerived = sql.ref(`${share}.is_derived`)
-  const isAside = withoutDerived
-    ? sql<SqlBool>`${isDerived} <> 0`
-    : sql<SqlBool>`${isDerived} = ${sql.lit(asideMark)}`
-  return sql<SqlBool>`((${expiresAt} is null or ${expiresAt} > ${now}) and not ${isAside})`
+export function isCurrent(share: string, { tenantId, now, basesOf, apartFrom }: AccessNames): Condition {
+  const of = (column: string) => sql.ref(`${share}.${column}`)
+  const isBase = basesOf
+    ? sql`and ${of('share_id')} in (select base_id from share_bases where tenant_id = ${tenantId} and share_id = ${basesOf})`
+    : sql``
+  const isApart = apartFrom
+    ? sql`and ${of('share_id')} <> ${apartFrom} and ${of('share_id')} not in (${restingOn(tenantId, sql`= ${apartFrom}`)})`
+    : sql``
+  return sql<SqlBool>`((${of('expires_at')} is null or ${of('expires_at')} > ${now})
+    and ${of('is_derived')} < ${sql.lit(doubtMarks.waiting)} ${isBase} ${isApart})`
+}
+
+/** The ids of the shares that rest on some, by however many others. `isBase` is what follows an id that is among those.
+ * NOTE: SQLite keeps the order of a cross join; else it reads all bases of the tenant for each share. */
+export function restingOn(tenantId: Expression<number>, isBase: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`with recursive resting(share_id) as (
+    select share_id from share_bases where tenant_id = ${tenantId} and base_id ${isBase}
+    union select above.share_id from resting cross join share_bases as above
+      where above.tenant_id = ${tenantId} and above.base_id = resting.share_id
+    ) select share_id from resting`
 }
 
 /** The level that a share gives. */

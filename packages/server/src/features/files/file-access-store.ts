@@ -7,8 +7,9 @@ import { type AccessNames, type AccessTables, accessLevel, everybody } from './f
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
 import { type FileLevel, type FileViewer, readLevel } from './file-viewer.ts'
 
-type Asked = Readonly<{ [Name in Exclude<keyof AccessNames, 'withoutDerived'>]: string | number }> & {
+type Asked = Readonly<{ [Name in Exclude<keyof AccessNames, 'apartFrom' | 'basesOf'>]: string | number }> & {
   readonly fileId: string
+  readonly basesOf?: number | undefined
 }
 type AccessRow = FileTable & { level: number; public_level: number }
 
@@ -24,8 +25,8 @@ export interface AccessQuestion {
   readonly fileId: FileId
   /** Unix seconds. */
   readonly now: number
-  /** As if nobody had given on what was shared with them. */
-  readonly withoutDerived?: true | undefined
+  /** As if there were only the shares on which this one rests; 0: none. */
+  readonly basesOf?: number | undefined
 }
 
 // One statement for each shape of viewer; shapes are sets of six facts, with four widths of a token.
@@ -35,7 +36,7 @@ const byShape = new Map<string, Prepared<Asked, AccessRow>>()
 export async function findAccessibleFile(
   reader: Reader,
   who: FileViewer,
-  { fileId, now, withoutDerived }: AccessQuestion,
+  { fileId, now, basesOf }: AccessQuestion,
 ): Promise<AccessibleFile | undefined> {
   const { viewer } = who
   const asked: Asked = {
@@ -44,14 +45,16 @@ export async function findAccessibleFile(
     tenantTag: viewer.tenantTag,
     now,
     fileId,
+    basesOf,
   }
+  const isOfShare = basesOf !== undefined
   const row = hasKeys(who)
     ? await selectFile(
         who,
         (name) => sql`${asked[name]}`,
-        withoutDerived,
+        isOfShare,
       )(reader.tables<AccessTables>()).executeTakeFirst()
-    : await reader.first(statementFor(who, withoutDerived), asked)
+    : await reader.first(statementFor(who, isOfShare), asked)
   if (!row || row.level < readLevel) return undefined
   return {
     file: toFile(row),
@@ -64,13 +67,13 @@ function hasKeys({ held, limits }: FileViewer): boolean {
   return held.length > 0 || (limits !== undefined && limits.single.length > 0)
 }
 
-function statementFor(who: FileViewer, withoutDerived: true | undefined): Prepared<Asked, AccessRow> {
+function statementFor(who: FileViewer, isOfShare: boolean): Prepared<Asked, AccessRow> {
   const { viewer, limits } = who
-  const shape = `${viewer.idTag === undefined} ${limits?.everywhere ?? 'all'} ${viewerShape(viewer)} ${withoutDerived}`
+  const shape = `${viewer.idTag === undefined} ${limits?.everywhere ?? 'all'} ${viewerShape(viewer)} ${isOfShare}`
   const known = byShape.get(shape)
   if (known) return known
   const made = statement<AccessTables, Asked, AccessRow>((tables, value) =>
-    selectFile(who, value as Value, withoutDerived)(tables),
+    selectFile(who, value as Value, isOfShare)(tables),
   )
   byShape.set(shape, made)
   return made
@@ -78,13 +81,13 @@ function statementFor(who: FileViewer, withoutDerived: true | undefined): Prepar
 
 type Value = (name: keyof Asked) => Expression<never>
 
-function selectFile(who: FileViewer, value: Value, withoutDerived: true | undefined) {
+function selectFile(who: FileViewer, value: Value, isOfShare: boolean) {
   const names: AccessNames = {
     tenantId: value('tenantId'),
     viewerTag: value('viewerTag'),
     tenantTag: value('tenantTag'),
     now: value('now'),
-    ...(withoutDerived && { withoutDerived }),
+    ...(isOfShare && { basesOf: value('basesOf') }),
   }
   return (tables: Pick<ReadTables<AccessTables>, 'selectFrom'>) =>
     tables

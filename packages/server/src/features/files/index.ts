@@ -3,7 +3,13 @@ export { updateCopyEnd } from './copy-store.ts'
 export { endDeadUploads } from './end-dead-uploads.ts'
 export { type FetchDeps, fetchAndTell } from './fetch-file.ts'
 export { assertFileName, normalTags, type StoredFile } from './file.ts'
-export { type AccessTables, accessLevel, asideMark, isReadableFile } from './file-access-predicate.ts'
+export {
+  type AccessTables,
+  accessLevel,
+  doubtMarks,
+  isReadableFile,
+  restingOn,
+} from './file-access-predicate.ts'
 export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
 export {
@@ -28,6 +34,12 @@ export {
   visitorFilesMigrations,
 } from './files-migrations.ts'
 export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
+export {
+  type GrantNode,
+  type GrantShare,
+  type GrantSteps,
+  listGrantSteps,
+} from './grant-steps-store.ts'
 export { makeVariants, type VariantDeps } from './make-variants.ts'
 export { parentFolder } from './parent-folder.ts'
 export { assertMayPlace } from './place-file.ts'

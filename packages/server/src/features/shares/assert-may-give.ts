@@ -1,9 +1,7 @@
 import type { IdTag, SharePermission, ShareSubject } from '@kith/protocol'
-import { type AccessibleFile, type FileViewer, findAccessibleFile } from '#features/files/index.ts'
-import type { Reader } from '#infra/db/index.ts'
+import type { AccessibleFile } from '#features/files/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { levelOf, neededFor, type Share } from './share.ts'
-import { listEnds } from './share-store.ts'
+import { levelOf, type Share } from './share.ts'
 
 /** What somebody wants to give, whether by a share or by an action. */
 export interface Gift {
@@ -27,28 +25,4 @@ export function assertMayGive(gift: Gift, { file, level }: AccessibleFile): void
   if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash.' })
   // Its bytes are here, but the right to give them on is its owner's.
   if (file.isCopy) throw new Failure('E-AUTH-FORBIDDEN')
-}
-
-const never = Number.MAX_SAFE_INTEGER
-
-/** When the right ends by which somebody gives this, Unix seconds; undefined: it does not, as far as is known. */
-export async function findRightsEnd(
-  reader: Reader,
-  giver: FileViewer,
-  { fileId, permission, now }: Pick<Share, 'fileId' | 'permission'> & { readonly now: number },
-): Promise<number | undefined> {
-  const lastsUntil = async (end: number) => {
-    const found = await findAccessibleFile(reader, giver, { fileId, now: end - 1 })
-    return found !== undefined && found.level >= neededFor(permission)
-  }
-  if (giver.viewer.idTag === undefined || (await lastsUntil(never))) return undefined
-  // With time rights only become fewer: the last end at which this one is still there is its own.
-  const ends = await listEnds(reader, giver.viewer.idTag, now)
-  let [first, last] = [0, ends.length]
-  while (first < last) {
-    const middle = Math.floor((first + last) / 2)
-    if (await lastsUntil(ends[middle] ?? now)) last = middle
-    else first = middle + 1
-  }
-  return ends[first]
 }

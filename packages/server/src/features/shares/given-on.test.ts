@@ -1,5 +1,5 @@
-import type { IdTag } from '@kith/protocol'
-import { expect, test } from 'vitest'
+import type { FileId, IdTag } from '@kith/protocol'
+import { describe, expect, test } from 'vitest'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import {
   alice,
@@ -11,13 +11,17 @@ import {
   identity,
   type Sent,
 } from '#harness/files-lab.ts'
+import { doubtShares } from './doubted-shares-store.ts'
 import { shareActions } from './share-actions.ts'
+import { listSharesOfFiles, putShare } from './share-store.ts'
 import { ShareSweep } from './sweep-shares.ts'
 
 const caraTag = 'cara.example' as IdTag
+const dinaTag = 'dina.example' as IdTag
 const owner = identity(aliceTag, alice)
 const asBob = identity(bobTag, alice)
 const asCara = identity(caraTag, alice)
+const asDina = identity(dinaTag, alice)
 const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
   `${status} ${json.error?.code}`
 
@@ -191,7 +195,6 @@ eachDialect('What was given on', (open) => {
   test('stays where it is founded by another way', async () => {
     const lab = await openLab()
     const { fileId, id } = await given(lab)
-    const dinaTag = 'dina.example' as IdTag
     await share(lab, fileId, [dinaTag, 'W'])
     await share(lab, fileId, [
       bobTag,
@@ -204,4 +207,148 @@ eachDialect('What was given on', (open) => {
       caraTag,
     )
   })
+
+  const expiry = async (lab: FilesLab, fileId: string) =>
+    Object.fromEntries(
+      (await sharesOf(lab, fileId)).map(({ subjectId, expiresAt }: Record<string, string>) => [
+        subjectId,
+        expiresAt,
+      ]),
+    )
+
+  test('ends no later than what it rests on, when that is given for a shorter time', async () => {
+    const lab = await openLab()
+    const box = await make(lab, 'FLDR')
+    const fileId = await make(lab, 'CRDT', { parentId: box })
+    await share(lab, box, [bobTag, 'W'])
+    await share(lab, fileId, [caraTag, 'W'], { as: asBob })
+    await share(lab, fileId, [dinaTag, 'W'], { as: asCara })
+    await share(lab, fileId, ['x' as IdTag, 'W', { subjectType: 'L' }], { as: asBob })
+    const expiresAt = inAMinute(lab)
+    await share(lab, box, [bobTag, 'W', { expiresAt }])
+    expect(await expiry(lab, fileId)).toEqual({ [caraTag]: expiresAt, [dinaTag]: expiresAt, x: expiresAt })
+    const references = lab.db.reader(alice.tenantId).tables<{ refs: { expires_at: number } }>()
+    expect(await references.selectFrom('refs').select('expires_at').execute()).toEqual([
+      { expires_at: Date.parse(expiresAt) / 1000 },
+    ])
+    lab.clock.advance(60_000)
+    for (const as of [asCara, asDina]) expect(await canRead(lab, fileId, { as })).toBe(false)
+  })
+
+  test('ends no later than the way that is left when its file is moved', async () => {
+    const lab = await openLab()
+    const box = await make(lab, 'FLDR')
+    const fileId = await make(lab, 'CRDT', { parentId: box })
+    await share(lab, box, [bobTag, 'W'])
+    await share(lab, fileId, [caraTag, 'W'], { as: asBob })
+    await share(lab, fileId, [dinaTag, 'W'], { as: asCara })
+    const expiresAt = inAMinute(lab)
+    await share(lab, fileId, [bobTag, 'A', { expiresAt }])
+    await lab.send('PATCH', `/api/files/${fileId}`, { as: owner, json: { parentId: null } })
+    await new ShareSweep(lab.shareDeps).run()
+    expect(await expiry(lab, fileId)).toEqual({
+      [bobTag]: expiresAt,
+      [caraTag]: expiresAt,
+      [dinaTag]: expiresAt,
+    })
+    lab.clock.advance(60_000)
+    for (const as of [asBob, asCara, asDina]) expect(await canRead(lab, fileId, { as })).toBe(false)
+  })
+
+  test('rests on the longest way, and keeps its time when another is shortened', async () => {
+    const lab = await openLab()
+    const box = await make(lab, 'FLDR')
+    const fileId = await make(lab, 'CRDT', { parentId: box })
+    await share(lab, fileId, [bobTag, 'W'])
+    await share(lab, fileId, [caraTag, 'W'], { as: asBob })
+    await share(lab, box, [bobTag, 'W'])
+    await share(lab, fileId, [bobTag, 'W', { expiresAt: inAMinute(lab) }])
+    expect(await expiry(lab, fileId)).toMatchObject({ [caraTag]: null })
+  })
+
+  test('does not found by way of others what it rests on itself', async () => {
+    const lab = await openLab()
+    const [one, two] = [await make(lab), await make(lab)]
+    const toReaders = (subjectId: string) => ({ subjectType: 'F', subjectId })
+    // Who reads the one writes the other.
+    await share(lab, two, [bobTag, 'W', toReaders(one)])
+    await share(lab, one, [bobTag, 'W', toReaders(two)])
+    const { id } = (await share(lab, one, [bobTag, 'R'])).json.data
+    await share(lab, two, [caraTag, 'W'], { as: asBob })
+    // All that she has of it is by what Bob has.
+    expect(failureOf(await share(lab, one, [bobTag, 'W'], { as: asCara }))).toBe('403 E-AUTH-FORBIDDEN')
+    await end(lab, one, id)
+    for (const as of [asBob, asCara]) expect(await canRead(lab, two, { as })).toBe(false)
+  })
+
+  describe('in more than one portion', () => {
+    const people = Array.from({ length: 60 }, (_, index) => `p${index}.example` as IdTag)
+    const last = people.at(-1) as IdTag
+    /** Bob has given a file to all of them. */
+    async function givenToMany(lab: FilesLab) {
+      const box = await make(lab, 'FLDR')
+      const fileId = (await make(lab, 'CRDT', { parentId: box })) as FileId
+      const { id } = (await share(lab, box, [bobTag, 'W'])).json.data
+      const given = { fileId, subjectType: 'U', permission: 'W', createdBy: bobTag, createdAt: 1 } as const
+      const founded = { expiresAt: undefined, isDerived: true, refHash: undefined, baseIds: [id] } as const
+      await lab.db.transact(alice.tenantId, async (tx) => {
+        for (const subjectId of people) await putShare(tx, { ...given, ...founded, subjectId })
+      })
+      return { box, fileId, id }
+    }
+
+    test('counts for nothing from the moment on that what it rests on ends, and then goes', async () => {
+      const lab = await openLab()
+      const { box, fileId, id } = await givenToMany(lab)
+      const as = identity(last, alice)
+      expect(await canRead(lab, fileId, { as })).toBe(true)
+      await end(lab, box, id)
+      expect(await canRead(lab, fileId, { as })).toBe(false)
+      expect(await sharesOf(lab, fileId)).toEqual([])
+      await lab.settle()
+      expect(await listSharesOfFiles(lab.db.reader(alice.tenantId), [fileId])).toEqual([])
+      expect(new Set(lab.notices.map(({ audienceTag }) => audienceTag))).toEqual(new Set([bobTag, ...people]))
+    })
+
+    test('counts again where it is founded by another way', async () => {
+      const lab = await openLab()
+      const { box, fileId, id } = await givenToMany(lab)
+      const expiresAt = inAMinute(lab)
+      await share(lab, fileId, [bobTag, 'W', { expiresAt }])
+      await end(lab, box, id)
+      await lab.settle()
+      expect(await expiry(lab, fileId)).toEqual(
+        Object.fromEntries([bobTag, ...people].map((tag) => [tag, expiresAt])),
+      )
+    })
+  })
+
+  test('counts again by the sweep where no job reviewed it', async () => {
+    const lab = await openLab()
+    const { fileId } = await given(lab)
+    await doubtWhatBobGave(lab, fileId)
+    expect(await canRead(lab, fileId, { as: asCara })).toBe(false)
+    expect(Object.keys(await expiry(lab, fileId))).toEqual([bobTag])
+    await new ShareSweep(lab.shareDeps).run()
+    expect(await canRead(lab, fileId, { as: asCara })).toBe(true)
+  })
+
+  test('does not count again unfounded when another narrows it', async () => {
+    const lab = await openLab()
+    const { fileId } = await given(lab)
+    await share(lab, fileId, [dinaTag, 'W'])
+    await doubtWhatBobGave(lab, fileId)
+    expect((await share(lab, fileId, [caraTag, 'R'], { as: asDina })).json.data.createdBy).toBe(dinaTag)
+  })
+
+  async function doubtWhatBobGave(lab: FilesLab, fileId: string) {
+    await lab.db.transact(alice.tenantId, async (tx) => {
+      const shares = await listSharesOfFiles(tx, [fileId as FileId])
+      const ofBob = shares.filter(({ createdBy }) => createdBy === bobTag)
+      await doubtShares(
+        tx,
+        ofBob.map(({ shareId }) => shareId),
+      )
+    })
+  }
 })

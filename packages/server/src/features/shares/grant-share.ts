@@ -8,7 +8,6 @@ import {
 } from '@kith/protocol'
 import {
   type AccessibleFile,
-  findFileViewer,
   getFile,
   getFileWithin,
   isOwnFile,
@@ -29,9 +28,11 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
-import { type EndDeps, endGivenOn } from './end-shares.ts'
-import { earlier, federatedPermission, isWithin, type Share, withMaker } from './share.ts'
+import { assertMayGive } from './assert-may-give.ts'
+import type { EndDeps } from './end-shares.ts'
+import { foundShare } from './found-share.ts'
+import { reviewWhatRestsOn } from './review-shares.ts'
+import { federatedPermission, isWithin, type Share } from './share.ts'
 import { countShares, findShareOf, type NewShare, putShare } from './share-store.ts'
 
 export interface GrantDeps extends ReadDeps, AnnounceDeps, EndDeps, MakeReferenceDeps {
@@ -62,21 +63,22 @@ export async function grantShare(
   const given = { ...grant, subjectId }
   const subject = { fileId, subjectType, subjectId }
   const reader = deps.db.reader(tenant.tenantId)
-  const found = await getGivable(deps, reader, given, await findShareOf(reader, subject))
-  const announce = subjectType === 'U' ? await prepare(deps, reader, given, found.file) : undefined
+  const before = await findShareOf(reader, subject)
+  const { file } = await getGivable(deps, reader, given, before)
+  const announced = await shareOf(deps, reader, given, { file, known: before })
+  const announce = subjectType === 'U' ? await prepare(deps, given, announced, file) : undefined
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     await assertSessionLives(deps, tx, grant.caller)
     const known = await findShareOf(tx, subject)
     const current = await getGivable(deps, tx, given, known)
     if (!known && (await countShares(tx, fileId)) >= maxSharesPerFile)
       throw new Failure('E-STATE', { message: `A file has at most ${maxSharesPerFile} shares.` })
-    const asked = await shareOf(deps, tx, given, current.file)
-    const made = known ? withMaker(asked, known) : asked
+    const made = await shareOf(deps, tx, given, { file: current.file, known })
     const refHash = subjectType === 'L' ? await linkOf(deps, tx, made, known) : undefined
     // The action grants what actions can say; the share itself comes after it and has the last word.
     await announce?.(tx)
     const share = await putShare(tx, { ...made, refHash })
-    if (known && !isWithin(known, share)) await endGivenOn(deps, tx, tenant, share)
+    if (known && !isWithin(known, share)) await reviewWhatRestsOn(deps, tx, tenant, share)
     return { share, isNew: known === undefined }
   })
 }
@@ -119,45 +121,41 @@ async function getGivable(
   return found
 }
 
-async function prepare(deps: GrantDeps, reader: Reader, grant: Grant, file: StoredFile) {
+async function prepare(deps: GrantDeps, grant: Grant, announced: NewShare, file: StoredFile) {
   const { tenant, caller, fileId, subjectId } = grant
-  const { permission, expiresAt } = await shareOf(deps, reader, grant, file)
+  const { permission, expiresAt } = announced
   const { fileName, contentType, fileTp } = file
   const described = { permission: federatedPermission(permission), expiresAt, fileName, contentType, fileTp }
   return deps.prepareFileShare({ tenant, caller, audienceTag: subjectId as IdTag, fileId, grant: described })
 }
 
-type MadeShare = Omit<NewShare, 'refHash'>
-
 async function shareOf(
   { clock }: GrantDeps,
   reader: Reader,
-  grant: Grant,
-  file: StoredFile,
-): Promise<MadeShare> {
-  const { tenant, caller, fileId, subjectType, subjectId, permission } = grant
-  const now = nowSecs(clock)
-  const isDerived = !isOwnFile(tenant, caller, file)
-  const end = isDerived
-    ? await findRightsEnd(reader, await findFileViewer(reader, { tenant, caller, now }), { ...grant, now })
-    : undefined
-  return {
+  { tenant, caller, fileId, subjectType, subjectId, permission, expiresAt }: Grant,
+  { file, known }: { readonly file: StoredFile; readonly known: Share | undefined },
+): Promise<NewShare> {
+  const asked = {
     fileId,
     subjectType,
     subjectId,
     permission,
-    expiresAt: earlier(grant.expiresAt, end),
+    expiresAt,
     createdBy: caller.idTag,
-    createdAt: now,
-    isDerived,
+    createdAt: nowSecs(clock),
+    isDerived: !isOwnFile(tenant, caller, file),
+    refHash: undefined,
   }
+  const made = await foundShare(reader, tenant, asked, known)
+  if (!made) throw new Failure('E-AUTH-FORBIDDEN')
+  return made
 }
 
 /** The reference that a link is: a new one, or the one that it was. */
 async function linkOf(
   deps: GrantDeps,
   tx: Writer,
-  made: MadeShare,
+  made: NewShare,
   known: Share | undefined,
 ): Promise<string> {
   const { fileId, createdBy, subjectId, expiresAt } = made

@@ -3,7 +3,8 @@ import { getFile, getFileWithin, type ReadDeps, writeLevel } from '#features/fil
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { type EndDeps, endGivenOn, removeShares } from './end-shares.ts'
+import { type EndDeps, removeShares } from './end-shares.ts'
+import { reviewAtOnce } from './review-shares.ts'
 import { findShare } from './share-store.ts'
 
 export interface RevokeShareDeps extends ReadDeps, AnnounceDeps, EndDeps {
@@ -37,8 +38,7 @@ export async function revokeShare(deps: RevokeShareDeps, revocation: Revocation)
     await getFileWithin(tx, deps, revocation, writeLevel)
     const current = await findShare(tx, fileId, shareId)
     if (!current) throw new Failure('E-NOTFOUND')
-    await removeShares(deps, tx, [current])
-    await endGivenOn(deps, tx, tenant, current)
+    await reviewAtOnce(deps, tx, tenant, await removeShares(deps, tx, [current]))
     await announce?.(tx)
   })
 }

@@ -9,7 +9,6 @@ import {
 import {
   addSharedFile,
   findFile,
-  findFileViewer,
   getFileWithin,
   isOwnFile,
   type ReadDeps,
@@ -22,9 +21,11 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { assertMayGive, findRightsEnd } from './assert-may-give.ts'
-import { type EndDeps, endGivenOn, removeShares, tellOfShare } from './end-shares.ts'
-import { earlier, isWithin, withMaker } from './share.ts'
+import { assertMayGive } from './assert-may-give.ts'
+import { type EndDeps, removeShares, tellOfShare } from './end-shares.ts'
+import { foundShare } from './found-share.ts'
+import { reviewAtOnce, reviewWhatRestsOn } from './review-shares.ts'
+import { isWithin } from './share.ts'
 import { findShareOf, putShare } from './share-store.ts'
 
 export interface ShareActionDeps extends EndDeps, SharedFileDeps {
@@ -81,14 +82,14 @@ interface Described {
 
 /** Fails unless the caller may give this access, as for `POST …/shares`. */
 async function describe(deps: ShareActionDeps, reader: Reader, asked: Asked): Promise<Described> {
-  const { caller, fileId, expiresAt } = asked
+  const { caller, fileId } = asked
   const given = caller
     ? await findGivable(deps, reader, { ...asked, caller })
-    : { file: await findFile(reader, fileId), end: undefined }
+    : { file: await findFile(reader, fileId), expiresAt: asked.expiresAt }
   if (!given.file) throw new Failure('E-FILE-NOTFOUND')
   const { fileName, contentType, fileTp } = given.file
-  const end = earlier(expiresAt, given.end)
-  return { fileName, contentType, fileTp, ...(end === undefined ? {} : { expiresAt: end }) }
+  const { expiresAt } = given
+  return { fileName, contentType, fileTp, ...(expiresAt === undefined ? {} : { expiresAt }) }
 }
 
 async function findGivable(
@@ -99,14 +100,26 @@ async function findGivable(
   const now = nowSecs(deps.clock)
   const permission = permissionOf(asked.permission)
   const found = await getFileWithin(reader, deps, { tenant, caller, fileId }, writeLevel)
-  const subject = audienceTag && ({ fileId, subjectType: 'U', subjectId: audienceTag } as const)
-  const known = subject && (await findShareOf(reader, subject))
-  const gift = { giverTag: caller.idTag, subjectType: 'U', subjectId: audienceTag ?? '', permission } as const
-  assertMayGive({ ...gift, known, now }, found)
+  const subject = { fileId, subjectType: 'U', subjectId: audienceTag ?? '' } as const
+  const known = await findShareOf(reader, subject)
+  assertMayGive({ ...subject, giverTag: caller.idTag, permission, known, now }, found)
   if (!scopeAllows(caller.scope, 'admin:files')) throw new Failure('E-AUTH-FORBIDDEN')
-  if (isOwnFile(tenant, caller, found.file)) return { file: found.file, end: undefined }
-  const giver = await findFileViewer(reader, { tenant, caller, now })
-  return { file: found.file, end: await findRightsEnd(reader, giver, { fileId, permission, now }) }
+  const made = await foundShare(
+    reader,
+    tenant,
+    {
+      ...subject,
+      permission,
+      expiresAt: asked.expiresAt,
+      createdBy: caller.idTag,
+      createdAt: now,
+      isDerived: !isOwnFile(tenant, caller, found.file),
+      refHash: undefined,
+    },
+    known,
+  )
+  if (!made) throw new Failure('E-AUTH-FORBIDDEN')
+  return { file: found.file, expiresAt: made.expiresAt }
 }
 
 interface Told<Members extends keyof FileShareAction> {
@@ -126,7 +139,7 @@ async function grant(
   const { content = {}, issuerTag, authorTag = issuerTag } = action
   const known = await findShareOf(tx, subject)
   const asked = permissionOf(content.permission)
-  const made = {
+  const given = {
     ...subject,
     permission: asked === 'W' && known?.permission === 'A' ? 'A' : asked,
     expiresAt: endOf(content),
@@ -135,9 +148,11 @@ async function grant(
     isDerived: authorTag !== issuerTag && authorTag !== file.ownerTag,
     refHash: undefined,
   } as const
-  const share = await putShare(tx, known ? withMaker(made, known) : made)
+  const made = await foundShare(tx, tenant, given, known)
+  if (!made) return
+  const share = await putShare(tx, made)
   await tellOfShare(deps, tx, share, 'shared')
-  if (known && !isWithin(known, share)) await endGivenOn(deps, tx, tenant, share)
+  if (known && !isWithin(known, share)) await reviewWhatRestsOn(deps, tx, tenant, share)
 }
 
 async function withdraw(
@@ -148,8 +163,7 @@ async function withdraw(
   const subject = subjectOf(action)
   const share = subject && (await findShareOf(tx, subject))
   if (!share) return
-  await removeShares(deps, tx, [share])
-  await endGivenOn(deps, tx, tenant, share)
+  await reviewAtOnce(deps, tx, tenant, await removeShares(deps, tx, [share]))
 }
 
 function permissionOf(word: unknown): 'R' | 'W' {

@@ -21,3 +21,15 @@ export const sweepSharesJob = jobKind({
   leaseMs: 60_000,
   keepDoneMs: 0,
 })
+
+/** Reviews shares of a tenant that are in doubt, since what they rest on has ended or become less. */
+export const reviewSharesJob = jobKind({
+  name: 'shares.review',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 10, firstDelayMs: 1_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  takesTurns: 'by tenant',
+  freesDedupKey: true,
+  leaseMs: 60_000,
+  keepDoneMs: 0,
+})

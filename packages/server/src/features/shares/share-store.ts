@@ -1,6 +1,6 @@
 import type { FileId, IdTag, SharePermission, ShareSubject } from '@kith/protocol'
 import { type Selectable, sql } from 'kysely'
-import { asideMark } from '#features/files/index.ts'
+import { doubtMarks } from '#features/files/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { Share } from './share.ts'
 
@@ -17,14 +17,23 @@ export interface ShareTable {
   is_derived: number
   ref_hash: string | null
 }
-interface ShareTables {
-  shares: ShareTable & { share_id: number }
+export interface ShareTables {
+  shares: ShareTable
+  share_bases: { tenant_id: number; share_id: number; base_id: number }
 }
 
-export type NewShare = Omit<Share, 'shareId'>
+export interface NewShare extends Omit<Share, 'shareId' | 'isInDoubt'> {
+  /** The shares by which its maker may give it, where it is derived. */
+  readonly baseIds: readonly number[]
+}
 
 // The number of values in one statement is limited.
-const idsPerStatement = 500
+const valuesPerStatement = 500
+
+export function chunks<Value>(values: readonly Value[]): Value[][] {
+  const starts = Array.from({ length: Math.ceil(values.length / valuesPerStatement) }, (_, index) => index)
+  return starts.map((index) => values.slice(index * valuesPerStatement, (index + 1) * valuesPerStatement))
+}
 
 /** Stores a share, or changes the one that the subject has on the file; the new one's maker counts from then on. */
 export async function putShare(tx: Writer, share: NewShare): Promise<Share> {
@@ -52,7 +61,36 @@ export async function putShare(tx: Writer, share: NewShare): Promise<Share> {
     )
     .returningAll()
     .executeTakeFirstOrThrow()
-  return toShare(row as Selectable<ShareTable>)
+  const stored = toShare(row as Selectable<ShareTable>)
+  await putBases(tx, stored.shareId, share.baseIds)
+  return stored
+}
+
+/** The shares that a share rests on. */
+export async function listBaseIds(reader: Reader, shareId: number): Promise<number[]> {
+  const rows = await reader
+    .tables<ShareTables>()
+    .selectFrom('share_bases')
+    .select('base_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('share_id', '=', shareId)
+    .execute()
+  return rows.map((row) => Number(row.base_id))
+}
+
+/** Says anew what a share rests on. */
+export async function putBases(tx: Writer, shareId: number, baseIds: readonly number[]): Promise<void> {
+  const tables = tx.tables<ShareTables>()
+  await tables
+    .deleteFrom('share_bases')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('share_id', '=', shareId)
+    .execute()
+  for (const ids of chunks(baseIds))
+    await tables
+      .insertInto('share_bases')
+      .values(ids.map((baseId) => ({ tenant_id: tx.tenantId, share_id: shareId, base_id: baseId })))
+      .execute()
 }
 
 export async function findShare(reader: Reader, fileId: FileId, shareId: number): Promise<Share | undefined> {
@@ -82,9 +120,10 @@ export async function countShares(reader: Reader, fileId: FileId): Promise<numbe
   return Number(total)
 }
 
-/** In the order in which they were made; none that has expired. */
+/** In the order in which they were made; none that has expired or is in doubt. */
 export async function listSharesOf(reader: Reader, fileId: FileId, now: number): Promise<Share[]> {
   const rows = await ofFile(reader, fileId)
+    .where('is_derived', '<', doubtMarks.waiting)
     .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
     .orderBy('share_id')
     .execute()
@@ -92,50 +131,25 @@ export async function listSharesOf(reader: Reader, fileId: FileId, now: number):
 }
 
 function ofFile(reader: Reader, fileId: FileId) {
+  return ofTenant(reader).where('resource_id', '=', fileId)
+}
+
+function ofTenant(reader: Reader) {
   return reader
     .tables<ShareTables>()
     .selectFrom('shares')
     .selectAll()
     .where('tenant_id', '=', reader.tenantId)
-    .where('resource_id', '=', fileId)
 }
 
 export async function deleteShares(tx: Writer, shareIds: readonly number[]): Promise<void> {
-  for (let start = 0; start < shareIds.length; start += idsPerStatement)
+  for (const ids of chunks(shareIds))
     await tx
       .tables<ShareTables>()
       .deleteFrom('shares')
       .where('tenant_id', '=', tx.tenantId)
-      .where('share_id', 'in', shareIds.slice(start, start + idsPerStatement))
+      .where('share_id', 'in', ids)
       .execute()
-}
-
-// A literal, since an index over some rows serves only a statement that shows it wants those alone.
-const derived = sql.lit(1)
-
-/** What somebody has given on of what was shared with them. */
-export async function listGivenOnBy(reader: Reader, makerTag: string): Promise<Share[]> {
-  const rows = await reader
-    .tables<ShareTables>()
-    .selectFrom('shares')
-    .selectAll()
-    .where('tenant_id', '=', reader.tenantId)
-    .where('created_by', '=', makerTag)
-    .where('is_derived', '=', derived)
-    .execute()
-  return rows.map(toShare)
-}
-
-/** Everything in a tenant that was given on. */
-export async function listGivenOn(reader: Reader): Promise<Share[]> {
-  const rows = await reader
-    .tables<ShareTables>()
-    .selectFrom('shares')
-    .selectAll()
-    .where('tenant_id', '=', reader.tenantId)
-    .where('is_derived', '=', derived)
-    .execute()
-  return rows.map(toShare)
 }
 
 /** A place among what was given on, over all tenants. */
@@ -154,7 +168,8 @@ export async function listGivenOnAfter(
     .tables<ShareTables>()
     .selectFrom('shares')
     .selectAll()
-    .where('is_derived', '=', derived)
+    // A literal, since an index over some rows serves only a statement that shows it wants those alone.
+    .where('is_derived', '=', sql.lit(1))
     .where((row) => row(row.refTuple('tenant_id', 'share_id'), '>', row.tuple(after.tenantId, after.shareId)))
     .orderBy('tenant_id')
     .orderBy('share_id')
@@ -163,75 +178,11 @@ export async function listGivenOnAfter(
   return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, share: toShare(row) }))
 }
 
-/** Lets shares that were given on count for nothing, within this transaction. Answers those that still are there. */
-export async function setAside(tx: Writer, shares: readonly Share[]): Promise<Share[]> {
-  const aside: Share[] = []
-  for (let start = 0; start < shares.length; start += idsPerStatement) {
-    const rows = await tx
-      .tables<ShareTables>()
-      .updateTable('shares')
-      .set({ is_derived: asideMark })
-      .where('tenant_id', '=', tx.tenantId)
-      .where('is_derived', '=', 1)
-      .where(
-        'share_id',
-        'in',
-        shares.slice(start, start + idsPerStatement).map(({ shareId }) => shareId),
-      )
-      .returningAll()
-      .execute()
-    aside.push(...rows.map(toShare))
-  }
-  return aside
-}
-
-/** Lets shares count again that were set aside. */
-export async function reinstate(tx: Writer, shares: readonly Share[]): Promise<void> {
-  for (let start = 0; start < shares.length; start += idsPerStatement)
-    await tx
-      .tables<ShareTables>()
-      .updateTable('shares')
-      .set({ is_derived: 1 })
-      .where('tenant_id', '=', tx.tenantId)
-      .where(
-        'share_id',
-        'in',
-        shares.slice(start, start + idsPerStatement).map(({ shareId }) => shareId),
-      )
-      .execute()
-}
-
-/** When the shares end by which an identity may have a right, the latest first. */
-export async function listEnds(reader: Reader, idTag: IdTag, now: number): Promise<number[]> {
-  const rows = await reader
-    .tables<ShareTables>()
-    .selectFrom('shares')
-    .select('expires_at')
-    .distinct()
-    .where('tenant_id', '=', reader.tenantId)
-    .where('expires_at', '>', now)
-    .where((row) =>
-      row.or([
-        row('subject_type', '=', 'F'),
-        row.and([row('subject_type', '=', 'U'), row('subject_id', '=', idTag)]),
-      ]),
-    )
-    .orderBy('expires_at', 'desc')
-    .execute()
-  return rows.map((row) => Number(row.expires_at))
-}
-
 /** The shares of files, whoever made them. */
 export async function listSharesOfFiles(reader: Reader, fileIds: readonly FileId[]): Promise<Share[]> {
   const shares: Share[] = []
-  for (let start = 0; start < fileIds.length; start += idsPerStatement) {
-    const rows = await reader
-      .tables<ShareTables>()
-      .selectFrom('shares')
-      .selectAll()
-      .where('tenant_id', '=', reader.tenantId)
-      .where('resource_id', 'in', fileIds.slice(start, start + idsPerStatement))
-      .execute()
+  for (const ids of chunks(fileIds)) {
+    const rows = await ofTenant(reader).where('resource_id', 'in', ids).execute()
     shares.push(...rows.map(toShare))
   }
   return shares
@@ -266,6 +217,7 @@ export function toShare(row: Selectable<ShareTable>): Share {
     createdBy: row.created_by as IdTag,
     createdAt: row.created_at,
     isDerived: row.is_derived !== 0,
+    isInDoubt: row.is_derived >= doubtMarks.waiting,
     refHash: row.ref_hash ?? undefined,
   }
 }

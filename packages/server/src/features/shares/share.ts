@@ -21,6 +21,8 @@ export interface Share {
   readonly createdAt: number
   /** Whoever gave it had it by a share: it ends when that right does. */
   readonly isDerived: boolean
+  /** What it rests on has changed, and it counts for nothing until that was reviewed. */
+  readonly isInDoubt: boolean
   /** Of links: which reference it is. */
   readonly refHash: string | undefined
 }
@@ -43,15 +45,6 @@ export function isWithin(
   const { expiresAt: narrowEnd = Number.POSITIVE_INFINITY } = narrow
   const { expiresAt: wideEnd = Number.POSITIVE_INFINITY } = wide
   return levelOf(narrow.permission) <= levelOf(wide.permission) && narrowEnd <= wideEnd
-}
-
-/** Whoever only narrows what another has given does not become who gives it. */
-export function withMaker<Made extends Pick<Share, 'permission' | 'expiresAt' | 'createdBy' | 'isDerived'>>(
-  made: Made,
-  known: Share,
-): Made {
-  const { createdBy, isDerived } = known
-  return made.isDerived && isWithin(made, known) ? { ...made, createdBy, isDerived } : made
 }
 
 /** The first of two ends; undefined is never. */

@@ -62,3 +62,35 @@ export const givenOnMigrations: readonly Migration[] = [
       }),
   },
 ]
+
+/** Which shares a share rests on that somebody gave who had the file by shares. */
+export const shareBasesMigrations: readonly Migration[] = [
+  {
+    id: '1720_share_bases',
+    async up(schema) {
+      await schema.createIndex('shares_by_id', 'shares', ['tenant_id', 'share_id'], { unique: true })
+      await schema.createTable(
+        'share_bases',
+        { tenant_id: 'integer', share_id: 'integer', base_id: 'integer' },
+        {
+          primaryKey: ['tenant_id', 'share_id', 'base_id'],
+          // None for the base: what rested on one that is gone is reviewed, and then its rows go, in portions.
+          foreignKeys: [
+            {
+              columns: ['tenant_id', 'share_id'],
+              references: 'shares',
+              on: ['tenant_id', 'share_id'],
+              onDelete: 'cascade',
+            },
+          ],
+          clustered: true,
+        },
+      )
+      await schema.createIndex('share_bases_of', 'share_bases', ['tenant_id', 'base_id'])
+      await schema.createIndex('shares_in_doubt', 'shares', ['tenant_id', 'is_derived', 'share_id'], {
+        where: 'is_derived > 1',
+      })
+      await schema.dropIndex('shares_given_on')
+    },
+  },
+]

@@ -4,6 +4,7 @@ import {
   type AccessTables,
   accessLevel,
   accessNames,
+  doubtMarks,
   type FileViewer,
   writeLevel,
 } from '#features/files/index.ts'
@@ -67,6 +68,7 @@ function known(reader: Reader, { who, subjectId, idTag, subjectType, now }: Subj
     .where('given.tenant_id', '=', reader.tenantId)
     .where(sql<SqlBool>`(${isIdentity} or (given.subject_type <> 'U' and given.subject_id = ${subjectId}))`)
     .where(sql<SqlBool>`(given.expires_at is null or given.expires_at > ${now})`)
+    .where('given.is_derived', '<', doubtMarks.waiting)
     .where(sql<SqlBool>`files.status <> 'D'`)
     .where(sql<SqlBool>`(${isOwn} or ${accessLevel(who, names)} >= ${sql.lit(writeLevel)})`)
   return subjectType === undefined ? query : query.where('given.subject_type', '=', subjectType)

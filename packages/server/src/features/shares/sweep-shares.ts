@@ -4,7 +4,10 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { type EndDeps, endShares, endUnfounded, rightsOfMakers } from './end-shares.ts'
+import { doubtShares, listTenantsInDoubt } from './doubted-shares-store.ts'
+import { type EndDeps, endShares } from './end-shares.ts'
+import { foundationChecker } from './found-share.ts'
+import { reviewAtOnce, reviewShares } from './review-shares.ts'
 import type { Share } from './share.ts'
 import { findShare, type GivenOnPlace, listExpired, listGivenOnAfter } from './share-store.ts'
 
@@ -32,6 +35,8 @@ export class ShareSweep {
   /** Does the work of `sweepSharesJob`. */
   async run(): Promise<void> {
     await endExpired(this.#deps)
+    for (const tenantId of await listTenantsInDoubt(this.#deps.db.reader(serverTenant)))
+      await reviewShares(this.#deps, { tenantId })
     const batch = await listGivenOnAfter(this.#deps.db.reader(serverTenant), this.#place, mostExamined)
     const last = batch.at(-1)
     this.#place =
@@ -47,14 +52,17 @@ export class ShareSweep {
     const { db, clock, findTenant } = this.#deps
     const tenant = await findTenant(tenantId)
     if (!tenant) return
-    const mayGive = rightsOfMakers(db.reader(tenantId), tenant, nowSecs(clock))
-    const suspects: Share[] = []
+    const isFounded = foundationChecker(db.reader(tenantId), tenant, nowSecs(clock))
+    const unfounded: number[] = []
     for (const [index, share] of shares.entries()) {
       if (index % sharesPerSlice === 0) await nextTurn()
-      if (!(await mayGive(share, 'without what was given on'))) suspects.push(share)
+      if (!(await isFounded(share))) unfounded.push(share.shareId)
     }
-    if (suspects.length > 0)
-      await db.transact(tenantId, (tx) => endUnfounded(this.#deps, tx, tenant, suspects))
+    for (let start = 0; start < unfounded.length; start += sharesPerSlice)
+      await db.transact(tenantId, async (tx) => {
+        const doubted = await doubtShares(tx, unfounded.slice(start, start + sharesPerSlice))
+        await reviewAtOnce(this.#deps, tx, tenant, doubted)
+      })
   }
 }
 

@@ -51,6 +51,8 @@ export const stayingTables: readonly string[] = [
   'stranger_rows',
   // Made anew from the actions.
   'action_texts',
+  // Found anew by the sweep of shares.
+  'share_bases',
 ]
 
 // Of the sessions only the API keys: people sign in anew, and a session that was ended must not come back.
