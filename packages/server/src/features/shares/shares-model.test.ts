@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { FileId, IdTag, SharePermission } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -131,8 +132,8 @@ class Gifts {
   }
 }
 
-// Each run takes the same steps, so that a change which breaks them is told from bad luck; SHARES_SEED searches elsewhere.
-const seed = Number(process.env.SHARES_SEED ?? 20261122)
+// Each run takes other steps; SHARES_SEED takes those of a run that failed.
+const seed = Number(process.env.SHARES_SEED ?? randomInt(2 ** 31))
 
 onSqlite('Shares', (open) => {
   const openLab = filesLab(open)
