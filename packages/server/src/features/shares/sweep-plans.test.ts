@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { filesMigrations } from '#features/files/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { recordStatements } from '#harness/sweep-plans.ts'
+import { planStatements } from '#harness/recorded-statements.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import {
   doubtShares,
@@ -18,8 +18,8 @@ const tenant = 1 as TenantId
 eachDialect('Shares', (open) => {
   const migrations = [...filesMigrations, ...sharesMigrations, ...givenOnMigrations, ...shareBasesMigrations]
   /** The indexes by which the rows of each statement are found; a table that is read as a whole has none. */
-  const indexesOf = async (work: Parameters<typeof recordStatements>[1]) =>
-    (await recordStatements(await open({ migrations }), work))
+  const indexesOf = async (work: Parameters<typeof planStatements>[1]) =>
+    (await planStatements(await open({ migrations }), work))
       .filter((step) => /(SEARCH|SCAN|Scan).*(share|above)/.test(step))
       .map(
         (step) =>
