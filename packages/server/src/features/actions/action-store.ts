@@ -88,6 +88,8 @@ export async function insertRecord(
     readonly subType?: string | undefined
     readonly subject: string
     readonly issuedAt: number
+    /** Of counts: when their receivers were told, Unix seconds. */
+    readonly toldAt?: number | undefined
     readonly token: string
   },
 ): Promise<void> {
@@ -108,6 +110,7 @@ export async function insertRecord(
     feed_only: 0,
     created_at: record.issuedAt,
     issued_at: record.issuedAt,
+    published_at: record.toldAt ?? null,
     token: record.token,
   })
 }

@@ -110,11 +110,17 @@ export async function setCounts(
 const selectTold = statement<
   ActionTables,
   { tenantId: number; actionId: string },
-  { action_id: string; issuer_tag: string; issued_at: number; token: string | null }
+  {
+    action_id: string
+    issuer_tag: string
+    issued_at: number
+    published_at: number | null
+    token: string | null
+  }
 >((tables, value) =>
   tables
     .selectFrom('actions')
-    .select(['action_id', 'issuer_tag', 'issued_at', 'token'])
+    .select(['action_id', 'issuer_tag', 'issued_at', 'published_at', 'token'])
     .where('tenant_id', '=', value('tenantId'))
     .where('subject', '=', value('actionId'))
     .where('subject', 'is not', null)
@@ -132,6 +138,8 @@ export async function findToldCounts(
       readonly actionId: ActionId
       readonly issuerTag: IdTag
       readonly issuedAt: number
+      /** When the receivers of the action were told last; a word for a history is not told to them. */
+      readonly toldAt: number | undefined
       readonly token: string
     }
   | undefined
@@ -142,6 +150,7 @@ export async function findToldCounts(
     actionId: row.action_id as ActionId,
     issuerTag: row.issuer_tag as IdTag,
     issuedAt: row.issued_at,
+    toldAt: row.published_at ?? undefined,
     token: row.token,
   }
 }

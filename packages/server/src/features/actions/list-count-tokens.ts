@@ -3,7 +3,13 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { nobody } from './audience.ts'
-import { type ActionCounts, deleteToldCounts, listCounted, listToldCounts } from './count-store.ts'
+import {
+  type ActionCounts,
+  deleteToldCounts,
+  findToldCounts,
+  listCounted,
+  listToldCounts,
+} from './count-store.ts'
 import { sendServerAction, signServerAction } from './server-action.ts'
 
 const daySecs = 86_400
@@ -40,8 +46,10 @@ async function tellAnew(
   const word = { type: 'STAT', subject: actionId, content: { ...counts } } as const
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
+    // Whoever asks for a history does not put off when the others are told.
+    const toldAt = (await findToldCounts(tx, actionId))?.toldAt
     await deleteToldCounts(tx, actionId)
-    await sendServerAction(ports, tx, { tenant, signed, audience: nobody })
+    await sendServerAction(ports, tx, { tenant, signed, audience: nobody, toldAt })
   })
   return signed.token
 }

@@ -55,16 +55,19 @@ export async function sendServerAction(
     signed,
     audience,
     leftOut,
+    toldAt,
   }: {
     readonly tenant: Tenant
     readonly signed: SignedServerAction
     readonly audience: Audience
     readonly leftOut?: readonly Tenant['idTag'][]
+    /** Of counts: when their receivers were told. */
+    readonly toldAt?: number | undefined
   },
 ): Promise<void> {
   const { actionId, type, subType, subject, issuedAt, token } = signed
   const { idTag: issuerTag } = tenant
-  await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt, token })
+  await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt, toldAt, token })
   await ports.deliver(tx, {
     actionId,
     issuerTag,

@@ -4,8 +4,9 @@ import { expect, test } from 'vitest'
 import { actionLab } from '#harness/action-lab.ts'
 import { onSqlite } from '#harness/each-dialect.ts'
 import { tellCountsLater } from './count-actions.ts'
-import { findToldCounts } from './count-store.ts'
+import { findToldCounts, setCounts } from './count-store.ts'
 import { secsBetweenCounts } from './counts-interval.ts'
+import { listCountTokens } from './list-count-tokens.ts'
 
 test.each([
   [1, 10],
@@ -21,10 +22,8 @@ test.each([
 onSqlite('the word on counts', (open) => {
   const openLab = actionLab(open)
 
-  test.each([
-    [5, 60],
-    [1000, 7],
-  ])('of a popular action goes to %i followers so often in ten minutes: %i', async (followers, times) => {
+  /** An action with so many followers to tell of its counts. */
+  async function popularAction(followers: number) {
     const lab = await openLab()
     const { tenant, create, reader } = await lab.makeTenant('alice.example.com')
     const numbers = Array.from({ length: followers }, (_, at) => ({ tag: `u${at}.example` }))
@@ -35,7 +34,14 @@ onSqlite('the word on counts', (open) => {
           values (${tx.tenantId}, ${tag}, 1, 1, 1, 1)`.execute(tables)
     })
     const created = await create({ type: 'POST', content: { text: 'Liked' }, visibility: 'P' })
-    const actionId = created.actionId as ActionId
+    return { lab, tenant, reader, actionId: created.actionId as ActionId }
+  }
+
+  test.each([
+    [5, 60],
+    [1000, 7],
+  ])('of a popular action goes to %i followers so often in ten minutes: %i', async (followers, times) => {
+    const { lab, tenant, reader, actionId } = await popularAction(followers)
     const told = new Set<string>()
     for (let secs = 0; secs < 600; secs += 10) {
       await lab.db.transact(tenant.tenantId, (tx) => tellCountsLater(lab.ports, tx, actionId))
@@ -46,5 +52,21 @@ onSqlite('the word on counts', (open) => {
     }
     expect(told.size).toBeLessThanOrEqual(times)
     expect(told.size).toBeGreaterThanOrEqual(times - 1)
+  })
+
+  test('goes to followers as often when a history with new counts is asked for all the time', async () => {
+    const { lab, tenant, actionId } = await popularAction(1000)
+    lab.sent.splice(0)
+    for (let secs = 0; secs < 600; secs += 10) {
+      await lab.db.transact(tenant.tenantId, async (tx) => {
+        await setCounts(tx, actionId, { reactions: secs + 1 })
+        await tellCountsLater(lab.ports, tx, actionId)
+      })
+      expect(await listCountTokens(lab.ports, tenant, [actionId])).toHaveLength(1)
+      lab.clock.advance(10_000)
+      await lab.jobs.settle()
+      expect(await listCountTokens(lab.ports, tenant, [actionId])).toHaveLength(1)
+    }
+    expect(lab.sent).toHaveLength(6)
   })
 })

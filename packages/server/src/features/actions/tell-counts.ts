@@ -30,14 +30,14 @@ export async function tellCounts(ports: ActionPorts, tenant: Tenant, actionId: A
   const receivers = await countAudience(reader, audience, mostReceiversCounted)
   if (receivers === 0) return
   const told = await findToldCounts(reader, actionId)
-  const nextAt = told === undefined ? 0 : told.issuedAt + secsBetweenCounts(receivers)
+  const nextAt = told?.toldAt === undefined ? 0 : told.toldAt + secsBetweenCounts(receivers)
   if (nextAt > nowSecs(ports.clock))
     return await ports.db.transact(tenant.tenantId, (tx) => tellCountsAt(ports, tx, { actionId, at: nextAt }))
   const word = { type: statType.type, subject: actionId, content: { ...counts } } as const
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await deleteToldCounts(tx, actionId)
-    await sendServerAction(ports, tx, { tenant, signed, audience })
+    await sendServerAction(ports, tx, { tenant, signed, audience, toldAt: signed.issuedAt })
   })
 }
 
