@@ -59,3 +59,14 @@ export async function repeat<Result>(
   for (let run = 0; run < times; run += 1) results.push(await once(run))
   return results
 }
+
+/** A time for people to look at. */
+export function timeFigure(name: string, runs: readonly number[]): Figure {
+  return { name, unit: 'ms', isRate: false, runs, median: median(runs) }
+}
+
+/** The smallest value that so large a share of them does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

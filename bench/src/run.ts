@@ -49,6 +49,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '5' },
     actions: { type: 'string', default: '100000' },
     relations: { type: 'string', default: '1000' },
+    servers: { type: 'string', default: '100000' },
+    'database-url': { type: 'string' },
     json: { type: 'string' },
     profile: { type: 'string' },
   },
@@ -58,6 +60,8 @@ const settings: Settings = {
   seconds: Number(values.seconds),
   actions: Number(values.actions),
   relations: Number(values.relations),
+  servers: Number(values.servers),
+  ...(values['database-url'] === undefined ? {} : { databaseUrl: values['database-url'] }),
   ...(values.profile === undefined ? {} : { profileDir: resolve(values.profile) }),
 }
 const wanted = values.only?.split(',') ?? Object.keys(scenarios)

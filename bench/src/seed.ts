@@ -20,18 +20,23 @@ import {
 
 const rowsPerTransaction = 2000
 
-/** Opens the database of a data directory whose server has run once. */
-export async function openData(dataDir: string): Promise<Database> {
-  return await openDatabase({ url: `sqlite:${join(dataDir, 'kith.db')}`, migrations })
+/** Opens the database of a data directory whose server has run once, or the one that is named. */
+export async function openData(
+  dataDir: string,
+  databaseUrl = `sqlite:${join(dataDir, 'kith.db')}`,
+): Promise<Database> {
+  return await openDatabase({ url: databaseUrl, migrations })
 }
 
 /** A data directory with the base tenant, and what `fill` puts beside it. */
 export async function seed(
   dataDir: string,
   fill: (db: Database, tenantId: Awaited<ReturnType<typeof baseTenantId>>) => Promise<void>,
+  databaseUrl?: string,
 ): Promise<void> {
-  await (await Kith.start(dataDir))[Symbol.asyncDispose]()
-  const db = await openData(dataDir)
+  const env = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }
+  await (await Kith.start(dataDir, {}, env))[Symbol.asyncDispose]()
+  const db = await openData(dataDir, databaseUrl)
   await fill(db, await baseTenantId(db))
   await db.close()
 }

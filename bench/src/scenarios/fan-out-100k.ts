@@ -1,53 +1,86 @@
+import { cp } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Kith, tempDir } from '../kith.ts'
-import { boundedFigure, type Figure, repeat } from '../measure.ts'
-import { peerTag, seed, seedPeers } from '../seed.ts'
+import { boundedFigure, type Figure, percentile, repeat, timeFigure } from '../measure.ts'
+import { openData, peerTag, seed, seedPeers } from '../seed.ts'
+import { type Database, serverTenant } from '../server-modules.ts'
 import type { Settings } from '../settings.ts'
 
-const servers = 100_000
 const peersPerSeed = 2000
 const pauseMs = 5
-const longestMs = 600_000
+const longestMs = 1_800_000
 
-interface Waits {
+interface Stage {
   readonly queuedMs: number
-  readonly writeMs: number
   readonly portionedMs: number
+  readonly writesMs: readonly number[]
+  readonly cpuMs: number
 }
 
-/** One post to a hundred thousand servers, where nobody listens: how long others wait for their writes meanwhile. */
+interface Run {
+  readonly post: Stage
+  readonly deletion: Stage
+}
+
+/** One post to a hundred thousand servers, where nobody listens, and its deletion: how long others wait for their writes
+ * meanwhile. */
 export async function fanOut100k(settings: Settings): Promise<Figure[]> {
+  const { servers, databaseUrl } = settings
   await using data = await tempDir()
-  await seed(data.path, async (db, tenantId) => {
-    for (let from = 0; from < servers; from += peersPerSeed)
-      await seedPeers(
-        db,
-        tenantId,
-        Array.from({ length: peersPerSeed }, (_, at) => peer(from + at)),
-      )
+  await seed(
+    data.path,
+    async (db, tenantId) => {
+      for (let from = 0; from < servers; from += peersPerSeed)
+        await seedPeers(
+          db,
+          tenantId,
+          Array.from({ length: Math.min(peersPerSeed, servers - from) }, (_, at) => peer(from + at)),
+        )
+    },
+    databaseUrl,
+  )
+  const runs = await repeat(settings.runs, async () => {
+    // On PostgreSQL a run begins with what the former has left.
+    await using copy = await tempDir()
+    await cp(data.path, copy.path, { recursive: true })
+    return await measure(copy.path, settings)
   })
-  const waits = await repeat(settings.runs, () => measure(data.path, settings))
-  const of = (pick: (waits: Waits) => number) => waits.map(pick)
+  return [
+    ...figuresOf(
+      `a post to ${servers}`,
+      runs.map(({ post }) => post),
+    ),
+    ...figuresOf(
+      'its deletion',
+      runs.map(({ deletion }) => deletion),
+    ),
+  ]
+}
+
+function figuresOf(what: string, stages: readonly Stage[]): Figure[] {
+  const of = (pick: (stage: Stage) => number) => stages.map(pick)
+  const writes = stages.flatMap(({ writesMs }) => writesMs)
+  const longest = of(({ writesMs }) => Math.max(...writesMs))
   return [
     boundedFigure(
-      `one post answered, ${servers} servers`,
+      `${what}: answered`,
       'ms',
       of(({ queuedMs }) => queuedMs),
       50,
     ),
-    boundedFigure(
-      'longest wait of another write meanwhile',
-      'ms',
-      of(({ writeMs }) => writeMs),
-      50,
-    ),
     {
-      name: 'until all deliveries are written',
-      unit: 'ms',
-      isRate: false,
-      runs: of(({ portionedMs }) => portionedMs),
-      median: of(({ portionedMs }) => portionedMs).sort((a, b) => a - b)[Math.floor(settings.runs / 2)] ?? 0,
+      ...boundedFigure(`${what}: longest wait of another write`, 'ms', longest, 50),
+      p50Ms: percentile(writes, 0.5),
+      p99Ms: percentile(writes, 0.99),
     },
+    timeFigure(
+      `${what}: until all deliveries are written`,
+      of(({ portionedMs }) => portionedMs),
+    ),
+    timeFigure(
+      `${what}: processor time of the server until then`,
+      of(({ cpuMs }) => cpuMs),
+    ),
   ]
 }
 
@@ -57,50 +90,81 @@ function peer(at: number) {
   return { idTag: peerTag(at), inboxUrl: `http://${address}:9/api/inbox` }
 }
 
-async function measure(dataDir: string, settings: Settings): Promise<Waits> {
-  await using kith = await Kith.start(dataDir, settings, { ALLOW_PRIVATE_NETWORK: 'true' })
-  const token = await kith.signIn()
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const send = async (path: string, method: string, body: object) => {
-    const startedAt = performance.now()
-    const response = await fetch(`${kith.url}${path}`, { method, headers, body: JSON.stringify(body) })
-    const answer = (await response.json()) as { data: { actionId: string } }
-    if (!response.ok) throw new Error(`${path} answered ${response.status}`)
-    return { answer, ms: performance.now() - startedAt }
-  }
-  const write = () => send('/api/settings/ui.bench', 'PUT', { value: Math.random() })
-  for (let warm = 0; warm < 20; warm += 1) await write()
-  const startedAt = performance.now()
-  let isOut = false
-  const posted = send('/api/actions', 'POST', {
-    type: 'POST',
-    content: { text: 'To everybody' },
-    visibility: 'P',
-  }).then(async ({ answer, ms }) => {
-    await untilWritten(kith, answer.data.actionId, token)
-    isOut = true
-    return { queuedMs: ms, portionedMs: performance.now() - startedAt }
+async function measure(dataDir: string, settings: Settings): Promise<Run> {
+  const { databaseUrl } = settings
+  await using kith = await Kith.start(dataDir, settings, {
+    ALLOW_PRIVATE_NETWORK: 'true',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   })
-  let writeMs = 0
-  while (!isOut) {
-    writeMs = Math.max(writeMs, (await write()).ms)
-    await pause(pauseMs)
-  }
-  return { ...(await posted), writeMs }
+  const db = await openData(dataDir, databaseUrl)
+  const site = new Site(kith, db, await kith.signIn())
+  for (let warm = 0; warm < 20; warm += 1) await site.write()
+  const content = { text: 'To everybody' }
+  const posted = await site.during(async () => {
+    const { data } = await site.send('/api/actions', 'POST', { type: 'POST', content, visibility: 'P' })
+    return (data as { actionId: string }).actionId
+  })
+  const path = `/api/actions/${encodeURIComponent(posted.result)}`
+  const deleted = await site.during(() => site.send(path, 'DELETE'))
+  await db.close()
+  return { post: posted.stage, deletion: deleted.stage }
 }
 
-/** While deliveries are still to be written, the last entry of the list says so. */
-async function untilWritten(kith: Kith, actionId: string, token: string): Promise<void> {
-  const endsAt = performance.now() + longestMs
-  for (;;) {
-    const url = `${kith.url}/api/actions/${encodeURIComponent(actionId)}/deliveries?offset=${servers}&limit=1`
-    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
-    const { data, pagination } = (await response.json()) as {
-      data: { server: string }[]
-      pagination?: { total: number }
+class Site {
+  readonly #kith: Kith
+  readonly #db: Database
+  readonly #token: string
+
+  constructor(kith: Kith, db: Database, token: string) {
+    this.#kith = kith
+    this.#db = db
+    this.#token = token
+  }
+
+  async send(path: string, method: string, body?: object): Promise<{ readonly data: unknown }> {
+    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' }
+    const request = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(`${this.#kith.url}${path}`, { method, headers, ...request })
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
+    const text = await response.text()
+    return text === '' ? { data: undefined } : JSON.parse(text)
+  }
+
+  write() {
+    return this.send('/api/settings/ui.bench', 'PUT', { value: Math.random() })
+  }
+
+  /** Writes all the time until the deliveries of what `act` does are written. */
+  async during<Result>(
+    act: () => Promise<Result>,
+  ): Promise<{ readonly result: Result; readonly stage: Stage }> {
+    const before = await this.#kith.processorMs()
+    const startedAt = performance.now()
+    let isOut = false
+    const acting = act().then(async (result) => {
+      const queuedMs = performance.now() - startedAt
+      await this.#untilWritten()
+      isOut = true
+      return { result, queuedMs, portionedMs: performance.now() - startedAt }
+    })
+    const writesMs: number[] = []
+    while (!isOut) {
+      const at = performance.now()
+      await this.write()
+      writesMs.push(performance.now() - at)
+      await pause(pauseMs)
     }
-    if (pagination === undefined || (pagination.total >= servers && data.length === 0)) return
-    if (performance.now() > endsAt) throw new Error('the deliveries are not written')
-    await pause(1000)
+    const { result, ...times } = await acting
+    return { result, stage: { ...times, writesMs, cpuMs: (await this.#kith.processorMs()) - before } }
+  }
+
+  /** Until no fan-out has a place any more. */
+  async #untilWritten(): Promise<void> {
+    const endsAt = performance.now() + longestMs
+    const tables = this.#db.reader(serverTenant).tables<{ fan_outs: { fan_out_id: number } }>()
+    while ((await tables.selectFrom('fan_outs').select('fan_out_id').limit(1).execute()).length > 0) {
+      if (performance.now() > endsAt) throw new Error('the deliveries are not written')
+      await pause(200)
+    }
   }
 }
