@@ -27,34 +27,26 @@ export interface FanOut {
   readonly afterTag: string
 }
 
-const selectLane = statement<FanOutTables, { tenantId: number; lane: string }, { fan_out_id: number }>(
-  (tables, value) =>
+const selectOne = (column: 'lane' | 'action_id') =>
+  statement<FanOutTables, { tenantId: number; key: string }, { fan_out_id: number }>((tables, value) =>
     tables
       .selectFrom('fan_outs')
       .select('fan_out_id')
       .where('tenant_id', '=', value('tenantId'))
-      .where('lane', '=', value('lane'))
+      .where(column, '=', value('key'))
       .limit(1),
-)
+  )
+
+const oneOf = { lane: selectOne('lane'), action: selectOne('action_id') }
 
 /** Is something of the lane still to be handed out? */
 export async function isLaneBusy(reader: Reader, lane: string): Promise<boolean> {
-  return (await reader.first(selectLane, { tenantId: reader.tenantId, lane })) !== undefined
+  return (await reader.first(oneOf.lane, { tenantId: reader.tenantId, key: lane })) !== undefined
 }
-
-const selectAction = statement<FanOutTables, { tenantId: number; actionId: string }, { fan_out_id: number }>(
-  (tables, value) =>
-    tables
-      .selectFrom('fan_outs')
-      .select('fan_out_id')
-      .where('tenant_id', '=', value('tenantId'))
-      .where('action_id', '=', value('actionId'))
-      .limit(1),
-)
 
 /** Are some recipients of an action still to be reached? */
 export async function isFanningOut(reader: Reader, actionId: ActionId): Promise<boolean> {
-  return (await reader.first(selectAction, { tenantId: reader.tenantId, actionId })) !== undefined
+  return (await reader.first(oneOf.action, { tenantId: reader.tenantId, key: actionId })) !== undefined
 }
 
 export async function insertFanOut(tx: Writer, outgoing: Outgoing, afterTag: string): Promise<void> {
