@@ -56,7 +56,7 @@ export async function continueLane(
   const turn = { lane, isEnding: isSuspended }
   for (let portion = 0; portion < portionsPerTurn && !signal.aborted; portion += 1)
     // Nothing but the row of the fan-out is read and written here; whoever has it locked is alone with it.
-    if (!(await deps.db.transact(tenantId, (tx) => continueFirst(deps, tx, turn), readCommitted))) {
+    if (!(await deps.db.transact(tenantId, (tx) => continueFirst(deps, tx, turn), inBackground))) {
       if (isSuspended) await putOff(deps, tenantId, lane)
       return
     }
@@ -70,7 +70,7 @@ async function putOff({ db, clock }: FanOutDeps, tenantId: TenantId, lane: strin
   throw new JobVerdict('the tenant is suspended', { kind: 'retry', atMs })
 }
 
-const readCommitted = { isolation: 'read-committed' } as const
+const inBackground = { isolation: 'read-committed', isBackground: true } as const
 
 interface LaneTurn {
   readonly lane: string

@@ -47,6 +47,9 @@ export interface TransactOptions {
   /** `serializable` when absent. `read-committed` is for leasing rows of a queue with `forUpdateSkipLocked`, where
    * rows are claimed by lock and a serialization conflict would only be noise. SQLite has no such difference. */
   readonly isolation?: 'serializable' | 'read-committed'
+  /** For work that nobody waits for, such as a portion of many rows: on SQLite, where transactions run one after the
+   * other, those of requests go first. It stays short all the same: those that come meanwhile wait for its end. */
+  readonly isBackground?: boolean
 }
 
 export interface Database {

@@ -2,7 +2,15 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 import type { Clock } from '#lib/clock.ts'
 import { Ballast } from './ballast.ts'
-import { type Database, type Reader, serverTenant, type TenantId, type Writer } from './database.ts'
+import { Checkpoints } from './checkpoints.ts'
+import {
+  type Database,
+  type Reader,
+  serverTenant,
+  type TenantId,
+  type TransactOptions,
+  type Writer,
+} from './database.ts'
 import { counted, type DatabaseMetrics, type DatabaseWatch } from './database-watch.ts'
 import { ReaderHandle, ReadSource } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
@@ -29,6 +37,7 @@ export class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #source: ReadSource
   readonly #log: WriteAheadLog
+  readonly #checkpoints: Checkpoints
   readonly #queue: WriteQueue
   readonly #metrics: DatabaseMetrics
   readonly #ballast: Ballast | undefined
@@ -45,8 +54,14 @@ export class SqliteDatabase implements Database {
     this.#reader = openReader(path)
     this.#source = new ReadSource(this.#reader)
     this.#log = new WriteAheadLog(path)
+    this.#checkpoints = new Checkpoints(path, watch.logger)
     this.#queue = new WriteQueue(
-      { connection: this.#writer, log: this.#log, makeRoom: () => this.#makeRoom() },
+      {
+        connection: this.#writer,
+        log: this.#log,
+        checkpoints: this.#checkpoints,
+        makeRoom: () => this.#makeRoom(),
+      },
       limits,
       watch,
     )
@@ -57,9 +72,13 @@ export class SqliteDatabase implements Database {
     return new ReaderHandle(this.#source, tenantId)
   }
 
-  async transact<Result>(tenantId: TenantId, work: (tx: Writer) => Promise<Result>): Promise<Result> {
+  async transact<Result>(
+    tenantId: TenantId,
+    work: (tx: Writer) => Promise<Result>,
+    { isBackground = false }: TransactOptions = {},
+  ): Promise<Result> {
     assertOutsideTransaction()
-    const result = await counted(this.#metrics, () => this.#queue.add(tenantId, work))
+    const result = await counted(this.#metrics, () => this.#queue.add(tenantId, work, { isBackground }))
     this.#keepBallast()
     return result
   }
@@ -76,7 +95,7 @@ export class SqliteDatabase implements Database {
   }
 
   migrate(migrations: readonly Migration[], clock: Clock): Promise<boolean> {
-    return migrate((work) => this.#queue.add(serverTenant, work, unhurried), migrations, clock)
+    return migrate((work) => this.#queue.add(serverTenant, work, { limits: unhurried }), migrations, clock)
   }
 
   async ping(): Promise<void> {
@@ -135,6 +154,7 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#queue.close()
+    await this.#checkpoints.close()
     await this.#ballast?.settle()
     await this.#log.close()
     this.#reader.close()

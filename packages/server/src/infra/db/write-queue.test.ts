@@ -393,3 +393,74 @@ test('a deferred error of a lone work refuses it and leaves no transaction open'
   await expect(queue.add(alice, (tx) => add(tx, 1, { parent_id: 99 }))).rejects.toThrow('FOREIGN KEY')
   expect(connection.raw.isTransaction).toBe(false)
 })
+
+/** A queue at work: what is added now waits until `go`. */
+function busyQueue(limits: Partial<WriteQueueLimits> = {}) {
+  const sync = Promise.withResolvers<void>()
+  log.sync = () => sync.promise
+  const queue = queueWith(limits)
+  const order: string[] = []
+  const enqueue = (name: string, isBackground = false) =>
+    queue.add(
+      alice,
+      async (tx) => {
+        order.push(name)
+        await add(tx, 100 + order.length)
+      },
+      { isBackground },
+    )
+  const first = enqueue('first')
+  return { queue, order, enqueue, first, go: sync.resolve }
+}
+
+test('a transaction in the background waits for those that came after it, and shares no commit with them', async () => {
+  const { order, enqueue, first, go } = busyQueue()
+  const waiting = [first]
+  while (order.length === 0) await sleep(0)
+  for (const name of ['a', 'b']) waiting.push(enqueue(name, true))
+  for (const name of ['1', '2', '3']) waiting.push(enqueue(name))
+  go()
+  await Promise.all(waiting)
+  expect(order).toEqual(['first', '1', '2', '3', 'a', 'b'])
+  expect(batches).toEqual([1, 3, 2])
+})
+
+test('a transaction in the background has its turn after a few batches, one at a time', async () => {
+  const { order, enqueue, first, go } = busyQueue({ maxBatch: 2, maxPassed: 2 })
+  const waiting = [first]
+  while (order.length === 0) await sleep(0)
+  for (const name of ['a', 'b']) waiting.push(enqueue(name, true))
+  for (const id of numbers(12)) waiting.push(enqueue(String(id)))
+  go()
+  await Promise.all(waiting)
+  expect(order.join(' ')).toBe('first 1 2 3 4 a 5 6 7 8 9 b 10 11 12')
+})
+
+test('a transaction in the background that fails takes nobody along', async () => {
+  const { queue, order, enqueue, first, go } = busyQueue()
+  while (order.length === 0) await sleep(0)
+  const failing = queue.add(
+    alice,
+    async (tx) => {
+      await add(tx, 1)
+      throw new Error('broken')
+    },
+    { isBackground: true },
+  )
+  const others = [first, enqueue('a', true), enqueue('b')]
+  go()
+  await expect(failing).rejects.toThrow('broken')
+  await Promise.all(others)
+  expect(order).toEqual(['first', 'b', 'a'])
+  expect(ids()).not.toContain(1)
+})
+
+test('what waits in the background counts for the bound of the queue', async () => {
+  const { order, enqueue, first, go } = busyQueue({ maxQueued: 2 })
+  while (order.length === 0) await sleep(0)
+  const waiting = [first, enqueue('a', true), enqueue('b')]
+  await expect(enqueue('c')).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+  await expect(enqueue('d', true)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+  go()
+  await Promise.all(waiting)
+})

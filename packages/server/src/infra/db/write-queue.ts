@@ -20,6 +20,14 @@ export interface WriteQueueLimits extends WorkLimits {
   readonly gatherMs: number
   /** How long a transaction waits while another process holds the write lock. */
   readonly maxBusyMs: number
+  /** Batches that may go before a background transaction that waits; the next has room for one. */
+  readonly maxPassed: number
+}
+
+export interface AddOptions {
+  readonly limits?: WorkLimits
+  /** It waits behind whatever is not in the background. */
+  readonly isBackground?: boolean
 }
 
 export const defaultWriteQueueLimits: WriteQueueLimits = {
@@ -28,6 +36,7 @@ export const defaultWriteQueueLimits: WriteQueueLimits = {
   maxBatchMs: 5,
   gatherMs: 2,
   maxBusyMs: 10_000,
+  maxPassed: 1,
   warnMs: 250,
   limitMs: 10_000,
 }
@@ -62,10 +71,17 @@ interface Log {
   sync(): Promise<void>
 }
 
+/** Copies the log into the file. */
+interface LogCopy {
+  committed(rows: number): void
+  finish(): Promise<void>
+}
+
 /** What the queue writes to. */
 interface Storage {
   readonly connection: SqliteConnection
   readonly log: Log
+  readonly checkpoints?: LogCopy
   /** Finds room on a full disk; false when there is none. */
   readonly makeRoom?: () => boolean
 }
@@ -76,11 +92,15 @@ interface Storage {
 export class WriteQueue {
   readonly #connection: SqliteConnection
   readonly #log: Log
+  readonly #checkpoints: LogCopy | undefined
   readonly #makeRoom: () => boolean
   readonly #limits: WriteQueueLimits
   readonly #watch: DatabaseWatch
-  // Bounded by `maxQueued`.
+  // Both together are bounded by `maxQueued`.
   #entries: Entry[] = []
+  #background: Entry[] = []
+  // Batches that have gone before the first of the background.
+  #passed = 0
   #running: Promise<void> | undefined
   // So many entries at the head of the queue get a commit of their own.
   #runAlone = 0
@@ -97,6 +117,7 @@ export class WriteQueue {
   constructor(storage: Storage, limits: WriteQueueLimits, watch: DatabaseWatch) {
     this.#connection = storage.connection
     this.#log = storage.log
+    this.#checkpoints = storage.checkpoints
     this.#makeRoom = storage.makeRoom ?? (() => false)
     this.#limits = limits
     this.#watch = watch
@@ -105,16 +126,16 @@ export class WriteQueue {
   add<Result>(
     tenantId: TenantId,
     work: (tx: WriterHandle) => Promise<Result>,
-    limits: WorkLimits = this.#limits,
+    { limits = this.#limits, isBackground = false }: AddOptions = {},
   ): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new Error('The database is closed'))
     if (this.#isLogBroken) return Promise.reject(unavailable('The log is not on the disk'))
-    if (this.#entries.length >= this.#limits.maxQueued)
-      return Promise.reject(unavailable('The write queue is full'))
+    if (this.#waiting >= this.#limits.maxQueued) return Promise.reject(unavailable('The write queue is full'))
     const site = callSite(this.add)
     return new Promise<unknown>((resolve, reject) => {
       const queuedMs = performance.now()
-      this.#entries.push({
+      const lane = isBackground ? this.#background : this.#entries
+      lane.push({
         tenantId,
         work,
         limits,
@@ -128,6 +149,10 @@ export class WriteQueue {
     }) as Promise<Result>
   }
 
+  get #waiting(): number {
+    return this.#entries.length + this.#background.length
+  }
+
   /** Takes no more transactions and waits for those it has. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -137,11 +162,12 @@ export class WriteQueue {
   async #drain(): Promise<void> {
     while (true) {
       await this.#gather()
-      if (this.#entries.length === 0) {
+      if (this.#waiting === 0) {
         // In the same step as the look at the queue: an entry that is added next starts it again.
         this.#running = undefined
         return
       }
+      await this.#checkpoints?.finish()
       if (!(await this.#begin())) continue
       const taken: Entry[] = []
       try {
@@ -172,7 +198,7 @@ export class WriteQueue {
 
   /** Takes the write lock, waiting while another process has it. False when nobody is left to wait for it. */
   async #begin(): Promise<boolean> {
-    for (let attempt = 0; this.#entries.length > 0; attempt += 1) {
+    for (let attempt = 0; this.#waiting > 0; attempt += 1) {
       try {
         this.#connection.command('begin immediate')
         return true
@@ -187,10 +213,11 @@ export class WriteQueue {
   }
 
   #rejectWaiting(error: unknown, queuedBeforeMs: number): void {
-    // The queue is in order of arrival, but for works that are run again at its head.
-    const over = this.#entries.filter((entry) => entry.queuedMs < queuedBeforeMs)
+    const isOver = (entry: Entry) => entry.queuedMs < queuedBeforeMs
+    const over = [...this.#entries.filter(isOver), ...this.#background.filter(isOver)]
     if (over.length === 0) return
-    this.#entries = this.#entries.filter((entry) => entry.queuedMs >= queuedBeforeMs)
+    this.#entries = this.#entries.filter((entry) => !isOver(entry))
+    this.#background = this.#background.filter((entry) => !isOver(entry))
     for (const entry of over) entry.reject(outwardError(error))
   }
 
@@ -200,8 +227,10 @@ export class WriteQueue {
     const isAlone = this.#runAlone > 0
     const isGuarded = this.#runGuarded > 0
     const done: Done[] = []
+    const lane = this.#chooseLane()
+    const isPassed = () => lane === this.#background && this.#entries.length > 0
     do {
-      const entry = this.#entries.shift()
+      const entry = lane.shift()
       if (!entry) break
       taken.push(entry)
       this.#runAlone = Math.max(0, this.#runAlone - 1)
@@ -222,13 +251,31 @@ export class WriteQueue {
       if (isGuarded) this.#undoWork()
       else if (outcome.hasChanged) return this.#undoBatch(done, entry, outcome)
       entry.reject(outcome.error)
-    } while (!isAlone && taken.length < this.#limits.maxBatch && performance.now() < untilMs)
+    } while (!isAlone && !isPassed() && taken.length < this.#limits.maxBatch && performance.now() < untilMs)
     this.#batchSize = taken.length
     if (!this.#commit(done)) return
-    const isChanged =
-      this.#connection.totalChanges() !== changesBefore || done.some((one) => one.changesSchema)
+    const changes = this.#connection.totalChanges() - changesBefore
+    const isChanged = changes !== 0 || done.some((one) => one.changesSchema)
     if (isChanged && !(await this.#syncLog(done))) return
+    if (isChanged) this.#checkpoints?.committed(changes)
     this.#acknowledge(done)
+  }
+
+  /** The background has a batch where nobody else waits, and a place in one of every few others. */
+  #chooseLane(): Entry[] {
+    if (this.#entries.length === 0) {
+      this.#passed = 0
+      return this.#background
+    }
+    // Those at the head are counted there.
+    const isRunAgain = this.#runAlone > 0 || this.#runGuarded > 0
+    if (this.#background.length > 0 && !isRunAgain) this.#passed += 1
+    const first = this.#passed > this.#limits.maxPassed ? this.#background.shift() : undefined
+    if (first) {
+      this.#entries.unshift(first)
+      this.#passed = 0
+    }
+    return this.#entries
   }
 
   async #runEntry(entry: Entry): Promise<Done | Failed> {

@@ -201,7 +201,7 @@ class DatabaseJobQueue implements JobQueue {
     const { db, clock } = this.#options
     const nowMs = clock.now()
     const batch = { nowMs, limit: rowsPerCleaning }
-    while ((await db.transact(serverTenant, (tx) => removeFinished(tx, batch), readCommitted)) > 0) {
+    while ((await db.transact(serverTenant, (tx) => removeFinished(tx, batch), inBackground)) > 0) {
       // Each batch in a transaction of its own, so that others get their turn.
     }
     const idle = { beforeMs: nowMs - keepIdleGroupMs, limit: rowsPerCleaning }
@@ -213,12 +213,12 @@ class DatabaseJobQueue implements JobQueue {
             await lockKind(tx, kind.name)
             await removeIdleGroups(tx, { kind: kind.name, ...idle })
           },
-          readCommitted,
+          inBackground,
         )
   }
 }
 
-const readCommitted = { isolation: 'read-committed' } as const
+const inBackground = { isolation: 'read-committed', isBackground: true } as const
 
 function newJob(
   tx: Writer,

@@ -197,7 +197,7 @@ export class Runner {
             results.push({ worker, order, result: await takeTurn(tx, order, terms) })
           return results
         },
-        { isolation: 'read-committed' },
+        { isolation: 'read-committed', isBackground: true },
       )
       for (const { worker, order, result } of turns) worker.apply(order, result, nowMs)
     } catch (error) {

@@ -47,11 +47,11 @@ export async function sweep(
     try {
       let count = rowsPerPortion
       while (count > 0 && !signal?.aborted)
-        count = await db.transact(serverTenant, (tx) => portion(tx, rowsPerPortion), readCommitted)
+        count = await db.transact(serverTenant, (tx) => portion(tx, rowsPerPortion), inBackground)
     } catch (error) {
       failures.push(error)
     }
   if (failures.length > 0) throw failures[0]
 }
 
-const readCommitted = { isolation: 'read-committed' } as const
+const inBackground = { isolation: 'read-committed', isBackground: true } as const
