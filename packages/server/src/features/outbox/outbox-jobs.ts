@@ -39,6 +39,8 @@ export const fanOutJob = jobKind({
   payload: Type.Object({ lane: Type.String() }),
   retry: { maxAttempts: Number.MAX_SAFE_INTEGER, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 1,
+  // A tenant may have a lane for each action that is counted.
+  takesTurns: 'by tenant',
   leaseMs: 60_000,
   freesDedupKey: true,
   keepDoneMs: 0,
