@@ -2,9 +2,14 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 import { findFreshInboxes, identitiesMigrations } from '#features/identities/index.ts'
-import { listCircle, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import {
+  changeRelation,
+  listCircle,
+  relationsMigrations,
+  standingMigrations,
+} from '#features/relations/index.ts'
 import { listHosted, tenantsMigrations } from '#features/tenants/index.ts'
-import { type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
 import { type RecordedTransaction, recordTransactions } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
@@ -14,6 +19,7 @@ import {
   jobsMigrations,
   listJobs,
   openJobs,
+  removeJobs,
 } from '#infra/jobs/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { continueLane, type FanOutDeps, sendOut } from './fan-out.ts'
@@ -32,6 +38,7 @@ const migrations = [
   ...fanOutMigrations,
 ]
 const alice = 7 as TenantId
+const bob = 8 as TenantId
 const issuerTag = 'alice.example.com' as IdTag
 const clock = new TestClock()
 
@@ -83,21 +90,11 @@ onSqlite('a fan-out', (open) => {
   test('goes on where it was when a server dies after a portion, and writes nothing twice', async () => {
     const lab = await openLab(open, 1500)
     await lab.send({ actionId: idOf(1) })
-    let portions = 0
-    const dying: Database = {
-      ...lab.db,
-      // What is lost is the word that the portion was written.
-      async transact(tenantId, work, options) {
-        const result = await lab.db.transact(tenantId, work, options)
-        portions += 1
-        if (portions === 2) throw new Error('the server is gone')
-        return result
-      },
-    }
-    const context = { tenantId: alice, signal: new AbortController().signal }
-    await expect(continueLane({ ...lab.deps, db: dying }, { lane: issuerTag }, context)).rejects.toThrow(
-      'gone',
-    )
+    // What is lost is the word that the portion was written.
+    const dying = lab.continueWith(2, () => {
+      throw new Error('the server is gone')
+    })
+    await expect(dying).rejects.toThrow('gone')
     expect(await lab.count(1)).toBe(300)
     await lab.jobs.settle()
     expect(await lab.count(1)).toBe(1500)
@@ -144,6 +141,33 @@ onSqlite('a fan-out', (open) => {
     await lab.send({ actionId: idOf(2), circle: 'ever' })
     await lab.jobs.settle()
     expect([await lab.count(1), await lab.count(2)]).toEqual([100, 1000])
+  })
+
+  test('ends after the portion during which its action was deleted, and the deletion reaches all', async () => {
+    const lab = await openLab(open, 500)
+    await lab.send({ actionId: idOf(1) })
+    await lab.continueWith(2, async () => {
+      lab.withdrawn.add(idOf(1))
+      await lab.send({ actionId: idOf(2), circle: 'ever', isEnding: true })
+    })
+    await lab.jobs.settle()
+    expect([await lab.count(1), await lab.count(2)]).toEqual([300, 500])
+    expect((await lab.inboxes(2)).size).toBe(500)
+  })
+
+  test('of one tenant waits for a turn of another, however many lanes that one has', async () => {
+    const lab = await openLab(open, 250)
+    for (let at = 0; at < 5; at += 1) await lab.send({ actionId: idOf(at), countsOf: idOf(at) })
+    await lab.db.transact(bob, async (tx) => {
+      await addFollowers(tx, 0, 150)
+      await sendOut(lab.deps, tx, { actionId: idOf(9), issuerTag, named: [], circle: 'followers' })
+    })
+    lab.db.committed.length = 0
+    await lab.jobs.settle()
+    const lanes = lab.db.committed
+      .filter(({ statements }) => statements.some((text) => text.startsWith('select * from "fan_outs"')))
+      .map(({ distinct }) => [...distinct].find((value) => /^counts |^alice/.test(String(value))))
+    expect(new Set(lanes.slice(0, lanes.indexOf(issuerTag))).size).toBe(1)
   })
 
   test('waits while its tenant is suspended, and goes on afterwards', async () => {
@@ -234,6 +258,39 @@ onSqlite('a fan-out', (open) => {
   }, 60_000)
 })
 
+// The others of these tests take the embedded PostgreSQL minutes.
+eachDialect('what happens during a fan-out', (open) => {
+  test('leaves out whom its tenant blocks meanwhile', async () => {
+    const lab = await openLab(open, 400)
+    await lab.send({ actionId: idOf(1) })
+    const blocked = [150, 250, 399]
+    await lab.continueWith(1, () =>
+      lab.db.transact(alice, async (tx) => {
+        for (const at of blocked) await changeRelation(tx, tagOf(at) as IdTag, { isBlocked: true, at: 2 })
+      }),
+    )
+    await lab.jobs.settle()
+    const reached = await lab.inboxes(1)
+    expect(blocked.map((at) => reached.has(ownInbox(at)))).toEqual([true, false, false])
+    expect(await lab.count(1)).toBe(398)
+  })
+
+  test('writes nothing more once its tenant is purged', async () => {
+    const lab = await openLab(open, 500)
+    await lab.send({ actionId: idOf(1) })
+    await lab.continueWith(2, () =>
+      lab.db.transact(alice, async (tx) => {
+        const tables = tx.tables() as Kysely<unknown>
+        await sql`delete from fan_outs where tenant_id = ${alice}`.execute(tables)
+        await removeJobs(tx)
+      }),
+    )
+    await lab.jobs.settle()
+    expect(await lab.count(1)).toBe(0)
+    expect(await lab.rows(fanOutJob.name)).toBe(0)
+  })
+})
+
 async function openLab(open: OpenTestDatabase, followers: number, inboxOf = ownInbox) {
   const db = recordTransactions(await open({ migrations, clock }))
   const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: 'lab' })
@@ -277,6 +334,21 @@ async function openLab(open: OpenTestDatabase, followers: number, inboxOf = ownI
     suspended,
     start,
     jobs: { handle: jobs.handle.bind(jobs), settle: () => start().then(() => jobs.settle()) },
+    /** A turn of the job; `act` comes after so many of its portions. */
+    async continueWith(portion: number, act: () => unknown) {
+      let portions = 0
+      const watched: Database = {
+        ...db,
+        async transact(tenantId, work, options) {
+          const result = await db.transact(tenantId, work, options)
+          portions += 1
+          if (portions === portion) await act()
+          return result
+        },
+      }
+      const context = { tenantId: alice, signal: new AbortController().signal }
+      await continueLane({ ...deps, db: watched }, { lane: issuerTag }, context)
+    },
     send: (outgoing: Partial<Outgoing> & { readonly actionId: ActionId }) =>
       db.transact(alice, (tx) =>
         sendOut(deps, tx, { issuerTag, named: [], circle: 'followers', ...outgoing }),
