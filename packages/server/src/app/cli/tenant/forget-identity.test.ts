@@ -12,9 +12,10 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deliverJob } from '#features/outbox/index.ts'
 import { makeReference } from '#features/references/index.ts'
 import { TestServer } from '#harness/test-server.ts'
-import { listTenantTables, serverTenant } from '#infra/db/index.ts'
+import { type Database, listTenantTables, serverTenant } from '#infra/db/index.ts'
 import { namingColumns } from './forget-identity.ts'
 import { purgeTenant } from './purge-tenant.ts'
 
@@ -129,6 +130,37 @@ test('whoever gets the name of somebody who was purged is a stranger to everybod
   expect((await newcomer.call(listReferences, { query: { filter: 'all' } })).data).toEqual([])
   const kept = await (await visit(bob, club)).call(listFiles, {})
   expect(kept.data).toMatchObject([{ fileId: file.fileId }])
+})
+
+test('a purge leaves no delivery that a fan-out under way has added', async () => {
+  const idTag = 'handing-out.localhost'
+  const tenant = await server.createTenant(idTag)
+  await server.suspend(idTag)
+  const suspendedAt = Math.floor(server.clock.now() / 1000)
+  server.clock.advance(6_000)
+  const { services, features } = server.running
+  const { db, jobs, clock } = services
+  const rows = db.reader(tenant.tenantId).tables<{ jobs: { tenant_id: number; kind: string } }>()
+  const countJobs = async () =>
+    (await rows.selectFrom('jobs').select('kind').where('tenant_id', '=', tenant.tenantId).execute()).length
+  let added = 0
+  const busy = Object.assign(Object.create(db) as Database, {
+    reader: db.reader.bind(db),
+    transact: async (...call: Parameters<Database['transact']>) => {
+      const result = await db.transact(...call)
+      // The first that is of the tenant takes its jobs away.
+      if (call[0] === tenant.tenantId && added === 0) {
+        added += 1
+        const payload = { actionId: 'a1~1', inboxUrl: 'https://far.example/inbox', recipients: [] }
+        const options = { groupKey: 'far.example', runAtMs: clock.now() + 3_600_000 }
+        await db.transact(tenant.tenantId, (tx) => jobs.enqueue(tx, deliverJob, payload, options))
+        expect(await countJobs()).toBe(1)
+      }
+      return result
+    },
+  })
+  await purgeTenant({ ...services, ...features.identity, db: busy }, { ...tenant, suspendedAt })
+  expect([added, await countJobs()]).toEqual([1, 0])
 })
 
 test('every column that can name somebody is decided about', async () => {

@@ -65,6 +65,8 @@ export async function removeTraces(
   await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
   await unindexActions(deps, tenant.tenantId)
   const rows = await removeRows(deps, tenant)
+  // Those that a job under way has added, such as a portion of deliveries.
+  await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
   const blobs = await deps.blobs.removeTenant(tenant.tenantId)
   await deps.db.transact(serverTenant, (tx) => removeTenant(deps, tx, tenant))
   return { rows, blobs }
