@@ -6,7 +6,7 @@ import { openData, peerTag, seed, seedPeers } from '../seed.ts'
 import { type Database, serverTenant } from '../server-modules.ts'
 import type { Settings } from '../settings.ts'
 
-const peersPerSeed = 2000
+const peersPerSeed = 250
 const pauseMs = 5
 const longestMs = 1_800_000
 
