@@ -27,7 +27,7 @@ export interface FanOutDeps extends SendDeps {
   readonly isSuspended: (tenantId: TenantId) => Promise<boolean>
 }
 
-// A hundred deliveries take some ten milliseconds of a transaction, for which everybody else waits.
+// A hundred deliveries take three to seven milliseconds of a transaction, for which everybody else waits.
 const recipientsPerPortion = 100
 /** After so many portions the turn is another lane's, of whatever tenant. */
 const portionsPerTurn = 16
