@@ -70,7 +70,7 @@ export const deleteFile = contract({
   path: '/api/files/{fileId}',
   tag,
   summary:
-    'Put a file into the trash, a folder with all that is in it; with `permanent`, remove it from there',
+    'Put a file into the trash, a folder with all that is in it; with `permanent`, remove it from there: what is not the caller’s own stays in its owner’s trash for 30 days',
   auth: 'required',
   scope: 'write:files',
   guests: true,

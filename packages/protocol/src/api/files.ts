@@ -63,6 +63,18 @@ export const FileView = Type.Object({
             'On a copy of what somebody shared: whose host has the original, which alone knows what is in a folder, a document or a database',
         }),
       ),
+      deletedBy: Type.Optional(
+        Type.Object(
+          {
+            idTag: Type.Optional(Type.String()),
+            refId: Type.Optional(Type.String({ description: 'Whoever held this reference' })),
+          },
+          {
+            description:
+              'Who deleted it for good without owning it: it stays in the trash of its owner for 30 days, and nobody else sees it',
+          },
+        ),
+      ),
     }),
   ),
 })

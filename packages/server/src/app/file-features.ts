@@ -25,6 +25,8 @@ import {
   sweepBlobsJob,
   sweepCopies,
   sweepCopiesJob,
+  sweepTrash,
+  sweepTrashJob,
   type UploadDeps,
   UploadLeases,
   uploadFile,
@@ -89,6 +91,8 @@ export function openFileFeatures(
   const fetchDeps = handleFileJobs(services, identity, { ...storage, ...observer })
   jobs.handle(sweepCopiesJob, () => sweepCopies(fileDeps))
   jobs.every(sweepCopiesJob, minuteMs)
+  jobs.handle(sweepTrashJob, () => sweepTrash(fileDeps))
+  jobs.every(sweepTrashJob, minuteMs)
   return {
     endpoints: [
       ...fileEndpoints({

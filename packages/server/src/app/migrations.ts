@@ -24,6 +24,7 @@ import {
   fileUpkeepMigrations,
   folderListMigrations,
   sharedFolderMigrations,
+  trashMigrations,
   visitorFilesMigrations,
 } from '#features/files/index.ts'
 import { identitiesMigrations } from '#features/identities/index.ts'
@@ -127,4 +128,5 @@ export const migrations: readonly Migration[] = [
   ...fanOutMigrations,
   ...visitorListMigrations,
   ...shareBasesMigrations,
+  ...trashMigrations,
 ]

@@ -32,9 +32,11 @@ import {
   fileEndpoints,
   filesMigrations,
   fileUpkeepMigrations,
+  folderListMigrations,
   makeVariants,
   makeVariantsJob,
   type StorageLimits,
+  trashMigrations,
   UploadLeases,
   visitorFilesMigrations,
 } from '#features/files/index.ts'
@@ -179,6 +181,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...[...visitorFilesMigrations, ...fileUpkeepMigrations],
       ...attachmentIssuersMigrations,
       ...attachedByOwnerMigrations,
+      ...[...folderListMigrations, ...trashMigrations],
     ],
     clock,
   })

@@ -19,7 +19,9 @@ import { insertFile } from './file-store.ts'
 import {
   attachedByOwnerMigrations,
   filesMigrations,
+  folderListMigrations,
   sharedFolderMigrations,
+  trashMigrations,
   visitorFilesMigrations,
 } from './files-migrations.ts'
 import { findFileViewer } from './find-file-viewer.ts'
@@ -37,6 +39,8 @@ interface ModelFile {
   readonly isCopy: boolean
   readonly visibility: Visibility
   readonly isTrashed: boolean
+  /** Somebody other than its owner deleted it for good. */
+  readonly isDiscarded: boolean
   /** The actions it is attached to. */
   readonly attachedTo: readonly { readonly visibility: Visibility; readonly issuer: IdTag }[]
 }
@@ -70,6 +74,7 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 9 }).chain((count)
         isCopy: fc.boolean().map((value) => value && at % 3 === 0),
         visibility,
         isTrashed: fc.integer({ min: 0, max: 5 }).map((value) => value === 0),
+        isDiscarded: fc.boolean(),
         attachedTo: fc.array(
           fc.record({ visibility, issuer: fc.constantFrom(hostTag, hostTag, ...strangers) }),
           { maxLength: 2 },
@@ -153,6 +158,14 @@ const isGone = (world: World, at: number): boolean => {
   return file.isTrashed || (file.parent !== undefined && isGone(world, file.parent))
 }
 
+/** It, or what it went to the trash with. */
+const isKeptFromOthers = (world: World, at: number): boolean => {
+  const file = world.files[at]
+  if (!file || !isGone(world, at)) return false
+  if (file.isTrashed) return file.isDiscarded
+  return file.parent !== undefined && isKeptFromOthers(world, file.parent)
+}
+
 function chainOf(world: World, at: number): number[] {
   const parent = world.files[at]?.parent
   return parent === undefined ? [at] : [at, ...chainOf(world, parent)]
@@ -183,6 +196,7 @@ function levelGiven(world: World, viewer: ModelViewer, at: number, readable: Rea
   if (!file) return 0
   if (viewer.actsAsTenant) return 3
   const isOwner = !file.isCopy && file.owner === viewer.idTag
+  if (isKeptFromOthers(world, at)) return isOwner && viewer.contributes ? 3 : 0
   const found = [
     isOwner ? (viewer.contributes ? 3 : 1) : 0,
     viewer.circles.includes(file.visibility) && file.visibility !== null ? 1 : 0,
@@ -265,7 +279,7 @@ eachDialect('Access to files', (open) => {
           sharedFolderMigrations,
         ],
         ...[sessionsMigrations, referencesMigrations, collectionsMigrations],
-        ...[attachmentIssuersMigrations, attachedByOwnerMigrations],
+        ...[attachmentIssuersMigrations, attachedByOwnerMigrations, folderListMigrations, trashMigrations],
       ].flat(),
       clock,
     })
@@ -358,10 +372,13 @@ async function store(db: Database, clock: TestClock, tenant: Tenant, world: Worl
         createdAt: 1,
         modifiedAt: 1,
       })
-      if (file.isTrashed && file.parent !== undefined)
+      if (file.isTrashed)
         await tables
           .updateTable('files')
-          .set({ original_parent_id: idOf(file.parent) })
+          .set({
+            original_parent_id: file.parent === undefined ? null : idOf(file.parent),
+            discarded_at: file.isDiscarded ? 1 : null,
+          })
           .where('tenant_id', '=', tenantId)
           .where('file_id', '=', idOf(at))
           .execute()

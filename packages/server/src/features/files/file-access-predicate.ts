@@ -9,6 +9,7 @@ import {
   readLevel,
   writeLevel,
 } from './file-viewer.ts'
+import { isBeingRemoved, isDiscarded, isInTrash } from './folder-change-predicate.ts'
 
 /** The columns of other features' tables on which access to files depends. */
 export type AccessTables = FileTables &
@@ -36,6 +37,8 @@ export interface AccessNames {
   readonly basesOf?: Expression<number>
   /** Neither this share counts nor what rests on it. */
   readonly apartFrom?: Expression<number>
+  /** It is known that no folder is being changed. */
+  readonly withoutChanges?: true
 }
 
 /** Values of `is_derived` for shares that count for nothing until it is known whether anything founds them: not looked
@@ -78,16 +81,23 @@ function atMost(limit: FileLevel, level: Level): Level {
 function levelOf(who: FileViewer, names: AccessNames): Level {
   const { viewer } = who
   const isOver = sql<SqlBool>`files.expires_at <= ${names.now}`
+  const isGone = names.withoutChanges ? sql<SqlBool>`false` : isBeingRemoved('files', names.tenantId)
   if (viewer.facts.has('acts-as-tenant'))
-    return sql<number>`case when ${isOver} then 0 else ${sql.lit(adminLevel)} end`
+    return sql<number>`case when ${isOver} or ${isGone} then 0 else ${sql.lit(adminLevel)} end`
   const owned = isOwnedBy('files', viewer, names)
   // Whoever no longer contributes to a community still reads what they made.
   const ownedLevel = viewer.facts.has('connected') ? adminLevel : readLevel
-  const level = sql<number>`case when ${isOver} then 0 when ${owned} and ${sql.lit(ownedLevel)} > ${sql.lit(readLevel)} then ${sql.lit(ownedLevel)}
+  const isTrashed = inTrash('files', names)
+  const level = sql<number>`case when ${isOver} or ${isGone} then 0 when ${owned} and ${sql.lit(ownedLevel)} > ${sql.lit(readLevel)} then ${sql.lit(ownedLevel)}
+    when ${isTrashed} and ${isDiscarded('files', names.tenantId)} then 0
     when ${mayBeGranted(who, names)} then ${grantedLevel(who, names)}
     when ${owned} or ${isReadInItself(viewer, 'files', names)} then ${sql.lit(readLevel)} else 0 end`
   // A file in the trash is there only for those who may take it out.
-  return sql<number>`coalesce(nullif(${level}, case when files.status = 'D' then ${sql.lit(readLevel)} else 0 end), 0)`
+  return sql<number>`coalesce(nullif(${level}, case when ${isTrashed} then ${sql.lit(readLevel)} else 0 end), 0)`
+}
+
+function inTrash(file: string, { tenantId, withoutChanges }: AccessNames): Condition {
+  return withoutChanges ? sql<SqlBool>`${sql.ref(`${file}.status`)} = 'D'` : isInTrash(file, tenantId)
 }
 
 /** By what the file itself says, or an action by which its owner shows it; not by a grant. The tenant's own files are
@@ -147,7 +157,7 @@ function grantedLevel(who: FileViewer, names: AccessNames): Level {
     join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
     left join shares as person on person.tenant_id = ${names.tenantId} and person.resource_id = node.file_id
       and ${isToViewer('person', who, names)} and ${isCurrent('person', names)}
-    where ${isNoLostSubject}
+    where ${isNoLostSubject(names)}
   )`
 }
 
@@ -165,14 +175,16 @@ export function reachedFiles(start: RawBuilder<unknown>, names: AccessNames): Ra
       cross join (select 0 as kind union all select 1 as kind) as edge
       left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
         and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
-      where ${isNoLostSubject}
+      where ${isNoLostSubject(names)}
         and (edge.kind = 1 or ${folderOf('node')} is not null)
         and (edge.kind = 0 or crowd.subject_id is not null)
     )`
 }
 
 /** The row of `reached`, joined to its file `node`, may be passed. */
-export const isNoLostSubject = sql<SqlBool>`(reached.is_subject = 0 or (node.status <> 'D' and node.is_copy = 0))`
+export function isNoLostSubject(names: AccessNames): Condition {
+  return sql<SqlBool>`(reached.is_subject = 0 or (not ${inTrash('node', names)} and node.is_copy = 0))`
+}
 
 /** The folder whose shares are a file's as well, or null. */
 export function folderOf(file: string): RawBuilder<string | null> {

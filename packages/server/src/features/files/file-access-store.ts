@@ -6,12 +6,15 @@ import type { StoredFile } from './file.ts'
 import { type AccessNames, type AccessTables, accessLevel, everybody } from './file-access-predicate.ts'
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
 import { type FileLevel, type FileViewer, readLevel } from './file-viewer.ts'
+import { isAnyChanging, isInTrash } from './folder-change-predicate.ts'
 
-type Asked = Readonly<{ [Name in Exclude<keyof AccessNames, 'apartFrom' | 'basesOf'>]: string | number }> & {
+type Asked = Readonly<{
+  [Name in Exclude<keyof AccessNames, 'apartFrom' | 'basesOf' | 'withoutChanges'>]: string | number
+}> & {
   readonly fileId: string
   readonly basesOf?: number | undefined
 }
-type AccessRow = FileTable & { level: number; public_level: number }
+type AccessRow = FileTable & { level: number; public_level: number; is_in_trash: number; is_changing: number }
 
 /** A file, and what somebody may do with it. */
 export interface AccessibleFile {
@@ -48,13 +51,17 @@ export async function findAccessibleFile(
     basesOf,
   }
   const isOfShare = basesOf !== undefined
-  const row = hasKeys(who)
-    ? await selectFile(
-        who,
-        (name) => sql`${asked[name]}`,
-        isOfShare,
-      )(reader.tables<AccessTables>()).executeTakeFirst()
-    : await reader.first(statementFor(who, isOfShare), asked)
+  const read = async (mode: Mode) =>
+    hasKeys(who)
+      ? await selectFile(
+          who,
+          (name) => sql`${asked[name]}`,
+          mode,
+        )(reader.tables<AccessTables>()).executeTakeFirst()
+      : await reader.first(statementFor(who, mode), asked)
+  // Folders that are being changed only ever hide what is in them, and hardly ever are there any.
+  const without = await read({ isOfShare, withoutChanges: true })
+  const row = without?.is_changing === 1 ? await read({ isOfShare }) : without
   if (!row || row.level < readLevel) return undefined
   return {
     file: toFile(row),
@@ -63,17 +70,23 @@ export async function findAccessibleFile(
   }
 }
 
+interface Mode {
+  /** Only the shares count on which one rests. */
+  readonly isOfShare: boolean
+  readonly withoutChanges?: true
+}
+
 function hasKeys({ held, limits }: FileViewer): boolean {
   return held.length > 0 || (limits !== undefined && limits.single.length > 0)
 }
 
-function statementFor(who: FileViewer, isOfShare: boolean): Prepared<Asked, AccessRow> {
+function statementFor(who: FileViewer, mode: Mode): Prepared<Asked, AccessRow> {
   const { viewer, limits } = who
-  const shape = `${viewer.idTag === undefined} ${limits?.everywhere ?? 'all'} ${viewerShape(viewer)} ${isOfShare}`
+  const shape = `${viewer.idTag === undefined} ${limits?.everywhere ?? 'all'} ${viewerShape(viewer)} ${mode.isOfShare} ${mode.withoutChanges}`
   const known = byShape.get(shape)
   if (known) return known
   const made = statement<AccessTables, Asked, AccessRow>((tables, value) =>
-    selectFile(who, value as Value, isOfShare)(tables),
+    selectFile(who, value as Value, mode)(tables),
   )
   byShape.set(shape, made)
   return made
@@ -81,22 +94,33 @@ function statementFor(who: FileViewer, isOfShare: boolean): Prepared<Asked, Acce
 
 type Value = (name: keyof Asked) => Expression<never>
 
-function selectFile(who: FileViewer, value: Value, isOfShare: boolean) {
+function selectFile(who: FileViewer, value: Value, { isOfShare, withoutChanges }: Mode) {
   const names: AccessNames = {
     tenantId: value('tenantId'),
     viewerTag: value('viewerTag'),
     tenantTag: value('tenantTag'),
     now: value('now'),
     ...(isOfShare && { basesOf: value('basesOf') }),
+    ...(withoutChanges && { withoutChanges }),
   }
   return (tables: Pick<ReadTables<AccessTables>, 'selectFrom'>) =>
     tables
       .selectFrom('files')
       .selectAll('files')
+      .select([
+        numbered(isAnyChanging(names.tenantId)).as('is_changing'),
+        numbered(withoutChanges ? sql`files.status = 'D'` : isInTrash('files', names.tenantId)).as(
+          'is_in_trash',
+        ),
+      ])
       .select(accessLevel(who, names).as('level'))
       .select(accessLevel(everybody(who.viewer), names).as('public_level'))
       .where('files.tenant_id', '=', value('tenantId'))
       .where('files.file_id', '=', value('fileId'))
+}
+
+function numbered(condition: Expression<unknown>) {
+  return sql<number>`case when ${condition} then 1 else 0 end`
 }
 
 /** The names under which one-off queries know a viewer. */
@@ -123,7 +147,7 @@ export async function listAttachable(
     .select('file_id')
     .where('tenant_id', '=', reader.tenantId)
     .where('file_id', 'in', fileIds)
-    .where('status', '!=', 'D')
+    .where((row) => row.not(isInTrash('files', sql`${reader.tenantId}`)))
     .where('is_copy', '=', 0)
     .$if(owner !== 'anybody', (query) => query.where('owner_tag', '=', owner))
     .$if(madeWith !== 'anything', (query) => query.where('made_with', '=', madeWith))

@@ -72,6 +72,16 @@ export const sweepCopiesJob = jobKind({
   keepDoneMs: 0,
 })
 
+/** Goes on with what broke off in the trash, and removes what has been in it for its time. */
+export const sweepTrashJob = jobKind({
+  name: 'files.sweep-trash',
+  payload: Type.Object({}),
+  retry: { maxAttempts: 3, firstDelayMs: 5_000, longestDelayMs: 60_000 },
+  concurrency: 1,
+  leaseMs: 600_000,
+  keepDoneMs: 0,
+})
+
 /** Finds bytes of which no row knows. */
 export const findOrphansJob = jobKind({
   name: 'files.find-orphans',

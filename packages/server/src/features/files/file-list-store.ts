@@ -17,6 +17,7 @@ import type { AccessTables } from './file-access-predicate.ts'
 import { accessNames } from './file-access-store.ts'
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
 import type { FileViewer } from './file-viewer.ts'
+import { isInTrash, listed } from './folder-change-predicate.ts'
 import { candidatesForLists, type ListTable, readableInLists } from './listed-files-predicate.ts'
 
 /** What a caller has noted about a file for itself. */
@@ -63,7 +64,12 @@ type ListTables = AccessTables & {
     added_at: number
   }
 }
-type ListedRow = FileTable & { accessed_at: number | null; is_pinned: number; is_starred: number }
+type ListedRow = FileTable & {
+  is_in_trash: number
+  accessed_at: number | null
+  is_pinned: number
+  is_starred: number
+}
 type Condition = Expression<SqlBool>
 
 /** A page of the files that the viewer may read. */
@@ -194,7 +200,7 @@ function readable(reader: Reader, who: FileViewer, { filter, now, candidates }: 
   const conditions = [
     sql<SqlBool>`files.tenant_id = ${reader.tenantId}`,
     ...(candidates ? [oneOf('files.file_id', candidates)] : []),
-    ...conditionsOf(filter),
+    ...conditionsOf(reader, filter),
     isReadable,
   ]
   return withTables(reader, tables)
@@ -219,17 +225,17 @@ function selectListed(reader: Reader, who: FileViewer, listing: BoundedListing) 
     .leftJoin('collection_items as starred', (join) => join.on(noted('starred', 'FAVR')))
     .selectAll('files')
     .select([
+      isTrashed(listing.filter).as('is_in_trash'),
       'recent.added_at as accessed_at',
       sql<number>`case when pinned.item_id is null then 0 else 1 end`.as('is_pinned'),
       sql<number>`case when starred.item_id is null then 0 else 1 end`.as('is_starred'),
     ])
 }
 
-function conditionsOf(filter: FileFilter): Condition[] {
-  const { fileTps, contentType, tags, place, statuses } = filter
-  const isInTrash = place === 'trash'
+function conditionsOf(reader: Reader, filter: FileFilter): Condition[] {
+  const { fileTps, contentType, tags, place } = filter
   return [
-    oneOf('files.status', isInTrash ? ['D'] : (statuses ?? ['M', 'P', 'A'])),
+    hasStatus(reader, filter),
     ...(place === undefined ? [] : [isIn(place)]),
     ...(fileTps ? [oneOf('files.file_tp', fileTps)] : []),
     ...(contentType === undefined ? [] : [hasType(contentType)]),
@@ -240,6 +246,30 @@ function conditionsOf(filter: FileFilter): Condition[] {
         ]
       : []),
   ]
+}
+
+/** Of the files that a filter lets through. */
+function isTrashed({ place, statuses }: FileFilter) {
+  if (place === 'trash') return sql<number>`1`
+  if (!statuses?.includes('D')) return sql<number>`0`
+  const isInChange = listed.isInChange('files')
+  return sql<number>`case when files.status = 'D' or ${isInChange} then 1 else 0 end`
+}
+
+/** NOTE: the conditions of the indexes stand here word for word. */
+function hasStatus({ tenantId }: Reader, { place, statuses }: FileFilter): Condition {
+  const isThere = sql<SqlBool>`not ${listed.isBeingRemoved('files')}`
+  if (place === 'trash') return sql<SqlBool>`(files.status = 'D' and ${isThere})`
+  const live = statuses?.filter((status) => status !== 'D')
+  const isOne = live ? oneOf('files.status', live) : sql<SqlBool>`true`
+  const isLive = sql<SqlBool>`(files.status <> 'D' and ${isOne} and not ${listed.isInChange('files')})`
+  if (!statuses?.includes('D')) return isLive
+  // Each branch names the columns of an index.
+  const isOf = sql<SqlBool>`files.tenant_id = ${tenantId}`
+  const changing = sql<SqlBool>`${isOf} and files.status <> 'D' and files.parent_id in (select file_id from changing)`
+  const trashed = sql`(${isOf} and files.status = 'D') or (${changing})`
+  const wanted = live?.length === 0 ? trashed : sql`${trashed} or ${isLive}`
+  return sql<SqlBool>`((${wanted}) and ${isThere})`
 }
 
 function oneOf(column: string, values: readonly string[]): Condition {
@@ -306,7 +336,7 @@ export async function listTagCounts(
     .where('file_tags.tenant_id', '=', reader.tenantId)
     .where('files.owner_tag', '=', ownerTag)
     .where('files.is_copy', '=', 0)
-    .where('files.status', '!=', 'D')
+    .where((row) => row.not(isInTrash('files', sql`${reader.tenantId}`)))
     .where(sql<SqlBool>`substr(file_tags.tag, 1, ${[...prefix].length}) = ${prefix}`)
     .groupBy('file_tags.tag')
     .orderBy('file_tags.tag')

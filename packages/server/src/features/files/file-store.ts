@@ -1,4 +1,4 @@
-import type { FileId, FileStatus, FileType, IdTag, UploadPreset, Visibility } from '@kith/protocol'
+import type { FileId, FileStatus, FileType, IdTag, RefId, UploadPreset, Visibility } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { Commitment, NewFile, StoredFile, StoredVariant } from './file.ts'
@@ -26,6 +26,9 @@ export interface FileTable {
   original_parent_id: string | null
   expires_at: number | null
   made_with: string | null
+  discarded_at: number | null
+  discarded_by: string | null
+  discarded_ref: string | null
 }
 export interface VariantTable {
   tenant_id: number
@@ -207,11 +210,12 @@ export async function changeStatus(
   return numUpdatedRows > 0n
 }
 
-export function toFile(row: FileTable): StoredFile {
+/** With `is_in_trash` where it is known what becomes of the folders above. */
+export function toFile(row: FileTable & { readonly is_in_trash?: number }): StoredFile {
   return {
     fileId: row.file_id as FileId,
     fileTp: row.file_tp as FileType,
-    status: row.status as FileStatus,
+    status: row.is_in_trash === 1 ? 'D' : (row.status as FileStatus),
     ownerTag: row.owner_tag as IdTag,
     isCopy: row.is_copy === 1,
     preset: row.preset as UploadPreset,
@@ -228,6 +232,15 @@ export function toFile(row: FileTable): StoredFile {
     deletedAt: row.deleted_at ?? undefined,
     originalParentId: (row.original_parent_id ?? undefined) as FileId | undefined,
     expiresAt: row.expires_at ?? undefined,
+    discarded: discardedOf(row),
+  }
+}
+
+function discardedOf({ discarded_at, discarded_by, discarded_ref }: FileTable): StoredFile['discarded'] {
+  if (discarded_at === null) return undefined
+  return {
+    by: (discarded_by ?? undefined) as IdTag | undefined,
+    refId: (discarded_ref ?? undefined) as RefId | undefined,
   }
 }
 
@@ -258,5 +271,8 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     original_parent_id: null,
     expires_at: file.expiresAt ?? null,
     made_with: file.madeWith ?? null,
+    discarded_at: null,
+    discarded_by: null,
+    discarded_ref: null,
   }
 }

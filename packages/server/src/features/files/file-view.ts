@@ -37,14 +37,19 @@ export function fileView(file: StoredFile, ownerName: string, userData?: UserDat
   }
 }
 
-function extrasOf({ processingError, isCopy, ownerTag }: StoredFile): Pick<FileView, 'x'> {
-  if (processingError === undefined && !isCopy) return {}
+function extrasOf({ processingError, isCopy, ownerTag, discarded }: StoredFile): Pick<FileView, 'x'> {
+  if (processingError === undefined && !isCopy && !discarded) return {}
   return {
     x: {
       ...(processingError === undefined ? {} : { processingError }),
       ...(isCopy ? { home: ownerTag } : {}),
+      ...(discarded && { deletedBy: deletedByView(discarded) }),
     },
   }
+}
+
+function deletedByView({ by, refId }: NonNullable<StoredFile['discarded']>) {
+  return { ...(by !== undefined && { idTag: by }), ...(refId !== undefined && { refId }) }
 }
 
 export function userDataView({ isPinned, isStarred, accessedAt }: UserData): FileUserData {

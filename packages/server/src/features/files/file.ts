@@ -5,6 +5,7 @@ import {
   type FileType,
   fileIdOf,
   type IdTag,
+  type RefId,
   type UploadPreset,
   type VariantName,
   type Visibility,
@@ -25,6 +26,8 @@ export interface StoredFile extends NewFile {
   readonly deletedAt: number | undefined
   /** Where it was before. */
   readonly originalParentId: FileId | undefined
+  /** Who deleted it for good, of those whose it is not: an identity, or whoever held a reference. */
+  readonly discarded?: { readonly by: IdTag | undefined; readonly refId: RefId | undefined } | undefined
 }
 
 /** A file as it is made. */

@@ -112,6 +112,78 @@ export const fileUpkeepMigrations: readonly Migration[] = [
   },
 ]
 
+const isLive = "status <> 'D'"
+const isTrashed = "status = 'D'"
+
+/** What is in the trash leaves the indexes that lists of other files are read through. */
+export const trashMigrations: readonly Migration[] = [
+  {
+    id: '1610_trash_apart',
+    async up(schema) {
+      for (const [name, ...columns] of [
+        ['created', 'created_at'],
+        ['modified', 'modified_at'],
+        ['name', 'file_name'],
+        ['parent', 'parent_id', 'created_at'],
+        ['parent_name', 'parent_id', 'file_name'],
+        ['parent_modified', 'parent_id', 'modified_at'],
+      ]) {
+        await schema.dropIndex(`files_by_${name}`)
+        const of = ['tenant_id', ...columns, 'file_id']
+        await schema.createIndex(`files_by_${name}`, 'files', of, { where: isLive })
+      }
+      // By their ids, as other tables have what goes with them: what is removed together lies together.
+      const inFolder = ['tenant_id', 'parent_id', 'file_id']
+      await schema.createIndex('files_trashed', 'files', inFolder, { where: isTrashed })
+      await schema.createIndex('files_trash_roots', 'files', ['tenant_id', 'created_at', 'file_id'], {
+        where: `${isTrashed} and parent_id is null`,
+      })
+    },
+  },
+  { id: '1620_clustered_variants', up: clusterVariants },
+  {
+    id: '1630_folder_changes',
+    async up(schema) {
+      await schema.createTable(
+        'folder_changes',
+        {
+          tenant_id: 'integer',
+          folder_id: 'text',
+          kind: 'text',
+          parent_id: 'text null',
+          started_at: 'integer',
+        },
+        { primaryKey: ['tenant_id', 'folder_id'], clustered: true },
+      )
+      await schema.addColumn('files', 'discarded_at', 'integer null')
+      await schema.addColumn('files', 'discarded_by', 'text null')
+      await schema.addColumn('files', 'discarded_ref', 'text null')
+      await schema.createIndex('files_discarded', 'files', ['discarded_at'], {
+        where: 'discarded_at is not null',
+      })
+      await schema.createIndex('files_discarded_folders', 'files', ['tenant_id', 'file_id'], {
+        where: "discarded_at is not null and file_tp = 'FLDR'",
+      })
+    },
+  },
+]
+
+/** SQLite keeps the variants of a file in one place then, in the order of the files. */
+async function clusterVariants(schema: MigrationSchema): Promise<void> {
+  if (schema.dialect !== 'sqlite') return
+  await createVariants(schema, { name: 'file_variants_by_file', clustered: true })
+  await schema.run({
+    sqlite: `insert into file_variants_by_file select tenant_id, file_id, variant, blob_hash, width, height, size, format
+      from file_variants order by tenant_id, file_id, variant`,
+    postgres: undefined,
+  })
+  await schema.dropTable('file_variants')
+  await schema.run({
+    sqlite: 'alter table file_variants_by_file rename to file_variants',
+    postgres: undefined,
+  })
+}
+
 const ofFile = {
   columns: ['tenant_id', 'file_id'],
   references: 'files',
@@ -147,9 +219,12 @@ async function createFiles(schema: MigrationSchema): Promise<void> {
   )
 }
 
-async function createVariants(schema: MigrationSchema): Promise<void> {
+async function createVariants(
+  schema: MigrationSchema,
+  { name, clustered } = { name: 'file_variants', clustered: false },
+): Promise<void> {
   await schema.createTable(
-    'file_variants',
+    name,
     {
       tenant_id: 'integer',
       file_id: 'text',
@@ -162,6 +237,7 @@ async function createVariants(schema: MigrationSchema): Promise<void> {
     },
     {
       primaryKey: ['tenant_id', 'file_id', 'variant'],
+      clustered,
       foreignKeys: [{ ...ofFile, onDelete: 'cascade' }],
     },
   )

@@ -141,7 +141,7 @@ function selectSteps(who: FileViewer, names: AccessNames, fileId: RawBuilder<unk
     join files as node on node.tenant_id = ${tenantId} and node.file_id = reached.file_id
     left join shares as given on given.tenant_id = ${tenantId} and given.resource_id = node.file_id
       and ${isGiven} and ${isCurrent('given', names)}
-    where ${isNoLostSubject})`
+    where ${isNoLostSubject(names)})`
   return (tables: Pick<ReadTables<AccessTables>, 'selectFrom'>) =>
     tables.selectFrom(steps.as('steps')).selectAll()
 }

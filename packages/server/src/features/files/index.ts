@@ -19,6 +19,7 @@ export {
   makeVariantsJob,
   sweepBlobsJob,
   sweepCopiesJob,
+  sweepTrashJob,
 } from './file-jobs.ts'
 export { findUserData, type UserData } from './file-list-store.ts'
 export type { FileEvent, FileObserver } from './file-observer.ts'
@@ -31,6 +32,7 @@ export {
   fileUpkeepMigrations,
   folderListMigrations,
   sharedFolderMigrations,
+  trashMigrations,
   visitorFilesMigrations,
 } from './files-migrations.ts'
 export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
@@ -64,6 +66,7 @@ export { addSharedFile, removeSharedFile, type SharedFile, type SharedFileDeps }
 export { deleteReservation } from './storage-store.ts'
 export { findOrphans, type SweepDeps, sweepBlobs } from './sweep-blobs.ts'
 export { sweepCopies } from './sweep-copies.ts'
+export { sweepTrash } from './sweep-trash.ts'
 export { dropFiles } from './trash-file.ts'
 export { storeUpload, type Upload, type UploadDeps, uploadFile } from './upload-file.ts'
 export { UploadLeases } from './upload-leases.ts'

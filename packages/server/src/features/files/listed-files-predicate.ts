@@ -9,6 +9,7 @@ import {
   permissionLevel,
 } from './file-access-predicate.ts'
 import type { FileViewer } from './file-viewer.ts'
+import { changingTable, discardedTable, listed } from './folder-change-predicate.ts'
 
 /** A table that a list reads once, whatever number of files it looks at. */
 export interface ListTable {
@@ -25,12 +26,14 @@ export function readableInLists(
   names: AccessNames,
 ): { readonly tables: readonly ListTable[]; readonly isReadable: Condition } {
   if (!isNarrowed(who)) {
-    const tables = isTenant(who) ? [] : grantTables(who, names, '')
-    return { tables, isReadable: isReadable(who, names, '') }
+    const tables = isTenant(who) ? [] : [discardedTable(names.tenantId), ...grantTables(who, names, '')]
+    return { tables: [changingTable(names.tenantId), ...tables], isReadable: isReadable(who, names, '') }
   }
   // What everybody may do needs no token, and so no width of it.
   const open = everybody(who.viewer)
   const tables = [
+    changingTable(names.tenantId),
+    discardedTable(names.tenantId),
     ...(isTenant(who) ? [] : grantTables(who, names, '')),
     ...grantTables(open, names, 'open_'),
     { name: 'within(file_id)', query: foldersWithin(who, names) },
@@ -51,12 +54,17 @@ export function candidatesForLists(
 ): { readonly tables: readonly ListTable[]; readonly query: RawBuilder<{ file_id: string }> } | undefined {
   if (isTenant(who)) return undefined
   const { tenantId, viewerTag, tenantTag } = names
-  const inGranted = (column: 'parent_id' | 'original_parent_id') => sql`select child.file_id from granted
-    cross join files as child where child.tenant_id = ${tenantId} and ${sql.ref(`child.${column}`)} = granted.file_id`
+  const inGranted = (
+    column: 'parent_id' | 'original_parent_id',
+    where = sql``,
+  ) => sql`select child.file_id from granted
+    cross join files as child where child.tenant_id = ${tenantId} and ${sql.ref(`child.${column}`)} = granted.file_id ${where}`
   const own = sql`select own.file_id from files as own where own.tenant_id = ${tenantId} and own.owner_tag = ${viewerTag}`
   const parts = [
     sql`select file_id from granted`,
-    inGranted('parent_id'),
+    // Each has its index.
+    inGranted('parent_id', sql`and child.status <> 'D'`),
+    inGranted('parent_id', sql`and child.status = 'D'`),
     inGranted('original_parent_id'),
     ...(who.viewer.idTag === undefined ? [] : [own]),
     sql`select shown.file_id from files as shown where shown.tenant_id = ${tenantId}
@@ -68,7 +76,8 @@ export function candidatesForLists(
       and exists (select 1 from action_attachments as attached where attached.tenant_id = copy.tenant_id
         and attached.issuer_tag = copy.owner_tag and attached.file_id = copy.file_id)`,
   ]
-  return { tables: grantTables(who, names, ''), query: sql`${sql.join(parts, sql` union all `)}` }
+  const tables = [changingTable(names.tenantId), ...grantTables(who, names, '')]
+  return { tables, query: sql`${sql.join(parts, sql` union all `)}` }
 }
 
 function isTenant({ viewer }: FileViewer): boolean {
@@ -85,13 +94,13 @@ function isReadable(who: FileViewer, names: AccessNames, prefix: string): Condit
   if (isTenant(who)) return sql<SqlBool>`not ${isOver}`
   const { viewer } = who
   const owned = isOwnedBy('files', viewer, names)
-  const isThere = sql<SqlBool>`files.status <> 'D'`
+  const isThere = sql<SqlBool>`(files.status <> 'D' and not ${listed.isInChange('files')})`
   const granted = sql.ref(`${prefix}granted`)
   // A file in the trash is there only for those who may take it out.
   const ownsFully = viewer.facts.has('connected') ? owned : sql<SqlBool>`false`
   return sql<SqlBool>`(not ${isOver} and (${ownsFully} or (${isThere} and (${owned} or ${isReadInItself(viewer, 'files', names)}))
     or (${isThere} and ${liesIn(sql`(select file_id from ${granted})`)})
-    or ${liesIn(sql`(select file_id from ${granted} where level > 1)`)}))`
+    or (${liesIn(sql`(select file_id from ${granted} where level > 1)`)} and not ${listed.isDiscarded('files')})))`
 }
 
 /** It is one of these, or in a folder that is: what another owner shared is not given on by its folder. */
@@ -143,7 +152,8 @@ function crowdsVia(names: AccessNames, via: RawBuilder<unknown>) {
   return sql`select ${via}, crowd.resource_id, ${permissionLevel('crowd')} from shares as crowd
     cross join files as subject where crowd.tenant_id = ${names.tenantId} and crowd.subject_type = 'F'
     and ${isCurrent('crowd', names)} and subject.tenant_id = ${names.tenantId}
-    and subject.file_id = crowd.subject_id and subject.status <> 'D' and subject.is_copy = 0`
+    and subject.file_id = crowd.subject_id and subject.status <> 'D'
+    and not ${listed.isInChange('subject')} and subject.is_copy = 0`
 }
 
 function foldersWithin({ limits }: FileViewer, names: AccessNames): RawBuilder<never> {

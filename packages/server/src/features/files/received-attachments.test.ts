@@ -25,7 +25,9 @@ import { insertFile } from './file-store.ts'
 import {
   attachedByOwnerMigrations,
   filesMigrations,
+  folderListMigrations,
   sharedFolderMigrations,
+  trashMigrations,
   visitorFilesMigrations,
 } from './files-migrations.ts'
 import { findFileViewer } from './find-file-viewer.ts'
@@ -34,6 +36,7 @@ import { queueFetches } from './queue-fetches.ts'
 const more = [
   ...[...filesMigrations, ...visitorFilesMigrations, ...sharesMigrations, ...sharedFolderMigrations],
   ...[...sessionsMigrations, ...referencesMigrations, ...collectionsMigrations, ...attachedByOwnerMigrations],
+  ...[...folderListMigrations, ...trashMigrations],
 ]
 const others = ['friend', 'follower', 'former', 'stranger', 'member'] as const
 type Other = (typeof others)[number]

@@ -1,35 +1,44 @@
-import type { FileId } from '@kith/protocol'
+import { type FileId, fileTypeOf } from '@kith/protocol'
 import { actsAsTenant } from '#features/visibility/index.ts'
-import type { Caller, Tenant } from '#infra/caller/index.ts'
-import type { Database, Writer } from '#infra/db/index.ts'
-import type { Jobs } from '#infra/jobs/index.ts'
-import { type Clock, nowSecs } from '#lib/clock.ts'
+import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import {
+  beginChange,
+  continueChange,
+  type FolderDeps,
+  finishTrashing,
+  portionOf,
+  removeAll,
+} from './change-folder.ts'
 import type { StoredFile } from './file.ts'
-import { makeVariantsJob } from './file-jobs.ts'
-import type { FileObserver } from './file-observer.ts'
-import { listLeaves, listTrashRoots, removeFiles } from './file-removal-store.ts'
-import { restoreTree, trashTree } from './file-tree-store.ts'
+import { listLeaves, listTrashRoots, listTree } from './file-removal-store.ts'
+import { findFile } from './file-store.ts'
+import { discardRoot, type ListedChild, trashRoot } from './file-tree-store.ts'
 import { writeLevel } from './file-viewer.ts'
+import { type FolderChange, putFolderChange } from './folder-change-store.ts'
 import { assertFolder, assertMovable, inItself } from './place-file.ts'
-import { type FileQuestion, getFileWithin } from './read-file.ts'
+import { type FileQuestion, getFileWithin, isOwnFile } from './read-file.ts'
 
-export interface TrashDeps extends FileObserver {
-  readonly db: Database
-  readonly clock: Clock
-  readonly jobs: Pick<Jobs, 'enqueueAll'>
-  /** Told of files that are about to go for ever: what else is known of them goes too. */
-  readonly beforeRemoval: (tx: Writer, fileIds: readonly FileId[]) => Promise<void>
-}
+export type TrashDeps = FolderDeps
 
 /** Puts a file into the trash, a folder with all that is in it. */
 export async function trashFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
-  await deps.db.transact(question.tenant.tenantId, async (tx) => {
+  const { tenantId } = question.tenant
+  const isDone = await deps.db.transact(tenantId, async (tx) => {
     const { file } = await getFileWithin(tx, deps, question, writeLevel)
     if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash already.' })
-    await trashTree(tx, file.fileId, nowSecs(deps.clock))
+    await trashRoot(tx, file.fileId, nowSecs(deps.clock))
     await deps.onFile?.(tx, { fileId: file.fileId, event: 'deleted', to: [file.ownerTag] })
+    return await trashContents(deps, tx, file.fileId)
   })
+  if (!isDone) await continueChange(deps, tenantId, question.fileId)
+}
+
+async function trashContents(deps: TrashDeps, tx: Writer, folderId: FileId): Promise<boolean> {
+  if (fileTypeOf(folderId) !== 'FLDR') return true
+  return await beginChange(deps, tx, { kind: 'trashing', folderId, parentId: undefined })
 }
 
 export interface Restoring extends FileQuestion {
@@ -41,20 +50,20 @@ export async function restoreFile(
   deps: TrashDeps,
   restoring: Restoring,
 ): Promise<{ readonly parentId: FileId | undefined; readonly restoredAt: number }> {
-  return await deps.db.transact(restoring.tenant.tenantId, async (tx) => {
+  const { tenant, fileId } = restoring
+  const { tenantId } = tenant
+  await finishTrashing(deps, tenantId, fileId)
+  const isDone = await deps.db.transact(tenantId, async (tx) => {
     const { file } = await getFileWithin(tx, deps, restoring, writeLevel)
-    if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
+    if (file.status !== 'D') throw notInTrash()
     const parentId = await findTarget(tx, deps, { restoring, file })
-    const unmade = await restoreTree(tx, file.fileId, parentId ?? null)
-    await deps.jobs.enqueueAll(
-      tx,
-      makeVariantsJob,
-      unmade.map((fileId) => ({ payload: { fileId }, options: { subject: fileId } })),
-    )
-    const { fileId, ownerTag } = file
-    await deps.onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
-    return { parentId, restoredAt: nowSecs(deps.clock) }
+    return await beginChange(deps, tx, { kind: 'restoring', folderId: fileId, parentId })
   })
+  if (!isDone) await continueChange(deps, tenantId, fileId)
+  const restored = await findFile(deps.db.reader(tenantId), fileId)
+  // Somebody has emptied the trash meanwhile.
+  if (!restored) throw new Failure('E-FILE-NOTFOUND')
+  return { parentId: restored.parentId, restoredAt: nowSecs(deps.clock) }
 }
 
 async function findTarget(
@@ -76,23 +85,32 @@ async function findTarget(
   return parentId
 }
 
-// So few that others get their turn soon: a photo with its variants and bytes changes some forty pages of the database.
-// What is left of a removal that breaks off is still in the trash.
-const filesPerPortion = 100
-
-/** Removes a file that is in the trash for ever, with all that is in it: the innermost first. */
+/** Removes a file that is in the trash for ever, with all that is in it: at once for readers. What somebody removes whose
+ * it is not stays in its owner's trash, and in nobody else's. */
 export async function removeFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
-  const { tenantId } = question.tenant
-  while (!(await deps.db.transact(tenantId, (tx) => removePortion(deps, tx, question))));
+  const { tenant, caller, fileId } = question
+  const isDone = await deps.db.transact(tenant.tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, question, writeLevel)
+    if (file.status !== 'D') throw notInTrash()
+    if (isOwnFile(tenant, caller, file)) return await beginRemoval(deps, tx, fileId)
+    const refId = caller.kind === 'reference' ? caller.refId : undefined
+    await discardRoot(tx, fileId, { by: idTagOf(caller), refId, now: nowSecs(deps.clock) })
+    return await trashContents(deps, tx, fileId)
+  })
+  if (!isDone) await continueChange(deps, tenant.tenantId, fileId)
 }
 
-/** Answers whether the file itself is gone. */
-async function removePortion(deps: TrashDeps, tx: Writer, question: FileQuestion): Promise<boolean> {
-  const { file } = await getFileWithin(tx, deps, question, writeLevel)
-  if (file.status !== 'D') throw new Failure('E-STATE', { message: 'This file is not in the trash.' })
-  const leaves = await listLeaves(tx, [file.fileId], filesPerPortion)
-  await remove(deps, tx, leaves)
-  return leaves.includes(file.fileId)
+/** Answers whether nothing is left to do; else `continueChange` goes on. */
+export async function beginRemoval(deps: TrashDeps, tx: Writer, fileId: FileId): Promise<boolean> {
+  return await beginChange(deps, tx, removalOf(fileId))
+}
+
+function removalOf(folderId: FileId): FolderChange {
+  return { kind: 'removing', folderId, parentId: undefined }
+}
+
+function notInTrash(): Failure {
+  return new Failure('E-STATE', { message: 'This file is not in the trash.' })
 }
 
 /** Removes for ever what the caller has in the trash: who acts for the tenant everything, others what is theirs. */
@@ -102,15 +120,62 @@ export async function emptyTrash(
 ): Promise<number> {
   if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
   const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.idTag
+  const limit = portionOf(deps)
   let removed = 0
-  while (true) {
+  for (let after = ''; ; ) {
     const portion = await deps.db.transact(tenant.tenantId, async (tx) => {
-      const roots = await listTrashRoots(tx, { owner, limit: filesPerPortion })
-      return await remove(deps, tx, await listLeaves(tx, roots, filesPerPortion))
+      const roots = await listTrashRoots(tx, { owner, after, limit })
+      return await emptyPortion(deps, tx, roots, limit)
     })
-    removed += portion
-    if (portion === 0) return removed
+    if (!portion) return removed
+    removed += portion.removed
+    after = portion.last
+    if (!portion.isDone) removed += await removeRest(deps, tenant, portion.last)
   }
+}
+
+interface Portion {
+  readonly removed: number
+  /** The root that was removed last. */
+  readonly last: FileId
+  /** What is left of that one, nobody sees any more. */
+  readonly isDone: boolean
+}
+
+/** Removes whole trees, as many as fit into a portion; of one that is larger the beginning. */
+async function emptyPortion(
+  deps: TrashDeps,
+  tx: Writer,
+  roots: readonly ListedChild[],
+  limit: number,
+): Promise<Portion | undefined> {
+  const fileIds: FileId[] = []
+  let last: FileId | undefined
+  for (const root of roots) {
+    const tree = await listTree(tx, root, limit - fileIds.length)
+    if (!tree && last === undefined) {
+      await putFolderChange(tx, removalOf(root.fileId), nowSecs(deps.clock))
+      return { removed: 0, last: root.fileId, isDone: false }
+    }
+    if (!tree) break
+    fileIds.push(...tree)
+    last = root.fileId
+  }
+  if (last === undefined) return undefined
+  return { removed: await removeAll(deps, tx, fileIds), last, isDone: true }
+}
+
+/** Counts what goes, which `continueChange` does not. */
+async function removeRest(deps: TrashDeps, { tenantId }: Tenant, rootId: FileId): Promise<number> {
+  let removed = 0
+  const beforeRemoval: TrashDeps['beforeRemoval'] = async (tx, fileIds) => {
+    tx.afterCommit(() => {
+      removed += fileIds.length
+    })
+    await deps.beforeRemoval(tx, fileIds)
+  }
+  await continueChange({ ...deps, beforeRemoval }, tenantId, rootId)
+  return removed
 }
 
 /** Takes files away for ever, in the trash or not, whoever asks: for what is replaced, such as a profile picture. */
@@ -119,15 +184,5 @@ export async function dropFiles(
   tx: Writer,
   fileIds: readonly FileId[],
 ): Promise<void> {
-  while ((await remove(deps, tx, await listLeaves(tx, fileIds, filesPerPortion))) > 0);
-}
-
-async function remove(
-  { clock, beforeRemoval }: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
-  tx: Writer,
-  fileIds: readonly FileId[],
-): Promise<number> {
-  if (fileIds.length === 0) return 0
-  await beforeRemoval(tx, fileIds)
-  return await removeFiles(tx, fileIds, nowSecs(clock))
+  while ((await removeAll(deps, tx, await listLeaves(tx, fileIds, portionOf({})))) > 0);
 }
