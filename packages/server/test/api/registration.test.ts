@@ -435,7 +435,10 @@ describe('asking for a name', () => {
     const suspendedAt = Math.floor(server.clock.now() / 1000)
     server.clock.advance(6_000)
     const { services, features } = server.running
-    await purgeTenant({ ...services, ...features.identity }, { ...tenant, suspendedAt })
+    await purgeTenant(
+      { ...services, ...features.identity, pause: async () => undefined },
+      { ...tenant, suspendedAt },
+    )
     expect((await verify({ idTag })).data.errors).toEqual(['E-PROFILE-EXISTS'])
     refused(await register({ idTag }), 409, 'E-PROFILE-EXISTS')
     server.clock.advance(30 * 86_400_000)

@@ -16,6 +16,8 @@ export class CommandLine implements AsyncDisposable {
   readonly folder: string
   readonly dataDir: string
   readonly env: Readonly<Record<string, string>>
+  /** For how long a command meant to wait, in milliseconds; none does. */
+  readonly pauses: number[] = []
 
   private constructor(folder: string, env: Readonly<Record<string, string>>) {
     this.folder = folder
@@ -43,6 +45,7 @@ export class CommandLine implements AsyncDisposable {
       },
       ask: async () => answer,
       interruption: () => signal,
+      pause: async (ms) => this.pauses.push(ms),
     })
     return { exitCode, ...said }
   }

@@ -10,6 +10,8 @@ export interface CommandInput {
   ask(question: string): Promise<string>
   /** Aborts when the person interrupts. Whoever asks for it heeds it: otherwise an interrupt ends the process at once. */
   interruption(): AbortSignal
+  /** Lets time pass, for a running server to notice what was done. */
+  readonly pause: (ms: number) => Promise<unknown>
 }
 
 /** What a command did: a sentence or a table for people, one JSON document for programs. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { askSecret } from './ask-secret.ts'
 import { runCommandLine } from './run-command-line.ts'
 
@@ -12,6 +13,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   complain: (text) => process.stderr.write(`${text}\n`),
   ask: askSecret,
   interruption,
+  pause: setTimeout,
 })
 
 function interruption(): AbortSignal {

@@ -13,6 +13,7 @@ export interface Terminal {
   ask(question: string): Promise<string>
   /** From now on an interrupt aborts the signal, once; a second one ends the process. */
   interruption(): AbortSignal
+  pause(ms: number): Promise<unknown>
 }
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage. */
@@ -105,5 +106,6 @@ function parse({ positionals, options }: Command, words: readonly string[], term
     env: terminal.env,
     ask: terminal.ask,
     interruption: terminal.interruption,
+    pause: terminal.pause,
   }
 }

@@ -106,7 +106,7 @@ test('whoever gets the name of somebody who was purged is a stranger to everybod
     ].sort(),
   )
   const { services, features } = server.running
-  const deps = { ...services, ...features.identity }
+  const deps = { ...services, ...features.identity, pause: async () => undefined }
   const broken = {
     ...deps,
     blobs: {

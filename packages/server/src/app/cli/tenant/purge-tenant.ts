@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { unindexActions } from '#features/actions/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { restNames } from '#features/registration/index.ts'
@@ -29,6 +28,9 @@ export interface PurgeDeps {
   readonly tenants: Pick<Tenants, 'forget' | 'list'>
 }
 
+/** Lets time pass by the clock of the server that may be running. */
+type Pause = (ms: number) => Promise<unknown>
+
 // One step holds up other writers for some milliseconds.
 const rowsAtOnce = 500
 // Until then a running server may not know of the suspension, and answers for the tenant.
@@ -39,10 +41,10 @@ const notByRows = ['tenants', 'jobs']
 /** Removes what others gave to the name, then rows, then bytes, then the tenant itself. Whatever interrupts it, it can be
  * done again. */
 export async function purgeTenant(
-  deps: PurgeDeps,
+  deps: PurgeDeps & { readonly pause: Pause },
   tenant: HostedTenant & { readonly suspendedAt: number },
 ): Promise<{ rows: number; blobs: number }> {
-  await untilNoticed(deps.clock, tenant.suspendedAt)
+  await untilNoticed(deps, tenant.suspendedAt)
   await deps.db.transact(serverTenant, async (tx) => {
     await assertOthersLead(tx, tenant.idTag)
     await restNames(deps, tx, tenant)
@@ -72,9 +74,12 @@ export async function removeTraces(
   return { rows, blobs }
 }
 
-async function untilNoticed(clock: Clock, suspendedAt: number): Promise<void> {
+async function untilNoticed(
+  { clock, pause }: { readonly clock: Clock; readonly pause: Pause },
+  suspendedAt: number,
+): Promise<void> {
   const waitMs = suspendedAt * 1000 + noticedMs - clock.now()
-  if (waitMs > 0) await sleep(Math.min(waitMs, noticedMs))
+  if (waitMs > 0) await pause(Math.min(waitMs, noticedMs))
 }
 
 async function removeRows({ db }: PurgeDeps, { tenantId }: HostedTenant): Promise<number> {

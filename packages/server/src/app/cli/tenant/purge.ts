@@ -24,7 +24,10 @@ export const purge: Command = {
           message: `${idTag} is active. Suspend it first: kith tenant suspend ${idTag}`,
         })
       const { services, identity } = program
-      const removed = await purgeTenant({ ...services, ...identity }, { ...tenant, suspendedAt })
+      const removed = await purgeTenant(
+        { ...services, ...identity, pause: input.pause },
+        { ...tenant, suspendedAt },
+      )
       return {
         text: `${idTag} is gone: ${counted(removed.rows, 'row')} and ${counted(removed.blobs, 'blob')}.`,
         data: { idTag, removed },

@@ -322,8 +322,11 @@ describe('tenant leader', () => {
       message: `This server keeps ${lena} out.`,
     })
     await line.json('tenant', 'leader', club, mike)
+    line.pauses.length = 0
     await line.json('tenant', 'purge', lena, '--yes')
     expect(await roleOf(lena)).toBeUndefined()
+    // Until then the server may not know of the suspension.
+    expect(line.pauses).toEqual([expect.toSatisfy((ms: number) => ms > 0 && ms <= 6_000)])
   })
 
   test.each([

@@ -275,7 +275,7 @@ eachDialect('an export', (open) => {
     const revokeSessions = async () => undefined
     await target.db.transact(tenant.tenantId, (tx) => suspendTenant({ ...target, revokeSessions }, tx))
     const suspendedAt = Math.floor(source.clock.now() / 1000) - 60
-    const removed = await purgeTenant(target, { ...tenant, suspendedAt })
+    const removed = await purgeTenant({ ...target, pause: async () => undefined }, { ...tenant, suspendedAt })
     expect(removed.rows).toBeGreaterThan(10)
     expect(await target.rowsOf(tenant.tenantId)).toEqual([])
     expect(await Array.fromAsync(target.blobs.list(tenant.tenantId))).toEqual([])
