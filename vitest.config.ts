@@ -17,6 +17,7 @@ export default defineConfig({
     env: foldersInMemory(),
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
+    tags: [{ name: 'also-on-postgres', description: 'Of a suite that otherwise runs on SQLite alone.' }],
   },
 })
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeAll, describe } from 'vitest'
+import { afterEach, beforeAll, describe, type RunnerTestSuite, type SuiteCollector } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
 import { EmbeddedPostgres } from './embedded-postgres.ts'
 import { skipSuite } from './skip-suite.ts'
@@ -40,11 +40,7 @@ let embedded: Promise<EmbeddedPostgres> | undefined
 export function eachDialect(name: string, suite: (open: OpenTestDatabase) => void): void {
   describe(`${name} (sqlite)`, () => suite(opener('sqlite', makeFile)))
   if (serverUrl) onServer(name, serverUrl, suite)
-  else
-    describe(`${name} (postgres)`, () => {
-      beforeAll(startEmbedded, 60_000)
-      suite(opener('postgres', makeEmbeddedSchema))
-    })
+  else onEmbedded(name, suite)
 }
 
 /** Runs a suite on SQLite, and on the server at TEST_POSTGRES_URL where there is one, which is quick. For HTTP and use
@@ -52,6 +48,37 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
 export function onSqlite(name: string, suite: (open: OpenTestDatabase) => void): void {
   describe(name, () => suite(opener('sqlite', makeFile)))
   if (serverUrl) onServer(name, serverUrl, suite)
+}
+
+/** Runs a suite as `onSqlite` does, and those of its tests that have the options `alsoOnPostgres` on the embedded
+ * PostgreSQL as well. For use cases with statements that no other test runs there. */
+export function mostlyOnSqlite(name: string, suite: (open: OpenTestDatabase) => void): void {
+  onSqlite(name, suite)
+  if (serverUrl) return
+  const collector = onEmbedded(name, suite)
+  const collect = collector.collect
+  collector.collect = async (file) => {
+    const collected = await collect(file)
+    keepMarked(collected)
+    return collected
+  }
+}
+
+/** Of a test in a suite of `mostlyOnSqlite`. */
+export const alsoOnPostgres = { tags: ['also-on-postgres'] }
+
+function keepMarked(suite: RunnerTestSuite): boolean {
+  suite.tasks = suite.tasks.filter((task) =>
+    task.type === 'suite' ? keepMarked(task) : alsoOnPostgres.tags.some((tag) => task.tags?.includes(tag)),
+  )
+  return suite.tasks.length > 0
+}
+
+function onEmbedded(name: string, suite: (open: OpenTestDatabase) => void): SuiteCollector {
+  return describe(`${name} (postgres)`, () => {
+    beforeAll(startEmbedded, 60_000)
+    suite(opener('postgres', makeEmbeddedSchema))
+  })
 }
 
 function onServer(name: string, url: string, suite: (open: OpenTestDatabase) => void): void {

@@ -82,10 +82,13 @@ eachDialect('a filter', (open) => {
       for (const action of everyKind(alice.idTag)) await insertAction(tx, action)
     })
     const callers = [alice, alice.as(guest), alice.as(identity(bob))]
-    for (const who of callers)
-      for (const status of [['A'], ['A', 'C', 'D', 'R', 'P'], ['C', 'N']] as ActionStatus[][]) {
+    const asked: ActionStatus[][] = [['A'], ['A', 'C', 'D', 'R', 'P'], ['C', 'N']]
+    const ways = callers.flatMap((who) => asked.map((status) => ({ who, status })))
+    const every = Math.floor(ways.length / open.runs(ways.length))
+    for (const [way, { who, status }] of ways.entries()) {
         const whole = await allPages(who, { status, limit: 200 })
-        for (const [query, holds] of filters) {
+        for (const [number, [query, holds]] of filters.entries()) {
+          if ((way + number) % every !== 0) continue
           const ids = whole.filter(holds).map(({ actionId }) => actionId)
           const found = await allPages(who, { ...query, status, limit: 7 })
           expect([query, found.map(({ actionId }) => actionId)]).toEqual([query, ids])

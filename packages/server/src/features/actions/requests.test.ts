@@ -2,14 +2,14 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 const fails = (code: string) => expect.objectContaining({ code })
 const connectionOf = async (one: Actor, other: Actor) =>
   (await findRelation(one.reader, other.idTag))?.connection ?? 'disconnected'
 
-eachDialect('requests', (open) => {
+mostlyOnSqlite('requests', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -212,7 +212,7 @@ eachDialect('requests', (open) => {
       return { ...lab, community, roleOf, give }
     }
 
-    test('takes members in through a moderator, as contributors', async () => {
+    test('takes members in through a moderator, as contributors', alsoOnPostgres, async () => {
       const { community, alice, bob, roleOf, settle } = await club()
       const { actionId } = await alice.create({ type: 'CONN', audienceTag: community.idTag })
       await settle()
@@ -241,7 +241,7 @@ eachDialect('requests', (open) => {
       ])
     })
 
-    test('asks about whom somebody else invited', async () => {
+    test('asks about whom somebody else invited', alsoOnPostgres, async () => {
       const { community, alice, bob, give, roleOf, settle } = await club()
       await give(bob, 'contributor')
       const made = await bob.create({ type: 'INVT', audienceTag: alice.idTag, subject: community.idTag })

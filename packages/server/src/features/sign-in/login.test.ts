@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { createPasswordHasher, findAccount } from '#features/accounts/index.ts'
 import { suspendTenant } from '#features/tenants/index.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { onSqlite } from '#harness/each-dialect.ts'
 import type { Received } from '#harness/http-site.ts'
 import { openSignInSite, password, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { takeAttempt } from './attempt-buckets.ts'
@@ -27,7 +27,7 @@ async function fail(site: SignInSite, times: number, attempt: Parameters<typeof 
     refused(await tryLogin(site, { ...attempt, password: 'wrong password' }), 401, 'E-AUTH-BADCRED')
 }
 
-eachDialect('signing in with a password', (open) => {
+onSqlite('signing in with a password', (open) => {
   test('answers the login session, with everything a client needs', async () => {
     const site = await openSignInSite(open)
     const { status, json } = await tryLogin(site)
