@@ -3,9 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeAll, describe, type RunnerTestSuite, type SuiteCollector } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, type RunnerTestSuite, type SuiteCollector } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
 import { EmbeddedPostgres } from './embedded-postgres.ts'
+import { commandToEmpty } from './empty-schema.ts'
 import { skipSuite } from './skip-suite.ts'
 
 /** What a test may choose; the place of the database is the harness's. */
@@ -15,7 +16,7 @@ export type TestDatabaseOptions = Omit<OpenDatabaseOptions, 'url' | 'connectPost
 export interface OpenTestDatabase {
   (options: TestDatabaseOptions): Promise<Database>
   readonly dialect: Dialect
-  /** How often a property that writes its own queries is tried: the embedded PostgreSQL plans each anew, and slowly. */
+  /** How often a property that writes its own queries is tried: PostgreSQL plans each anew, the embedded one slowly. */
   runs(count: number): number
   /** An empty database that is not opened yet; who opens it closes it before the test ends. */
   place(): Promise<DatabasePlace>
@@ -82,7 +83,11 @@ function onEmbedded(name: string, suite: (open: OpenTestDatabase) => void): Suit
 }
 
 function onServer(name: string, url: string, suite: (open: OpenTestDatabase) => void): void {
-  describe(`${name} (postgres server)`, () => suite(opener('postgres', () => makeServerSchema(url))))
+  describe(`${name} (postgres server)`, () => {
+    const schemas = new ServerSchemas(url)
+    afterAll(() => schemas.drop())
+    suite(opener('postgres', (migrations) => schemas.make(migrations)))
+  })
 }
 
 /** A suite for what the embedded PostgreSQL has not, such as several connections. */
@@ -124,7 +129,8 @@ function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
     if (!where) throw new Error('This database was not opened here')
     return openAt(where, options)
   }
-  const runs = (count: number) => (dialect === 'postgres' && !serverUrl ? Math.ceil(count / 5) : count)
+  const share = dialect === 'sqlite' ? 1 : serverUrl ? 3 : 5
+  const runs = (count: number) => Math.ceil(count / share)
   return Object.assign(open, { dialect, runs, place: () => place(), again })
 }
 
@@ -201,21 +207,68 @@ async function makeEmbeddedSchema(migrations?: Migrations): Promise<RemovablePla
   }
 }
 
-async function makeServerSchema(server: string): Promise<RemovablePlace> {
-  const schema = freshName()
-  await command(server, `create schema ${schema}`)
-  const url = new URL(server)
-  url.searchParams.set('options', `-c search_path=${schema}`)
-  return { place: { url: url.href }, remove: () => command(server, `drop schema ${schema} cascade`) }
-}
+/** The schemas of one suite on a server. Those that are migrated are emptied and used again. */
+class ServerSchemas {
+  readonly #server: string
+  // As many as the databases that one test opens, for each list of migrations.
+  readonly #emptied = new Map<string, string[]>()
 
-async function command(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(text)
-  } finally {
-    await client.end()
+  constructor(server: string) {
+    this.#server = server
+  }
+
+  async make(migrations?: Migrations): Promise<RemovablePlace> {
+    const key = migrations && keyOf(migrations)
+    const known = key === undefined ? undefined : this.#emptied.get(key)?.pop()
+    const schema = known ?? freshName()
+    if (known === undefined) await this.#run((client) => client.query(`create schema ${schema}`))
+    const url = new URL(this.#server)
+    url.searchParams.set('options', `-c search_path=${schema}`)
+    return {
+      place: { url: url.href },
+      remove: async () => {
+        const ids = migrations?.map(({ id }) => id) ?? []
+        if (key === undefined || !(await this.#empty(schema, ids))) await this.#drop([schema])
+        else this.#emptied.set(key, [...(this.#emptied.get(key) ?? []), schema])
+      },
+    }
+  }
+
+  async drop(): Promise<void> {
+    const schemas = [...this.#emptied.values()].flat()
+    this.#emptied.clear()
+    if (schemas.length > 0) await this.#drop(schemas)
+  }
+
+  /** False where it is to be dropped instead. */
+  #empty(schema: string, migrationIds: readonly string[]): Promise<boolean> {
+    return this.#run(async (client) => {
+      await client.query(`set search_path to ${schema}`)
+      const query = (text: string, values: readonly string[]) => client.query(text, [...values])
+      const command = await commandToEmpty(query, schema, migrationIds)
+      if (command === undefined) return false
+      return await client.query(command).then(
+        () => true,
+        () => false,
+      )
+    })
+  }
+
+  // One by one: the locks of all tables at once may be more than the server has room for.
+  async #drop(schemas: readonly string[]): Promise<void> {
+    await this.#run(async (client) => {
+      for (const schema of schemas) await client.query(`drop schema ${schema} cascade`)
+    })
+  }
+
+  async #run<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+    const client = new pg.Client({ connectionString: this.#server })
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.end()
+    }
   }
 }
 

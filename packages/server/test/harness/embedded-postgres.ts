@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { PGlite, parse, protocol, types } from '@electric-sql/pglite'
 import type { ConnectPostgres, PostgresPool, PostgresQuery } from '#infra/db/index.ts'
 import { safeNumber } from '#infra/db/safe-number.ts'
+import { commandToEmpty, isMigratedBy } from './empty-schema.ts'
 
 const { serialize } = protocol
 const parsers = { [types.INT8]: safeNumber, [types.NUMERIC]: safeNumber }
@@ -42,32 +43,17 @@ export class EmbeddedPostgres {
   async emptySchema(name: string, migrationIds: readonly string[] = []): Promise<boolean> {
     return await this.#alone(async () => {
       await this.#enter(name, 'off')
-      const applied = await this.#server
-        .query<{ id: string }>('select id from kith_migrations order by position')
-        .catch(() => undefined)
-      if (applied?.rows.map(({ id }) => id).join() !== migrationIds.join()) return false
-      const commands = this.#emptying.get(name) ?? (await this.#commandsToEmpty(name))
-      this.#emptying.set(name, commands)
-      await this.#server.exec(commands)
+      const query = (text: string, values: readonly string[]) => this.#server.query<object>(text, [...values])
+      const known = this.#emptying.get(name)
+      const command =
+        known === undefined
+          ? await commandToEmpty(query, name, migrationIds)
+          : (await isMigratedBy(query, migrationIds)) && known
+      if (!command) return false
+      this.#emptying.set(name, command)
+      await this.#server.exec(command)
       return true
     })
-  }
-
-  async #commandsToEmpty(name: string): Promise<string> {
-    const { rows } = await this.#server.query<{ command: string }>(
-      `select format('delete from %I', tablename) as command from pg_tables
-          where schemaname = $1 and tablename <> 'kith_migrations'
-        union all
-        select format('select setval(%L, %s, false)', sequencename, start_value) from pg_sequences
-          where schemaname = $1`,
-      [name],
-    )
-    // Rows go in no order that foreign keys would like; all of them go.
-    return [
-      'set session_replication_role = replica',
-      ...rows.map(({ command }) => command),
-      'set session_replication_role = origin',
-    ].join('; ')
   }
 
   /** Pools on one schema, as a server of its own would give. */
