@@ -129,7 +129,7 @@ function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
     if (!where) throw new Error('This database was not opened here')
     return openAt(where, options)
   }
-  const share = dialect === 'sqlite' ? 1 : serverUrl ? 3 : 5
+  const share = dialect === 'sqlite' ? 1 : serverUrl ? 3 : 10
   const runs = (count: number) => Math.ceil(count / share)
   return Object.assign(open, { dialect, runs, place: () => place(), again })
 }

@@ -80,8 +80,7 @@ describe('serve', () => {
     const archive = join(folder, 'two.tar')
     await using line = await CommandLine.open(env)
     await line.json('backup', '--to', archive, '--with-master-key')
-    await using restore = new ProgramProcess(['restore', archive, '--force'], env)
-    expect(await restore.end()).toMatchObject({
+    expect(await line.run(['restore', archive, '--force'])).toMatchObject({
       exitCode: 1,
       err: 'The database is in use: stop the server first.\n',
     })
