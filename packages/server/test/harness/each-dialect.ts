@@ -1,12 +1,17 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, type RunnerTestSuite, type SuiteCollector } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
+import {
+  type DatabasePlace,
+  freshName,
+  keyOf,
+  type Migrations,
+  type RemovablePlace,
+} from './database-place.ts'
 import { EmbeddedPostgres } from './embedded-postgres.ts'
-import { commandToEmpty } from './empty-schema.ts'
+import { ServerSchemas } from './server-schemas.ts'
 import { skipSuite } from './skip-suite.ts'
 
 /** What a test may choose; the place of the database is the harness's. */
@@ -22,14 +27,6 @@ export interface OpenTestDatabase {
   place(): Promise<DatabasePlace>
   /** Opens the database of another handle once more, as a second process would. */
   again(database: Database, options: TestDatabaseOptions): Promise<Database>
-}
-
-/** Where an empty database is: for `openDatabase`, or for a whole server that opens it itself. */
-export type DatabasePlace = Pick<OpenDatabaseOptions, 'url' | 'connectPostgres'>
-
-interface RemovablePlace {
-  readonly place: DatabasePlace
-  remove(): Promise<void>
 }
 
 const serverUrl = process.env.TEST_POSTGRES_URL
@@ -139,22 +136,6 @@ function startEmbedded(): Promise<EmbeddedPostgres> {
   return embedded
 }
 
-type Migrations = NonNullable<OpenDatabaseOptions['migrations']>
-
-// By the migrations themselves: two files of tests may give the same id to different ones.
-const numbers = new WeakMap<Migrations[number], number>()
-let lastNumber = 0
-
-function keyOf(migrations: Migrations): string {
-  return migrations
-    .map((migration) => {
-      const number = numbers.get(migration) ?? ++lastNumber
-      numbers.set(migration, number)
-      return number
-    })
-    .join()
-}
-
 // Files that are migrated, for tests that begin with the same migrations; made for the second of them.
 const migratedFiles = new Map<string, Promise<Buffer> | undefined>()
 
@@ -205,73 +186,4 @@ async function makeEmbeddedSchema(migrations?: Migrations): Promise<RemovablePla
       else emptied.set(key, [...(emptied.get(key) ?? []), schema])
     },
   }
-}
-
-/** The schemas of one suite on a server. Those that are migrated are emptied and used again. */
-class ServerSchemas {
-  readonly #server: string
-  // As many as the databases that one test opens, for each list of migrations.
-  readonly #emptied = new Map<string, string[]>()
-
-  constructor(server: string) {
-    this.#server = server
-  }
-
-  async make(migrations?: Migrations): Promise<RemovablePlace> {
-    const key = migrations && keyOf(migrations)
-    const known = key === undefined ? undefined : this.#emptied.get(key)?.pop()
-    const schema = known ?? freshName()
-    if (known === undefined) await this.#run((client) => client.query(`create schema ${schema}`))
-    const url = new URL(this.#server)
-    url.searchParams.set('options', `-c search_path=${schema}`)
-    return {
-      place: { url: url.href },
-      remove: async () => {
-        const ids = migrations?.map(({ id }) => id) ?? []
-        if (key === undefined || !(await this.#empty(schema, ids))) await this.#drop([schema])
-        else this.#emptied.set(key, [...(this.#emptied.get(key) ?? []), schema])
-      },
-    }
-  }
-
-  async drop(): Promise<void> {
-    const schemas = [...this.#emptied.values()].flat()
-    this.#emptied.clear()
-    if (schemas.length > 0) await this.#drop(schemas)
-  }
-
-  /** False where it is to be dropped instead. */
-  #empty(schema: string, migrationIds: readonly string[]): Promise<boolean> {
-    return this.#run(async (client) => {
-      await client.query(`set search_path to ${schema}`)
-      const query = (text: string, values: readonly string[]) => client.query(text, [...values])
-      const command = await commandToEmpty(query, schema, migrationIds)
-      if (command === undefined) return false
-      return await client.query(command).then(
-        () => true,
-        () => false,
-      )
-    })
-  }
-
-  // One by one: the locks of all tables at once may be more than the server has room for.
-  async #drop(schemas: readonly string[]): Promise<void> {
-    await this.#run(async (client) => {
-      for (const schema of schemas) await client.query(`drop schema ${schema} cascade`)
-    })
-  }
-
-  async #run<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-    const client = new pg.Client({ connectionString: this.#server })
-    await client.connect()
-    try {
-      return await work(client)
-    } finally {
-      await client.end()
-    }
-  }
-}
-
-function freshName(): string {
-  return `test_${randomBytes(8).toString('hex')}`
 }

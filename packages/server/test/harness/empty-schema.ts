@@ -25,6 +25,17 @@ export async function commandToEmpty(
   ].join('; ')
 }
 
+/** Whether a schema has rows beside those of its migrations, which may have made some themselves. */
+export async function hasRows(query: Query, schema: string): Promise<boolean> {
+  const { rows } = await query(
+    `select format('select 1 as one from %I', tablename) as look from pg_tables
+      where schemaname = $1 and tablename <> 'kith_migrations'`,
+    [schema],
+  )
+  const looks = (rows as { look: string }[]).map(({ look }) => `(${look} limit 1)`)
+  return looks.length > 0 && (await query(looks.join(' union all '), [])).rows.length > 0
+}
+
 export async function isMigratedBy(query: Query, migrationIds: readonly string[]): Promise<boolean> {
   const applied = await query('select id from kith_migrations order by position', []).catch(() => undefined)
   return (applied?.rows as { id: string }[] | undefined)?.map(({ id }) => id).join() === migrationIds.join()
