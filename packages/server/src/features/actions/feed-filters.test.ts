@@ -86,19 +86,19 @@ eachDialect('a filter', (open) => {
     const ways = callers.flatMap((who) => asked.map((status) => ({ who, status })))
     const every = Math.floor(ways.length / open.runs(ways.length))
     for (const [way, { who, status }] of ways.entries()) {
-        const whole = await allPages(who, { status, limit: 200 })
-        for (const [number, [query, holds]] of filters.entries()) {
-          if ((way + number) % every !== 0) continue
-          const ids = whole.filter(holds).map(({ actionId }) => actionId)
-          const found = await allPages(who, { ...query, status, limit: 7 })
-          expect([query, found.map(({ actionId }) => actionId)]).toEqual([query, ids])
-          const back = await allPages(who, { ...query, status, limit: 50, sortDir: 'asc' })
-          expect([query, back.map(({ actionId }) => actionId)]).toEqual([query, ids.toReversed()])
-          const page = await who.page({ ...query, status, limit: 3, offset: 2 })
-          expect(page.items.map(({ actionId }) => actionId)).toEqual(ids.slice(2, 5))
-          expect(page.total).toBe(ids.length)
-        }
+      const whole = await allPages(who, { status, limit: 200 })
+      for (const [number, [query, holds]] of filters.entries()) {
+        if ((way + number) % every !== 0) continue
+        const ids = whole.filter(holds).map(({ actionId }) => actionId)
+        const found = await allPages(who, { ...query, status, limit: 7 })
+        expect([query, found.map(({ actionId }) => actionId)]).toEqual([query, ids])
+        const back = await allPages(who, { ...query, status, limit: 50, sortDir: 'asc' })
+        expect([query, back.map(({ actionId }) => actionId)]).toEqual([query, ids.toReversed()])
+        const page = await who.page({ ...query, status, limit: 3, offset: 2 })
+        expect(page.items.map(({ actionId }) => actionId)).toEqual(ids.slice(2, 5))
+        expect(page.total).toBe(ids.length)
       }
+    }
   }, 60_000)
 })
 
