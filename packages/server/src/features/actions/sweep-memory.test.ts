@@ -2,7 +2,7 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { planStatements } from '#harness/recorded-statements.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { findStoredAction } from './action-store.ts'
@@ -19,7 +19,7 @@ function list(db: Database, table: string): Promise<Record<string, unknown>[]> {
   return db.reader(serverTenant).tables<AnyTables>().selectFrom(table).selectAll().execute()
 }
 
-mostlyOnSqlite('what is remembered of actions', (open) => {
+eachDialect('what is remembered of actions', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -40,43 +40,39 @@ mostlyOnSqlite('what is remembered of actions', (open) => {
     return { ...lab, alice, bob, now, take, idsOf }
   }
 
-  test(
-    'of one that was deleted nothing is left in the end, and its token brings nothing back',
-    alsoOnPostgres,
-    async () => {
-      const lab = await start()
-      const { alice, bob, idsOf } = lab
-      const content = { text: 'Hello #there' }
-      const token = await lab.forge(bob, { type: 'POST', content, visibility: 'P', audienceTag: alice.idTag })
-      expect(await lab.receive(alice.tenant, token)).toEqual({ kind: 'stored' })
-      const [held] = await idsOf(alice)
-      const end = await lab.forge(bob, {
-        type: 'POST',
-        subType: 'DEL',
-        subject: held,
-        audienceTag: alice.idTag,
-      })
-      await lab.receive(alice.tenant, end)
-      for (const days of [1, keptDays - 2]) {
-        lab.tick(days * daySecs)
-        await lab.settle()
-        expect(await lab.receive(alice.tenant, token)).toEqual({ kind: 'known' })
-        expect(await idsOf(alice)).toHaveLength(2)
-      }
-      // From here on it is too old to be taken, and after a month more no list shows that it was deleted.
-      lab.tick(2 * daySecs)
+  test('of one that was deleted nothing is left in the end, and its token brings nothing back', async () => {
+    const lab = await start()
+    const { alice, bob, idsOf } = lab
+    const content = { text: 'Hello #there' }
+    const token = await lab.forge(bob, { type: 'POST', content, visibility: 'P', audienceTag: alice.idTag })
+    expect(await lab.receive(alice.tenant, token)).toEqual({ kind: 'stored' })
+    const [held] = await idsOf(alice)
+    const end = await lab.forge(bob, {
+      type: 'POST',
+      subType: 'DEL',
+      subject: held,
+      audienceTag: alice.idTag,
+    })
+    await lab.receive(alice.tenant, end)
+    for (const days of [1, keptDays - 2]) {
+      lab.tick(days * daySecs)
       await lab.settle()
+      expect(await lab.receive(alice.tenant, token)).toEqual({ kind: 'known' })
       expect(await idsOf(alice)).toHaveLength(2)
-      lab.tick(30 * daySecs + 3600)
-      await lab.settle()
-      expect(await idsOf(alice)).toEqual([])
-      for (const table of ['action_recipients', 'action_tags', 'action_attachments'])
-        expect(await list(lab.db, table)).toEqual([])
-      const old = { kind: 'refused', failure: expect.objectContaining({ code: 'E-VALIDATION' }) }
-      for (const replayed of [token, end]) expect(await lab.receive(alice.tenant, replayed)).toEqual(old)
-      expect(await idsOf(alice)).toEqual([])
-    },
-  )
+    }
+    // From here on it is too old to be taken, and after a month more no list shows that it was deleted.
+    lab.tick(2 * daySecs)
+    await lab.settle()
+    expect(await idsOf(alice)).toHaveLength(2)
+    lab.tick(30 * daySecs + 3600)
+    await lab.settle()
+    expect(await idsOf(alice)).toEqual([])
+    for (const table of ['action_recipients', 'action_tags', 'action_attachments'])
+      expect(await list(lab.db, table)).toEqual([])
+    const old = { kind: 'refused', failure: expect.objectContaining({ code: 'E-VALIDATION' }) }
+    for (const replayed of [token, end]) expect(await lab.receive(alice.tenant, replayed)).toEqual(old)
+    expect(await idsOf(alice)).toEqual([])
+  })
 
   test('one that comes for the first time is less than 180 days old', async () => {
     const { now, take } = await start()
@@ -166,7 +162,7 @@ mostlyOnSqlite('what is remembered of actions', (open) => {
     expect(await list(db, 'comment_reads')).toHaveLength(3)
   })
 
-  test('of too many readers the oldest are forgotten', alsoOnPostgres, async () => {
+  test('of too many readers the oldest are forgotten', async () => {
     const { db, alice, now } = await start()
     const today = Math.floor(now() / daySecs)
     await readBy(db, alice, 'before', today - 2, 100)
@@ -178,7 +174,7 @@ mostlyOnSqlite('what is remembered of actions', (open) => {
     expect(await list(db, 'comment_reads')).toHaveLength(25)
   })
 
-  test('is found by index alone', alsoOnPostgres, async () => {
+  test('is found by index alone', async () => {
     const { db, now } = await start()
     const steps = await planStatements(db, async (recorded) => {
       await sweepMemory(recorded, { now: now() })
