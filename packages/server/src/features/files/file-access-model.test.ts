@@ -200,7 +200,9 @@ function levelGiven(world: World, viewer: ModelViewer, at: number, readable: Rea
   const found = [
     isOwner ? (viewer.contributes ? 3 : 1) : 0,
     viewer.circles.includes(file.visibility) && file.visibility !== null ? 1 : 0,
-    file.attachedTo.some((action) => isBy(action.issuer, file) && mayReadAction(viewer, action)) ? 1 : 0,
+    file.attachedTo.some((action) => isBy(action.issuer, file) && mayReadAction(world, viewer, action))
+      ? 1
+      : 0,
   ]
   for (const above of giversOf(world, at)) {
     found.push(viewer.held[above] ?? 0)
@@ -221,9 +223,11 @@ function levelGiven(world: World, viewer: ModelViewer, at: number, readable: Rea
 /** Only its owner shows a file: for what is no copy, the tenant. */
 const isBy = (issuer: IdTag, { isCopy, owner }: ModelFile) => issuer === (isCopy ? owner : hostTag)
 
-/** What others sent to their followers is read by nobody else here. */
-const mayReadAction = (viewer: ModelViewer, { visibility: code, issuer }: Shown) => {
+/** What others sent to their followers is read by nobody else here, and visitors of a person read nothing that others
+ * did not address to that person. */
+const mayReadAction = (world: World, viewer: ModelViewer, { visibility: code, issuer }: Shown) => {
   if (viewer.idTag !== undefined && viewer.idTag === issuer) return true
+  if (world.type === 'person' && issuer !== hostTag) return false
   const isForAll = code === 'P' || code === 'V' || issuer === hostTag
   return code !== null && isForAll && viewer.circles.includes(code)
 }
