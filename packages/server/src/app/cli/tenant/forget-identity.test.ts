@@ -159,7 +159,8 @@ test('a purge leaves no delivery that a fan-out under way has added', async () =
       return result
     },
   })
-  await purgeTenant({ ...services, ...features.identity, db: busy }, { ...tenant, suspendedAt })
+  const pause = async () => undefined
+  await purgeTenant({ ...services, ...features.identity, db: busy, pause }, { ...tenant, suspendedAt })
   expect([added, await countJobs()]).toEqual([1, 0])
 })
 
