@@ -148,7 +148,7 @@ describe('a command in a process of its own', () => {
     change.type('a word from a pipe\n')
     expect(await change.end()).toEqual({
       exitCode: 0,
-      out: 'alice.localhost has a new password, and every session has ended.\n',
+      out: 'alice.localhost has a new password. Sessions, API keys and passkeys have ended.\n',
       err: '',
     })
     await using silent = new ProgramProcess(['tenant', 'password', 'alice.localhost', '--stdin'], env)
