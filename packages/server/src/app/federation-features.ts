@@ -21,7 +21,6 @@ import {
   type Asker,
   findFreshInboxes,
   findStoredIdentity,
-  registrableDomain,
   sweepIdentitiesJob,
   sweepIdentitiesPeriodMs,
 } from '#features/identities/index.ts'
@@ -54,6 +53,7 @@ import { mintProxyToken } from '#features/sessions/index.ts'
 import { findTenantByIdTag, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { registrableDomain } from '#infra/dns/index.ts'
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
 import { countJobs, listGroups, listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'

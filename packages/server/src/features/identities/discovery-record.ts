@@ -1,4 +1,5 @@
 import type { IdTag } from '@kith/protocol'
+import { registrableDomain } from '#infra/dns/index.ts'
 import { parseServerUrl, type UrlRules } from './server-url.ts'
 
 /** What the TXT records of one name say. Two servers for one identity are no answer: which of them is asked must not
@@ -39,12 +40,4 @@ export async function namesToAsk(idTag: IdTag): Promise<string[]> {
     names.push(name)
   }
   return names.length <= maxNames ? names : [idTag, ...names.slice(1 - maxNames)]
-}
-
-/** The domain that somebody registered, below a public suffix (private ones such as `github.io` included); the
- * identity itself when it is such a suffix. */
-export async function registrableDomain(idTag: IdTag): Promise<string> {
-  // The list of suffixes takes 2 MB, which a server that meets nobody can do without.
-  const { getDomain } = await import('tldts')
-  return getDomain(idTag, { allowPrivateDomains: true }) ?? idTag
 }

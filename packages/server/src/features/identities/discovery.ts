@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
+import { registrableDomain } from '#infra/dns/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { registrableDomain } from './discovery-record.ts'
 import { type FetchIdentityDeps, type FetchVerdict, fetchIdentity } from './fetch-identity.ts'
 import { type FindServerDeps, type FoundServer, findServer } from './find-server.ts'
 import type { PublishedIdentity } from './identity.ts'

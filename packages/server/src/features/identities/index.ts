@@ -1,5 +1,5 @@
 export { type Discovered, Discovery, type DiscoveryDeps } from './discovery.ts'
-export { readDiscoveryRecords, registrableDomain } from './discovery-record.ts'
+export { readDiscoveryRecords } from './discovery-record.ts'
 export { askDns } from './find-server.ts'
 export { identitiesMigrations } from './identities-migrations.ts'
 export { findFreshInboxes, findStoredIdentity } from './identities-store.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { withdrawalOf } from '#features/actions/index.ts'
-import { registrableDomain } from '#features/identities/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { registrableDomain } from '#infra/dns/index.ts'
 import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
