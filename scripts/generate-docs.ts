@@ -4,10 +4,11 @@ import { actionTypesPage } from './pages/action-types.ts'
 import { commandLinePage } from './pages/command-line.ts'
 import { configurationPage } from './pages/configuration.ts'
 import type { Page } from './pages/page.ts'
+import { roomsPage } from './pages/rooms.ts'
 import { settingsPage } from './pages/settings.ts'
 
 /** Every generated page. `--check` writes none and fails when one differs from its source. */
-const pages: readonly Page[] = [configurationPage, settingsPage, commandLinePage, actionTypesPage]
+const pages: readonly Page[] = [configurationPage, settingsPage, commandLinePage, actionTypesPage, roomsPage]
 
 const root = resolve(import.meta.dirname, '..')
 const isCheck = process.argv.includes('--check')
