@@ -18,6 +18,11 @@ export interface OpenApiOptions {
   readonly serverUrl: string
 }
 
+const preface = [
+  'What shapes cannot say is in `docs/protocol` of the repository: what statuses mean and what changes them, who may read what, credentials, limits, and what servers tell each other.',
+  'Unknown members and parameters are ignored. Timestamps are taken as ISO 8601 with a zone or as Unix seconds. What the caller may not know of is answered like what does not exist: 404.',
+].join('\n\n')
+
 /** The OpenAPI 3.1 document of the contracts, as plain JSON. */
 export function openApiDocument(contracts: readonly Contract[], options: OpenApiOptions): Json {
   const paths: Record<string, Record<string, Json>> = {}
@@ -27,7 +32,7 @@ export function openApiDocument(contracts: readonly Contract[], options: OpenApi
   }
   return {
     openapi: '3.1.0',
-    info: { title: options.title, version: options.version },
+    info: { title: options.title, version: options.version, description: preface },
     servers: [{ url: options.serverUrl }],
     tags: [...new Set(contracts.map((contract) => contract.tag))].map((name) => ({ name })),
     paths,

@@ -3,12 +3,21 @@ import { type ActionType, actionTypeNames, actionTypes } from '../actions/index.
 import { IdTagInput, IsoTime, JsonObject, Nullable, TimestampInput, UnixTime, Words } from '../schemas.ts'
 
 export const visibilityCodes = ['P', 'V', 'F', 'C'] as const
-/** Who may read: everyone, authenticated, followers, connections, or (null) the named ones (SPEC "Action visibility"). */
+/** Who may read: everyone, authenticated, followers, connections, or the named ones (docs/protocol/visibility.md). */
 export type Visibility = (typeof visibilityCodes)[number] | null
-export const Visibility = Nullable(Words(visibilityCodes))
+export const Visibility = Nullable(
+  Words(visibilityCodes, {
+    description:
+      '`P` everybody, `V` everybody with an identity, `F` followers and connections, `C` connections; null: those who are named',
+  }),
+)
 
 export const actionStatuses = ['R', 'S', 'A', 'D', 'C', 'N', 'P'] as const
 export type ActionStatus = (typeof actionStatuses)[number]
+export const ActionStatus = Words(actionStatuses, {
+  description:
+    '`R` draft, `S` scheduled, `A` active, `C` a request that awaits an answer, `N` new: an active one with the mark of a notification, `P` pending: attachments are being checked, `D` deleted or refused',
+})
 
 /** What an action says; the members that its type knows are told in the document. */
 export const Content = Type.Unsafe<Record<string, unknown>>({
@@ -29,32 +38,36 @@ export const FileIdText = Type.String({ maxLength: 64, examples: [`b1~${'A'.repe
 export const ActionStat = Type.Object({
   reactions: Type.Optional(Type.Integer()),
   comments: Type.Optional(Type.Integer()),
-  commentsRead: Type.Optional(Type.Integer()),
-  ownReaction: Type.Optional(Nullable(Type.String())),
-  views: Type.Optional(Type.Integer()),
-  shares: Type.Optional(Type.Integer()),
+  commentsRead: Type.Optional(Type.Integer({ description: 'Of these, what the caller has listed' })),
+  ownReaction: Type.Optional(Nullable(Type.String({ description: 'Of the caller' }))),
+  views: Type.Optional(Type.Integer({ description: 'Readers, each once a day' })),
+  shares: Type.Optional(Type.Integer({ description: 'REPOST and SHRE of it' })),
 })
 export type ActionStat = Static<typeof ActionStat>
 
 const actionMembers = {
   actionId: Type.String(),
   type: Type.String(),
-  subType: Type.Optional(Type.String()),
-  parentId: Type.Optional(Type.String()),
-  rootId: Type.Optional(Type.String()),
-  issuerTag: Type.String(),
-  audienceTag: Type.Optional(Type.String()),
-  audience: Type.Optional(Type.Array(Type.String())),
+  subType: Type.Optional(
+    Type.String({ description: 'A kind of the type; `DEL` takes back or ends what an earlier one began' }),
+  ),
+  parentId: Type.Optional(Type.String({ description: 'The action that it answers' })),
+  rootId: Type.Optional(Type.String({ description: 'The first action of the thread' })),
+  issuerTag: Type.String({ description: 'The identity that signs it' }),
+  audienceTag: Type.Optional(Type.String({ description: 'The identity it is for' })),
+  audience: Type.Optional(Type.Array(Type.String(), { description: 'The identities it is for' })),
   content: Type.Optional(Content),
-  attachments: Type.Optional(Type.Array(Type.String())),
-  subject: Type.Optional(Type.String()),
+  attachments: Type.Optional(Type.Array(Type.String(), { description: 'File ids' })),
+  subject: Type.Optional(
+    Type.String({ description: 'What it is about: an action, a file, an identity or a resource' }),
+  ),
   expiresAt: Type.Optional(UnixTime),
   published: Type.Optional(UnixTime),
   publishAt: Type.Optional(UnixTime),
   visibility: Visibility,
-  flags: Type.Optional(Type.String()),
+  flags: Type.Optional(Type.String({ description: 'For clients' })),
   x: Type.Optional(JsonObject),
-  status: Words(actionStatuses),
+  status: ActionStatus,
 }
 
 /** An action as lists and single reads show it. */
@@ -70,7 +83,7 @@ export const Action = Type.Object({
 })
 export type Action = Static<typeof Action>
 
-/** An action as its creation answers it: Unix seconds in `createdAt` (DECISIONS part 1). */
+/** An action as its creation answers it: Unix seconds in `createdAt` (docs/protocol/conventions.md, Times). */
 export const CreatedAction = Type.Object({ ...actionMembers, createdAt: UnixTime })
 export type CreatedAction = Static<typeof CreatedAction>
 

@@ -17,6 +17,7 @@ import {
 import {
   Action,
   ActionStat,
+  ActionStatus,
   actionStatuses,
   Content,
   CreatedAction,
@@ -34,7 +35,7 @@ const params = Type.Object({ actionId: ActionIdParam })
 const changedMembers = {
   actionId: Type.String(),
   type: Type.String(),
-  status: Words(actionStatuses),
+  status: ActionStatus,
 }
 
 /** How far into a list an offset reaches; `total` stops there too. */
@@ -247,7 +248,7 @@ function answerContract(verdict: 'accept' | 'reject', summary: string) {
     reply: {
       kind: 'data',
       status: 200,
-      schema: Type.Object({ actionId: Type.String(), status: Words(actionStatuses) }),
+      schema: Type.Object({ actionId: Type.String(), status: ActionStatus }),
     },
     errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
   })

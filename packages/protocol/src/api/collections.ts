@@ -9,11 +9,15 @@ const tag = 'Collections'
 export const collectionTypes = ['FAVR', 'RCNT', 'BKMK', 'PIND'] as const
 export type CollectionType = (typeof collectionTypes)[number]
 
-/** SPEC "Collection item". */
+/** What is in a collection, and since when. */
 export const CollectionItem = Type.Object({ itemId: Type.String(), addedAt: IsoTime })
 export type CollectionItem = Static<typeof CollectionItem>
 
-const itemParams = Type.Object({ collType: Words(collectionTypes), itemId: Type.String() })
+const collType = Words(collectionTypes, {
+  description:
+    '`FAVR` favourites, `RCNT` recently read (kept by the server), `BKMK` bookmarks, `PIND` pinned',
+})
+const itemParams = Type.Object({ collType, itemId: Type.String() })
 
 export const listCollection = contract({
   name: 'listCollection',
@@ -23,7 +27,7 @@ export const listCollection = contract({
   summary: 'The items of a collection that the caller may still read, the newest first',
   auth: 'required',
   scope: 'read:collections',
-  params: Type.Object({ collType: Words(collectionTypes) }),
+  params: Type.Object({ collType }),
   query: Type.Object({ ...pageQuery }),
   reply: { kind: 'list', status: 200, schema: CollectionItem },
   errors: [],

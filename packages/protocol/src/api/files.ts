@@ -18,18 +18,25 @@ const tag = 'Files'
 export const uploadPresets = ['default', 'profile-picture', 'cover-photo', 'thumbnail-only', 'raw'] as const
 export type UploadPreset = (typeof uploadPresets)[number]
 
-/** `M` made: the bytes are safe and readable as `orig`; `P` variants are being made; `A` available; `D` in the trash. */
+/** What has become of a file (docs/protocol/file-life.md, Status). */
 export const fileStatuses = ['M', 'P', 'A', 'D'] as const
 export type FileStatus = (typeof fileStatuses)[number]
+export const FileStatus = Words(fileStatuses, {
+  description:
+    '`M` made: the bytes are safe and readable as `orig`; `P` variants are being made; `A` available; `D` in the trash',
+})
 
-/** SPEC "Limits". */
+/** What a tenant pays for, as clients know it. */
 export const storageTiers = ['free', 'pro', 'enterprise'] as const
 export type StorageTier = (typeof storageTiers)[number]
 
 const fileMembers = {
   fileId: Type.String(),
-  status: Words(fileStatuses),
-  fileTp: Words(fileTypes),
+  status: FileStatus,
+  fileTp: Words(fileTypes, {
+    description:
+      '`BLOB` bytes, `CRDT` a collaborative document, `RTDB` a real-time database, `FLDR` a folder',
+  }),
   contentType: Type.String(),
   fileName: Type.String(),
   tags: Type.Array(Type.String()),

@@ -11,14 +11,16 @@ export type ShareSubject = (typeof shareSubjects)[number]
 export const sharePermissions = ['R', 'W', 'A'] as const
 export type SharePermission = (typeof sharePermissions)[number]
 
-/** SPEC "Share". */
+/** To whom a file is shared, and for what (docs/protocol/sharing.md). */
 export const ShareView = Type.Object({
   id: Type.Integer(),
   resourceType: Type.Literal('F'),
   resourceId: Type.String(),
-  subjectType: Words(shareSubjects),
+  subjectType: Words(shareSubjects, {
+    description: '`U` an identity, `L` a link, `F` whoever may read another file',
+  }),
   subjectId: Type.String(),
-  permission: Words(sharePermissions),
+  permission: Words(sharePermissions, { description: '`R` read, `W` write, `A` share as well' }),
   expiresAt: Nullable(IsoTime),
   createdBy: Type.String(),
   createdAt: IsoTime,
