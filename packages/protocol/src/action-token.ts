@@ -16,7 +16,7 @@ const Seconds = Type.Integer({
   description: 'Unix seconds (milliseconds are refused)',
 })
 
-/** The payload of a published action (SPEC "Action", DECISIONS part 11): a compact JWS, ES384. All times are Unix seconds. */
+/** The payload of a published action (docs/protocol/action-tokens.md): a compact JWS, ES384. Times are Unix seconds. */
 export const ActionTokenPayload = Type.Object({
   actionId: Type.String(),
   type: Type.String({ minLength: 1, maxLength: 16 }),

@@ -9,7 +9,7 @@ import type { ScopeRequirement } from './scopes.ts'
  * what else will do. */
 export type Authentication = 'none' | 'optional' | 'required' | 'personal'
 
-/** Tight rate buckets beside the general one (DECISIONS part 20). */
+/** Tight rate buckets beside the general one (docs/protocol/conventions.md, Bounds). */
 export const rateBuckets = [
   'general',
   'sign-in',
@@ -36,7 +36,7 @@ export type RequestBody =
   /** A compact JWS as text (`application/jwt`), or JSON `{token}`, where another may stand beside it under this name. */
   | { readonly kind: 'jwt'; readonly beside?: string }
 
-/** How the answer is wrapped (DECISIONS part 1).
+/** How the answer is wrapped (docs/protocol/conventions.md, Answers).
  * `data`: `{data, time, reqId}`. `list`: the same with `cursorPagination`, or `pagination` when asked by offset.
  * `bare`: without envelope. `bytes`: a stream, or where it `redirects` the address of one. `empty`: 204. */
 export type Reply =
@@ -128,7 +128,7 @@ export type DataOf<C extends Contract> = C['reply'] extends { schema: infer Sche
   ? Static<Schema>
   : undefined
 
-/** What a parameter whose text has not the form of its id answers, as an unknown id would (DECISIONS part 4). */
+/** What a parameter whose text has not the form of its id answers, as an unknown id would. */
 export const unknownIdCode: Partial<Record<Decoding, ErrorCode>> = {
   fileId: 'E-FILE-NOTFOUND',
   variantId: 'E-FILE-NOTFOUND',

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 
-/** Every error code of the protocol with its HTTP status (SPEC "Errors"; the codes below the line are extensions). */
+/** Every error code of the protocol with its HTTP status (docs/protocol/conventions.md). Older clients know those above
+ * the line. */
 export const errorStatus = {
   'E-AUTH-UNAUTH': 401,
   'E-AUTH-BADCRED': 401,

@@ -1,4 +1,4 @@
-/** Community roles from least to most privileged; a role's level is its place here (SPEC "Community roles"). */
+/** Community roles from least to most privileged; a role's level is its place here (docs/protocol/profiles.md). */
 export const communityRoles = [
   'public',
   'follower',

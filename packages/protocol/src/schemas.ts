@@ -34,7 +34,7 @@ export const TimestampInput = Decoded<UnixSeconds, UnixSeconds | string | Date>(
   examples: ['2026-01-31T12:00:00Z', 1769860800],
 })
 
-// Text that has not the form of an id is answered like an unknown id (DECISIONS part 4), so these never fail as invalid.
+// Text that has not the form of an id is answered like an unknown id, so these never fail as invalid.
 function IdParam<Id extends string>(decoding: Decoding, example: string) {
   return Decoded<Id>({ type: 'string', [decodeKeyword]: decoding, examples: [example] })
 }
@@ -76,7 +76,7 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 /** Free JSON object. */
 export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
 
-/** What every list takes; `_limit` and `_offset` are aliases (DECISIONS part 1). */
+/** What every list takes; `_limit` and `_offset` are aliases (docs/protocol/conventions.md, Lists). */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
   cursor: Type.Optional(Type.String({ description: 'Opaque; `nextCursor` of the page before' })),

@@ -30,7 +30,7 @@ export type Scope = readonly ScopeItem[]
 
 const maxScopeItems = 64
 
-/** Parses comma- or space-separated items (DECISIONS part 5). Undefined when any item is unknown. */
+/** Parses comma- or space-separated items (docs/protocol/credentials.md). Undefined when any item is unknown. */
 export function parseScope(text: string): Scope | undefined {
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
   if (words.length === 0 || words.length > maxScopeItems) return undefined

@@ -7,8 +7,8 @@ const wholeNumber = /^\d{1,15}$/
 /** The largest number that is taken for Unix seconds, in the year 5138; a larger one is milliseconds. */
 export const maxTimestamp = 99_999_999_999
 
-/** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds (SPEC
- * "Identifier and timestamp formats"). Milliseconds are refused. */
+/** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds.
+ * Milliseconds are refused (docs/protocol/conventions.md, Times). */
 export function parseTimestamp(input: unknown): UnixSeconds | undefined {
   if (typeof input === 'number') {
     return Number.isFinite(input) && input >= 0 && input < maxTimestamp + 1 ? Math.floor(input) : undefined

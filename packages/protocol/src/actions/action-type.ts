@@ -15,7 +15,7 @@ export type ActionMember =
  * visibility reaches; those alone; the issuer (and audience) of the action it answers or is about; nobody elsewhere. */
 export type Receivers = 'audience' | 'audience-or-circle' | 'circle' | 'parent' | 'subject' | 'nobody'
 
-/** What an action type is, as data (DECISIONS part 10). */
+/** What an action type is, as data; docs/protocol/action-types.md is made from it. */
 export interface ActionType {
   readonly type: string
   /** One paragraph for readers of the documentation. */

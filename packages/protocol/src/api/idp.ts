@@ -7,7 +7,7 @@ const tag = 'Identity provider'
 export const managedStatuses = ['pending', 'active', 'suspended'] as const
 export type ManagedStatus = (typeof managedStatuses)[number]
 
-/** SPEC "Managed identity". */
+/** A name that a provider gave (docs/protocol/identity-provider.md). */
 export const ManagedIdentityView = Type.Object({
   idTag: Type.String(),
   email: Type.Optional(Type.String()),

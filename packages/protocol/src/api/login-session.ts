@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UnixTime } from '../schemas.ts'
 
-/** SPEC "Login session (tenant)". */
+/** What every way of signing in answers (docs/protocol/sign-in.md). */
 export const LoginSession = Type.Object({
   tnId: Type.Integer(),
   idTag: Type.String(),

@@ -22,7 +22,7 @@ export const relationships = ['none', 'following', 'pending', 'connected', 'bloc
 
 export const ServerInfo = Type.Object({ version: Type.String(), features: Type.Array(Type.String()) })
 
-/** SPEC "Profile" with the extensions of DECISIONS part 7. */
+/** An identity and what holds between it and the tenant (docs/protocol/profiles.md). */
 export const Profile = Type.Object({
   tnId: Type.Optional(Type.Integer({ description: 'Only for tenants of this server' })),
   idTag: Type.String(),

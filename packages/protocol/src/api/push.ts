@@ -3,7 +3,7 @@ import { contract } from '../contract.ts'
 
 const publicKey = Type.String({ description: 'The uncompressed P-256 point (65 bytes) in base64url' })
 
-/** SPEC's two references spell the same key in two ways: both are answered. */
+/** Clients know the same key by two names: both are answered. */
 export const VapidKeyView = Type.Object({ publicKey, vapidPublicKey: publicKey })
 export type VapidKeyView = Static<typeof VapidKeyView>
 

@@ -17,7 +17,7 @@ export type ReferenceType = (typeof referenceTypes)[number]
 const referenceTypeWords = Words(referenceTypes)
 const accessLevelWords = Words(['read', 'write'])
 
-/** SPEC "Reference". */
+/** A token that stands for a right, as who manages it sees it (docs/protocol/sharing.md). */
 export const ReferenceView = Type.Object({
   refId: Type.String(),
   type: referenceTypeWords,

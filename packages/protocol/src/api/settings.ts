@@ -4,7 +4,7 @@ import { Words } from '../schemas.ts'
 
 const tag = 'Settings'
 
-/** SPEC "Setting": a name and its value; the value of a secret is null. */
+/** A name and its value; the value of a secret is null. */
 export const SettingView = Type.Tuple([Type.String(), Type.Unknown()], {
   description: 'Name and value',
 })

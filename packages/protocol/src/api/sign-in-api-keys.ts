@@ -4,7 +4,7 @@ import { IsoTime, TimestampInput } from '../schemas.ts'
 
 const tag = 'API keys'
 
-/** SPEC "User API key". */
+/** An API key without the key itself. */
 export const ApiKeyView = Type.Object({
   keyId: Type.String(),
   name: Type.String(),

@@ -5,7 +5,7 @@ import { LoginSession } from './login-session.ts'
 
 const tag = 'Passkeys'
 
-/** SPEC "Passkey registration". */
+/** A passkey of an account. */
 export const PasskeyView = Type.Object({
   keyId: Type.String(),
   name: Type.String(),

@@ -3,7 +3,7 @@ import { Action, ActionStat, actionStatuses } from '../api/action-shapes.ts'
 import { fileStatuses } from '../api/files.ts'
 import { JsonObject, Words } from '../schemas.ts'
 
-/** Where the bus is (REALTIME part 4). */
+/** Where the bus is (docs/protocol/realtime.md). */
 export const busPath = '/ws/bus'
 
 const RequestId = Type.Optional(Type.Union([Type.String(), Type.Number()]))
@@ -28,7 +28,7 @@ export const BusRequest = Type.Object({
 })
 export type BusRequest = Static<typeof BusRequest>
 
-/** The form that SPEC gives a subscription; there is one stream, so its path is not looked at. */
+/** Another form of a subscription, of clients that name a path; there is one stream, so its path is not looked at. */
 export const BusSubscription = Type.Object({ id: RequestId, type: Type.Literal('subscribe') })
 
 /** The answer to every command. `message` explains an `error`. */

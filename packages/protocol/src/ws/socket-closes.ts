@@ -1,4 +1,5 @@
-/** Why the server ends a WebSocket (REALTIME part 1). `comesBack`: whether a client does well to connect again by itself. */
+/** Why the server ends a WebSocket (docs/protocol/realtime.md). `comesBack`: whether a client does
+ * well to connect again by itself. */
 export const socketCloses = {
   unauthenticated: { code: 1008, reason: 'authentication failed', comesBack: false },
   disorderly: { code: 1008, reason: 'too many messages that are none of the protocol', comesBack: false },

@@ -231,7 +231,7 @@ describe('a provider that is not Kith', () => {
     }
   }
 
-  test('is asked in the words of SPEC, by a token of the base tenant', async () => {
+  test('is asked as docs/protocol/identity-provider.md says, by a token of the base tenant', async () => {
     answering({ 'GET info': info, 'GET check-availability': free, 'POST identities': json(201, {}) })
     const idTag = fresh('names.localhost')
     await register(idTag)

@@ -6,7 +6,7 @@ export function newNonce(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** The id that only this issuer can have with this nonce (DECISIONS part 4). */
+/** The id that only this issuer can have with this nonce (docs/protocol/conventions.md). */
 export function ownActionId(issuerTag: IdTag, nonce: string): ActionId {
   return actionIdOf(createHash('sha256').update(`${issuerTag}\n${nonce}`).digest('base64url'))
 }

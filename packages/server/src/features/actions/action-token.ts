@@ -8,7 +8,7 @@ type TokenAction = Omit<
   readonly nonce: string
 }
 
-/** The payload of an action's token: members that have a value, in one order (DECISIONS part 11). */
+/** The payload of an action's token: members that have a value, in one order (docs/protocol/action-tokens.md). */
 export function tokenPayload(action: TokenAction): ActionTokenPayload {
   const { audience, attachments } = action
   const optional = {

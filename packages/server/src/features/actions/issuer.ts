@@ -9,7 +9,7 @@ export function assertMayIssue(tenant: Tenant, caller: Caller): asserts caller i
   if (caller.kind !== 'identity' || !(caller.isOwner || isMember)) throw new Failure('E-AUTH-FORBIDDEN')
 }
 
-/** Does the caller count as the action's issuer (DECISIONS part 8)? */
+/** Does the caller count as the action's issuer (docs/protocol/action-life.md, Who is who)? */
 export function isIssuer(
   tenant: Tenant,
   caller: Caller,

@@ -18,7 +18,7 @@ export type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
 // Whoever cannot be reached for so long is not waited for: what the action says is its issuer's, with or without files.
 const longestWaitMs = 10 * 60_000
 
-/** Keeps an action as P until its attachments are checked (DECISIONS part 8), if there are any to be fetched. It was
+/** Keeps an action as P until its attachments are checked (docs/protocol/files.md), if there are any to be fetched. It was
  * taken in before: what a type refuses is not fetched for. */
 export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<boolean> {
   const { action, via, isFromStranger } = arrival

@@ -20,7 +20,7 @@ import { onSqlite } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
 import { authorize } from '#infra/http/authorize.ts'
 
-// SPEC "Action transitions" with DECISIONS parts 2 and 8: what a trigger makes of an action in a status for a caller, the
+// docs/protocol/action-life.md, cell by cell: what a trigger makes of an action in a status for a caller, the
 // status that it has then or the code of the refusal. `dismiss` takes marks away and leaves the status as it is.
 const triggers = 'update publish schedule cancel accept reject dismiss remove react stat'.split(' ')
 

@@ -11,7 +11,7 @@ const dayMs = 86_400_000
 // So many readers need no look at the database to be known as counted; about 150 bytes each.
 const maxRemembered = 5000
 
-/** Counts the readers of actions, each once a day, never the issuer (DECISIONS part 8). */
+/** Counts the readers of actions, each once a day, never the issuer (docs/protocol/action-life.md, Counts). */
 export class ViewCounter {
   readonly #db: Database
   readonly #clock: Clock

@@ -4,7 +4,7 @@ import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Connection } from './connection.ts'
 
-// REALTIME part 4.
+// docs/protocol/realtime.md, `presence`.
 const idleForMs = 5 * 60_000
 const refreshEveryMs = 30_000
 // What a process that died leaves behind is over by then; two refreshes may be late.

@@ -5,7 +5,7 @@ import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { putRead } from './collection-store.ts'
 
-// DECISIONS part 14: at most once a minute per item.
+// At most once a minute per item (docs/protocol/collections-and-settings.md).
 const precisionSecs = 60
 const flushAfterMs = 1_000
 // Readings of the last minute; one that falls out early is only written once more.

@@ -99,7 +99,7 @@ async function setStatus(
   return relation
 }
 
-/** A community that loses a leader must have another one (DECISIONS part 7). */
+/** A community that loses a leader must have another one. */
 async function assertLed(tx: Writer, before: Relation, after: Relation): Promise<void> {
   if (roleOf(before) !== 'leader' || roleOf(after) === 'leader') return
   if ((await listLeaders(tx)).length === 0) throw lastLeader()

@@ -65,7 +65,7 @@ interface Plan {
   readonly maxTenants: number
 }
 
-/** Makes a community on this server, led by the caller or whom an administrator names (DECISIONS part 7). */
+/** Makes a community on this server, led by the caller or whom an administrator names (docs/protocol/profiles.md). */
 export async function createCommunity(
   deps: CreateCommunityDeps,
   request: CreateCommunity,

@@ -19,8 +19,8 @@ export interface MemberQuestion {
   readonly change: MemberChange
 }
 
-/** Fails unless the actor may make the change (DECISIONS part 7): leaders everything, moderators the status of those below
- * them. */
+/** Fails unless the actor may make the change (docs/protocol/profiles.md): leaders everything, moderators the
+ * status of those below them. */
 export function assertMayChange({ actorTag, actorRole, target, change }: MemberQuestion): void {
   const isLeader = actorRole === 'leader'
   if (roleLevel(actorRole) < roleLevel('moderator')) throw new Failure('E-AUTH-FORBIDDEN')

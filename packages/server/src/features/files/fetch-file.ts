@@ -42,7 +42,7 @@ export interface FetchDeps extends ReserveDeps {
   readonly proxyToken: (tenantId: TenantId, target: IdTag) => Promise<string>
 }
 
-// Larger originals are left where they are until somebody asks for them (DECISIONS part 11).
+// Larger originals are left where they are until somebody asks for them (docs/protocol/files.md).
 const maxUnaskedBytes = 25 * 1024 * 1024
 
 /** What became of an attempt. */

@@ -49,7 +49,7 @@ type Condition = RawBuilder<SqlBool>
 type Level = RawBuilder<number>
 
 /** The level of a viewer on each row of `files`, a `FileLevel`. The one place where access to files is decided
- * (DECISIONS part 12): lists, single reads and writes compare this number. */
+ * (docs/protocol/file-life.md, Who may): lists, single reads and writes compare this number. */
 export function accessLevel(who: FileViewer, names: AccessNames): Level {
   const level = levelOf(who, names)
   if (!who.limits) return level

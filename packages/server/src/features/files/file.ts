@@ -69,7 +69,7 @@ export interface StoredVariant {
   readonly format: string
 }
 
-/** The id of a file with this content: a hash over a salt and the content's hash (DECISIONS part 4), so that it
+/** The id of a file with this content: a hash over a salt and the content's hash (docs/protocol/conventions.md), so that it
  * commits to the bytes without being given away by them. */
 export function blobFileId({ hash, salt }: Commitment): FileId {
   const committed = createHash('sha256')
@@ -87,7 +87,7 @@ export function commitTo(hash: BlobHash): { readonly fileId: FileId; readonly co
 
 const maxNameLength = 255
 
-/** DECISIONS part 12: 1–255 characters, no control characters, no slashes: only metadata, never a path. */
+/** 1–255 characters, no control characters, no slashes: only metadata, never a path. */
 export function isFileName(name: string): boolean {
   const length = [...name].length
   return length >= 1 && length <= maxNameLength && name.isWellFormed() && !/[/\\\p{Cc}]/u.test(name)
@@ -101,7 +101,7 @@ export function assertFileName(name: string, path: string): void {
 const maxTags = 50
 const maxTagLength = 64
 
-/** DECISIONS part 14: 1–64 characters, no comma; each once, in the order given. */
+/** 1–64 characters, no comma; each once, in the order given. */
 export function normalTags(tags: readonly string[], path: string): string[] {
   const distinct = [...new Set(tags.map((tag) => tag.trim()))]
   if (distinct.length > maxTags) throw invalid(path, `a file has at most ${maxTags} tags`)
@@ -113,7 +113,7 @@ export function normalTags(tags: readonly string[], path: string): string[] {
   return distinct
 }
 
-/** Image types of which variants are made (SPEC "Image variants"). */
+/** Image types of which variants are made (docs/protocol/file-life.md, Presets). */
 export const processedTypes: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',

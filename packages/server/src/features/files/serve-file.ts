@@ -46,7 +46,7 @@ interface Chosen {
 // From small to large: a variant that was left out gives the next larger one that exists, the whole content at last.
 const bySize: readonly VariantName[] = ['ic', 'tn', 'sd', 'hd']
 
-/** Answers a request for a file's bytes (DECISIONS part 12 "Serving", RFC 9110). */
+/** Answers a request for a file's bytes (docs/protocol/file-life.md, Serving; RFC 9110). */
 export async function serveFile(
   deps: RedirectDeps & { readonly blobs: BlobStore },
   tenantId: TenantId,

@@ -27,7 +27,7 @@ export function isShownInline({
   return !forceDownload && inlineTypes.test(contentType)
 }
 
-/** The headers of every answer with file bytes (DECISIONS part 12 "Serving"). */
+/** The headers of every answer with file bytes (docs/protocol/file-life.md, Serving). */
 export function servingHeaders(bytes: ServedBytes): Record<string, string> {
   const inline = isShownInline(bytes)
   return {

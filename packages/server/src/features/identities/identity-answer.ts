@@ -19,8 +19,8 @@ export type AnswerVerdict =
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 const etagForm = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/
 
-/** What an answer says of an identity (DECISIONS part 11): 429 and 5xx say nothing, whatever else is not a valid
- * document says that there is none. */
+/** What an answer says of an identity (docs/protocol/discovery.md, section 4): 429 and 5xx say nothing, whatever else is
+ * not a valid document says that there is none. */
 export function readIdentityAnswer(answer: IdentityAnswer, rules: DocumentRules): AnswerVerdict {
   const { status, headers } = answer
   if (status === 429 || status >= 500) return { kind: 'unreachable', ...retryAfter(headers['retry-after']) }

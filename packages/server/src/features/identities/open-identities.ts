@@ -34,7 +34,7 @@ export interface ResolveOptions {
 
 /** The identities of this server and of others. */
 export interface Identities {
-  /** By cache, or by asking the identity's server (DECISIONS part 11). `refresh` is for a signature by a key that the
+  /** By cache, or by asking the identity's server (docs/protocol/discovery.md). `refresh` is for a signature by a key that the
    * identity did not have: its server is asked again, though not more than once in five minutes. */
   resolve(idTag: IdTag, options?: ResolveOptions): Promise<ResolvedIdentity>
   /** For who does not answer where it was found: asks again where it lives, each hour at most. */

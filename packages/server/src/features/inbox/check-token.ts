@@ -30,7 +30,7 @@ export interface Delivery {
   readonly beside?: string
 }
 
-// How far another server's clock may be ahead of ours (DECISIONS part 11).
+// How far another server's clock may be ahead of ours (docs/protocol/action-tokens.md, Times).
 const clockSkewSecs = 300
 
 // Others may count the leap days of ten years.

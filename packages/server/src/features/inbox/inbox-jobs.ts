@@ -4,7 +4,7 @@ import { jobKind } from '#infra/jobs/index.ts'
 const minuteMs = 60_000
 
 /** A token whose issuer's server could not be reached: verified later, and until then visible to nobody
- * (DECISIONS part 11: at most once in 5 minutes and host). After a day it is dropped, which its handler does: jobs
+ * (docs/protocol/delivery.md: at most once in 5 minutes and domain). After a day it is dropped, which its handler does: jobs
  * that end by themselves are kept for admins, and strangers could fill the database with them. */
 export const verifyLaterJob = jobKind({
   name: 'inbox.verify-later',

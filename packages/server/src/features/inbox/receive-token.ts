@@ -35,7 +35,7 @@ export interface Receipt {
 // Suspensions last for hours or days.
 const suspendedWaitSecs = 3600
 
-// How long a sender may make a request wait for the work on its token (DECISIONS leaves it open).
+// How long a sender may make a request wait for the work on its token (docs/protocol/delivery.md).
 const syncBudgetMs = 5_000
 
 /** Takes a token from another server. What it answers is durable: the action is stored, or waits for its issuer's key. */

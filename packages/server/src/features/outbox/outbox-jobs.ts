@@ -3,7 +3,7 @@ import { jobKind, type RetryPolicy } from '#infra/jobs/index.ts'
 
 const dayMs = 86_400_000
 
-// DECISIONS part 11: 10 s · 2ⁿ up to 12 h, for 7 days.
+// docs/protocol/delivery.md, Retries: 10 s · 2ⁿ up to 12 h, for 7 days.
 const patiently: RetryPolicy = {
   maxAttempts: Number.MAX_SAFE_INTEGER,
   giveUpAfterMs: 7 * dayMs,

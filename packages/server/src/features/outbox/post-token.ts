@@ -34,7 +34,7 @@ export interface Receipt {
   readonly isVerified: boolean
 }
 
-// The receiver has looked at the token and will not change its mind (DECISIONS part 11).
+// The receiver has looked at the token and will not change its mind (docs/protocol/delivery.md).
 const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
 const maxAnswerBytes = 65_536
 

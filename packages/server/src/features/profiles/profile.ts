@@ -27,7 +27,7 @@ export function changedMembers(before: StoredProfile, now: StoredProfile): Profi
   return profileMembers.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(now[member]))
 }
 
-/** Largest `x`, as JSON in UTF-8 (DECISIONS part 7). */
+/** Largest `x`, as JSON in UTF-8. */
 export const maxProfileExtraBytes = 16_384
 
 /** Fails with `E-VALIDATION` when the free members are too large. */

@@ -15,8 +15,8 @@ export interface DnsCheckDeps {
   serverUrls(idTag: IdTag): readonly string[]
 }
 
-/** Does the DNS of a name lead to this server (DECISIONS part 7)? The operator's list or a record that names a server
- * decides; without them, the addresses do. */
+/** Does the DNS of a name lead to this server (docs/protocol/profiles.md)? The operator's list or a record that
+ * names a server decides; without them, the addresses do. */
 export async function whereDnsLeads(
   deps: DnsCheckDeps,
   name: IdTag,

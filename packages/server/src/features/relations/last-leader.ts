@@ -19,7 +19,7 @@ export async function listLedAlone(tx: Writer, idTag: IdTag): Promise<TenantId[]
   return alone
 }
 
-/** At least one leader always remains (DECISIONS part 7). */
+/** At least one leader always remains. */
 export function lastLeader(): Failure {
   return new Failure('E-STATE', {
     message: 'A community cannot be without a leader: appoint another one first.',

@@ -67,7 +67,7 @@ export function relationshipOf(relation: Relation): (typeof relationships)[numbe
   return relation.isFollowing ? 'following' : 'none'
 }
 
-/** Where an identity stands on the ladder of a community (DECISIONS part 7). A blocked one stands outside. */
+/** Where an identity stands on the ladder of a community (docs/protocol/profiles.md). A blocked one stands outside. */
 export function roleOf(relation: Relation): CommunityRole {
   return relation.isBlocked ? 'public' : rankOf(relation)
 }
@@ -92,7 +92,7 @@ export function isBarred({ standing }: Pick<Relation, 'standing'>): boolean {
   return standing === 'Suspended' || standing === 'Banned'
 }
 
-/** The status of an identity in one word (SPEC "Profile status values"). */
+/** The status of an identity in one word (docs/protocol/profiles.md, Status). */
 export function statusOf(relation: Relation): ProfileStatus {
   if (relation.standing !== undefined && isBarred(relation)) return relation.standing
   if (relation.isBlocked) return 'Blocked'

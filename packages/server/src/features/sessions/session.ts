@@ -45,7 +45,7 @@ export interface Session {
   readonly secretPrefix?: string
 }
 
-/** How long things last, in seconds (DECISIONS part 5). */
+/** How long things last, in seconds (docs/protocol/credentials.md). */
 export interface TokenLifetimes {
   readonly loginSecs: number
   /** From sign-in to the last refresh. */

@@ -47,7 +47,7 @@ const any = (...rules: Rule[]): Rule => ({ kind: 'any', rules })
 const not = (rule: Rule): Rule => ({ kind: 'not', rule })
 const withRoot = (rule: Rule): Rule => ({ kind: 'with-root', rule })
 
-/** DECISIONS part 9 for one action, wherever it stands. */
+/** docs/protocol/visibility.md for one action, wherever it stands. */
 function alone(of: 'action' | 'root') {
   const trait = (is: Exclude<Trait['is'], 'visible-to'>): Rule => ({ kind: 'trait', trait: { is }, of })
   const visibleTo = (code: Visibility): Rule => ({

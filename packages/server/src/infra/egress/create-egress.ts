@@ -34,7 +34,7 @@ const defaultMaxBytes = 1024 * 1024
 // Requests under way and waiting on this node; whoever talks to one host a lot keeps a place for the others.
 export const gateLimits = { total: 192, perKey: 16, waitingPerKey: 256, waiting: 1024 }
 
-/** Makes the HTTP client whose rules are DECISIONS part 11, "Egress". */
+/** Makes the HTTP client whose rules are docs/operations/outbound-requests.md. */
 export function createEgress(options: EgressOptions): Egress & UrlCheck {
   return new CheckedEgress(options)
 }

@@ -53,7 +53,7 @@ export class EgressError extends Error {
   }
 }
 
-/** The one HTTP client for everything that leaves the server (DECISIONS part 11). */
+/** The one HTTP client for everything that leaves the server (docs/operations/outbound-requests.md). */
 export interface Egress {
   /** Any HTTP status is an answer; only what prevents an answer throws `EgressError`. */
   request(request: EgressRequest): Promise<EgressAnswer>
