@@ -87,19 +87,13 @@ export function createClient(options: ClientOptions): Client {
 
   async function* pages<C extends ListContract>(contract: C, ...[request, callOptions = {}]: Call<C>) {
     const parts: RequestParts = request ?? {}
-    let query = parts.query
+    let asked = parts
     while (true) {
-      const page = (await send(
-        contract,
-        { ...parts, ...(query ? { query } : {}) },
-        callOptions,
-      )) as Answered<C>
-      const { data, cursorPagination, pagination } = page as Pagination & { data: readonly DataOf<C>[] }
-      yield data
-      if (cursorPagination?.nextCursor) query = { ...query, cursor: cursorPagination.nextCursor }
-      else if (pagination?.hasMore && data.length > 0)
-        query = { ...query, offset: pagination.offset + data.length }
-      else return
+      const page = (await send(contract, asked, callOptions)) as Pagination & { data: readonly DataOf<C>[] }
+      yield page.data
+      const next = placeAfter(page)
+      if (!next) return
+      asked = { ...parts, query: { ...asked.query, ...next } }
     }
   }
 
@@ -120,6 +114,16 @@ export function createClient(options: ClientOptions): Client {
       return payloadOf(contract, status, headerOf, text) as Answered<typeof contract>
     },
   }
+}
+
+/** What asks for the page after this one; undefined after the last. */
+function placeAfter({
+  data,
+  cursorPagination,
+  pagination,
+}: Pagination & { readonly data: readonly unknown[] }): { cursor: string } | { offset: number } | undefined {
+  if (cursorPagination?.nextCursor) return { cursor: cursorPagination.nextCursor }
+  return pagination?.hasMore && data.length > 0 ? { offset: pagination.offset + data.length } : undefined
 }
 
 function typeOf(body: Bytes): string {

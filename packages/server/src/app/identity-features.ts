@@ -1,4 +1,4 @@
-import type { IdTag } from '@kith/protocol'
+import type { CommunityRole, IdTag } from '@kith/protocol'
 import { createPasswordHasher } from '#features/accounts/index.ts'
 import { withdrawSignedLater } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/domain-blocks/index.ts'
@@ -10,7 +10,7 @@ import { Authenticator, type Forgotten, LastUse, type SessionEvent } from '#feat
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
 import { assertCanBeServed } from './served-tenants.ts'
@@ -22,18 +22,16 @@ export const forgottenChannel = 'forgotten'
 
 type OwnProfile = Parameters<typeof createOwnProfile>[2]
 
+interface IdentityParts {
+  readonly addresses: Addresses
+  readonly domainBlocks: DomainBlocks
+  readonly onSession: (happened: SessionEvent) => void
+}
+
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
 export function openIdentityFeatures(
   services: Services,
-  {
-    addresses,
-    domainBlocks,
-    onSession,
-  }: {
-    readonly addresses: Addresses
-    readonly domainBlocks: DomainBlocks
-    readonly onSession: (happened: SessionEvent) => void
-  },
+  { addresses, domainBlocks, onSession }: IdentityParts,
 ) {
   const { db, clock, config, vault, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })
@@ -52,20 +50,9 @@ export function openIdentityFeatures(
     findIdentityKey,
     onForget: (forgotten) => services.nodeBus.publish(forgottenChannel, JSON.stringify(forgotten)),
     onSession,
-    async findRole(tenant, callerTag) {
-      const { own, server } = await findRelations(db.reader(tenant.tenantId), callerTag)
-      if (server && isBarred(server)) return undefined
-      return roleOf(overruled(own ?? noRelation(callerTag), server))
-    },
+    findRole: (tenant, callerTag) => findRole(db, tenant, callerTag),
   })
-  services.nodeBus.subscribe(forgottenChannel, {
-    onMessage(message) {
-      const forgotten = JSON.parse(message) as Forgotten
-      authenticator.hear(forgotten)
-      // A tenant of whom everything is forgotten may have been suspended.
-      if ('tenantId' in forgotten && forgotten.sid === undefined) tenants.forget()
-    },
-  })
+  followForgotten(services, { authenticator, tenants })
   return {
     tenants,
     identities,
@@ -86,10 +73,7 @@ export function openIdentityFeatures(
     },
     settings,
     findLifetimes: (tenantId: TenantId) => lifetimesOf(settings, tenantId),
-    async findOwnProfile({ tenantId, idTag }: Tenant) {
-      const { name, profilePic } = await getOwnProfile(db.reader(tenantId), idTag)
-      return { name, ...(profilePic === undefined ? {} : { profilePic }) }
-    },
+    findOwnProfile: (tenant: Tenant) => findOwnProfile(db, tenant),
     defaultTenant: config.defaultTenant,
   }
 }
@@ -154,4 +138,31 @@ export async function getTenant(tenants: Tenants, tenantId: TenantId): Promise<T
   const tenant = await tenants.findById(tenantId)
   if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
   return tenant
+}
+
+/** The role of an identity at a tenant; undefined when the server has suspended or banned it. */
+async function findRole(db: Database, tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined> {
+  const { own, server } = await findRelations(db.reader(tenant.tenantId), callerTag)
+  if (server && isBarred(server)) return undefined
+  return roleOf(overruled(own ?? noRelation(callerTag), server))
+}
+
+/** Forgets what another process of the server says must not be believed from memory. */
+function followForgotten(
+  services: Services,
+  { authenticator, tenants }: { readonly authenticator: Authenticator; readonly tenants: Tenants },
+): void {
+  services.nodeBus.subscribe(forgottenChannel, {
+    onMessage(message) {
+      const forgotten = JSON.parse(message) as Forgotten
+      authenticator.hear(forgotten)
+      // A tenant of whom everything is forgotten may have been suspended.
+      if ('tenantId' in forgotten && forgotten.sid === undefined) tenants.forget()
+    },
+  })
+}
+
+async function findOwnProfile(db: Database, { tenantId, idTag }: Tenant) {
+  const { name, profilePic } = await getOwnProfile(db.reader(tenantId), idTag)
+  return { name, ...(profilePic === undefined ? {} : { profilePic }) }
 }

@@ -66,34 +66,14 @@ export async function openServices(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   await finishRestore(config.dataDir)
   const metrics = openMetrics()
-  const url = config.database.url.reveal()
-  let isNew = false
-  const onNew = () => {
-    isNew = true
-  }
-  const db = await openDatabase({ url, migrations, clock, logger, metrics, onNew, hasBallast: true })
-  const vault = await openServerVault(config, { db, clock, isNew }).catch(async (error) => {
-    await db.close()
-    throw error
-  })
+  const { db, vault } = await openStore(config, { clock, logger, metrics })
   const signatures = openSignatures()
   const signingKeys = openSigningKeys({ db, vault, signatures, clock })
   const tokenSecrets = openTokenSecrets({ db, vault, clock })
   // The same after a restart, so that the jobs which the former process had leased go on at once.
   const nodeId = `${hostname()} ${config.dataDir}`
   const jobs = openJobs({ db, clock, logger, metrics, nodeId })
-  const diskReserve = new DiskReserve(config.database.kind === 'sqlite' ? config.database.path : undefined)
-  const keepFreeBytes = diskReserve.bytes
-  const blobs = await openBlobs(config, { clock, logger, keepFreeBytes })
-  // Not in `tmp`, where the processes that decode pictures may write.
-  const partials = await openPartialFiles({
-    dir: join(config.dataDir, 'uploads'),
-    clock,
-    logger,
-    keepFreeBytes,
-  })
-  const tempDir = join(config.dataDir, 'tmp')
-  const images = await openImages({ tempDir, logger })
+  const files = await openFileStores(config, { clock, logger })
   const { dns, egress, rounds } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
   const nodeBus = await openNodeBus(config, { clock, logger })
@@ -108,11 +88,7 @@ export async function openServices(
     signingKeys,
     tokenSecrets,
     jobs,
-    diskReserve,
-    blobs,
-    partials,
-    images,
-    tempDir,
+    ...files,
     freshPaths: new FreshPaths(clock),
     dns,
     egress,
@@ -122,7 +98,7 @@ export async function openServices(
     async close() {
       await jobs.stop()
       await nodeBus[Symbol.asyncDispose]()
-      await images.close()
+      await files.images.close()
       await egress.close()
       await db.close()
     },
@@ -136,6 +112,49 @@ async function openNodeBus(
   return redisUrl
     ? await openRedisBus({ redisUrl: redisUrl.reveal(), clock, logger })
     : openLocalBus({ clock })
+}
+
+interface Observers {
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The database, and the vault that opens what is sealed in it. */
+async function openStore(
+  config: Config,
+  { clock, logger, metrics }: Observers & { readonly metrics: Metrics },
+): Promise<Pick<Services, 'db' | 'vault'>> {
+  const url = config.database.url.reveal()
+  let isNew = false
+  const onNew = () => {
+    isNew = true
+  }
+  const db = await openDatabase({ url, migrations, clock, logger, metrics, onNew, hasBallast: true })
+  const vault = await openServerVault(config, { db, clock, isNew }).catch(async (error) => {
+    await db.close()
+    throw error
+  })
+  return { db, vault }
+}
+
+/** What keeps files, whole and in pieces, and makes pictures of them. */
+async function openFileStores(
+  config: Config,
+  { clock, logger }: Observers,
+): Promise<Pick<Services, 'diskReserve' | 'blobs' | 'partials' | 'tempDir' | 'images'>> {
+  const diskReserve = new DiskReserve(config.database.kind === 'sqlite' ? config.database.path : undefined)
+  const keepFreeBytes = diskReserve.bytes
+  const blobs = await openBlobs(config, { clock, logger, keepFreeBytes })
+  // Not in `tmp`, where the processes that decode pictures may write.
+  const partials = await openPartialFiles({
+    dir: join(config.dataDir, 'uploads'),
+    clock,
+    logger,
+    keepFreeBytes,
+  })
+  const tempDir = join(config.dataDir, 'tmp')
+  const images = await openImages({ tempDir, logger })
+  return { diskReserve, blobs, partials, tempDir, images }
 }
 
 /** The ways to other servers: names and requests. */

@@ -47,15 +47,37 @@ const any = (...rules: Rule[]): Rule => ({ kind: 'any', rules })
 const not = (rule: Rule): Rule => ({ kind: 'not', rule })
 const withRoot = (rule: Rule): Rule => ({ kind: 'with-root', rule })
 
+const actsAsTenant = fact('acts-as-tenant')
+
+function traitsOf(of: 'action' | 'root') {
+  return {
+    trait: (is: Exclude<Trait['is'], 'visible-to'>): Rule => ({ kind: 'trait', trait: { is }, of }),
+    visibleTo: (code: Visibility): Rule => ({ kind: 'trait', trait: { is: 'visible-to', code }, of }),
+  }
+}
+
+/** The visibility of an action lets the viewer read it. */
+function isOpenTo(of: 'action' | 'root'): Rule {
+  const { trait, visibleTo } = traitsOf(of)
+  /** The issuer's followers or connections are known here only when the tenant is the issuer; a community's members
+   * are its audience. What third parties sent to their followers is for the tenant itself. */
+  const circle = (member: Rule): Rule =>
+    any(
+      actsAsTenant,
+      all(trait('issued-by-tenant'), member),
+      all(fact('community'), trait('addressed-to-tenant'), member),
+    )
+  return any(
+    visibleTo('P'),
+    all(visibleTo('V'), fact('identified')),
+    all(visibleTo('F'), circle(fact('follows'))),
+    all(visibleTo('C'), circle(fact('connected'))),
+  )
+}
+
 /** docs/protocol/visibility.md for one action, wherever it stands. */
 function alone(of: 'action' | 'root') {
-  const trait = (is: Exclude<Trait['is'], 'visible-to'>): Rule => ({ kind: 'trait', trait: { is }, of })
-  const visibleTo = (code: Visibility): Rule => ({
-    kind: 'trait',
-    trait: { is: 'visible-to', code },
-    of,
-  })
-  const actsAsTenant = fact('acts-as-tenant')
+  const { trait, visibleTo } = traitsOf(of)
   const issuedByTenant = trait('issued-by-tenant')
   const isIssuer = any(
     trait('issued-by-viewer'),
@@ -64,24 +86,10 @@ function alone(of: 'action' | 'root') {
   )
   const isAddressed = any(trait('addressed-to-viewer'), all(actsAsTenant, trait('addressed-to-tenant')))
   const isSubject = any(trait('about-viewer'), all(actsAsTenant, trait('about-tenant')))
-  /** The issuer's followers or connections are known here only when the tenant is the issuer; a community's members
-   * are its audience. What third parties sent to their followers is for the tenant itself. */
-  const circle = (member: Rule): Rule =>
-    any(
-      actsAsTenant,
-      all(issuedByTenant, member),
-      all(fact('community'), trait('addressed-to-tenant'), member),
-    )
   /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. Whom a community blocks
    * its members do not read; its moderators do, or they could not clear away what is there. */
   const minds = any(all(fact('community'), not(actsAsTenant)), all(not(fact('community')), actsAsTenant))
   const isUnblocked = any(visibleTo('P'), not(all(fact('hushes'), minds, trait('issuer-blocked'))))
-  const isOpen = any(
-    visibleTo('P'),
-    all(visibleTo('V'), fact('identified')),
-    all(visibleTo('F'), circle(fact('follows'))),
-    all(visibleTo('C'), circle(fact('connected'))),
-  )
   /** Whoever visits a person reads of third parties there what friends addressed to that person, and what the person shows. */
   const isOnPage = any(
     fact('community'),
@@ -90,6 +98,7 @@ function alone(of: 'action' | 'root') {
     all(trait('addressed-to-tenant'), trait('issuer-connected')),
     all(visibleTo('P'), trait('reposted-by-tenant')),
   )
+  const isOpen = isOpenTo(of)
   const isForViewer = any(isIssuer, isAddressed, all(visibleTo(null), isSubject))
   return {
     isIssuer,

@@ -42,16 +42,7 @@ const retirementGraceSecs = 30
 export function openSigningKeys({ db, vault, signatures, clock }: OpenSigningKeysOptions): SigningKeys {
   const cache = new LRUCache<string, KeyObject>({ max: maxCachedKeys })
 
-  const create = async (tx: Writer): Promise<SigningKeyInfo> => {
-    // Takes about a millisecond of the main thread. Off it, the transaction would wait for something else than SQL.
-    const pair = generateKeyPairSync('ec', { namedCurve: 'P-384' })
-    const kid = newKeyId(clock.now())
-    const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
-    const secret = pair.privateKey.export({ type: 'pkcs8', format: 'der' })
-    const sealedPrivateKey = vault.seal(purpose, tx.tenantId, secret)
-    await insertSigningKey(tx, { kid, publicKey, sealedPrivateKey, createdAt: nowSecs(clock) })
-    return { kid, publicKey }
-  }
+  const create = (tx: Writer) => createKey({ vault, clock }, tx)
 
   const open = (tenantId: TenantId, { kid, sealedPrivateKey }: StoredSigningKey): KeyObject => {
     const id = `${tenantId}/${kid}`
@@ -68,25 +59,10 @@ export function openSigningKeys({ db, vault, signatures, clock }: OpenSigningKey
     return create(tx)
   }
 
-  const revoke = async (
-    tx: Writer,
-    { kid, since }: { readonly kid: string; readonly since: number },
-  ): Promise<KeyRevocation | undefined> => {
-    const found = await findSigningKey(tx, kid)
-    if (!found) return undefined
-    const isCurrent = found.expiresAt === undefined
-    if (isCurrent) await rotate(tx)
-    const revokedAt = Math.min(since, found.revokedAt ?? since)
-    await setRevokedAt(tx, kid, revokedAt)
-    const [current] = await listSigningKeys(tx)
-    if (!current) throw new Error(`Tenant ${tx.tenantId} has no signing key`)
-    return { revoked: { ...found, revokedAt }, current, isRotated: isCurrent }
-  }
-
   return {
     create,
     rotate,
-    revoke,
+    revoke: (tx, revocation) => revokeKey(rotate, tx, revocation),
     list: (tenantId) => listSigningKeys(db.reader(tenantId)),
     async sign(tenantId, payload) {
       // Asked each time, because another process may have rotated: a microsecond beside a millisecond of signing.
@@ -98,6 +74,36 @@ export function openSigningKeys({ db, vault, signatures, clock }: OpenSigningKey
       return `${signingInput}.${Buffer.from(signature).toString('base64url')}`
     },
   }
+}
+
+async function createKey(
+  { vault, clock }: Pick<OpenSigningKeysOptions, 'vault' | 'clock'>,
+  tx: Writer,
+): Promise<SigningKeyInfo> {
+  // Takes about a millisecond of the main thread. Off it, the transaction would wait for something else than SQL.
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  const kid = newKeyId(clock.now())
+  const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const secret = pair.privateKey.export({ type: 'pkcs8', format: 'der' })
+  const sealedPrivateKey = vault.seal(purpose, tx.tenantId, secret)
+  await insertSigningKey(tx, { kid, publicKey, sealedPrivateKey, createdAt: nowSecs(clock) })
+  return { kid, publicKey }
+}
+
+async function revokeKey(
+  rotate: (tx: Writer) => Promise<SigningKeyInfo>,
+  tx: Writer,
+  { kid, since }: { readonly kid: string; readonly since: number },
+): Promise<KeyRevocation | undefined> {
+  const found = await findSigningKey(tx, kid)
+  if (!found) return undefined
+  const isCurrent = found.expiresAt === undefined
+  if (isCurrent) await rotate(tx)
+  const revokedAt = Math.min(since, found.revokedAt ?? since)
+  await setRevokedAt(tx, kid, revokedAt)
+  const [current] = await listSigningKeys(tx)
+  if (!current) throw new Error(`Tenant ${tx.tenantId} has no signing key`)
+  return { revoked: { ...found, revokedAt }, current, isRotated: isCurrent }
 }
 
 function encode(value: object): string {

@@ -41,13 +41,6 @@ export function openTokenSecrets({ db, vault, clock }: OpenTokenSecretsOptions):
   let currentKid: string | undefined
   let loading: Promise<OpenedSecret> | undefined
 
-  const make = async (tx: Writer): Promise<StoredTokenSecret> => {
-    const kid = newKeyId(clock.now())
-    const sealedSecret = vault.seal(purpose, serverTenant, randomBytes(secretBytes))
-    await insertTokenSecret(tx, { kid, sealedSecret, createdAt: nowSecs(clock) })
-    return { kid, sealedSecret, retiredAt: undefined }
-  }
-
   const open = ({ kid, sealedSecret, retiredAt }: StoredTokenSecret): OpenedSecret => {
     const key = createSecretKey(vault.unseal(purpose, serverTenant, sealedSecret))
     const opened = { kid, key, retiredAt, readAtMs: clock.now() }
@@ -61,9 +54,7 @@ export function openTokenSecrets({ db, vault, clock }: OpenTokenSecretsOptions):
   }
 
   const load = async (): Promise<OpenedSecret> => {
-    const stored =
-      (await findCurrentTokenSecret(db.reader(serverTenant))) ??
-      (await db.transact(serverTenant, async (tx) => (await findCurrentTokenSecret(tx)) ?? make(tx)))
+    const stored = await findOrMakeSecret({ db, vault, clock })
     currentKid = stored.kid
     return open(stored)
   }
@@ -87,10 +78,7 @@ export function openTokenSecrets({ db, vault, clock }: OpenTokenSecretsOptions):
     },
     async rotate() {
       await db.transact(serverTenant, async (tx) => {
-        const now = nowSecs(clock)
-        await retireTokenSecret(tx, now)
-        await deleteTokenSecrets(tx, now - retiredLifeSecs)
-        await make(tx)
+        await replaceSecret({ vault, clock }, tx)
         tx.afterCommit(() => {
           currentKid = undefined
           cache.clear()
@@ -98,4 +86,34 @@ export function openTokenSecrets({ db, vault, clock }: OpenTokenSecretsOptions):
       })
     },
   }
+}
+
+async function makeSecret(
+  { vault, clock }: Pick<OpenTokenSecretsOptions, 'vault' | 'clock'>,
+  tx: Writer,
+): Promise<StoredTokenSecret> {
+  const kid = newKeyId(clock.now())
+  const sealedSecret = vault.seal(purpose, serverTenant, randomBytes(secretBytes))
+  await insertTokenSecret(tx, { kid, sealedSecret, createdAt: nowSecs(clock) })
+  return { kid, sealedSecret, retiredAt: undefined }
+}
+
+async function replaceSecret(
+  options: Pick<OpenTokenSecretsOptions, 'vault' | 'clock'>,
+  tx: Writer,
+): Promise<void> {
+  const now = nowSecs(options.clock)
+  await retireTokenSecret(tx, now)
+  await deleteTokenSecrets(tx, now - retiredLifeSecs)
+  await makeSecret(options, tx)
+}
+
+/** Another process may make the first one at the same time: within the transaction it is looked for again. */
+async function findOrMakeSecret({ db, vault, clock }: OpenTokenSecretsOptions): Promise<StoredTokenSecret> {
+  const current = await findCurrentTokenSecret(db.reader(serverTenant))
+  if (current) return current
+  return db.transact(
+    serverTenant,
+    async (tx) => (await findCurrentTokenSecret(tx)) ?? makeSecret({ vault, clock }, tx),
+  )
 }

@@ -12,27 +12,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export function openMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  const requests = new Histogram({
-    name: 'kith_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: requestSeconds,
-    registers,
-  })
-  const jobs = new Histogram({
-    name: 'kith_job_duration_seconds',
-    help: 'Time of one attempt at a job.',
-    labelNames: ['kind', 'outcome'],
-    buckets: workSeconds,
-    registers,
-  })
-  const deliveries = new Histogram({
-    name: 'kith_delivery_duration_seconds',
-    help: 'Time of one attempt to deliver an action to another server.',
-    labelNames: ['outcome'],
-    buckets: workSeconds,
-    registers,
-  })
+  const { requests, jobs, deliveries } = workHistograms(registers)
   return {
     requestServed({ method, route, status, durationMs }) {
       const labels = {
@@ -63,6 +43,31 @@ export function openMetrics(): Metrics {
       return { contentType: all.contentType, text: await all.metrics() }
     },
   }
+}
+
+function workHistograms(registers: Registry[]) {
+  const requests = new Histogram({
+    name: 'kith_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: requestSeconds,
+    registers,
+  })
+  const jobs = new Histogram({
+    name: 'kith_job_duration_seconds',
+    help: 'Time of one attempt at a job.',
+    labelNames: ['kind', 'outcome'],
+    buckets: workSeconds,
+    registers,
+  })
+  const deliveries = new Histogram({
+    name: 'kith_delivery_duration_seconds',
+    help: 'Time of one attempt to deliver an action to another server.',
+    labelNames: ['outcome'],
+    buckets: workSeconds,
+    registers,
+  })
+  return { requests, jobs, deliveries }
 }
 
 function databaseMetrics(registers: Registry[]): Pick<Metrics, 'transactionEnded' | 'batchCommitted'> {
