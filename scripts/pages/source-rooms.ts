@@ -29,7 +29,12 @@ function roomOf(layer: 'infra' | 'features', name: string): Room {
   )
   const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
   const made = namesIn(texts, /\bcreateTable\(\s*'(\w+)'|\bcreate (?:virtual )?table (?!if )(\w+)/g)
-  const dropped = new Set(namesIn(texts, /\bdropTable\(\s*'(\w+)'/g))
+  const dropped = namesIn(texts, /\bdropTable\(\s*'(\w+)'/g)
+  // A table that is built anew is made by another name, and takes the name of the one that is dropped.
+  const [renamed, kept] = [/\balter table (\w+) rename to/g, /\balter table \w+ rename to (\w+)/g].map(
+    (form) => namesIn(texts, form),
+  ) as [string[], string[]]
+  const gone = new Set([...dropped.filter((table) => !kept.includes(table)), ...renamed])
   const importsFrom = (other: string) =>
     namesIn(texts, new RegExp(`(?:from |import\\()'#${other}/([\\w-]+)/`, 'g')).filter(
       (room) => room !== name || other !== layer,
@@ -38,7 +43,7 @@ function roomOf(layer: 'infra' | 'features', name: string): Room {
     name,
     imports: importsFrom(layer),
     infra: importsFrom('infra'),
-    tables: made.filter((table) => !dropped.has(table)),
+    tables: [...new Set([...made, ...kept])].sort().filter((table) => !gone.has(table)),
   }
 }
 
