@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 
-/** The bare stack: one route, one small answer. */
+/** A bare Fastify: one route, one small answer. */
 const app = fastify()
 app.get('/', async () => ({ hello: 'world' }))
 await app.listen({ host: '127.0.0.1', port: 0 })

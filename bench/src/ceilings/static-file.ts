@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import fastify from 'fastify'
 
-/** The bare stack: one route that streams one file, in steps as large as the server's. */
+/** A bare Fastify: one route that streams one file, in steps as large as the server's. */
 const [path = ''] = process.argv.slice(2)
 const app = fastify()
 app.get('/', async (_, reply) => {

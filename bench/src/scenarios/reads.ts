@@ -39,7 +39,7 @@ export async function reads(settings: Settings): Promise<Figure[]> {
     name: 'same SQL and JSON in a bare loop',
     value: median(ceilings.map(({ listed }) => listed)),
   }
-  const bareHello = { name: 'bare hello of the same stack', value: median(helloRates) }
+  const bareHello = { name: 'hello of a bare Fastify', value: median(helloRates) }
   return [
     { ...rateFigure(`feed list of ${actions} actions`, rates(feed), bare, 0.5), ...costs(feed), rssMb },
     { ...rateFigure('single action', rates(single), bareHello, 0.25), ...costs(single) },

@@ -61,7 +61,7 @@ interface Asked {
   readonly minShare: number
 }
 
-/** In turns with the bare stack, so that other work on the machine meets both. */
+/** In turns with a bare Fastify, so that other work on the machine meets both. */
 async function compare(
   kith: Kith,
   { runs, seconds }: Settings,
@@ -87,7 +87,7 @@ async function compare(
     await once()
     const results = await repeat(runs, once)
     const ceilings = results.map((result) => result.bare)
-    const ceiling = { name: 'static file of the bare stack', value: median(rates(ceilings)) }
+    const ceiling = { name: 'static file of a bare Fastify', value: median(rates(ceilings)) }
     return asked.map(({ name, minShare }, at) => {
       const served = results.flatMap((result) => result.asked[at] ?? [])
       const figure = { ...rateFigure(name, rates(served), ceiling, minShare), ...costs(served) }

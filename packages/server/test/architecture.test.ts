@@ -159,7 +159,7 @@ const confined: readonly { readonly what: string; readonly pattern: RegExp; read
   },
   {
     what: 'raw HTTP',
-    pattern: /from '(node:https?|undici|fastify)'|\bfetch\(/,
+    pattern: /from '(node:https?|undici|find-my-way)'|\bfetch\(/,
     allowed: /^packages\/(server\/src\/(infra\/(egress|http|telemetry|ws)|app)\/|client\/)/,
   },
   {

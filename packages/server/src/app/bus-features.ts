@@ -73,7 +73,7 @@ interface SocketParts {
 
 /** Everything that is spoken over WebSockets. */
 export function openSocketServer(
-  { db, clock, logger, config, nodeBus }: Services,
+  { db, clock, logger, nodeBus }: Services,
   { identity, bus, hooks, rateLimits }: SocketParts,
 ): Sockets {
   const { authenticator, tenants } = identity
@@ -92,7 +92,6 @@ export function openSocketServer(
     rateLimits,
     clock,
     logger,
-    trustedProxies: config.trustedProxies,
   })
   nodeBus.subscribe(forgottenChannel, { onMessage: () => void sockets.review() })
   return sockets

@@ -93,7 +93,7 @@ function openHttp(
 ): HttpServer {
   const { config, clock, logger, metrics } = services
   const contracts = features.endpoints.map(({ contract }) => contract)
-  const http = createHttpServer({
+  return createHttpServer({
     endpoints: features.endpoints,
     rawRoutes: [
       ...sockets.rawRoutes,
@@ -113,12 +113,9 @@ function openHttp(
     trustedProxies: config.trustedProxies,
     connections: config.connections,
     rounds: services.rounds,
-    isUpgrade: (request) => sockets.isUpgrade(request),
     observe: ({ endpoint, method, status, durationMs }) =>
       metrics.requestServed({ method, route: endpoint, status, durationMs }),
   })
-  sockets.attach(http.server)
-  return http
 }
 
 /** The metrics' own address, which a proxy in front need not know. */

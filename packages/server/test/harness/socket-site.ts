@@ -1,4 +1,3 @@
-import type { Server } from 'node:http'
 import type { ClientOptions } from 'ws'
 import type { Identified } from '#infra/caller/index.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimits } from '#infra/http/index.ts'
@@ -72,7 +71,6 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
     rateLimits,
     clock,
     logger,
-    trustedProxies,
     ...(options.limits ? { limits: options.limits } : {}),
   })
   const site = await startHttpSite([], {
@@ -80,9 +78,8 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
     rateLimits,
     clock,
     logger,
-    isUpgrade: (request) => sockets.isUpgrade(request),
+    trustedProxies,
   })
-  sockets.attach(site.server.server as Server)
   return {
     ...site,
     clock,

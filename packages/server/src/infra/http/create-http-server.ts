@@ -11,16 +11,16 @@ import { createEdge } from './edge.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpLogger } from './http-logger.ts'
-import { createMethodOverride } from './method-override.ts'
-import { createMethodTable } from './methods.ts'
-import type { UpgradeCheck } from './node-server.ts'
-import { createTrust } from './peer.ts'
+import { listen } from './listen.ts'
+import { createNodeServer } from './node-server.ts'
+import { createPeerReader, createTrust } from './peer.ts'
 import type { RateLimits } from './rate-limits.ts'
-import type { RawRoute } from './raw-route.ts'
-import { pathsOf, routeOf } from './route.ts'
-import { addRawRoute, addRoute, createRouter } from './router.ts'
+import { type RawRoute, rawTarget } from './raw-route.ts'
+import { routeOf } from './route.ts'
+import { createRouter, type Target } from './router.ts'
 import { type ServeDeps, serve } from './serve.ts'
 import { stopGracefully, trackSockets } from './stop.ts'
+import { handUpgradesOver, upgradeOf } from './upgrades.ts'
 
 export interface HttpServerOptions {
   readonly endpoints: readonly Endpoint[]
@@ -36,8 +36,6 @@ export interface HttpServerOptions {
   readonly bodies?: BodyBounds
   /** Recognizes requests that this server itself has sent. */
   readonly rounds?: Rounds
-  /** Which requests become `upgrade` events of `server`; none when absent. */
-  readonly isUpgrade?: UpgradeCheck
   /** Told of every answer to a route, when it is written: for metrics and the access log. */
   readonly observe?: (answered: Answered) => void
 }
@@ -54,7 +52,6 @@ export interface Answered {
 }
 
 export interface HttpServer {
-  /** For WebSocket upgrades. */
   readonly server: Server
   /** Begins to accept connections; port 0 picks a free one. */
   listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo>
@@ -78,51 +75,48 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const deps: ServeDeps = { site, hooks, rateLimits, clock, bodies, stopped: stopped.signal }
   const bounds = options.connections ?? defaultConnectionBounds
   const isTrusted = createTrust(options.trustedProxies)
-  const edge = createEdge({
-    site,
-    rateLimits,
+  const router = createRouter([
+    ...options.endpoints.map((endpoint) => endpointTarget(deps, endpoint, options.observe)),
+    ...options.rawRoutes.map((route) => rawTarget(site, route)),
+  ])
+  const peerOf = createPeerReader(options.trustedProxies)
+  const { rounds } = options
+  const maxUnderWay = bounds.perAddress
+  const edge = createEdge({ site, rateLimits, clock, router, peerOf, isTrusted, maxUnderWay, rounds })
+  const server = createNodeServer(edge, {
     clock,
-    trustedProxies: options.trustedProxies,
-    isTrusted,
-    maxUnderWay: bounds.perAddress,
-    rounds: options.rounds,
-    overrideMethod: createMethodOverride(options.endpoints.map(({ contract }) => contract)),
-    methods: createMethodTable([
-      ...options.endpoints.map(({ contract }) => ({
-        method: contract.method,
-        paths: pathsOf(contract),
-        headers: contract.answerHeaders,
-      })),
-      ...options.rawRoutes.map(({ method, path }) => ({ method, paths: [path] })),
-    ]),
+    isUpgrade: (request) => upgradeOf(router, request) !== undefined,
   })
-  const app = createRouter(edge, options.isUpgrade ?? (() => false))
-  new ConnectionLimits(bounds, isTrusted).watch(app.server)
-  const sockets = trackSockets(app.server)
-  const { observe } = options
-  for (const endpoint of options.endpoints) {
-    addRoute(app, edge, routeOf(endpoint), (route, exchange, raw) => {
-      const startedAt = performance.now()
-      const served = serve(deps, route, exchange, raw)
-      if (observe) void served.then(() => observe(answeredOf(route.contract.name, exchange, startedAt)))
-    })
-  }
-  for (const route of options.rawRoutes) addRawRoute(app, edge, route)
+  handUpgradesOver(server, { router, peerOf, clock })
+  new ConnectionLimits(bounds, isTrusted).watch(server)
+  const sockets = trackSockets(server)
   return {
-    server: app.server,
-    async listen({ host, port }) {
-      await app.listen({ host, port })
-      return app.server.address() as AddressInfo
-    },
+    server,
+    listen: (address) => listen(server, address),
     async stop() {
       isStopping = true
-      await stopGracefully(app.server, sockets, {
+      await stopGracefully(server, sockets, {
         clock,
         abort: () => stopped.abort(),
         abortAfterMs: 5_000,
         destroyAfterMs: 10_000,
       })
-      await app.close()
+    },
+  }
+}
+
+function endpointTarget(deps: ServeDeps, endpoint: Endpoint, observe: HttpServerOptions['observe']): Target {
+  const route = routeOf(endpoint)
+  const { method, answerHeaders, overridesPost, name } = route.contract
+  return {
+    method,
+    urls: route.urls,
+    headers: answerHeaders,
+    overridesPost,
+    answer(exchange, raw) {
+      const startedAt = performance.now()
+      const served = serve(deps, route, exchange, raw)
+      if (observe) void served.then(() => observe(answeredOf(name, exchange, startedAt)))
     },
   }
 }

@@ -5,91 +5,82 @@ import { Failure } from '#lib/failure.ts'
 import { type AdmissionDeps, takeGeneral } from './admission.ts'
 import { type AnswerSite, answerFailure, answerJson, answerWhole, errorText } from './answer.ts'
 import { preflightHeaders } from './cors.ts'
-import { type Exchange, requestIdOf } from './exchange.ts'
-import type { MethodTable } from './methods.ts'
-import { createPeerReader, plainAddress, rateKeyOf } from './peer.ts'
+import { type Exchange, exchangeOf } from './exchange.ts'
+import { type PeerReader, plainAddress, rateKeyOf } from './peer.ts'
+import type { Router } from './router.ts'
 import { normalizeTarget } from './target.ts'
 
-/** What happens to a request before, instead of or after routing. */
-export interface Edge {
+export interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
   readonly site: AnswerSite
-  exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange
-  /** Answers what no route is needed for; true when it did. */
-  intercept(request: IncomingMessage, response: ServerResponse): boolean
-  /** Gives a request the method that it means, where that is not the one with which it came. */
-  overrideMethod(request: IncomingMessage): void
-  /** Runs what serves a request; what that sends is known when it comes back. */
-  run(request: IncomingMessage, work: () => void): void
-  answerUnrouted(request: IncomingMessage, response: ServerResponse): Promise<void>
-}
-
-interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
-  readonly site: AnswerSite
-  readonly methods: MethodTable
-  readonly overrideMethod: Edge['overrideMethod']
-  readonly trustedProxies: readonly string[]
+  readonly router: Router
+  readonly peerOf: PeerReader
   readonly isTrusted: (ip: string) => boolean
   /** Requests of one address that a trusted proxy may have under way here. */
   readonly maxUnderWay: number
   readonly rounds: Rounds | undefined
 }
 
-export function createEdge({ site, methods, overrideMethod, rounds, ...deps }: EdgeDeps): Edge {
-  const peerOf = createPeerReader(deps.trustedProxies)
+/** Answers every request of a server: by itself, or by what lives at the address. */
+export function createEdge(deps: EdgeDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  const { site, router, rounds, peerOf } = deps
   const underWay = new RequestsUnderWay(deps.maxUnderWay)
   const roundsOf = ({ headers }: IncomingMessage) => rounds?.countOf(headers.via) ?? 0
   const isFromProxy = ({ socket }: IncomingMessage) =>
     deps.isTrusted(plainAddress(socket.remoteAddress ?? ''))
-  const exchangeOf = (request: IncomingMessage, response: ServerResponse): Exchange => ({
-    request,
-    response,
-    requestId: requestIdOf(request.headers['x-request-id']),
-    peer: peerOf(request),
-    verdict: undefined,
-    headers: {},
-    hasContinued: false,
-  })
-  return {
-    site,
-    exchangeOf,
-    overrideMethod,
-    run(request, work) {
-      const before = roundsOf(request)
-      if (rounds && before > 0) rounds.within(before, work)
-      else work()
-    },
-    intercept(request, response) {
-      if (!normalizeTarget(request)) {
-        answerFailure(site, exchangeOf(request, response), new Failure('E-VALIDATION'), {
-          connection: 'close',
-        })
-        return true
-      }
-      if (roundsOf(request) >= maxRounds) {
-        answerLoop(site, exchangeOf(request, response))
-        return true
-      }
-      if (isFromProxy(request) && !underWay.enter(rateKeyOf(peerOf(request).ip), response)) {
-        answerFailure(site, exchangeOf(request, response), tooManyUnderWay(), { connection: 'close' })
-        return true
-      }
-      if (request.method !== 'OPTIONS') return false
-      answerOptions(site, exchangeOf(request, response), methods)
-      return true
-    },
-    async answerUnrouted(request, response) {
-      const exchange = exchangeOf(request, response)
-      try {
-        await takeGeneral(deps, exchange, 'anonymous', rateKeyOf(exchange.peer.ip))
-        const allowed = methods.methodsOf(request.url ?? '')
-        const isKnown = allowed.length > 0
-        const headers = isKnown ? { allow: allowed.join(', ') } : {}
-        answerFailure(site, exchange, new Failure(isKnown ? 'E-METHOD' : 'E-NOTFOUND'), headers)
-      } catch (error) {
-        answerFailure(site, exchange, error)
-      }
-    },
+  const serve = (exchange: Exchange) => {
+    dropUnreadableType(exchange.request)
+    const found = find(router, exchange.request)
+    if (found === 'malformed') answerFailure(site, exchange, new Failure('E-VALIDATION'))
+    else if (found) found.target.answer(exchange, found)
+    else void answerUnrouted(deps, exchange)
   }
+  return (request, response) => {
+    const isNormal = normalizeTarget(request)
+    const exchange = exchangeOf(request, response, peerOf(request))
+    const before = roundsOf(request)
+    if (!isNormal) answerFailure(site, exchange, new Failure('E-VALIDATION'), { connection: 'close' })
+    else if (before >= maxRounds) answerLoop(site, exchange)
+    else if (isFromProxy(request) && !underWay.enter(rateKeyOf(exchange.peer.ip), response))
+      answerFailure(site, exchange, tooManyUnderWay(), { connection: 'close' })
+    else if (request.method === 'OPTIONS') answerOptions(site, exchange, router)
+    else if (rounds && before > 0) rounds.within(before, () => serve(exchange))
+    else serve(exchange)
+  }
+}
+
+/** What lives at the address of a request. Requests that come as POST, because something on the way takes no other
+ * method, are given the one that they name: where the target allows it, and only its own. */
+function find(router: Router, request: IncomingMessage): ReturnType<Router['find']> {
+  const meant = request.method === 'POST' && request.headers['x-http-method-override']
+  if (typeof meant === 'string') {
+    const found = router.find(meant.toUpperCase(), request.url)
+    const own = found && found !== 'malformed' && found.target.overridesPost ? found.target.method : undefined
+    if (own === meant.toUpperCase()) {
+      request.method = own
+      return found
+    }
+  }
+  return router.find(request.method, request.url)
+}
+
+async function answerUnrouted({ site, router, ...deps }: EdgeDeps, exchange: Exchange): Promise<void> {
+  try {
+    await takeGeneral(deps, exchange, 'anonymous', rateKeyOf(exchange.peer.ip))
+    const allowed = router.methodsOf(exchange.request.url)
+    const isKnown = allowed.length > 0
+    const headers = isKnown ? { allow: allowed.join(', ') } : {}
+    answerFailure(site, exchange, new Failure(isKnown ? 'E-METHOD' : 'E-NOTFOUND'), headers)
+  } catch (error) {
+    answerFailure(site, exchange, error)
+  }
+}
+
+const mediaTypeForm = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
+
+/** What is no media type says nothing. */
+function dropUnreadableType({ headers }: IncomingMessage): void {
+  const type = headers['content-type']
+  if (type !== undefined && !mediaTypeForm.test(type)) delete headers['content-type']
 }
 
 const loopDetected = 508
@@ -125,16 +116,16 @@ class RequestsUnderWay {
   }
 }
 
-function answerOptions(site: AnswerSite, exchange: Exchange, methods: MethodTable): void {
+function answerOptions(site: AnswerSite, exchange: Exchange, router: Router): void {
   const { request } = exchange
   if (site.corsOf && request.headers['access-control-request-method'] !== undefined) {
     answerWhole(site, exchange, { status: 204, headers: preflightHeaders(request) })
     return
   }
-  const allowed = methods.methodsOf(request.url ?? '')
+  const allowed = router.methodsOf(request.url)
   if (allowed.length === 0 && request.url !== '*') answerFailure(site, exchange, new Failure('E-NOTFOUND'))
   else {
-    const headers = { ...methods.headersOf(request.url ?? ''), allow: [...allowed, 'OPTIONS'].join(', ') }
+    const headers = { ...router.headersOf(request.url), allow: [...allowed, 'OPTIONS'].join(', ') }
     answerWhole(site, exchange, { status: 204, headers })
   }
 }

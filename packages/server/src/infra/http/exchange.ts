@@ -17,6 +17,18 @@ export interface Exchange {
   hasContinued: boolean
 }
 
+export function exchangeOf(request: IncomingMessage, response: ServerResponse, peer: Peer): Exchange {
+  return {
+    request,
+    response,
+    requestId: requestIdOf(request.headers['x-request-id']),
+    peer,
+    verdict: undefined,
+    headers: {},
+    hasContinued: false,
+  }
+}
+
 /** Whether the client sends its body only when it is told to. */
 export function waitsWithBody({ headers }: IncomingMessage): boolean {
   return headers.expect?.toLowerCase() === '100-continue'

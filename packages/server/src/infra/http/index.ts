@@ -11,7 +11,7 @@ export { documentationRoutes } from './documentation.ts'
 export * from './endpoint.ts'
 export { hasCurrent } from './etag.ts'
 export type { HttpLogger } from './http-logger.ts'
-export { createPeerReader, type Peer, rateKeyOf } from './peer.ts'
+export { type Peer, rateKeyOf } from './peer.ts'
 export { pingRedis } from './ping-redis.ts'
 export {
   assertRate,
@@ -22,9 +22,7 @@ export {
   type RateVerdict,
   rateFailure,
 } from './rate-limits.ts'
-export { rawAnswer } from './raw-answer.ts'
 export { type Outgoing, RawJson } from './raw-json.ts'
-export type { RawRoute, RawVisit } from './raw-route.ts'
+export type { RawRoute, RawVisit, UpgradeVisit } from './raw-route.ts'
 export { openRedisRateLimits } from './redis-rate-limits.ts'
 export { compileSerializer } from './serializer.ts'
-export { normalizeTarget } from './target.ts'

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Edge } from './edge.ts'
+import type { Socket } from 'node:net'
+import type { Clock } from '#lib/clock.ts'
+import { answerParserError } from './parser-error.ts'
 
 const maxHeaderBytes = 16 * 1024
 const headersTimeoutMs = 15_000
@@ -8,35 +10,12 @@ const keepAliveTimeoutMs = 65_000
 // Without a byte in either direction; the longest poll is half a minute.
 const silenceTimeoutMs = 120_000
 
-/** Does this request ask for a protocol that is spoken at its path? */
-export type UpgradeCheck = (request: IncomingMessage) => boolean
-
-const routedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
-
-const mediaTypeForm = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
-
-/** What is no media type says nothing: the router would refuse it before anybody knows whether it matters. */
-function dropUnreadableType({ headers }: IncomingMessage): void {
-  const type = headers['content-type']
-  if (type !== undefined && !mediaTypeForm.test(type)) delete headers['content-type']
-}
-
-/** The server of Node with our limits; every request goes by the edge to the router. */
+/** The server of Node with our limits. `isUpgrade` says which requests become `upgrade` events: whatever else asks for
+ * another protocol is answered in this one. */
 export function createNodeServer(
-  edge: Edge,
-  {
-    route,
-    unrouted,
-  }: Record<'route' | 'unrouted', (request: IncomingMessage, response: ServerResponse) => void>,
-  isUpgrade: UpgradeCheck,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+  { clock, isUpgrade }: { readonly clock: Clock; isUpgrade(request: IncomingMessage): boolean },
 ): Server {
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
-    if (edge.intercept(request, response)) return
-    dropUnreadableType(request)
-    edge.overrideMethod(request)
-    const serve = routedMethods.has(request.method ?? '') ? route : unrouted
-    edge.run(request, () => serve(request, response))
-  }
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -47,7 +26,6 @@ export function createNodeServer(
       connectionsCheckingInterval: 500,
       // Checked by us, to answer in our form.
       requireHostHeader: false,
-      // Whatever else asks for another protocol is answered in this one.
       shouldUpgradeCallback: isUpgrade,
     },
     listener,
@@ -56,5 +34,6 @@ export function createNodeServer(
   // A client that waits for leave to send its body gets it when its request has passed every check.
   server.on('checkContinue', listener)
   server.on('checkExpectation', listener)
+  server.on('clientError', (error, socket) => answerParserError(error, socket as Socket, clock))
   return server
 }

@@ -11,11 +11,14 @@ export interface Peer {
   readonly isSecure: boolean
 }
 
+/** Reads the peer of a request. */
+export type PeerReader = (request: IncomingMessage) => Peer
+
 const maxVerdicts = 1000
 
-/** Reads the peer of a request. `X-Forwarded-*` headers count only when the connection comes from one of the trusted
+/** Makes what reads the peer of a request. `X-Forwarded-*` headers count only when the connection comes from one of the trusted
  * networks (CIDR), and then by the hop nearest to us that is not one of them. */
-export function createPeerReader(trustedProxies: readonly string[]): (request: IncomingMessage) => Peer {
+export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
   const isTrusted = createTrust(trustedProxies)
   return (request) => {
     const ip = plainAddress(request.socket.remoteAddress ?? '')

@@ -1,99 +1,73 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { Failure } from '#lib/failure.ts'
-import { answerFailure, answerWhole } from './answer.ts'
-import type { Edge } from './edge.ts'
+import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import type { Exchange } from './exchange.ts'
-import { createNodeServer, type UpgradeCheck } from './node-server.ts'
-import { answerParserError } from './parser-error.ts'
-import type { RawRoute } from './raw-route.ts'
-import type { Route } from './route.ts'
-import type { RawParameters } from './serve.ts'
+import type { Upgrade } from './raw-route.ts'
 
-/** The Fastify application, as far as it is ours. */
-export type Router = FastifyInstance<Server, IncomingMessage, ServerResponse>
+type Values = Readonly<Record<string, unknown>>
+
+/** Parameters as the router and the query parser found them. */
+export interface RawParameters {
+  readonly params: Values
+  readonly query: Values
+}
+
+const methods = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'] as const
+
+/** What lives at a path, for the requests of one method. */
+export interface Target {
+  readonly method: Exclude<(typeof methods)[number], 'HEAD'>
+  /** In the syntax of the router. */
+  readonly urls: readonly string[]
+  /** What stands in every answer. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Also takes requests that come as POST and name this method. */
+  readonly overridesPost?: boolean | undefined
+  /** Answers a request; never rejects. */
+  answer(exchange: Exchange, raw: RawParameters): void
+  /** Takes over the connection of a request that asks for another protocol. */
+  readonly upgrade?: Upgrade | undefined
+}
+
+/** A target, and how it was addressed. */
+export interface Routed extends RawParameters {
+  readonly target: Target
+}
+
+/** Every path of a server: for answers, for what is allowed where, and for upgrades. */
+export interface Router {
+  /** `malformed`: the address has no form that could be looked up. */
+  find(method: string | undefined, url: string | undefined): Routed | 'malformed' | undefined
+  /** The methods of an address, sorted; empty when nothing lives there. */
+  methodsOf(url: string | undefined): string[]
+  /** What the targets of an address put into every answer. */
+  headersOf(url: string | undefined): Readonly<Record<string, string>>
+}
 
 const maxParamLength = 4096
 
-/** The router, with everything that Fastify would do beyond routing given to us. */
-export function createRouter(edge: Edge, isUpgrade: UpgradeCheck): Router {
-  const unrouted = (request: IncomingMessage, response: ServerResponse) => {
-    void edge.answerUnrouted(request, response)
+export function createRouter(targets: readonly Target[]): Router {
+  const router = FindMyWay({ maxParamLength, onBadUrl: neverCalled })
+  for (const target of targets) {
+    const taken: HTTPMethod[] = target.method === 'GET' ? ['GET', 'HEAD'] : [target.method]
+    for (const url of target.urls) router.on(taken, url, neverCalled, target)
   }
-  const app = Fastify<Server, IncomingMessage, ServerResponse>({
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength },
-    // Input and output are compiled by us, lazily; Fastify's compilers would be loaded at start and never used.
-    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    serverFactory: (route) => createNodeServer(edge, { route, unrouted }, isUpgrade),
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, edge.site.clock),
-    frameworkErrors(_error, request, reply) {
-      reply.hijack()
-      answerFailure(edge.site, edge.exchangeOf(request.raw, reply.raw), new Failure('E-VALIDATION'))
-    },
-  })
-  // Bodies are read by us, after everything else has been checked.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setNotFoundHandler((request, reply) => {
-    reply.hijack()
-    unrouted(request.raw, reply.raw)
-  })
-  app.setErrorHandler((error: { statusCode?: number }, request, reply) => {
-    reply.hijack()
-    const failure = error.statusCode === 415 ? new Failure('E-MEDIATYPE') : error
-    if (failure === error) edge.site.logger.error({ err: error }, 'a request could not be routed')
-    answerFailure(edge.site, edge.exchangeOf(request.raw, reply.raw), failure)
-  })
-  return app
-}
-
-function noCompiler(): never {
-  throw new TypeError('contracts are not compiled by Fastify')
-}
-
-/** Serves the requests of a route. */
-export type ServeRoute = (route: Route, exchange: Exchange, raw: RawParameters) => void
-
-export function addRoute(app: Router, edge: Edge, route: Route, serve: ServeRoute): void {
-  const { method } = route.contract
-  for (const url of route.urls) {
-    app.route({
-      method: method === 'GET' ? ['GET', 'HEAD'] : method,
-      url,
-      handler(request, reply) {
-        reply.hijack()
-        const exchange = edge.exchangeOf(request.raw, reply.raw)
-        serve(route, exchange, { params: valuesOf(request.params), query: valuesOf(request.query) })
-      },
+  const find: Router['find'] = (method, url) => {
+    const found = router.find(method as HTTPMethod, url ?? '')
+    if (found === null) return undefined
+    if (!found.store) return 'malformed'
+    return { target: found.store, params: found.params, query: found.searchParams }
+  }
+  const at = (url: string | undefined) =>
+    methods.flatMap((method) => {
+      const found = find(method, url)
+      return found === undefined || found === 'malformed' ? [] : [{ method, headers: found.target.headers }]
     })
+  return {
+    find,
+    methodsOf: (url) => at(url).map(({ method }) => method),
+    headersOf: (url) => Object.assign({}, ...at(url).map(({ headers }) => headers)),
   }
 }
 
-function valuesOf(parsed: unknown): Readonly<Record<string, unknown>> {
-  return parsed as Readonly<Record<string, unknown>>
-}
-
-export function addRawRoute(app: Router, edge: Edge, route: RawRoute): void {
-  app.route({
-    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    async handler(request, reply) {
-      reply.hijack()
-      const exchange = edge.exchangeOf(request.raw, reply.raw)
-      try {
-        const { peer } = exchange
-        const answer = await route.handle({
-          request: request.raw,
-          peer,
-          params: valuesOf(request.params),
-        })
-        answerWhole(edge.site, exchange, answer)
-      } catch (error) {
-        edge.site.logger.error({ err: error, reqId: exchange.requestId }, 'a request failed unexpectedly')
-        answerFailure(edge.site, exchange, error)
-      }
-    },
-  })
+function neverCalled(): never {
+  throw new TypeError('what is found is answered by whoever asked')
 }

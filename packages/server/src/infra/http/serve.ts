@@ -13,6 +13,7 @@ import { type CallInput, LiveCall } from './live-call.ts'
 import { rateKeyOf } from './peer.ts'
 import type { InputReader } from './request-input.ts'
 import { loadInput, type Route, renderAnswer } from './route.ts'
+import type { RawParameters } from './router.ts'
 
 /** What serves a route's requests. */
 export interface ServeDeps extends AdmissionDeps {
@@ -20,14 +21,6 @@ export interface ServeDeps extends AdmissionDeps {
   readonly bodies: BodyBudget
   /** Aborted when the server no longer waits for running requests. */
   readonly stopped: AbortSignal
-}
-
-type Values = Readonly<Record<string, unknown>>
-
-/** Parameters as the router and the query parser found them. */
-export interface RawParameters {
-  readonly params: Values
-  readonly query: Values
 }
 
 /** Takes one request through its life: admission, input, use case, answer. Never rejects. */

@@ -1,15 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
-import { errorStatus } from '@kith/protocol'
 import { idTagOf, type Tenant } from '#infra/caller/index.ts'
-import {
-  assertRate,
-  normalizeTarget,
-  type RateLimits,
-  type RawRoute,
-  rateFailure,
-  rawAnswer,
-} from '#infra/http/index.ts'
+import { assertRate, type RateLimits, type RawRoute, rateFailure } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { SocketRoom } from './socket-room.ts'
@@ -34,7 +25,6 @@ export async function admitUpgrade(
 ): Promise<Tenant> {
   const { rateLimits, clock, hooks, room, isWelcome } = deps
   if (!isWelcome()) throw new Failure('E-UNAVAILABLE')
-  if (!normalizeTarget(request)) throw new Failure('E-VALIDATION')
   const verdict = await rateLimits.take('upgrade', address)
   const refusal = !verdict.isAllowed
     ? rateFailure(verdict, clock)
@@ -61,18 +51,6 @@ async function assertOwnRate(
   const idTag = idTagOf(caller)
   if (idTag === undefined) throw refusal
   await assertRate({ rateLimits, clock }, 'upgrade', idTag)
-}
-
-/** Answers an upgrade in HTTP and ends the connection. */
-export function refuse(connection: Duplex, clock: Clock, error: unknown): void {
-  if (connection.destroyed) return
-  const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
-  connection.end(rawAnswer(clock, { status: errorStatus[failure.code], failure }))
-}
-
-/** Does the request ask for a WebSocket? What else is wrong with the handshake, the library answers. */
-export function isWebSocket({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** What stands behind the path of a request. */

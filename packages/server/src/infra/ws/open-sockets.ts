@@ -1,20 +1,17 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { maxMessageBytes } from '@kith/protocol'
 import type { WebSocketServer } from 'ws'
 import { idTagOf } from '#infra/caller/index.ts'
 import {
-  createPeerReader,
   type HttpLogger,
   type RateLimits,
   type RawRoute,
   rateKeyOf,
+  type UpgradeVisit,
 } from '#infra/http/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { admitUpgrade, isWebSocket, notSpoken, refuse } from './admit-upgrade.ts'
+import { admitUpgrade, notSpoken } from './admit-upgrade.ts'
 import { LiveSocket } from './live-socket.ts'
-import { pathReader } from './path-form.ts'
 import { defaultSocketLimits, type SocketLimits, SocketRoom } from './socket-room.ts'
 import { type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
 import { Visit } from './visit.ts'
@@ -25,17 +22,13 @@ export interface SocketsOptions<Credential> {
   readonly rateLimits: RateLimits
   readonly clock: Clock
   readonly logger: HttpLogger
-  readonly trustedProxies: readonly string[]
   readonly limits?: SocketLimits
 }
 
 /** The WebSockets of a server. */
 export interface Sockets {
-  /** For the HTTP server: which requests are upgrades. */
-  isUpgrade(request: IncomingMessage): boolean
-  /** What answers requests at the same paths that are no upgrades. */
+  /** For the HTTP server: their paths. */
   readonly rawRoutes: readonly RawRoute[]
-  attach(server: Server): void
   /** Looks again at what all open sockets rest on: for when something has been revoked. */
   review(): Promise<void>
   readonly size: number
@@ -51,11 +44,6 @@ export function openSockets<Credential>(options: SocketsOptions<Credential>): So
 class SocketServer<Credential> implements Sockets {
   readonly rawRoutes: readonly RawRoute[]
   readonly #options: SocketsOptions<Credential>
-  readonly #routes: readonly {
-    readonly route: SocketRoute<Credential>
-    readonly read: ReturnType<typeof pathReader>
-  }[]
-  readonly #peerOf: ReturnType<typeof createPeerReader>
   readonly #room: SocketRoom
   readonly #visits = new Map<LiveSocket, Visit<Credential>>()
   #acceptor: Promise<WebSocketServer> | undefined
@@ -65,30 +53,15 @@ class SocketServer<Credential> implements Sockets {
   constructor(options: SocketsOptions<Credential>) {
     const { routes, clock, limits = defaultSocketLimits } = options
     this.#options = options
-    this.#routes = routes.map((route) => ({ route, read: pathReader(route.path) }))
-    this.#peerOf = createPeerReader(options.trustedProxies)
     this.#room = new SocketRoom({ clock, limits, review: () => this.#reviewAll() })
-    this.rawRoutes = routes.map(({ path }) => notSpoken(path, options))
+    this.rawRoutes = routes.map((route) => ({
+      ...notSpoken(route.path, options),
+      upgrade: { protocol: 'websocket', take: (visit) => this.#accept(route, visit) },
+    }))
   }
 
   get size(): number {
     return this.#room.size
-  }
-
-  isUpgrade(request: IncomingMessage): boolean {
-    return isWebSocket(request) && this.#find(request.url ?? '') !== undefined
-  }
-
-  attach(server: Server): void {
-    server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
-      // Until the library takes the connection over nobody else listens.
-      const ignore = () => undefined
-      connection.on('error', ignore)
-      this.#accept(request, connection, head).then(
-        () => connection.off('error', ignore),
-        (error: unknown) => refuse(connection, this.#options.clock, error),
-      )
-    })
   }
 
   review(): Promise<void> {
@@ -100,19 +73,11 @@ class SocketServer<Credential> implements Sockets {
     await this.#room.empty('restarting')
   }
 
-  #find(url: string) {
-    for (const { route, read } of this.#routes) {
-      const params = read(url)
-      if (params) return { route, params }
-    }
-    return undefined
-  }
-
-  async #accept(request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> {
+  async #accept(
+    route: SocketRoute<Credential>,
+    { request, connection, head, peer, params }: UpgradeVisit,
+  ): Promise<void> {
     const { rateLimits, clock, hooks } = this.#options
-    const found = this.#find(request.url ?? '')
-    if (!found) throw new Failure('E-NOTFOUND')
-    const peer = this.#peerOf(request)
     const address = rateKeyOf(peer.ip)
     const isWelcome = () => !this.#isStopping
     const room = this.#room
@@ -125,9 +90,9 @@ class SocketServer<Credential> implements Sockets {
     if (connection.destroyed || !isWelcome()) throw new Failure('E-UNAVAILABLE')
     acceptor.handleUpgrade(request, connection, head, (accepted) => {
       const socket = new LiveSocket(accepted, {
-        ...found.route,
+        ...route,
         clock,
-        onError: (error) => this.#onError(error, found.route),
+        onError: (error) => this.#onError(error, route),
         onGone: () => {
           this.#room.remove(socket)
           this.#visits.delete(socket)
@@ -136,19 +101,15 @@ class SocketServer<Credential> implements Sockets {
       socket.watchFrames(connection)
       this.#room.add(socket, address)
       void this.#welcome(
-        found,
-        new Visit(this.#options.hooks, { tenant, socket, ...found, request, ip: peer.ip }),
+        route,
+        new Visit(this.#options.hooks, { tenant, socket, params, request, ip: peer.ip }),
         address,
       )
     })
   }
 
   /** Everything from here on is told by a close: browsers see no other answer. */
-  async #welcome(
-    { route }: { readonly route: SocketRoute<Credential> },
-    visit: Visit<Credential>,
-    address: string,
-  ): Promise<void> {
+  async #welcome(route: SocketRoute<Credential>, visit: Visit<Credential>, address: string): Promise<void> {
     const { socket } = visit
     try {
       if (this.#room.isCrowded(address)) throw new SocketRefusal('overloaded')

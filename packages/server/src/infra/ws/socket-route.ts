@@ -36,7 +36,7 @@ export interface SocketRoute<Credential> {
 export interface SocketVisit<Credential> {
   readonly tenant: Tenant
   readonly socket: LiveSocket
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Readonly<Record<string, unknown>>
   readonly query: URLSearchParams
   /** What the client asked for: less than its right, or no socket at all without the right to write. */
   readonly access: 'read' | 'write' | undefined

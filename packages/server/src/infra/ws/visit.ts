@@ -8,7 +8,7 @@ import type { Proof, SocketHooks, SocketVisit } from './socket-route.ts'
 export class Visit<Credential> implements SocketVisit<Credential> {
   readonly tenant: Tenant
   readonly socket: LiveSocket
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Readonly<Record<string, unknown>>
   readonly query: URLSearchParams
   readonly access: 'read' | 'write' | undefined
   readonly bearer: string | undefined
