@@ -3,7 +3,7 @@ import {
   type BusCommand,
   type BusCommandData,
   type BusEvent,
-  busPath,
+  busSocket,
   comesBackAfter,
 } from '@kith/protocol'
 import { type Backoff, createBackoff } from './backoff.ts'
@@ -121,7 +121,7 @@ class LiveBus implements Bus {
     try {
       const bearer = typeof token === 'function' ? await token() : token
       if (this.#isEnded) return
-      const url = `${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}${busPath}?token=${encodeURIComponent(bearer)}`
+      const url = `${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}${busSocket.path}?token=${encodeURIComponent(bearer)}`
       this.#listen((this.#options.connect ?? connectPlatform)(url))
     } catch {
       this.#comeBack()

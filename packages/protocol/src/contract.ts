@@ -44,22 +44,8 @@ export type Reply =
   | { readonly kind: 'bytes'; readonly status: 200; readonly redirects?: true }
   | { readonly kind: 'empty'; readonly status: 204 }
 
-/** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document, the client and the matrix
- * tests are read from it. */
-export interface Contract {
-  /** Operation id: a verb and a noun in camelCase, unique. */
-  readonly name: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** May come as POST with its own method in `X-HTTP-Method-Override`, as tus has it. */
-  readonly overridesPost?: true
-  /** With `{param}` placeholders; a final `{param*}` takes the rest of the path. */
-  readonly path: string
-  /** Other paths that mean the same. The singular `/api/action`, `/api/file` are made by the router. */
-  readonly aliases?: readonly string[]
-  /** Heading in the documentation. */
-  readonly tag: string
-  readonly summary: string
-  readonly description?: string
+/** What is asked of those who come, whatever the transport. */
+export interface Requirements {
   readonly auth: Authentication
   /** The scope a narrowed token must have. Left out where no token is taken, where `unscoped` is set, or where a `personal`
    * token must not be narrowed at all. */
@@ -76,8 +62,6 @@ export interface Contract {
   readonly orAdmin?: true
   /** A bearer that is presented and bad makes a guest instead of a failure. */
   readonly ignoresBadBearer?: true
-  /** The bearer may also stand in the query as `token`, so that an `<img>` works. */
-  readonly queryToken?: true
   /** Answers on every host of the server, whether or not a tenant lives there. */
   readonly anyHost?: true
   /** Answers on the host of a suspended tenant as on any other, so that it does not tell whether the tenant is suspended. */
@@ -85,6 +69,26 @@ export interface Contract {
   /** Part of what a tenant may not offer: then it answers 404 to everybody, whatever they show. */
   readonly feature?: TenantFeature
   readonly bucket?: RateBucket
+}
+
+/** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document, the client and the matrix
+ * tests are read from it. */
+export interface Contract extends Requirements {
+  /** Operation id: a verb and a noun in camelCase, unique. */
+  readonly name: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** May come as POST with its own method in `X-HTTP-Method-Override`, as tus has it. */
+  readonly overridesPost?: true
+  /** With `{param}` placeholders; a final `{param*}` takes the rest of the path. */
+  readonly path: string
+  /** Other paths that mean the same. The singular `/api/action`, `/api/file` are made by the router. */
+  readonly aliases?: readonly string[]
+  /** Heading in the documentation. */
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** The bearer may also stand in the query as `token`, so that an `<img>` works. */
+  readonly queryToken?: true
   readonly params?: TObject
   readonly query?: TObject
   /** Other names of query parameters: alias to name. `_limit` and `_offset` are known to every list. */
@@ -144,12 +148,12 @@ function unknownIdCodes(contract: Contract): ErrorCode[] {
 const signInBuckets: ReadonlySet<RateBucket> = new Set(['sign-in', 'login-init', 'recovery', 'qr'])
 
 /** Is it for people who are not in yet? A tenant that answers nobody tells them why they cannot come in. */
-export function isForSigningIn({ bucket }: Pick<Contract, 'bucket'>): boolean {
+export function isForSigningIn({ bucket }: Pick<Requirements, 'bucket'>): boolean {
   return signInBuckets.has(bucket ?? 'general')
 }
 
 // A reference guest is refused wherever the contract does not let it in.
-function isRefusable({ auth, guests, scope, unscoped, role }: Contract): boolean {
+function isRefusable({ auth, guests, scope, unscoped, role }: Requirements): boolean {
   return auth !== 'none' && Boolean(scope || unscoped || role || !guests)
 }
 

@@ -35,7 +35,7 @@ async function clientOf(
     authenticate: ({ bearer }: { bearer: string }) => {
       const caller = callers[bearer]
       if (!caller) throw new Failure('E-AUTH-UNAUTH')
-      return caller
+      return { caller }
     },
   }
   const site = await startHttpSite(endpoints, { hooks, ...options })
@@ -135,7 +135,10 @@ describe('a call', () => {
 
   test('asks for the token each time', async () => {
     const site = await startHttpSite([boundEcho], {
-      hooks: { findTenant: () => alice, authenticate: ({ bearer }) => callers[bearer] ?? { kind: 'guest' } },
+      hooks: {
+        findTenant: () => alice,
+        authenticate: ({ bearer }) => ({ caller: callers[bearer] ?? { kind: 'guest' } }),
+      },
     })
     cleanUps.push(() => site.close())
     let token: string | undefined

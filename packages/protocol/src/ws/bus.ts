@@ -2,9 +2,18 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Action, ActionStat, actionStatuses } from '../api/action-shapes.ts'
 import { fileStatuses } from '../api/files.ts'
 import { JsonObject, Words } from '../schemas.ts'
+import type { SocketContract } from './socket-contract.ts'
 
-/** Where the bus is (docs/protocol/realtime.md). */
-export const busPath = '/ws/bus'
+/** The bus (docs/protocol/realtime.md), for identities alone. That a token is not for single files it checks itself. */
+export const busSocket = {
+  name: 'openBus',
+  path: '/ws/bus',
+  summary: 'What happens at a tenant, told to the devices of its account and to its visitors',
+  auth: 'required',
+  frames: 'text',
+  // A person with several open windows sends a handful; this is for loops.
+  messagesPerMinute: 300,
+} as const satisfies SocketContract
 
 const RequestId = Type.Optional(Type.Union([Type.String(), Type.Number()]))
 

@@ -1,2 +1,3 @@
 export * from './bus.ts'
 export * from './socket-closes.ts'
+export * from './socket-contract.ts'

@@ -67,7 +67,7 @@ export function tellingProfiles(bus: Bus): Required<ProfileObserver> {
 interface SocketParts {
   readonly identity: IdentityFeatures
   readonly bus: Bus
-  readonly hooks: HttpHooks
+  readonly hooks: HttpHooks<HeldCredential>
   readonly rateLimits: RateLimits
 }
 
@@ -76,19 +76,12 @@ export function openSocketServer(
   { db, clock, logger, nodeBus }: Services,
   { identity, bus, hooks, rateLimits }: SocketParts,
 ): Sockets {
-  const { authenticator, tenants } = identity
+  const { tenants } = identity
   const reader = db.reader(serverTenant)
   const ended = { db, clock, tenants, listBarred: listBarred.bind(undefined, reader) }
   const sockets = openSockets<HeldCredential>({
     routes: [busRoute({ bus, clock })],
-    hooks: {
-      findTenant: async (host) => hooks.findTenant(host),
-      async authenticate({ tenant, bearer, ip }) {
-        const { caller, credential } = await authenticator.authenticate({ tenant, bearer, ip })
-        return { caller, credential: { tenant, credential } }
-      },
-      listEnded: (held) => listEnded(ended, held),
-    },
+    hooks: { ...hooks, listEnded: (held) => listEnded(ended, held) },
     rateLimits,
     clock,
     logger,

@@ -1,11 +1,11 @@
-import type { IdTag } from '@kith/protocol'
+import type { IdTag, TenantFeature } from '@kith/protocol'
 import { handleAccountMails } from '#features/account-mails/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import type { Bus } from '#features/bus/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
 import { pushEndpoints } from '#features/push/index.ts'
 import { referencesEndpoints } from '#features/references/index.ts'
-import type { SessionEvent } from '#features/sessions/index.ts'
+import type { HeldCredential, SessionEvent } from '#features/sessions/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -32,7 +32,7 @@ import { loginSettingsOf } from './settings-ports.ts'
 export interface Features {
   readonly identity: IdentityFeatures
   readonly endpoints: readonly Endpoint[]
-  readonly hooks: HttpHooks
+  readonly hooks: HttpHooks<HeldCredential>
   /** Who may register on the host of a tenant; undefined where nobody can. */
   findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
   /** Does the tenant give names to others? */
@@ -83,7 +83,10 @@ function hooksOf(
   { tenants, authenticator, defaultTenant }: IdentityFeatures,
   idp: IdentityProvider,
   { config: { publicUrl, baseIdTag }, diskReserve }: Services,
-): HttpHooks {
+): HttpHooks<HeldCredential> {
+  const offers: Readonly<Record<TenantFeature, (tenant: Tenant) => Promise<boolean>>> = {
+    idp: idp.isProvider,
+  }
   const soleHost = publicUrl.servesEveryTenant
     ? undefined
     : new URL(publicUrlOf(publicUrl, baseIdTag, 0)).hostname
@@ -93,10 +96,13 @@ function hooksOf(
       const other = host === soleHost ? baseIdTag : defaultTenant
       return named ?? (other && (await tenants.find(other)))
     },
-    authenticate: async ({ tenant, bearer, ip }) =>
-      (await idp.findKeyHolder(tenant, bearer)) ??
-      (await authenticator.authenticate({ tenant, bearer, ip })).caller,
-    hasFeature: (tenant) => idp.isProvider(tenant),
+    async authenticate({ tenant, bearer, ip }) {
+      const keyHolder = await idp.findKeyHolder(tenant, bearer)
+      if (keyHolder) return { caller: keyHolder }
+      const { caller, credential } = await authenticator.authenticate({ tenant, bearer, ip })
+      return { caller, credential: { tenant, credential } }
+    },
+    hasFeature: (tenant, feature) => offers[feature](tenant),
     assertStorable: (contract) => assertStorable(diskReserve, contract),
   }
 }

@@ -125,7 +125,7 @@ async function listenForMetrics(services: Services, rateLimits: RateLimits): Pro
   const http = createHttpServer({
     endpoints: [],
     rawRoutes: [metricsRoute(metrics, () => true)],
-    hooks: { findTenant: () => undefined, authenticate: () => guest },
+    hooks: { findTenant: () => undefined, authenticate: () => ({ caller: guest }) },
     rateLimits,
     clock,
     logger,

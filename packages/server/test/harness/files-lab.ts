@@ -297,7 +297,7 @@ async function openSite(endpoints: readonly Endpoint[], clock: TestClock) {
       authenticate({ tenant, bearer }) {
         const caller = known.get(`${tenant.idTag} ${bearer}`)
         if (!caller) throw new Failure('E-AUTH-UNAUTH')
-        return caller
+        return { caller }
       },
     },
     rateLimits: createMemoryRateLimits(clock, everything),

@@ -75,7 +75,7 @@ export async function startHttpSite(endpoints: readonly Endpoint[], options: Htt
       authenticate({ bearer }) {
         const caller = callers[bearer]
         if (!caller) throw new Failure('E-AUTH-UNAUTH')
-        return caller
+        return { caller }
       },
     },
     rateLimits: createMemoryRateLimits(clock, defaultRateLimits),

@@ -37,7 +37,7 @@ async function serve(lab: SignInLab) {
     trustedProxies: ['127.0.0.1/32'],
     hooks: {
       findTenant: (host) => lab.tenants.findByHost(host),
-      authenticate: async (presented) => (await lab.authenticator.authenticate(presented)).caller,
+      authenticate: (presented) => lab.authenticator.authenticate(presented),
     },
   })
   await lab.jobs.start()

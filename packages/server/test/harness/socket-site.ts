@@ -1,6 +1,13 @@
+import type { Requirements } from '@kith/protocol'
 import type { ClientOptions } from 'ws'
 import type { Identified } from '#infra/caller/index.ts'
-import { createMemoryRateLimits, defaultRateLimits, type RateLimits } from '#infra/http/index.ts'
+import {
+  type AdmissionHooks,
+  createMemoryRateLimits,
+  defaultRateLimits,
+  type Endpoint,
+  type RateLimits,
+} from '#infra/http/index.ts'
 import {
   type Frame,
   openSockets,
@@ -25,6 +32,9 @@ export interface SocketSiteOptions {
   readonly limits?: SocketLimits
   readonly rates?: Partial<typeof defaultRateLimits>
   readonly trustedProxies?: readonly string[]
+  readonly requirements?: Partial<Requirements>
+  readonly hooks?: Partial<AdmissionHooks<TestCredential>>
+  readonly endpoints?: readonly Endpoint[]
   readonly open?: SocketRoute<TestCredential>['open']
 }
 
@@ -45,12 +55,28 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
     receive: (frame: Frame) => visit.socket.send(frame),
   })
   const { frames = 'text', messagesPerMinute = 1000, trustedProxies = [] } = options
+  const hooks: AdmissionHooks<TestCredential> = {
+    findTenant: async (host) => (host === alice.idTag ? alice : undefined),
+    async authenticate({ bearer }) {
+      const caller = callers[bearer]
+      if (!caller) throw new Failure('E-AUTH-UNAUTH')
+      return { caller, credential: { bearer } }
+    },
+    ...options.hooks,
+  }
   const sockets = openSockets<TestCredential>({
     routes: [
       {
-        path: '/ws/echo/{name}',
-        frames,
-        messagesPerMinute,
+        contract: {
+          name: 'echo',
+          path: '/ws/echo/{name}',
+          summary: 'What comes goes back',
+          auth: 'optional',
+          guests: true,
+          frames,
+          messagesPerMinute,
+          ...options.requirements,
+        },
         open(visit) {
           visits.push(visit)
           return (options.open ?? echo)(visit)
@@ -58,12 +84,7 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
       },
     ],
     hooks: {
-      findTenant: async (host) => (host === alice.idTag ? alice : undefined),
-      async authenticate({ bearer }) {
-        const caller = callers[bearer]
-        if (!caller) throw new Failure('E-AUTH-UNAUTH')
-        return { caller, credential: { bearer } }
-      },
+      ...hooks,
       async listEnded(credentials) {
         return new Set(credentials.filter(({ bearer }) => ended.has(bearer)))
       },
@@ -73,7 +94,8 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
     logger,
     ...(options.limits ? { limits: options.limits } : {}),
   })
-  const site = await startHttpSite([], {
+  const site = await startHttpSite(options.endpoints ?? [], {
+    hooks,
     rawRoutes: sockets.rawRoutes,
     rateLimits,
     clock,

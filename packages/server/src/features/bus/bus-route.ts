@@ -5,11 +5,11 @@ import {
   BusRequest,
   BusSubscription,
   busCommands,
-  busPath,
+  busSocket,
 } from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
 import type { HeldCredential } from '#features/sessions/index.ts'
-import type { Caller, Identified } from '#infra/caller/index.ts'
+import type { AnyCaller, Identified } from '#infra/caller/index.ts'
 import { type Frame, SocketRefusal, type SocketRoute, type SocketVisit } from '#infra/ws/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -21,17 +21,13 @@ export interface BusRouteDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-// A person with several open windows sends a handful; this is for loops.
-const messagesPerMinute = 300
 // A replay reads up to a thousand events.
 const replaysPerMinute = 10
 
 /** `/ws/bus`: what happens at a tenant, told to the devices of its account and to its visitors. */
 export function busRoute(deps: BusRouteDeps): SocketRoute<HeldCredential> {
   return {
-    path: busPath,
-    frames: 'text',
-    messagesPerMinute,
+    contract: busSocket,
     async open(visit) {
       const caller = admitted(visit.proof.caller)
       const connection = await deps.bus.join(visit, caller)
@@ -44,10 +40,9 @@ export function busRoute(deps: BusRouteDeps): SocketRoute<HeldCredential> {
   }
 }
 
-/** Identities alone, and with more than single files. */
-function admitted(caller: Caller): Identified {
-  if (caller.kind === 'guest') throw new SocketRefusal('unauthenticated')
-  if (caller.kind === 'reference' || caller.scope?.some((item) => 'fileId' in item))
+/** An identity, and with more than single files. */
+function admitted(caller: AnyCaller): Identified {
+  if (caller.kind !== 'identity' || caller.scope?.some((item) => 'fileId' in item))
     throw new SocketRefusal('forbidden')
   return caller
 }
@@ -123,7 +118,8 @@ class BusClient {
       this.#visit.renew(proof)
       return ok
     } catch (error) {
-      if (error instanceof SocketRefusal) return refused('this token is not for the bus')
+      if (error instanceof SocketRefusal || (error instanceof Failure && error.code === 'E-AUTH-FORBIDDEN'))
+        return refused('this token is not for the bus')
       if (error instanceof Failure) return refused(error.message)
       throw error
     }

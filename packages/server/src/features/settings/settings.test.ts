@@ -4,7 +4,7 @@ import { auditMigrations } from '#features/audit/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { alice, bearer, callers, idTag, jsonBody, type Received, startHttpSite } from '#harness/http-site.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import type { Tenant } from '#infra/caller/index.ts'
+import { guest, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { openVault } from '#infra/keys/index.ts'
 import { definitions, openSettings, settingEndpoints, settingsMigrations } from './index.ts'
@@ -24,7 +24,7 @@ async function openSite(open: OpenTestDatabase) {
     clock,
     hooks: {
       findTenant: (host) => [alice, home].find((tenant) => tenant.idTag === host),
-      authenticate: ({ bearer: name }) => callers[name] ?? { kind: 'guest' },
+      authenticate: ({ bearer: name }) => ({ caller: callers[name] ?? guest }),
     },
   })
   onTestFinished(() => site.close())

@@ -55,8 +55,8 @@ export type AnyCaller = Caller | KeyHolder
 
 export const guest: Guest = { kind: 'guest' }
 
-/** The caller's identity, if it has one. */
-export function idTagOf(caller: Caller): IdTag | undefined {
+/** The caller's identity, if it is one. */
+export function idTagOf(caller: AnyCaller): IdTag | undefined {
   return caller.kind === 'identity' ? caller.idTag : undefined
 }
 

@@ -13,9 +13,9 @@ import {
 import { TestClock } from '#harness/test-clock.ts'
 import type { Caller, Identified } from '#infra/caller/index.ts'
 import { Failure } from '#lib/failure.ts'
-import type { HttpHooks } from './admission.ts'
 import { bind, type Endpoint } from './endpoint.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from './rate-limits.ts'
+import type { HttpHooks } from './request-admission.ts'
 
 let site: HttpSite | undefined
 afterEach(async () => {
@@ -78,7 +78,7 @@ describe('the tenant', () => {
   test('may be found slowly', async () => {
     const hooks = {
       findTenant: async () => alice,
-      authenticate: () => callers.owner ?? { kind: 'guest' as const },
+      authenticate: () => ({ caller: callers.owner as Caller }),
     }
     const { send } = await serving(who(), { hooks })
     expect((await send('/api/who')).json.data.tenant).toBe('alice.example')
@@ -186,7 +186,7 @@ describe('what a tenant does not offer', () => {
     authenticate({ bearer: shown }) {
       const caller = callers[shown]
       if (!caller) throw new Failure('E-AUTH-UNAUTH')
-      return caller
+      return { caller }
     },
     hasFeature: async () => isOffered,
   })
@@ -218,7 +218,7 @@ describe('a suspended tenant', () => {
     findTenant: () => ({ ...alice, suspendedAt: 1 }),
     authenticate({ bearer: presented }: { bearer: string }) {
       if (presented === 'old') throw new Failure('E-AUTH-UNAUTH')
-      return callers.owner as Caller
+      return { caller: callers.owner as Caller }
     },
   }
   const answer = async (part: Partial<Contract>, headers = {}) => {
@@ -359,9 +359,11 @@ describe('rates', () => {
       hooks: {
         findTenant: () => alice,
         authenticate: ({ bearer: name }) => ({
-          ...(callers.visitor as Identified),
-          idTag: idTag(`${name}.example`),
-          isOwner: name === 'owner',
+          caller: {
+            ...(callers.visitor as Identified),
+            idTag: idTag(`${name}.example`),
+            isOwner: name === 'owner',
+          },
         }),
       },
       trustedProxies: ['127.0.0.1/32'],

@@ -1,12 +1,10 @@
-import { type Contract, isForSigningIn, type TenantFeature } from '@kith/protocol'
+import { isForSigningIn, type Requirements, type TenantFeature } from '@kith/protocol'
 import { type AnyCaller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { authorize } from './authorize.ts'
-import type { Exchange } from './exchange.ts'
 import { rateKeyOf } from './peer.ts'
-import { type RateLimitName, type RateLimits, type RateVerdict, rateFailure } from './rate-limits.ts'
-import type { Route } from './route.ts'
+import { assertRate, type RateLimits } from './rate-limits.ts'
 
 /** A tenant as its host knows it. */
 export interface HostTenant extends Tenant {
@@ -14,126 +12,155 @@ export interface HostTenant extends Tenant {
   readonly suspendedAt?: number
 }
 
-/** What the server asks of the application. */
-export interface HttpHooks {
-  /** The tenant of a host, which is in lower case without port; asked for every request, so it should be cached. */
-  findTenant(host: string): HostTenant | undefined | Promise<HostTenant | undefined>
-  /** The caller whom a bearer proves. Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
-  authenticate(presented: {
-    readonly tenant: Tenant
-    readonly bearer: string
-    readonly ip: string
-  }): AnyCaller | Promise<AnyCaller>
-  /** Does the tenant offer this part of the server? None is offered where nobody says. */
-  hasFeature?(tenant: Tenant, feature: TenantFeature): Promise<boolean>
-  /** Throws when the server can store nothing for this endpoint at present. */
-  assertStorable?(contract: Contract): Promise<void>
+/** A bearer, and where it was shown. */
+export interface PresentedBearer {
+  readonly tenant: Tenant
+  readonly bearer: string
+  readonly ip: string
 }
 
-export interface AdmissionDeps {
-  readonly hooks: HttpHooks
+/** Who somebody is, and what proved it; `Credential` is what the application can look at again later. */
+export interface Proof<Credential = unknown> {
+  readonly caller: AnyCaller
+  readonly credential?: Credential | undefined
+}
+
+/** What admission asks of the application. */
+export interface AdmissionHooks<Credential = unknown> {
+  /** The tenant of a host, which is in lower case without port; asked for every request, so it should be cached. */
+  findTenant(host: string): HostTenant | undefined | Promise<HostTenant | undefined>
+  /** Whom a bearer proves. Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
+  authenticate(presented: PresentedBearer): Proof<Credential> | Promise<Proof<Credential>>
+  /** Does the tenant offer this part of the server? None is offered where nobody says. */
+  hasFeature?(tenant: Tenant, feature: TenantFeature): Promise<boolean>
+}
+
+export interface AdmissionDeps<Credential = unknown> {
+  readonly hooks: AdmissionHooks<Credential>
   readonly rateLimits: RateLimits
   readonly clock: Clock
 }
 
-/** Whom a request is from and for, after everything its contract asks of them has been checked. */
-export interface Admission {
-  readonly tenant: Tenant | undefined
-  readonly caller: AnyCaller
+/** What somebody shows who comes. */
+export interface Presented {
+  readonly host: string | undefined
+  readonly ip: string
+  readonly bearer: string | undefined
 }
 
-/** Tenant, rate, credential, scope and role, in this order. */
-export async function admit(
-  deps: AdmissionDeps,
-  route: Route,
-  exchange: Exchange,
-  bearer: string | undefined,
-): Promise<Admission> {
-  const { contract } = route
-  const { peer } = exchange
-  const found = peer.host === undefined ? undefined : deps.hooks.findTenant(peer.host)
+/** How a transport counts those who come. Each throws `E-RATELIMIT` when there were too many. */
+export interface Counting {
+  /** Somebody of whom the address is known and nothing else. */
+  stranger(): void | Promise<void>
+  /** However many bad ones an address has shown, each is looked at: somebody else may be behind the same address. What
+   * that may cost is bounded where it costs. */
+  badBearer(): void | Promise<void>
+  known(caller: AnyCaller): void | Promise<void>
+}
+
+/** The tenant that is asked for: known, not suspended, and offering what is asked of it. Undefined only where the
+ * requirements take any host. */
+export async function admitToTenant<Credential>(
+  deps: AdmissionDeps<Credential>,
+  requirements: Requirements,
+  { host, ip, bearer }: Presented,
+  counting: Counting,
+): Promise<Tenant | undefined> {
+  const found = host === undefined ? undefined : deps.hooks.findTenant(host)
   const named = found instanceof Promise ? await found : found
   const isClosed = named?.suspendedAt !== undefined
   // What answers on every host knows nothing of a tenant that answers nobody.
-  const tenant = isClosed && contract.anyHost ? undefined : named
-  const addressKey = rateKeyOf(peer.ip)
-  const isCredentialed = bearer !== undefined && tenant !== undefined
-  if (!isCredentialed) await takeGeneral(deps, exchange, generalBucketOf(contract), addressKey)
-  if (!tenant && !contract.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
-  if (tenant && isClosed && !contract.whileSuspended)
-    return turnAway(deps, route, exchange, { tenant, bearer, ip: peer.ip })
-  if (contract.feature && !(await offers(deps, tenant, contract.feature))) {
-    if (isCredentialed) await takeGeneral(deps, exchange, 'anonymous', addressKey)
+  const tenant = isClosed && requirements.anyHost ? undefined : named
+  const presented = tenant && bearer !== undefined ? { tenant, bearer, ip } : undefined
+  if (!presented) await counting.stranger()
+  if (!tenant && !requirements.anyHost) throw new Failure('E-PROFILE-NOTFOUND')
+  if (tenant && isClosed && !requirements.whileSuspended)
+    return turnAway(deps, requirements, presented, counting)
+  if (requirements.feature && !(await offers(deps, tenant, requirements.feature))) {
+    if (presented) await counting.stranger()
     throw new Failure('E-NOTFOUND')
   }
-  const caller = isCredentialed
-    ? await identify(deps, route, exchange, { tenant, bearer, ip: peer.ip })
-    : guest
-  // After the bearer: a bad one takes from a bucket of its own, and leaves this to the good ones of its address.
-  if (contract.bucket && contract.bucket !== 'general' && contract.bucket !== 'inbox')
-    await takeTight(deps, contract.bucket, addressKey)
-  const refusal = authorize(contract, caller)
-  if (refusal) throw new Failure(refusal)
-  if (contract.method !== 'GET') await deps.hooks.assertStorable?.(contract)
-  return { tenant, caller: contract.auth === 'none' ? guest : caller }
+  return tenant
 }
 
 /** A suspended tenant is like one that is not there, but that its owner is told where people sign in,
  * and that old bearers are bad ones. */
-async function turnAway(
-  deps: AdmissionDeps,
-  route: Route,
-  exchange: Exchange,
-  { tenant, bearer, ip }: { tenant: Tenant; bearer: string | undefined; ip: string },
+async function turnAway<Credential>(
+  deps: AdmissionDeps<Credential>,
+  requirements: Requirements,
+  presented: PresentedBearer | undefined,
+  counting: Counting,
 ): Promise<never> {
-  if (isForSigningIn(route.contract)) {
-    if (bearer !== undefined) await takeGeneral(deps, exchange, 'anonymous', rateKeyOf(ip))
+  if (isForSigningIn(requirements)) {
+    if (presented) await counting.stranger()
     throw new Failure('E-AUTH-FORBIDDEN', { message: 'This account is suspended.' })
   }
-  if (bearer !== undefined) await identify(deps, route, exchange, { tenant, bearer, ip })
+  if (presented) await identify(deps, requirements, presented, counting)
   throw new Failure('E-PROFILE-NOTFOUND')
 }
 
-async function offers({ hooks }: AdmissionDeps, tenant: Tenant | undefined, feature: TenantFeature) {
+async function offers(
+  { hooks }: Pick<AdmissionDeps, 'hooks'>,
+  tenant: Tenant | undefined,
+  feature: TenantFeature,
+): Promise<boolean> {
   return tenant !== undefined && (await hooks.hasFeature?.(tenant, feature)) === true
 }
 
-/** Servers show no bearer to an inbox, and send more than a person does: its bucket takes the place of the general one. */
-function generalBucketOf({ bucket }: Contract): RateLimitName {
-  return bucket === 'inbox' || bucket === 'inbox-sync' ? 'inbox' : 'anonymous'
+/** Who comes to a tenant, after credential, tight bucket, scope and role. */
+export async function admitCaller<Credential>(
+  deps: AdmissionDeps<Credential>,
+  requirements: Requirements,
+  { tenant, bearer, ip }: Omit<Presented, 'host'> & { readonly tenant: Tenant | undefined },
+  counting: Counting,
+): Promise<Proof<Credential>> {
+  const proof =
+    tenant && bearer !== undefined
+      ? await identify(deps, requirements, { tenant, bearer, ip }, counting)
+      : { caller: guest }
+  // After the bearer: a bad one takes from a bucket of its own, and leaves this to the good ones of its address.
+  const { bucket } = requirements
+  if (bucket && bucket !== 'general' && bucket !== 'inbox') await assertRate(deps, bucket, rateKeyOf(ip))
+  return authorized(requirements, proof)
 }
 
-/** The caller of a bearer. A tenant's owner has a bucket of its own, visitors have one each and one for their address;
- * everybody else shares that of the address. However many bad ones an address has shown, each is looked at: somebody
- * else may be behind the same address. What that may cost is bounded where it costs (`sessions/proxy-token.ts`). */
-async function identify(
-  deps: AdmissionDeps,
-  route: Route,
-  exchange: Exchange,
-  presented: Parameters<HttpHooks['authenticate']>[0],
-): Promise<AnyCaller> {
-  const addressKey = rateKeyOf(presented.ip)
-  const caller = await findCaller(deps, presented)
-  if (caller instanceof Failure) {
-    await takeGeneral(deps, exchange, 'bad-bearer', addressKey)
-    if (!route.contract.ignoresBadBearer) throw caller
-    await takeGeneral(deps, exchange, 'anonymous', addressKey)
-    return guest
+function authorized<Credential>(requirements: Requirements, proof: Proof<Credential>): Proof<Credential> {
+  const refusal = authorize(requirements, proof.caller)
+  if (refusal) throw new Failure(refusal)
+  return requirements.auth === 'none' ? { caller: guest } : proof
+}
+
+/** The same for another bearer of somebody who has been admitted; it is not counted again. */
+export async function admitAgain<Credential>(
+  { hooks }: Pick<AdmissionDeps<Credential>, 'hooks'>,
+  requirements: Requirements,
+  presented: PresentedBearer,
+): Promise<Proof<Credential>> {
+  return authorized(requirements, await hooks.authenticate(presented))
+}
+
+async function identify<Credential>(
+  deps: AdmissionDeps<Credential>,
+  { ignoresBadBearer }: Requirements,
+  presented: PresentedBearer,
+  counting: Counting,
+): Promise<Proof<Credential>> {
+  const proof = await prove(deps, presented)
+  if (proof instanceof Failure) {
+    await counting.badBearer()
+    if (!ignoresBadBearer) throw proof
+    await counting.stranger()
+    return { caller: guest }
   }
-  if (caller.kind !== 'identity') await takeGeneral(deps, exchange, 'anonymous', addressKey)
-  else if (caller.isAdmin) exchange.verdict = unlimited(deps.clock)
-  else {
-    if (!caller.isOwner) await takeGeneral(deps, exchange, 'visitor', addressKey)
-    await takeGeneral(deps, exchange, 'identity', caller.idTag)
-  }
-  return caller
+  await counting.known(proof.caller)
+  return proof
 }
 
 /** The failure of a bearer that is no good here is answered, not thrown: it still has to be counted. */
-async function findCaller(
-  { hooks }: AdmissionDeps,
-  presented: Parameters<HttpHooks['authenticate']>[0],
-): Promise<AnyCaller | Failure> {
+async function prove<Credential>(
+  { hooks }: Pick<AdmissionDeps<Credential>, 'hooks'>,
+  presented: PresentedBearer,
+): Promise<Proof<Credential> | Failure> {
   if (presented.bearer === '') return new Failure('E-AUTH-UNAUTH')
   try {
     return await hooks.authenticate(presented)
@@ -141,30 +168,4 @@ async function findCaller(
     if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return error
     throw error
   }
-}
-
-/** Takes one from the bucket whose state the answer shows. */
-export async function takeGeneral(
-  deps: Pick<AdmissionDeps, 'rateLimits' | 'clock'>,
-  exchange: Exchange,
-  name: RateLimitName,
-  key: string,
-): Promise<void> {
-  const taken = deps.rateLimits.take(name, key)
-  const verdict = taken instanceof Promise ? await taken : taken
-  exchange.verdict = verdict
-  if (!verdict.isAllowed) throw rateFailure(verdict, deps.clock)
-}
-
-async function takeTight(deps: AdmissionDeps, name: RateLimitName, key: string): Promise<void> {
-  const verdict = await deps.rateLimits.take(name, key)
-  if (!verdict.isAllowed) throw rateFailure(verdict, deps.clock)
-}
-
-// The largest number that every client's integers hold stands for "no limit".
-const noLimit = 2 ** 31 - 1
-
-function unlimited(clock: Clock): RateVerdict {
-  const resetAtSecs = Math.ceil((clock.now() + 60_000) / 1000)
-  return { isAllowed: true, limit: noLimit, remaining: noLimit, resetAtSecs }
 }

@@ -1,6 +1,6 @@
 import {
-  type Contract,
   type ErrorCode,
+  type Requirements,
   roleLevel,
   type Scope,
   type ScopeRequirement,
@@ -8,28 +8,29 @@ import {
 } from '@kith/protocol'
 import { type AnyCaller, type Identified, isPersonal } from '#infra/caller/index.ts'
 
-/** Why the contract does not let this caller in, or undefined when it does. What a caller may do with one thing of
+/** Why the requirements do not let this caller in, or undefined when they do. What a caller may do with one thing of
  * many (its own file, the file of its reference) is for the use case. */
-export function authorize(contract: Contract, caller: AnyCaller): ErrorCode | undefined {
-  if (contract.auth === 'none') return undefined
+export function authorize(requirements: Requirements, caller: AnyCaller): ErrorCode | undefined {
+  if (requirements.auth === 'none') return undefined
   switch (caller.kind) {
     case 'guest':
-      return contract.auth !== 'optional' || contract.role ? 'E-AUTH-UNAUTH' : undefined
+      return requirements.auth !== 'optional' || requirements.role ? 'E-AUTH-UNAUTH' : undefined
     case 'reference':
-      if (!contract.guests || contract.role || contract.auth === 'personal') return 'E-AUTH-FORBIDDEN'
-      return isWithinScope(contract, caller.scope) ? undefined : 'E-AUTH-FORBIDDEN'
+      if (!requirements.guests || requirements.role || requirements.auth === 'personal')
+        return 'E-AUTH-FORBIDDEN'
+      return isWithinScope(requirements, caller.scope) ? undefined : 'E-AUTH-FORBIDDEN'
     case 'identity':
-      if (contract.auth === 'personal' && !isPersonal(caller)) return 'E-AUTH-FORBIDDEN'
-      return isWithinScope(contract, caller.scope) && hasRequiredRole(contract, caller)
+      if (requirements.auth === 'personal' && !isPersonal(caller)) return 'E-AUTH-FORBIDDEN'
+      return isWithinScope(requirements, caller.scope) && hasRequiredRole(requirements, caller)
         ? undefined
         : 'E-AUTH-FORBIDDEN'
     case 'key':
-      return contract.identityKeys ? undefined : 'E-AUTH-FORBIDDEN'
+      return requirements.identityKeys ? undefined : 'E-AUTH-FORBIDDEN'
   }
 }
 
-function isWithinScope(contract: Contract, held: Scope | undefined): boolean {
-  const { auth, scope: requirement, unscoped, guests } = contract
+function isWithinScope(requirements: Requirements, held: Scope | undefined): boolean {
+  const { auth, scope: requirement, unscoped, guests } = requirements
   if (held === undefined) return true
   if (unscoped === 'strictly') return false
   if (unscoped) return held.some((item) => 'area' in item && item.area === '*' && item.level === 'admin')
@@ -47,7 +48,7 @@ const fileRequirements: Record<'read' | 'write', readonly ScopeRequirement[]> = 
   write: ['read:files', 'write:files'],
 }
 
-function hasRequiredRole({ role, orAdmin }: Contract, caller: Identified): boolean {
+function hasRequiredRole({ role, orAdmin }: Requirements, caller: Identified): boolean {
   if (!role || (orAdmin && caller.isAdmin)) return true
   return role === 'SADM' ? caller.isAdmin : roleLevel(caller.role) >= roleLevel(role)
 }

@@ -1,5 +1,14 @@
-export type { HttpHooks } from './admission.ts'
+export {
+  type AdmissionDeps,
+  type AdmissionHooks,
+  admitAgain,
+  admitCaller,
+  admitToTenant,
+  type Counting,
+  type Proof,
+} from './admission.ts'
 export type { WholeAnswer } from './answer.ts'
+export { bearerOf } from './bearer.ts'
 export { type ConnectionBounds, defaultConnectionBounds } from './connection-limits.ts'
 export {
   type Answered,
@@ -25,4 +34,5 @@ export {
 export { type Outgoing, RawJson } from './raw-json.ts'
 export type { RawRoute, RawVisit, UpgradeVisit } from './raw-route.ts'
 export { openRedisRateLimits } from './redis-rate-limits.ts'
+export type { HttpHooks } from './request-admission.ts'
 export { compileSerializer } from './serializer.ts'

@@ -1,22 +1,22 @@
 import type { Contract } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
-import { type AdmissionDeps, admit } from './admission.ts'
 import { type AnswerSite, answerBytes, answerFailure, answerJson, answerWhole } from './answer.ts'
+import { bearerOf } from './bearer.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { openByteBody } from './byte-body.ts'
-import { bearerOf } from './credential.ts'
 import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
 import { hasCurrent } from './etag.ts'
 import { askForBody, askForBodyWhenRead, type Exchange } from './exchange.ts'
 import { readJson, readTokens } from './json-body.ts'
 import { type CallInput, LiveCall } from './live-call.ts'
 import { rateKeyOf } from './peer.ts'
+import { admit, type RequestAdmissionDeps } from './request-admission.ts'
 import type { InputReader } from './request-input.ts'
 import { loadInput, type Route, renderAnswer } from './route.ts'
 import type { RawParameters } from './router.ts'
 
 /** What serves a route's requests. */
-export interface ServeDeps extends AdmissionDeps {
+export interface ServeDeps extends RequestAdmissionDeps {
   readonly site: AnswerSite
   readonly bodies: BodyBudget
   /** Aborted when the server no longer waits for running requests. */
@@ -30,11 +30,11 @@ export async function serve(
   exchange: Exchange,
   raw: RawParameters,
 ): Promise<void> {
-  const { answerHeaders } = route.contract
+  const { answerHeaders, queryToken } = route.contract
   if (answerHeaders) exchange.headers = answerHeaders
   try {
-    const bearer = bearerOf(route.contract, exchange.request, raw.query.token)
-    const origin = { ...(await admit(deps, route, exchange, bearer)), bearer }
+    const bearer = bearerOf(exchange.request.headers, queryToken && raw.query.token)
+    const origin = { ...(await admit(deps, route.contract, exchange, bearer)), bearer }
     const reader = route.input ?? (await loadInput(route))
     const input = await readInput(deps, route, exchange, reader, raw)
     const call = new LiveCall(exchange, deps.stopped, origin, input)

@@ -1,26 +1,29 @@
+import type { IncomingMessage } from 'node:http'
 import { maxMessageBytes } from '@kith/protocol'
-import type { WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { idTagOf } from '#infra/caller/index.ts'
 import {
+  type AdmissionDeps,
+  admitCaller,
+  admitToTenant,
+  bearerOf,
   type HttpLogger,
-  type RateLimits,
+  type Proof,
   type RawRoute,
   rateKeyOf,
   type UpgradeVisit,
 } from '#infra/http/index.ts'
-import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { admitUpgrade, notSpoken } from './admit-upgrade.ts'
 import { LiveSocket } from './live-socket.ts'
+import { notSpoken } from './not-spoken.ts'
 import { defaultSocketLimits, type SocketLimits, SocketRoom } from './socket-room.ts'
-import { type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
+import { closeOf, type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
+import { tooManySockets, UpgradeCounting } from './upgrade-counting.ts'
 import { Visit } from './visit.ts'
 
-export interface SocketsOptions<Credential> {
+export interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
   readonly routes: readonly SocketRoute<Credential>[]
   readonly hooks: SocketHooks<Credential>
-  readonly rateLimits: RateLimits
-  readonly clock: Clock
   readonly logger: HttpLogger
   readonly limits?: SocketLimits
 }
@@ -55,7 +58,7 @@ class SocketServer<Credential> implements Sockets {
     this.#options = options
     this.#room = new SocketRoom({ clock, limits, review: () => this.#reviewAll() })
     this.rawRoutes = routes.map((route) => ({
-      ...notSpoken(route.path, options),
+      ...notSpoken(route.contract, options),
       upgrade: { protocol: 'websocket', take: (visit) => this.#accept(route, visit) },
     }))
   }
@@ -73,47 +76,62 @@ class SocketServer<Credential> implements Sockets {
     await this.#room.empty('restarting')
   }
 
-  async #accept(
-    route: SocketRoute<Credential>,
-    { request, connection, head, peer, params }: UpgradeVisit,
-  ): Promise<void> {
-    const { rateLimits, clock, hooks } = this.#options
+  /** What HTTP still answers, then the upgrade. */
+  async #accept(route: SocketRoute<Credential>, upgrade: UpgradeVisit): Promise<void> {
+    const { contract } = route
+    const { request, connection, head, peer, params } = upgrade
     const address = rateKeyOf(peer.ip)
-    const isWelcome = () => !this.#isStopping
-    const room = this.#room
-    const tenant = await admitUpgrade({ rateLimits, clock, hooks, room, isWelcome }, request, {
-      ...peer,
-      address,
-    })
+    this.#assertWelcome()
+    const query = queryOf(request)
+    const bearer = bearerOf(request.headers, query.get('token'))
+    // It is read once; nobody who is given the query needs it.
+    query.delete('token')
+    const counting = await UpgradeCounting.of(this.#options, address)
+    if (!this.#room.hasRoomFor(address)) throw tooManySockets()
+    const tenant = await admitToTenant(this.#options, contract, { ...peer, bearer }, counting)
+    if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
+    const identify = () => admitCaller(this.#options, contract, { tenant, ip: peer.ip, bearer }, counting)
+    const proof = counting.isRefusing ? await identify() : undefined
     this.#acceptor ??= loadAcceptor()
     const acceptor = await this.#acceptor
-    if (connection.destroyed || !isWelcome()) throw new Failure('E-UNAVAILABLE')
+    if (connection.destroyed) return
+    this.#assertWelcome()
     acceptor.handleUpgrade(request, connection, head, (accepted) => {
-      const socket = new LiveSocket(accepted, {
-        ...route,
-        clock,
-        onError: (error) => this.#onError(error, route),
-        onGone: () => {
-          this.#room.remove(socket)
-          this.#visits.delete(socket)
-        },
-      })
+      const socket = this.#open(route, accepted, address)
       socket.watchFrames(connection)
-      this.#room.add(socket, address)
-      void this.#welcome(
-        route,
-        new Visit(this.#options.hooks, { tenant, socket, params, request, ip: peer.ip }),
-        address,
-      )
+      const visit = new Visit(this.#options.hooks, contract, { tenant, socket, params, query, ip: peer.ip })
+      void this.#welcome(route, visit, { address, identify: async () => proof ?? (await identify()) })
     })
   }
 
+  #assertWelcome(): void {
+    if (this.#isStopping) throw new Failure('E-UNAVAILABLE')
+  }
+
+  #open(route: SocketRoute<Credential>, accepted: WebSocket, address: string): LiveSocket {
+    const socket = new LiveSocket(accepted, {
+      ...route.contract,
+      clock: this.#options.clock,
+      onError: (error) => this.#onError(error, route),
+      onGone: () => {
+        this.#room.remove(socket)
+        this.#visits.delete(socket)
+      },
+    })
+    this.#room.add(socket, address)
+    return socket
+  }
+
   /** Everything from here on is told by a close: browsers see no other answer. */
-  async #welcome(route: SocketRoute<Credential>, visit: Visit<Credential>, address: string): Promise<void> {
+  async #welcome(
+    route: SocketRoute<Credential>,
+    visit: Visit<Credential>,
+    { address, identify }: { readonly address: string; identify(): Promise<Proof<Credential>> },
+  ): Promise<void> {
     const { socket } = visit
     try {
       if (this.#room.isCrowded(address)) throw new SocketRefusal('overloaded')
-      await this.#identify(visit, address)
+      visit.renew(await identify())
       const caller = idTagOf(visit.proof.caller)
       if (caller !== undefined && !this.#room.claim(socket, `${visit.tenant.tenantId} ${caller}`))
         throw new SocketRefusal('overloaded')
@@ -122,24 +140,9 @@ class SocketServer<Credential> implements Sockets {
       if (socket.isGone) this.#visits.delete(socket)
       socket.handleWith(handler)
     } catch (error) {
-      if (error instanceof SocketRefusal) socket.close(error.why)
-      else if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') socket.close('unauthenticated')
-      else {
-        this.#onError(error, route)
-        socket.close('failed')
-      }
-    }
-  }
-
-  async #identify(visit: Visit<Credential>, address: string): Promise<void> {
-    const { bearer } = visit
-    if (bearer === undefined) return
-    try {
-      visit.renew(await visit.authenticate(bearer))
-    } catch (error) {
-      if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH')
-        await this.#options.rateLimits.take('bad-bearer', address)
-      throw error
+      const why = closeOf(error)
+      if (why === undefined) this.#onError(error, route)
+      socket.close(why ?? 'failed')
     }
   }
 
@@ -159,10 +162,16 @@ class SocketServer<Credential> implements Sockets {
     }
   }
 
-  #onError(error: unknown, { path }: SocketRoute<Credential>): void {
+  #onError(error: unknown, { contract }: SocketRoute<Credential>): void {
     if (error instanceof Failure && error.cause === undefined) return
-    this.#options.logger.error({ err: error, endpoint: path }, 'a socket failed unexpectedly')
+    this.#options.logger.error({ err: error, endpoint: contract.path }, 'a socket failed unexpectedly')
   }
+}
+
+/** What stands behind the path of a request. */
+function queryOf({ url }: IncomingMessage): URLSearchParams {
+  const [, query = ''] = /\?(.*)$/.exec(url ?? '') ?? []
+  return new URLSearchParams(query)
 }
 
 async function loadAcceptor(): Promise<WebSocketServer> {

@@ -1,34 +1,19 @@
-import type { SocketClose } from '@kith/protocol'
-import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { ErrorCode, SocketClose, SocketContract } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { AdmissionHooks, Proof } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
 import type { LiveSocket, SocketHandler } from './live-socket.ts'
 
-/** Who is at the other end, and what proved it; `Credential` is what the application can look at again later. */
-export interface Proof<Credential> {
-  readonly caller: Caller
-  /** Undefined for guests. */
-  readonly credential: Credential | undefined
-}
-
 /** What the sockets ask of the application. */
-export interface SocketHooks<Credential> {
-  findTenant(host: string): Promise<Tenant | undefined>
-  /** Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
-  authenticate(presented: {
-    readonly tenant: Tenant
-    readonly bearer: string
-    readonly ip: string
-  }): Promise<Proof<Credential>>
+export interface SocketHooks<Credential> extends AdmissionHooks<Credential> {
   /** Which of these do not hold any more: asked every few seconds about all open sockets together. */
   listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
 }
 
-/** A path on which a protocol is spoken. */
+/** A contract bound to what speaks its protocol. */
 export interface SocketRoute<Credential> {
-  /** With `{param}` placeholders. */
-  readonly path: string
-  readonly frames: 'text' | 'binary'
-  readonly messagesPerMinute: number
-  /** Lets a client in and answers who speaks with it, or throws a `SocketRefusal`. */
+  readonly contract: SocketContract
+  /** Lets a client in whom the contract lets in, and answers who speaks with it; or throws a `SocketRefusal`. */
   open(visit: SocketVisit<Credential>): SocketHandler | Promise<SocketHandler>
 }
 
@@ -42,7 +27,7 @@ export interface SocketVisit<Credential> {
   readonly access: 'read' | 'write' | undefined
   /** The present proof: a client may show a new one. */
   readonly proof: Proof<Credential>
-  /** Looks at a new bearer. Throws `E-AUTH-UNAUTH` when it is none. */
+  /** Looks at a new bearer. Throws `E-AUTH-UNAUTH` when it is none, `E-AUTH-FORBIDDEN` when the contract does not let it in. */
   authenticate(bearer: string): Promise<Proof<Credential>>
   /** From now on the socket rests on this proof. */
   renew(proof: Proof<Credential>): void
@@ -57,4 +42,16 @@ export class SocketRefusal extends Error {
     this.name = 'SocketRefusal'
     this.why = why
   }
+}
+
+const closes: Partial<Record<ErrorCode, SocketClose>> = {
+  'E-AUTH-UNAUTH': 'unauthenticated',
+  'E-AUTH-FORBIDDEN': 'forbidden',
+  'E-RATELIMIT': 'overloaded',
+}
+
+/** How an open socket is told of what HTTP would have answered; undefined for what nobody has foreseen. */
+export function closeOf(error: unknown): SocketClose | undefined {
+  if (error instanceof SocketRefusal) return error.why
+  return error instanceof Failure ? closes[error.code] : undefined
 }

@@ -1,43 +1,34 @@
-import type { IncomingMessage } from 'node:http'
-import { guest, type Tenant } from '#infra/caller/index.ts'
-import { bearerOf, queryOf } from './admit-upgrade.ts'
-import type { LiveSocket } from './live-socket.ts'
-import type { Proof, SocketHooks, SocketVisit } from './socket-route.ts'
+import type { SocketContract } from '@kith/protocol'
+import { guest } from '#infra/caller/index.ts'
+import { type AdmissionHooks, admitAgain, type Proof } from '#infra/http/index.ts'
+import type { SocketVisit } from './socket-route.ts'
+
+type At<Credential> = Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params' | 'query'> & {
+  readonly ip: string
+}
 
 /** A socket with its client, from the upgrade on. */
 export class Visit<Credential> implements SocketVisit<Credential> {
-  readonly tenant: Tenant
-  readonly socket: LiveSocket
-  readonly params: Readonly<Record<string, unknown>>
+  readonly tenant: SocketVisit<Credential>['tenant']
+  readonly socket: SocketVisit<Credential>['socket']
+  readonly params: SocketVisit<Credential>['params']
   readonly query: URLSearchParams
   readonly access: 'read' | 'write' | undefined
-  readonly bearer: string | undefined
   readonly #ip: string
-  readonly #hooks: SocketHooks<Credential>
-  #proof: Proof<Credential> = { caller: guest, credential: undefined }
+  readonly #hooks: AdmissionHooks<Credential>
+  readonly #contract: SocketContract
+  #proof: Proof<Credential> = { caller: guest }
 
-  constructor(
-    hooks: SocketHooks<Credential>,
-    {
-      request,
-      ip,
-      ...at
-    }: Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params'> & {
-      readonly request: IncomingMessage
-      readonly ip: string
-    },
-  ) {
+  constructor(hooks: AdmissionHooks<Credential>, contract: SocketContract, at: At<Credential>) {
     this.#hooks = hooks
-    this.#ip = ip
+    this.#contract = contract
+    this.#ip = at.ip
     this.tenant = at.tenant
     this.socket = at.socket
     this.params = at.params
-    this.query = queryOf(request)
-    const access = this.query.get('access')
+    this.query = at.query
+    const access = at.query.get('access')
     this.access = access === 'read' || access === 'write' ? access : undefined
-    this.bearer = bearerOf(request, this.query)
-    // It is read once; nobody who is given the query needs it.
-    this.query.delete('token')
   }
 
   get proof(): Proof<Credential> {
@@ -45,7 +36,7 @@ export class Visit<Credential> implements SocketVisit<Credential> {
   }
 
   authenticate(bearer: string): Promise<Proof<Credential>> {
-    return this.#hooks.authenticate({ tenant: this.tenant, bearer, ip: this.#ip })
+    return admitAgain({ hooks: this.#hooks }, this.#contract, { tenant: this.tenant, bearer, ip: this.#ip })
   }
 
   renew(proof: Proof<Credential>): void {

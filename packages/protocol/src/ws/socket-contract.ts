@@ -1,0 +1,12 @@
+import type { Requirements } from '../contract.ts'
+
+/** A path on which a protocol is spoken over a WebSocket, as data. Every path also takes from the bucket of upgrades. */
+export interface SocketContract extends Requirements {
+  readonly name: string
+  /** With `{param}` placeholders. */
+  readonly path: string
+  readonly summary: string
+  readonly frames: 'text' | 'binary'
+  /** A client that sends more is cut off. */
+  readonly messagesPerMinute: number
+}
