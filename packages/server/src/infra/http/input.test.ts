@@ -202,10 +202,8 @@ describe('path parameters', () => {
 })
 
 describe('the contracts of the server', () => {
-  test('all have input that can be compiled', async () => {
-    for (const each of allContracts) {
-      await expect(inputReaderOf(each), each.name).resolves.toBeDefined()
-    }
+  test('all have input that can be compiled', () => {
+    for (const each of allContracts) expect(inputReaderOf(each), each.name).toBeDefined()
   })
 })
 

@@ -1,5 +1,4 @@
 import type { Contract } from '@kith/protocol'
-import type { TSchema } from 'typebox'
 import { invalid } from '#lib/failure.ts'
 import { compileBodyCheck, compileInputCheck, type InputCheck } from './input-check.ts'
 
@@ -14,10 +13,10 @@ export interface InputReader {
 }
 
 // Compiling takes milliseconds. Several servers in one process have the same contracts.
-const compiled = new WeakMap<Contract, Promise<InputReader>>()
+const compiled = new WeakMap<Contract, InputReader>()
 
 /** What reads a contract's input; compiled when it is first asked for. */
-export function inputReaderOf(contract: Contract): Promise<InputReader> {
+export function inputReaderOf(contract: Contract): InputReader {
   const known = compiled.get(contract)
   if (known) return known
   const reader = compileInputReader(contract)
@@ -25,13 +24,12 @@ export function inputReaderOf(contract: Contract): Promise<InputReader> {
   return reader
 }
 
-async function compileInputReader(contract: Contract): Promise<InputReader> {
-  const [checkParams, checkQuery, checkHeaders, checkBody] = await Promise.all([
-    partCheck(contract.params, '/params'),
-    partCheck(contract.query, '/query'),
-    partCheck(contract.headers, '/headers'),
-    contract.body?.kind === 'json' ? compileBodyCheck(contract.body.schema) : undefined,
-  ])
+function compileInputReader(contract: Contract): InputReader {
+  const { body } = contract
+  const checkParams = contract.params && compileInputCheck(contract.params, '/params')
+  const checkQuery = contract.query && compileInputCheck(contract.query, '/query')
+  const checkHeaders = contract.headers && compileInputCheck(contract.headers, '/headers')
+  const checkBody = body?.kind === 'json' ? compileBodyCheck(body.schema) : undefined
   const queryPlan = planOf(contract.query, aliasesOf(contract))
   const paramPlan = planOf(contract.params, {})
   const headerPlan = planOf(contract.headers, {})
@@ -46,10 +44,6 @@ async function compileInputReader(contract: Contract): Promise<InputReader> {
     headers: (raw) => read(headerPlan, checkHeaders, raw),
     body: (parsed) => checkBody?.(parsed),
   }
-}
-
-function partCheck(schema: TSchema | undefined, place: string): Promise<InputCheck> | undefined {
-  return schema && compileInputCheck(schema, place)
 }
 
 function aliasesOf(contract: Contract): Readonly<Record<string, string>> {

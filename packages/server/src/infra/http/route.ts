@@ -53,8 +53,8 @@ function singularOf(path: string): string | undefined {
 }
 
 /** What reads the route's input; compiled once. */
-export async function loadInput(route: Route): Promise<InputReader> {
-  route.input = await inputReaderOf(route.contract)
+export function inputOf(route: Route): InputReader {
+  route.input ??= inputReaderOf(route.contract)
   return route.input
 }
 

@@ -12,7 +12,7 @@ import { type CallInput, LiveCall } from './live-call.ts'
 import { rateKeyOf } from './peer.ts'
 import { admit, type RequestAdmissionDeps } from './request-admission.ts'
 import type { InputReader } from './request-input.ts'
-import { loadInput, type Route, renderAnswer } from './route.ts'
+import { inputOf, type Route, renderAnswer } from './route.ts'
 import type { RawParameters } from './router.ts'
 
 /** What serves a route's requests. */
@@ -35,8 +35,7 @@ export async function serve(
   try {
     const bearer = bearerOf(exchange.request.headers, queryToken && raw.query.token)
     const origin = { ...(await admit(deps, route.contract, exchange, bearer)), bearer }
-    const reader = route.input ?? (await loadInput(route))
-    const input = await readInput(deps, route, exchange, reader, raw)
+    const input = await readInput(deps, route, exchange, raw)
     const call = new LiveCall(exchange, deps.stopped, origin, input)
     await writeAnswer(deps, route, exchange, await route.handle(call as Call<Contract>))
   } catch (error) {
@@ -47,11 +46,12 @@ export async function serve(
 
 async function readInput(
   deps: ServeDeps,
-  { contract, restParameter }: Route,
+  route: Route,
   exchange: Exchange,
-  reader: InputReader,
   raw: RawParameters,
 ): Promise<CallInput> {
+  const { contract, restParameter } = route
+  const reader = inputOf(route)
   const { request } = exchange
   const params = reader.params(
     restParameter ? { ...raw.params, [restParameter]: raw.params['*'] } : raw.params,

@@ -71,7 +71,7 @@ async function overSocket(at: SocketSite, token: string | undefined): Promise<Ou
     const outcome = await Promise.race([
       isIn,
       client.closed.then(({ code }) => closes[code]),
-      new Promise<undefined>((resolve) => setImmediate(resolve)),
+      new Promise<undefined>((resolve) => setImmediate(resolve, undefined)),
     ])
     if (outcome) return outcome
   }
