@@ -1,2 +1,2 @@
 export { type ArchivedFile, readArchive, readText } from './read-archive.ts'
-export { type ArchiveWriter, createArchive, type SizedStream } from './write-archive.ts'
+export { type ArchiveWriter, createArchive } from './write-archive.ts'

@@ -13,7 +13,7 @@ export interface ArchiveWriter {
   discard(): Promise<void>
 }
 
-export interface SizedStream {
+interface SizedStream {
   readonly size: number
   readonly bytes: AsyncIterable<Uint8Array>
 }

@@ -9,7 +9,7 @@ import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissin
 import { DiskLayout, syncFolder } from './disk-layout.ts'
 import { type StagedFile, StagingFolder } from './staging-folder.ts'
 
-export interface DiskBlobsOptions {
+interface DiskBlobsOptions {
   /** Made when it is not there. Staging lies inside it, so that a rename never crosses file systems. */
   readonly dir: string
   readonly clock: Clock

@@ -27,7 +27,7 @@ export interface S3BucketOptions {
   readonly timeouts?: S3Timeouts
 }
 
-export interface S3Timeouts {
+interface S3Timeouts {
   readonly connectMs: number
   /** Nothing has come or gone for so long. */
   readonly idleMs: number
@@ -35,13 +35,13 @@ export interface S3Timeouts {
   readonly answerMs: number
 }
 
-export interface S3Object {
+interface S3Object {
   readonly key: string
   readonly size: number
   readonly modifiedAtMs: number
 }
 
-export interface S3Upload {
+interface S3Upload {
   readonly key: string
   readonly uploadId: string
   readonly startedAtMs: number

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 /** A part of an object that is on its way. */
 export type S3Body = AsyncIterable<Uint8Array> & { destroy(): unknown }
 
-export interface S3Reading {
+interface S3Reading {
   /** What has been asked for already, from `start` on. */
   readonly body: S3Body
   readonly start: number

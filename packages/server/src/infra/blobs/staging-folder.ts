@@ -7,7 +7,7 @@ import type { StageLimits } from './blob-store.ts'
 import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
 import { type StagedBytes, stageToFile } from './stage-to-file.ts'
 
-export interface StagingOptions {
+interface StagingOptions {
   /** Made when it is not there. */
   readonly dir: string
   readonly clock: Clock

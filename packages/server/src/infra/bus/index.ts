@@ -1,3 +1,3 @@
 export { openLocalBus } from './local-bus.ts'
-export type { BusListener, NodeBus } from './node-bus.ts'
+export type { NodeBus } from './node-bus.ts'
 export { openRedisBus } from './redis-bus.ts'

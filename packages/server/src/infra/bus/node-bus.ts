@@ -13,7 +13,7 @@ export interface NodeBus extends AsyncDisposable {
   isMarked(key: string): Promise<boolean>
 }
 
-export interface BusListener {
+interface BusListener {
   onMessage(message: string): void
   /** Messages of other processes may have been missed: they could not be reached for a while. */
   onGap?(): void

@@ -4,12 +4,12 @@ import type { Clock } from '#lib/clock.ts'
 import { Listeners, type NodeBus } from './node-bus.ts'
 
 /** The part of a logger that the bus uses; a pino logger is one. */
-export interface BusLogger {
+interface BusLogger {
   warn(fields: object, message: string): void
   info(fields: object, message: string): void
 }
 
-export interface RedisBusOptions {
+interface RedisBusOptions {
   readonly redisUrl: string
   readonly clock: Pick<Clock, 'now'>
   readonly logger: BusLogger

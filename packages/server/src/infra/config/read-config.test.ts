@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
-import { ConfigError, publicUrlOf, type ReadConfigOptions, readConfig } from './index.ts'
+import { ConfigError, publicUrlOf, readConfig } from './index.ts'
+import type { ReadConfigOptions } from './read-config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'kith-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))

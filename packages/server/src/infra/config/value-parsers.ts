@@ -21,11 +21,6 @@ export function path(text: string, { cwd }: Surroundings): string {
   return resolve(cwd, text)
 }
 
-export function flag(text: string): boolean | Problem {
-  if (text === 'true' || text === 'false') return text === 'true'
-  return new Problem('must be true or false')
-}
-
 const mostCounted = 1_000_000
 
 export function countFrom1(text: string): number | Problem {

@@ -5,7 +5,7 @@ import { statement } from './statement.ts'
 // For sweeps, which go over all tenants. The names of tables and columns are the program's own.
 
 /** Which rows of a table have had their time, and how a sweep gets at them without reading the others. */
-export interface AgedRows {
+interface AgedRows {
   readonly table: string
   /** The columns of the primary key, or of another unique key. */
   readonly key: readonly string[]
@@ -16,7 +16,7 @@ export interface AgedRows {
 }
 
 /** A part of a sweep: what is due up to a time, `limit` rows at most. */
-export interface AgedPortion {
+interface AgedPortion {
   /** In the unit of the column. */
   readonly upTo: number
   readonly limit: number

@@ -2,7 +2,7 @@ import type { Reader } from './database.ts'
 import { catalogueColumns, catalogueReferences } from './dialect.ts'
 import { type MigrationTables, migrationTable } from './migrator.ts'
 
-export interface ColumnShape {
+interface ColumnShape {
   readonly name: string
   /** `other`: a kind of one dialect alone, which rows cannot take elsewhere. */
   readonly kind: 'integer' | 'real' | 'text' | 'blob' | 'other'

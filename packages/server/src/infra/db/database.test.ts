@@ -3,11 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { isUniqueViolation } from './database-errors.ts'
 import {
   contains,
   type Database,
   forUpdateSkipLocked,
-  isUniqueViolation,
   type Migration,
   type Placeholder,
   serverTenant,

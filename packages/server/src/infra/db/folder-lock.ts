@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** Who holds a folder. */
-export interface FolderHolder {
+interface FolderHolder {
   readonly pid: number
   /** ISO 8601. */
   readonly since: string

@@ -1,17 +1,15 @@
-export { type AgedPortion, type AgedRows, deletionOf } from './aged-rows.ts'
+export { deletionOf } from './aged-rows.ts'
 export {
-  type ColumnShape,
   listAppliedMigrations,
   listTableNames,
   listTenantTables,
   type TableShape,
 } from './catalogue.ts'
 export * from './database.ts'
-export { isUniqueViolation } from './database-errors.ts'
 export { contains, forUpdate, forUpdateSkipLocked, isListed } from './dialect.ts'
-export { type FolderHolder, type FolderLock, lockFolder } from './folder-lock.ts'
-export { type KeysetOrder, type KeysetRequest, keysetPage } from './keyset-page.ts'
-export type { ColumnSpec, IndexSpec, MigrationSchema, TableSpec } from './migration-schema.ts'
+export { type FolderLock, lockFolder } from './folder-lock.ts'
+export { type KeysetOrder, keysetPage } from './keyset-page.ts'
+export type { MigrationSchema } from './migration-schema.ts'
 export type { Migration } from './migrator.ts'
 export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'
 export type { ConnectPostgres, PostgresPool, PostgresQuery } from './postgres-pool.ts'
@@ -25,6 +23,4 @@ export {
   listTenantRows,
   type RowMatch,
   type TenantRow,
-  type TenantRowsPage,
 } from './tenant-rows.ts'
-export type { DatabaseLogger } from './transaction-watch.ts'

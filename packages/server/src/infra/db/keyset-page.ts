@@ -24,7 +24,7 @@ export interface KeysetOrder<Column> {
   readonly idKind: 'integer' | 'text'
 }
 
-export interface KeysetRequest {
+interface KeysetRequest {
   readonly direction: 'asc' | 'desc'
   readonly cursor?: string | undefined
   readonly limit: number

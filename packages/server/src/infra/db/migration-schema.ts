@@ -3,9 +3,9 @@ import { type ColumnKind, columnType, tableOptions } from './dialect.ts'
 import type { WriterHandle } from './handles.ts'
 
 /** A column: its kind; `null` where it may be absent; `default` with a literal of SQL. Not null otherwise. */
-export type ColumnSpec = ColumnKind | `${ColumnKind} null` | `${ColumnKind} default ${string}`
+type ColumnSpec = ColumnKind | `${ColumnKind} null` | `${ColumnKind} default ${string}`
 
-export interface TableSpec {
+interface TableSpec {
   /** `tenant_id` first, in every table with rows of tenants. Left out where a column is `autoincrement`. */
   readonly primaryKey?: readonly string[]
   readonly unique?: readonly (readonly string[])[]
@@ -19,7 +19,7 @@ export interface TableSpec {
   readonly clustered?: boolean
 }
 
-export interface IndexSpec {
+interface IndexSpec {
   readonly unique?: boolean
   /** A condition in portable SQL: only rows that meet it are in the index. */
   readonly where?: string

@@ -18,7 +18,7 @@ export interface MigrationTables {
 }
 
 /** Runs a transaction that may take as long as it needs, at read committed. */
-export type TransactMigrations = (work: (tx: WriterHandle) => Promise<void>) => Promise<void>
+type TransactMigrations = (work: (tx: WriterHandle) => Promise<void>) => Promise<void>
 
 /** Applies the migrations that the database has not seen, all or none, so that a failed upgrade leaves a database that
  * the old program still takes. Refuses a database that a newer program has changed, or whose migrations came in

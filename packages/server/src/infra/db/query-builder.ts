@@ -14,7 +14,7 @@ import type { Dialect } from './database.ts'
 import { queryCompilers } from './query-compilers.ts'
 
 /** Runs one compiled query. */
-export type Execute = (query: CompiledQuery) => Promise<QueryResult<unknown>>
+type Execute = (query: CompiledQuery) => Promise<QueryResult<unknown>>
 
 // Adapters keep no state between queries, so all builders of a dialect share them.
 const adapters = { sqlite: new SqliteAdapter(), postgres: new PostgresAdapter() }

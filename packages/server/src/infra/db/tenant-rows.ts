@@ -10,7 +10,7 @@ export type TenantRow = Readonly<Record<string, Value>>
 type Value = string | number | Uint8Array | null
 type Tables = Record<string, Record<string, Value>>
 
-export interface TenantRowsPage {
+interface TenantRowsPage {
   readonly limit: number
   /** The last row of the page before. */
   readonly after?: TenantRow

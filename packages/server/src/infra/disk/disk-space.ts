@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { Failure } from '#lib/failure.ts'
 
-export interface DiskSpaceOptions {
+interface DiskSpaceOptions {
   /** On the file system in question. */
   readonly dir: string
   /** What files must leave free; everything may be taken where it is absent or 0. */

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import type { DnsAnswer, DnsResolver } from './dns-resolver.ts'
 
-export interface DnsOptions {
+interface DnsOptions {
   /** `ip:port` or `ip`; the system's when absent or empty. */
   readonly servers?: readonly string[]
   /** One question with all its tries; 5 s when absent. */

@@ -7,7 +7,7 @@ import { rateKeyOf } from './peer.ts'
 import { assertRate, type RateLimits } from './rate-limits.ts'
 
 /** A tenant as its host knows it. */
-export interface HostTenant extends Tenant {
+interface HostTenant extends Tenant {
   /** Unix seconds: since then it answers nobody. */
   readonly suspendedAt?: number
 }
@@ -42,7 +42,7 @@ export interface AdmissionDeps<Credential = unknown> {
 }
 
 /** What somebody shows who comes. */
-export interface Presented {
+interface Presented {
   readonly host: string | undefined
   readonly ip: string
   readonly bearer: string | undefined

@@ -11,7 +11,7 @@ import { takeGeneral } from './request-admission.ts'
 import type { Router } from './router.ts'
 import { normalizeTarget } from './target.ts'
 
-export interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
+interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
   readonly site: AnswerSite
   readonly router: Router
   readonly peerOf: PeerReader

@@ -9,7 +9,6 @@ export {
 } from './admission.ts'
 export type { WholeAnswer } from './answer.ts'
 export { bearerOf } from './bearer.ts'
-export { type ConnectionBounds, defaultConnectionBounds } from './connection-limits.ts'
 export {
   type Answered,
   createHttpServer,
@@ -28,7 +27,6 @@ export {
   defaultRateLimits,
   type RateLimitName,
   type RateLimits,
-  type RateVerdict,
   rateFailure,
 } from './rate-limits.ts'
 export { type Outgoing, RawJson } from './raw-json.ts'

@@ -7,15 +7,15 @@ import type { BodyBudget, BodyShare } from './body-budget.ts'
 import type { TokenBody } from './endpoint.ts'
 
 /** SPEC is silent; ABUSE row 5. */
-export const maxJsonBytes = 1024 * 1024
-export const maxTokenBytes = 256 * 1024
+const maxJsonBytes = 1024 * 1024
+const maxTokenBytes = 256 * 1024
 // Names, quotes and white space around two tokens.
 const framingBytes = 1024
 
 const readTimeoutMs = 30_000
 
 /** How a body is read. */
-export interface BodyReading {
+interface BodyReading {
   readonly clock: Clock
   readonly budget: BodyBudget
   /** Whose body it is, as it counts where requests are limited. */

@@ -10,7 +10,7 @@ export interface CallInput {
 }
 
 /** Who calls, and with which bearer. */
-export interface CallOrigin {
+interface CallOrigin {
   readonly tenant: Tenant | undefined
   readonly caller: AnyCaller
   readonly bearer: string | undefined

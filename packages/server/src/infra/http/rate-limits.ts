@@ -72,7 +72,7 @@ export function rateFailure(verdict: RateVerdict, clock: Pick<Clock, 'now'>): Fa
 }
 
 /** Buckets that answer at once. */
-export interface MemoryRateLimits extends RateLimits {
+interface MemoryRateLimits extends RateLimits {
   take(name: RateLimitName, key: string): RateVerdict
 }
 

@@ -59,7 +59,7 @@ export function inputOf(route: Route): InputReader {
 }
 
 /** The body, status and headers of a successful JSON answer. */
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock.ts'
 
 /** How long a stop waits for running requests: until they are asked to give up, and until they are cut off. */
-export interface StopLimits {
+interface StopLimits {
   readonly abortAfterMs: number
   readonly destroyAfterMs: number
 }

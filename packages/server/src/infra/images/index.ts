@@ -1,2 +1,2 @@
 export * from './images.ts'
-export { defaultImageLimits, type ImageLimits, type ImagesOptions, openImages } from './open-images.ts'
+export { type ImageLimits, openImages } from './open-images.ts'

@@ -26,7 +26,7 @@ export interface ImageLimits {
 }
 
 /** One core stays free for the server itself. */
-export const defaultImageLimits: ImageLimits = {
+const defaultImageLimits: ImageLimits = {
   maxPixels: 100_000_000,
   maxFrames: 1000,
   maxMemoryBytes: 1024 ** 3,
@@ -37,7 +37,7 @@ export const defaultImageLimits: ImageLimits = {
   idleMs: 30_000,
 }
 
-export interface ImagesOptions {
+interface ImagesOptions {
   /** Made when it is not there; the `outputDir` of every job lies below it. */
   readonly tempDir: string
   readonly logger: {

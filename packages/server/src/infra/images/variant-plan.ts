@@ -14,7 +14,7 @@ export interface PlannedVariant extends Size {
 }
 
 /** What to make of a picture: the largest first, each a reduction of the one before. */
-export interface VariantPlan {
+interface VariantPlan {
   /** Whether the largest is cut out of the middle instead of being the whole picture. */
   readonly cropped: boolean
   readonly variants: readonly PlannedVariant[]

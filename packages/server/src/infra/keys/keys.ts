@@ -58,9 +58,9 @@ export interface TokenSecrets {
 }
 
 /** Why a token is not believed. `key`: the key is no P-384 public key. */
-export type SignatureProblem = SignedTokenProblem | 'key' | 'signature'
+type SignatureProblem = SignedTokenProblem | 'key' | 'signature'
 
-export type SignatureVerdict =
+type SignatureVerdict =
   | { readonly valid: true; readonly token: SignedToken }
   | { readonly valid: false; readonly reason: SignatureProblem }
 

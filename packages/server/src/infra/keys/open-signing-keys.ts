@@ -15,7 +15,7 @@ import {
   setRevokedAt,
 } from './signing-keys-store.ts'
 
-export interface OpenSigningKeysOptions {
+interface OpenSigningKeysOptions {
   readonly db: Database
   readonly vault: Vault
   readonly signatures: Pick<Signatures, 'sign'>

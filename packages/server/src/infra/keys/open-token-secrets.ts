@@ -13,7 +13,7 @@ import {
   type StoredTokenSecret,
 } from './token-secrets-store.ts'
 
-export interface OpenTokenSecretsOptions {
+interface OpenTokenSecretsOptions {
   readonly db: Database
   readonly vault: Vault
   readonly clock: Pick<Clock, 'now'>

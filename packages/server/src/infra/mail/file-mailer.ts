@@ -8,7 +8,7 @@ import { mailFailure } from './mail-failure.ts'
 import { mailMessage } from './mail-message.ts'
 import type { Mailer } from './mailer.ts'
 
-export interface FileMailerOptions {
+interface FileMailerOptions {
   readonly directory: string
   readonly from: Mailbox
   readonly clock: Pick<Clock, 'now'>

@@ -1,2 +1,2 @@
-export { type Mail, MailError, type Mailer, type MailStage } from './mailer.ts'
-export { type OpenMailerOptions, openMailer, verifyMailer } from './open-mailer.ts'
+export { type Mail, MailError, type Mailer } from './mailer.ts'
+export { openMailer, verifyMailer } from './open-mailer.ts'

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startSmtpServer } from '#harness/smtp-server.ts'
 import { Secret } from '#lib/secret.ts'
-import { type Mail, MailError, type OpenMailerOptions, openMailer } from './index.ts'
+import { type Mail, MailError, openMailer } from './index.ts'
+import type { OpenMailerOptions } from './open-mailer.ts'
 
 let folder: string
 beforeEach(() => {

@@ -15,7 +15,7 @@ export interface SmtpTimeouts {
   readonly timeoutMs: number
 }
 
-export interface SmtpOptions extends SmtpTimeouts {
+interface SmtpOptions extends SmtpTimeouts {
   readonly url: Secret
   readonly from: Mailbox
   readonly clock: Pick<Clock, 'now'>

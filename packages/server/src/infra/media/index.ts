@@ -1,1 +1,1 @@
-export { type SniffedType, sniffType, typeWithoutBytes } from './sniff-type.ts'
+export { sniffType, typeWithoutBytes } from './sniff-type.ts'

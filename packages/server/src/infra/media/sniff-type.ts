@@ -4,7 +4,7 @@ import { canBeText } from './text-bytes.ts'
 type Library = typeof import('file-type')
 
 /** What is known of some bytes. */
-export interface SniffedType {
+interface SniffedType {
   /** What the bytes are, else what they were declared to be, else `application/octet-stream`. Fit for a header. */
   readonly contentType: string
   /** They were declared a picture and are none, or another kind. */

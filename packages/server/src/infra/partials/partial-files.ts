@@ -14,7 +14,7 @@ import { syncFolder } from '#lib/durable-file.ts'
 import { Failure } from '#lib/failure.ts'
 import { untilAborted } from '#lib/until-aborted.ts'
 
-export interface PartialFilesOptions {
+interface PartialFilesOptions {
   /** Made when it is not there, readable by this user alone. */
   readonly dir: string
   readonly clock: Pick<Clock, 'now'>

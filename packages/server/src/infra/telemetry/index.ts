@@ -1,5 +1,4 @@
 export { type Logger, silentLogger } from './logger.ts'
 export type { Metrics } from './metrics.ts'
-export { type LogSink, type OpenLoggerOptions, openLogger, type RootLogger } from './open-logger.ts'
+export { openLogger } from './open-logger.ts'
 export { openMetrics } from './open-metrics.ts'
-export { safeUrl } from './safe-url.ts'

@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyText } from '#harness/any-text.ts'
 import { Secret } from '#lib/secret.ts'
-import { type OpenLoggerOptions, openLogger } from './index.ts'
+import { openLogger } from './index.ts'
+import type { OpenLoggerOptions } from './open-logger.ts'
 
 function open(options: Partial<OpenLoggerOptions> = {}) {
   const lines: string[] = []

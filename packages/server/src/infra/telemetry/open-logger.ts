@@ -4,7 +4,7 @@ import type { Logger } from './logger.ts'
 import { prettyLine } from './pretty-line.ts'
 
 /** Takes finished lines. */
-export interface LogSink {
+interface LogSink {
   write(line: string): unknown
 }
 
@@ -15,7 +15,7 @@ export interface OpenLoggerOptions {
   readonly sink?: LogSink
 }
 
-export interface RootLogger extends Logger {
+interface RootLogger extends Logger {
   /** Writes what is still in memory. */
   flush(): Promise<void>
 }

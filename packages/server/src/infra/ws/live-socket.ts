@@ -14,7 +14,7 @@ export interface SocketHandler {
   gone?(): void
 }
 
-export interface LiveSocketOptions {
+interface LiveSocketOptions {
   readonly clock: Clock
   readonly frames: 'text' | 'binary'
   /** Messages of the client; control frames have the same bound of their own. */

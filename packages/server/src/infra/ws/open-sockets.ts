@@ -21,7 +21,7 @@ import { closeOf, type SocketHooks, SocketRefusal, type SocketRoute } from './so
 import { tooManySockets, UpgradeCounting } from './upgrade-counting.ts'
 import { Visit } from './visit.ts'
 
-export interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
+interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
   readonly routes: readonly SocketRoute<Credential>[]
   readonly hooks: SocketHooks<Credential>
   readonly logger: HttpLogger
