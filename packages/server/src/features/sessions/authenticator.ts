@@ -7,6 +7,7 @@ import type { TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { RecentReads } from '#lib/recent-reads.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
 import { isPersonal, type Session } from './session.ts'
@@ -82,15 +83,14 @@ interface Verdict {
 export class Authenticator {
   readonly #deps: AuthenticatorDeps
   readonly #verdicts = new LRUCache<string, Verdict>({ max: maxVerdicts })
-  readonly #sessions: LRUCache<string, Session>
-  readonly #standings: LRUCache<string, Standing>
-  #generation = 0
+  readonly #sessions: RecentReads<string, Session>
+  readonly #standings: RecentReads<string, Standing>
 
   constructor(deps: AuthenticatorDeps) {
     this.#deps = deps
-    const fresh = { ttl: freshMs, ttlResolution: 0, perf: { now: deps.clock.now } }
-    this.#sessions = new LRUCache({ max: maxSessions, ...fresh })
-    this.#standings = new LRUCache({ max: maxStandings, ...fresh })
+    const { clock } = deps
+    this.#sessions = new RecentReads({ clock, maxEntries: maxSessions, freshMs })
+    this.#standings = new RecentReads({ clock, maxEntries: maxStandings, freshMs })
   }
 
   /** Throws `E-AUTH-UNAUTH` for a bearer that is nothing here or no longer, `E-UNAVAILABLE` when the server that could
@@ -125,19 +125,18 @@ export class Authenticator {
 
   /** Forgets what another process has forgotten. */
   hear(forgotten: Forgotten): void {
-    this.#generation += 1
     if ('callerTag' in forgotten) {
       const { callerTag } = forgotten
-      for (const key of this.#standings.keys()) if (key.endsWith(` ${callerTag}`)) this.#standings.delete(key)
+      this.#standings.forgetWhere((key) => key.endsWith(` ${callerTag}`))
       return
     }
     const { tenantId, sid } = forgotten
     if (sid !== undefined) {
-      this.#sessions.delete(keyOf(tenantId, sid))
+      this.#sessions.forget(keyOf(tenantId, sid))
       return
     }
-    for (const cache of [this.#sessions, this.#standings])
-      for (const key of cache.keys()) if (key.startsWith(keyOf(tenantId, ''))) cache.delete(key)
+    for (const recent of [this.#sessions, this.#standings])
+      recent.forgetWhere((key) => key.startsWith(keyOf(tenantId, '')))
   }
 
   /** Passes on what happened to a session of a person. */
@@ -165,7 +164,7 @@ export class Authenticator {
 
   async #session({ tenantId }: Tenant, sid: string): Promise<Session> {
     const { db, clock } = this.#deps
-    const session = await this.#remembered(this.#sessions, keyOf(tenantId, sid), () =>
+    const session = await this.#sessions.read(keyOf(tenantId, sid), () =>
       findSession(db.reader(tenantId), sid),
     )
     if (!session || (session.expiresAt !== undefined && session.expiresAt <= nowSecs(clock)))
@@ -213,21 +212,7 @@ export class Authenticator {
       const isAdmin = tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag))
       return { role, isOwner: false, isAdmin }
     }
-    return this.#remembered(this.#standings, keyOf(tenant.tenantId, callerTag), load)
-  }
-
-  /** What was read before a change committed must not be remembered after the change was announced. */
-  async #remembered<Value extends object, Found extends Value | undefined>(
-    cache: LRUCache<string, Value>,
-    key: string,
-    load: () => Promise<Found>,
-  ): Promise<Found | Value> {
-    const known = cache.get(key)
-    if (known) return known
-    const startedIn = this.#generation
-    const found = await load()
-    if (found && this.#generation === startedIn) cache.set(key, found)
-    return found
+    return this.#standings.read(keyOf(tenant.tenantId, callerTag), load)
   }
 }
 

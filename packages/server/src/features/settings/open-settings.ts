@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { Database, Reader, TenantId } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { RecentReads } from '#lib/recent-reads.ts'
 import { definitions, findDefinition, type SettingName, type SettingValue } from './definitions.ts'
 import { openValue } from './sealed-value.ts'
 import { fits } from './setting.ts'
@@ -32,23 +32,8 @@ type Values = ReadonlyMap<string, unknown>
 
 export function openSettings(deps: SettingsDeps): Settings {
   const { db, clock } = deps
-  const cache = new LRUCache<TenantId, Values>({
-    max: maxEntries,
-    ttl: freshMs,
-    perf: { now: clock.now },
-    ttlResolution: 0,
-  })
-  let generation = 0
-
-  async function valuesOf(reader: Reader): Promise<Values> {
-    const known = cache.get(reader.tenantId)
-    if (known) return known
-    const startedIn = generation
-    const values = await loadValues(deps, reader)
-    // What was read before a change committed must not outlive the `forget` after it.
-    if (generation === startedIn) cache.set(reader.tenantId, values)
-    return values
-  }
+  const recent = new RecentReads<TenantId, Values>({ clock, maxEntries, freshMs })
+  const valuesOf = (reader: Reader) => recent.read(reader.tenantId, () => loadValues(deps, reader))
 
   async function findWith<Name extends SettingName>(reader: Reader, name: Name): Promise<SettingValue<Name>> {
     const values = await valuesOf(reader)
@@ -58,10 +43,7 @@ export function openSettings(deps: SettingsDeps): Settings {
   return {
     find: (tenantId, name) => findWith(db.reader(tenantId), name),
     findWith,
-    forget() {
-      generation += 1
-      cache.clear()
-    },
+    forget: () => recent.forgetAll(),
   }
 }
 

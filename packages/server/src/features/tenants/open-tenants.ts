@@ -1,8 +1,8 @@
 import type { IdTag } from '@kith/protocol'
-import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { RecentReads } from '#lib/recent-reads.ts'
 import type { HostedTenant } from './tenant.ts'
 import {
   findBaseTenant,
@@ -33,23 +33,12 @@ const maxEntries = 20_000
 const absent = Symbol('absent')
 
 export function openTenants({ db, clock }: { db: Database; clock: Clock }): Tenants {
-  const cache = new LRUCache<string, HostedTenant | typeof absent>({
-    max: maxEntries,
-    ttl: freshMs,
-    perf: { now: clock.now },
-    ttlResolution: 0,
-  })
+  const recent = new RecentReads<string, HostedTenant | typeof absent>({ clock, maxEntries, freshMs })
   const reader = db.reader(serverTenant)
-  let generation = 0
 
   async function cached(key: string, load: () => Promise<HostedTenant | undefined>) {
-    const known = cache.get(key)
-    if (known !== undefined) return known === absent ? undefined : known
-    const startedIn = generation
-    const tenant = await load()
-    // What was read before a change committed must not outlive the `forget` after it.
-    if (generation === startedIn) cache.set(key, tenant ?? absent)
-    return tenant
+    const tenant = await recent.read(key, async () => (await load()) ?? absent)
+    return tenant === absent ? undefined : tenant
   }
 
   return {
@@ -62,9 +51,6 @@ export function openTenants({ db, clock }: { db: Database; clock: Clock }): Tena
       return base
     },
     list: ({ after = serverTenant, limit }) => listTenantsAfter(reader, after, limit),
-    forget() {
-      generation += 1
-      cache.clear()
-    },
+    forget: () => recent.forgetAll(),
   }
 }
