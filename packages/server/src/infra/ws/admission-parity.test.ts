@@ -130,6 +130,11 @@ describe('the tenant of a socket', () => {
     },
   )
 
+  test('that is suspended lets in where nothing may tell that it is', async () => {
+    const at = await serving({ bucket: 'recovery', whileSuspended: true }, { hooks: suspended })
+    expect([await overHttp(at, undefined), await overSocket(at, undefined)]).toEqual(['in', 'in'])
+  })
+
   test('that is suspended has no socket to speak of at its path', async () => {
     const at = await serving({}, { hooks: suspended })
     expect((await at.send('/ws/echo/x')).status).toBe(404)
