@@ -180,6 +180,7 @@ test('every column that can name somebody is decided about', async () => {
     'tombstones.issuer_tag',
     'fan_outs.issuer_tag',
     'fan_outs.after_tag',
+    'files.discarded_by',
   ]
   const ownOrServers = [
     'profiles.id_tag',
