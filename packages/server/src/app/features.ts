@@ -1,13 +1,16 @@
 import type { IdTag, TenantFeature } from '@kith/protocol'
-import { handleAccountMails } from '#features/account-mails/index.ts'
+import type { HeldCredential, SessionEvent } from '#features/accounts/index.ts'
+import {
+  handleAccountMails,
+  handleForgottenPasswords,
+  referencesEndpoints,
+  signInEndpoints,
+} from '#features/accounts/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import type { Bus } from '#features/bus/index.ts'
-import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/domain-blocks/index.ts'
+import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/federation/index.ts'
 import { pushEndpoints } from '#features/push/index.ts'
-import { referencesEndpoints } from '#features/references/index.ts'
-import type { HeldCredential, SessionEvent } from '#features/sessions/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
-import { handleForgottenPasswords, signInEndpoints } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { publicUrlOf } from '#infra/config/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'

@@ -1,4 +1,5 @@
 import type { ActionId, IdTag } from '@kith/protocol'
+import { mintProxyToken } from '#features/accounts/index.ts'
 import {
   type ActionEvent,
   type ActionPorts,
@@ -11,35 +12,31 @@ import {
   getSentId,
   handleActionJobs,
   listCountTokens,
+  listHistory,
   putTombstone,
   receiveAction,
   type StoredAction,
 } from '#features/actions/index.ts'
-import type { DomainBlocks } from '#features/domain-blocks/index.ts'
-import { assertAttachable, queueFetches } from '#features/files/index.ts'
+import type { DomainBlocks } from '#features/federation/index.ts'
 import {
   type Asker,
   findFreshInboxes,
   findStoredIdentity,
-  sweepIdentitiesJob,
-  sweepIdentitiesPeriodMs,
-} from '#features/identities/index.ts'
-import {
   type HistoryDeps,
   handleInboxJobs,
+  handleOutboxJobs,
   inboxEndpoints,
   openTokenVerifier,
+  outboxEndpoints,
   queueHistory,
   receiveLocally,
   requestHistory,
-} from '#features/inbox/index.ts'
-import {
-  handleOutboxJobs,
-  listHistory,
-  outboxEndpoints,
   type SendDeps,
   sendOut,
-} from '#features/outbox/index.ts'
+  sweepIdentitiesJob,
+  sweepIdentitiesPeriodMs,
+} from '#features/federation/index.ts'
+import { assertAttachable, queueFetches } from '#features/files/index.ts'
 import { findStoredProfile, noteIdentity, requestProfile } from '#features/profiles/index.ts'
 import {
   findEffectiveRelation,
@@ -49,7 +46,6 @@ import {
   listCircle,
   roleOf,
 } from '#features/relations/index.ts'
-import { mintProxyToken } from '#features/sessions/index.ts'
 import { findTenantByIdTag, listHosted } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'

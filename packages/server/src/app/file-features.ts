@@ -1,12 +1,15 @@
 import type { FileId, IdTag } from '@kith/protocol'
+import { mintProxyToken } from '#features/accounts/index.ts'
 import { type ActionPorts, makeAction, settleAttachment, storeMade } from '#features/actions/index.ts'
 import type { Bus } from '#features/bus/index.ts'
-import { collectionEndpoints, RecentReads, removeItems } from '#features/collections/index.ts'
 import {
+  type AnnounceDeps,
   assertAttachable,
+  collectionEndpoints,
   dropFiles,
   endDeadUploads,
   endDeadUploadsJob,
+  endSharesOfFiles,
   type FetchDeps,
   type FileObserver,
   type FileViewer,
@@ -21,33 +24,33 @@ import {
   getFile,
   makeVariants,
   makeVariantsJob,
-  sweepBlobs,
-  sweepBlobsJob,
-  sweepCopies,
-  sweepCopiesJob,
-  sweepTrash,
-  sweepTrashJob,
-  type UploadDeps,
-  UploadLeases,
-  uploadFile,
-  writeLevel,
-} from '#features/files/index.ts'
-import { findNames, type PictureBytes, type SetPictureDeps } from '#features/profiles/index.ts'
-import { mintProxyToken } from '#features/sessions/index.ts'
-import {
-  type AnnounceDeps,
-  endSharesOfFiles,
+  RecentReads,
+  removeItems,
   reviewShares,
   reviewSharesJob,
   type ShareNotice,
   ShareSweep,
   shareActions,
   shareEndpoints,
+  sweepBlobs,
+  sweepBlobsJob,
+  sweepCopies,
+  sweepCopiesJob,
   sweepSharesJob,
+  sweepTrash,
+  sweepTrashJob,
+  sweepUploads,
+  sweepUploadsJob,
+  type UploadDeps,
+  UploadLeases,
+  UploadTurns,
+  uploadEndpoints,
+  uploadFile,
   withdrawShare,
   withdrawShareJob,
-} from '#features/shares/index.ts'
-import { sweepUploads, sweepUploadsJob, UploadTurns, uploadEndpoints } from '#features/uploads/index.ts'
+  writeLevel,
+} from '#features/files/index.ts'
+import { findNames, type PictureBytes, type SetPictureDeps } from '#features/profiles/index.ts'
 import { hasRole, type Identified, isOwner, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'

@@ -1,12 +1,17 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
-import { createPasswordHasher } from '#features/accounts/index.ts'
+import {
+  Authenticator,
+  createPasswordHasher,
+  type Forgotten,
+  LastUse,
+  type SessionEvent,
+} from '#features/accounts/index.ts'
 import { withdrawSignedLater } from '#features/actions/index.ts'
-import type { DomainBlocks } from '#features/domain-blocks/index.ts'
-import { hasKid, type Identities, openIdentities } from '#features/identities/index.ts'
+import type { DomainBlocks } from '#features/federation/index.ts'
+import { hasKid, type Identities, openIdentities } from '#features/federation/index.ts'
 import { isManaged } from '#features/idp/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import { findRelations, isBarred, noRelation, overruled, roleOf } from '#features/relations/index.ts'
-import { Authenticator, type Forgotten, LastUse, type SessionEvent } from '#features/sessions/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'

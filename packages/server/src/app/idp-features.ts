@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { DomainBlocks } from '#features/domain-blocks/index.ts'
+import type { DomainBlocks } from '#features/federation/index.ts'
 import {
   activationMailJob,
   authenticateKey,

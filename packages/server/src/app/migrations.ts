@@ -1,4 +1,15 @@
-import { accountsMigrations } from '#features/accounts/index.ts'
+import {
+  accountsMigrations,
+  homeSessionsMigrations,
+  qrApprovalMigrations,
+  qrNetworksMigrations,
+  referenceEndsMigrations,
+  referencesMigrations,
+  sessionEndsMigrations,
+  sessionsMigrations,
+  signInEndsMigrations,
+  signInMigrations,
+} from '#features/accounts/index.ts'
 import {
   actionSweepMigrations,
   actionsMigrations,
@@ -16,24 +27,31 @@ import {
 } from '#features/actions/index.ts'
 import { auditAgeMigrations, auditMigrations } from '#features/audit/index.ts'
 import { busAgeMigrations, busMigrations } from '#features/bus/index.ts'
-import { collectionsMigrations, openedAgeMigrations } from '#features/collections/index.ts'
-import { domainBlocksMigrations } from '#features/domain-blocks/index.ts'
+import {
+  domainBlocksMigrations,
+  fanOutMigrations,
+  identitiesMigrations,
+  waitingTokensMigrations,
+} from '#features/federation/index.ts'
 import {
   attachedByOwnerMigrations,
+  collectionsMigrations,
+  copySubjectsMigrations,
   filesMigrations,
   fileUpkeepMigrations,
   folderListMigrations,
+  givenOnMigrations,
+  openedAgeMigrations,
+  shareBasesMigrations,
   sharedFolderMigrations,
+  sharesMigrations,
   trashMigrations,
+  uploadsMigrations,
   visitorFilesMigrations,
 } from '#features/files/index.ts'
-import { identitiesMigrations } from '#features/identities/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
-import { waitingTokensMigrations } from '#features/inbox/index.ts'
-import { fanOutMigrations } from '#features/outbox/index.ts'
 import { profileSweepMigrations, profilesMigrations } from '#features/profiles/index.ts'
 import { pushMigrations } from '#features/push/index.ts'
-import { referenceEndsMigrations, referencesMigrations } from '#features/references/index.ts'
 import { registrationMigrations, restEndsMigrations } from '#features/registration/index.ts'
 import {
   leadersMigrations,
@@ -41,26 +59,8 @@ import {
   relationsMigrations,
   standingMigrations,
 } from '#features/relations/index.ts'
-import {
-  homeSessionsMigrations,
-  sessionEndsMigrations,
-  sessionsMigrations,
-} from '#features/sessions/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
-import {
-  copySubjectsMigrations,
-  givenOnMigrations,
-  shareBasesMigrations,
-  sharesMigrations,
-} from '#features/shares/index.ts'
-import {
-  qrApprovalMigrations,
-  qrNetworksMigrations,
-  signInEndsMigrations,
-  signInMigrations,
-} from '#features/sign-in/index.ts'
 import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
-import { uploadsMigrations } from '#features/uploads/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { finishedKeysMigrations, jobsMigrations } from '#infra/jobs/index.ts'
 import { keysMigrations, revokedKeysMigrations } from '#infra/keys/index.ts'

@@ -1,4 +1,4 @@
-import type { DomainBlocks } from '#features/domain-blocks/index.ts'
+import type { DomainBlocks } from '#features/federation/index.ts'
 import { isProvided } from '#features/idp/index.ts'
 import { type NameCheck, openNameCheck, type RemoteProviders } from '#features/registration/index.ts'
 import { serverTenant } from '#infra/db/index.ts'

@@ -1,4 +1,5 @@
 import type { IdTag } from '@kith/protocol'
+import { endSignIns, mintProxyToken } from '#features/accounts/index.ts'
 import {
   type NameCheck,
   openRemoteProviders,
@@ -9,9 +10,7 @@ import {
   sweepUnfinished,
   sweepUnfinishedJob,
 } from '#features/registration/index.ts'
-import { mintProxyToken } from '#features/sessions/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
-import { endSignIns } from '#features/sign-in/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'

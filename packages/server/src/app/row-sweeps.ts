@@ -1,11 +1,9 @@
+import { addReferenceSweep, addSessionSweep, addSignInSweep } from '#features/accounts/index.ts'
 import { addAuditSweep } from '#features/audit/index.ts'
-import { addCollectionSweep } from '#features/collections/index.ts'
+import { addCollectionSweep } from '#features/files/index.ts'
 import { addProfileSweep } from '#features/profiles/index.ts'
-import { addReferenceSweep } from '#features/references/index.ts'
 import { addNameSweep } from '#features/registration/index.ts'
 import { addRelationSweep } from '#features/relations/index.ts'
-import { addSessionSweep } from '#features/sessions/index.ts'
-import { addSignInSweep } from '#features/sign-in/index.ts'
 import type { Services } from './services.ts'
 
 /** The sweeps of features that have no other jobs of their own. */

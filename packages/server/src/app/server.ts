@@ -1,4 +1,4 @@
-import { passwordLink } from '#features/account-mails/index.ts'
+import { passwordLink } from '#features/accounts/index.ts'
 import { pageRoutes } from '#features/pages/index.ts'
 import { ensureBaseTenant } from '#features/registration/index.ts'
 import { guest } from '#infra/caller/index.ts'

@@ -1,5 +1,5 @@
+import type { TokenLifetimes } from '#features/accounts/index.ts'
 import type { StorageLimits } from '#features/files/index.ts'
-import type { TokenLifetimes } from '#features/sessions/index.ts'
 import type { SettingName, Settings } from '#features/settings/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 

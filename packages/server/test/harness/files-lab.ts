@@ -15,57 +15,55 @@ import {
 } from '@kith/protocol'
 import { afterAll, afterEach } from 'vitest'
 import {
+  homeSessionsMigrations,
+  makeReference,
+  referencesMigrations,
+  sessionsMigrations,
+} from '#features/accounts/index.ts'
+import {
   actionsMigrations,
   attachmentIssuersMigrations,
   listIndexMigrations,
   tagTimesMigrations,
 } from '#features/actions/index.ts'
 import {
+  attachedByOwnerMigrations,
   collectionEndpoints,
   collectionsMigrations,
-  RecentReads,
-  removeItems,
-} from '#features/collections/index.ts'
-import {
-  attachedByOwnerMigrations,
+  endSharesOfFiles,
   type FileEndpointDeps,
   fileEndpoints,
   filesMigrations,
   fileUpkeepMigrations,
   folderListMigrations,
+  givenOnMigrations,
   makeVariants,
   makeVariantsJob,
-  type StorageLimits,
-  trashMigrations,
-  UploadLeases,
-  visitorFilesMigrations,
-} from '#features/files/index.ts'
-import { makeReference, referencesMigrations } from '#features/references/index.ts'
-import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import { homeSessionsMigrations, sessionsMigrations } from '#features/sessions/index.ts'
-import {
-  endSharesOfFiles,
-  givenOnMigrations,
+  RecentReads,
+  removeItems,
   reviewShares,
   reviewSharesJob,
   type ShareEndpointDeps,
   type ShareNotice,
   ShareSweep,
+  type StorageLimits,
   type SweepSharesDeps,
   shareBasesMigrations,
   shareEndpoints,
   sharesMigrations,
   sweepSharesJob,
-  withdrawShare,
-  withdrawShareJob,
-} from '#features/shares/index.ts'
-import {
   sweepUploads,
   sweepUploadsJob,
+  trashMigrations,
+  UploadLeases,
   UploadTurns,
   uploadEndpoints,
   uploadsMigrations,
-} from '#features/uploads/index.ts'
+  visitorFilesMigrations,
+  withdrawShare,
+  withdrawShareJob,
+} from '#features/files/index.ts'
+import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'

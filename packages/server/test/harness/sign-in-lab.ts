@@ -6,31 +6,28 @@ import {
   randomBytes,
 } from 'node:crypto'
 import type { CommunityRole, FileId, IdTag } from '@kith/protocol'
-import { handleAccountMails } from '#features/account-mails/index.ts'
 import {
+  Authenticator,
   accountsMigrations,
   createAccount,
   createPasswordHasher,
-  type PasswordHasher,
-  setPassword,
-} from '#features/accounts/index.ts'
-import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
-import { referencesEndpoints, referencesMigrations } from '#features/references/index.ts'
-import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import {
-  Authenticator,
   defaultLifetimes,
+  handleAccountMails,
+  handleForgottenPasswords,
   homeSessionsMigrations,
   LastUse,
-  sessionsMigrations,
-} from '#features/sessions/index.ts'
-import {
-  handleForgottenPasswords,
+  type PasswordHasher,
   qrApprovalMigrations,
   qrNetworksMigrations,
+  referencesEndpoints,
+  referencesMigrations,
+  sessionsMigrations,
+  setPassword,
   signInEndpoints,
   signInMigrations,
-} from '#features/sign-in/index.ts'
+} from '#features/accounts/index.ts'
+import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
+import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import {
   createTenant,
   type NewTenant,

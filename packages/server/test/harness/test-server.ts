@@ -4,11 +4,16 @@ import { join } from 'node:path'
 import { type Client, createClient } from '@kith/client'
 import { type ActionId, type IdTag, login } from '@kith/protocol'
 import { type RunningServer, startServer } from '#app/server.ts'
-import { createAccount, setPassword } from '#features/accounts/index.ts'
+import {
+  createAccount,
+  endSignIns,
+  issueToken,
+  rolesOf,
+  setPassword,
+  startSession,
+} from '#features/accounts/index.ts'
 import { findStoredAction } from '#features/actions/index.ts'
 import { changeRelation, type Relation } from '#features/relations/index.ts'
-import { issueToken, rolesOf, startSession } from '#features/sessions/index.ts'
-import { endSignIns } from '#features/sign-in/index.ts'
 import { createTenant, type HostedTenant, resumeTenant, suspendTenant } from '#features/tenants/index.ts'
 import { readConfig } from '#infra/config/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'

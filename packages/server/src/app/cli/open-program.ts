@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { openDomainBlocks } from '#features/domain-blocks/index.ts'
+import { openDomainBlocks } from '#features/federation/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { type Config, readConfig } from '#infra/config/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'

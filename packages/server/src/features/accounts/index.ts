@@ -1,5 +1,71 @@
-export { accountsSealed, createAccount, markEmailVerified, serviceWorkerKey, setPassword } from './account.ts'
-export { type Account, findAccount } from './account-store.ts'
+export { accountsSealed, createAccount, serviceWorkerKey, setPassword } from './account.ts'
+export { findAccount } from './account-store.ts'
 export { accountsMigrations } from './accounts-migrations.ts'
-export { assertAcceptablePassword } from './password.ts'
-export { createPasswordHasher, type PasswordCost, type PasswordHasher } from './password-hasher.ts'
+export { mailJobPolicy, sendFromJob } from './mails/mail-job.ts'
+export { mailLanguage } from './mails/mail-texts.ts'
+export { mailReference } from './mails/queue-account-mail.ts'
+export { renderMail } from './mails/render-mail.ts'
+export { handleAccountMails, passwordLink } from './mails/send-account-mail.ts'
+export { handleForgottenPasswords } from './passwords/forgot-password.ts'
+export { assertAcceptablePassword } from './passwords/password.ts'
+export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
+export { replacePassword } from './passwords/replace-password.ts'
+export { changeReference } from './references/change-reference.ts'
+export { consumeReference } from './references/consume-reference.ts'
+export { dropReference } from './references/drop-reference.ts'
+export { type MakeReferenceDeps, makeReference } from './references/make-reference.ts'
+export { mayManage } from './references/manage-references.ts'
+export { isSpent, type Reference, recoveryLifeSecs } from './references/reference.ts'
+export {
+  exhaustReferences,
+  findReference,
+  findReferenceByHash,
+  hasFileReferences,
+  isLiveReference,
+  listReferenceRows,
+  referenceHash,
+  referencesSealed,
+} from './references/reference-store.ts'
+export { referencesEndpoints } from './references/references-endpoints.ts'
+export { referenceEndsMigrations, referencesMigrations } from './references/references-migrations.ts'
+export { addReferenceSweep } from './references/sweep-references.ts'
+export { isApiKey, newApiKey } from './sessions/api-key.ts'
+export {
+  Authenticator,
+  type Forgotten,
+  type HeldCredential,
+  type SessionEvent,
+} from './sessions/authenticator.ts'
+export { type IssueDeps, issueToken, rolesOf } from './sessions/issue-token.ts'
+export { LastUse } from './sessions/last-use.ts'
+export { listEnded } from './sessions/list-ended.ts'
+export { assertSessionLives } from './sessions/personal-caller.ts'
+export { mintProxyToken } from './sessions/proxy-token.ts'
+export {
+  defaultLifetimes,
+  personalMethods,
+  type Session,
+  secretHash,
+  type TokenLifetimes,
+} from './sessions/session.ts'
+export { listSessions } from './sessions/session-store.ts'
+export {
+  homeSessionsMigrations,
+  sessionEndsMigrations,
+  sessionsMigrations,
+} from './sessions/sessions-migrations.ts'
+export { type Device, type RevokeDeps, revokeSessions, startSession } from './sessions/start-session.ts'
+export { addSessionSweep } from './sessions/sweep-sessions.ts'
+export type { AttemptBucket } from './sign-in/attempt-buckets.ts'
+export { startPersonalSession } from './sign-in/complete-login.ts'
+export { countAttempt } from './sign-in/count-attempt.ts'
+export { endSignIns } from './sign-in/end-sign-ins.ts'
+export { hasWayIn } from './sign-in/has-way-in.ts'
+export { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
+export {
+  qrApprovalMigrations,
+  qrNetworksMigrations,
+  signInEndsMigrations,
+  signInMigrations,
+} from './sign-in/sign-in-migrations.ts'
+export { addSignInSweep } from './sign-in/sweep-sign-in.ts'

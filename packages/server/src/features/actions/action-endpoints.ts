@@ -13,17 +13,17 @@ import {
   updateAction,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import type { ActionFilter } from './action-filter.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { changedView, createdView } from './action-view.ts'
-import { answerAction, dismissAction } from './answer-action.ts'
-import { cancelPublication, publishDraft, updateDraft } from './change-draft.ts'
-import { createAction } from './create-action.ts'
-import { deleteAction } from './delete-action.ts'
-import { getAction } from './get-action.ts'
-import { listActions } from './list-actions.ts'
-import { setReaction, setStat } from './set-reaction.ts'
-import { ViewCounter } from './view-counter.ts'
+import { answerAction, dismissAction } from './compose/answer-action.ts'
+import { cancelPublication, publishDraft, updateDraft } from './compose/change-draft.ts'
+import { createAction } from './compose/create-action.ts'
+import { setReaction, setStat } from './compose/set-reaction.ts'
+import type { ActionFilter } from './feed/action-filter.ts'
+import { getAction } from './feed/get-action.ts'
+import { listActions } from './feed/list-actions.ts'
+import { ViewCounter } from './feed/view-counter.ts'
+import { deleteAction } from './removal/delete-action.ts'
 
 export function actionEndpoints(ports: ActionPorts): Endpoint[] {
   return [

@@ -7,11 +7,11 @@ import type { StoredAction } from './action.ts'
 import { listExpired } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { setStatus } from './action-store.ts'
-import { announceAction } from './announce-action.ts'
-import { acceptUnasked } from './answer-action.ts'
-import { publishScheduled } from './change-draft.ts'
-import { countAction } from './count-actions.ts'
-import { dropCopies, dropCopiesLater } from './drop-copies.ts'
+import { announceAction } from './community/announce-action.ts'
+import { acceptUnasked } from './compose/answer-action.ts'
+import { publishScheduled } from './compose/change-draft.ts'
+import { countAction } from './counts/count-actions.ts'
+import { passOnCounts, tellCounts } from './counts/tell-counts.ts'
 import {
   acceptLaterJob,
   admitLaterJob,
@@ -24,13 +24,13 @@ import {
   tellCountsJob,
   withdrawSignedJob,
 } from './job-kinds.ts'
-import { admitWaiting } from './pending-action.ts'
-import { listUnanswered } from './remains-store.ts'
-import { sweepMemory, sweepRemains } from './sweep-memory.ts'
-import { passOnCounts, tellCounts } from './tell-counts.ts'
-import { sweepTombstones } from './tombstone-store.ts'
+import { admitWaiting } from './receive/pending-action.ts'
+import { dropCopies, dropCopiesLater } from './removal/drop-copies.ts'
+import { listUnanswered } from './removal/remains-store.ts'
+import { sweepMemory, sweepRemains } from './removal/sweep-memory.ts'
+import { sweepTombstones } from './removal/tombstone-store.ts'
+import { withdrawSigned } from './removal/withdraw-signed.ts'
 import { hooksOf } from './types/index.ts'
-import { withdrawSigned } from './withdraw-signed.ts'
 
 export interface ActionJobDeps extends ActionPorts {
   readonly jobs: Pick<Jobs, 'enqueue' | 'handle' | 'every'>

@@ -4,8 +4,8 @@ import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
 import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
 import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
+import { deleteSearchText, putSearchText } from './feed/search-index-store.ts'
 import { insertLookups } from './lookup-rows-store.ts'
-import { deleteSearchText, putSearchText } from './search-index-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 // Word for word as in the indexes: SQLite recognizes a partial index by its text.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { actionLab, readToken } from '#harness/action-lab.ts'
 import { onSqlite } from '#harness/each-dialect.ts'
-import { type ActionInput, parseAction } from './parse-action.ts'
+import { type ActionInput, parseAction } from './compose/parse-action.ts'
 import { hooksOf } from './types/index.ts'
 
 function vectors<Content>(name: string): Content {

@@ -2,7 +2,7 @@ import { type Action, type CreatedAction, toIso, type Visibility } from '@kith/p
 import { type Outgoing, RawJson } from '#infra/http/index.ts'
 import type { StoredAction } from './action.ts'
 import { withoutAbsent } from './action-token.ts'
-import type { FeedRow } from './feed-query-store.ts'
+import type { FeedRow } from './feed/feed-query-store.ts'
 
 /** An action as lists and single reads show it. `showsMarks`: to the tenant, a marked one is new. */
 export function actionView(row: FeedRow, showsMarks: boolean): Outgoing<Action> {

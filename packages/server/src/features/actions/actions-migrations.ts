@@ -1,6 +1,6 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { isOver, isRequest, keptSince } from './remains-store.ts'
-import { createSearchIndex, fillSearchIndex } from './search-index-store.ts'
+import { createSearchIndex, fillSearchIndex } from './feed/search-index-store.ts'
+import { isOver, isRequest, keptSince } from './removal/remains-store.ts'
 
 // `status in ('A', 'C')` is what most lists show. Queries repeat the conditions of these indexes word for word.
 const live = "status in ('A', 'C')"

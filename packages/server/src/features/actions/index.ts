@@ -19,22 +19,23 @@ export {
   uniqueTimesMigrations,
   visitorListMigrations,
 } from './actions-migrations.ts'
-export { findToldCounts } from './count-store.ts'
 export {
   type CreateAction,
   createAction,
   type MadeAction,
   makeAction,
   storeMade,
-} from './create-action.ts'
-export { findConcerned } from './find-concerned.ts'
+} from './compose/create-action.ts'
+export { getSentId } from './compose/sent-action.ts'
+export { findToldCounts } from './counts/count-store.ts'
+export { listCountTokens } from './counts/list-count-tokens.ts'
+export { findUnasked } from './feed/find-unasked.ts'
+export { type ListHistoryDeps, listHistory } from './feed/list-history.ts'
+export { indexActions, unindexActions } from './feed/reindex-actions.ts'
 export { findSendable } from './find-sendable.ts'
-export { findUnasked } from './find-unasked.ts'
-export { listCountTokens } from './list-count-tokens.ts'
-export { type AttachmentVerdict, settleAttachment } from './pending-action.ts'
-export { receiveAction } from './receive-action.ts'
-export type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
-export { indexActions, unindexActions } from './reindex-actions.ts'
-export { getSentId } from './sent-action.ts'
-export { putTombstone, type Withdrawal, withdrawalOf } from './tombstone-store.ts'
-export { type RevokedKey, withdrawSignedLater } from './withdraw-signed.ts'
+export { findConcerned } from './receive/find-concerned.ts'
+export { type AttachmentVerdict, settleAttachment } from './receive/pending-action.ts'
+export { receiveAction } from './receive/receive-action.ts'
+export type { ReceivedAction, ReceiveOutcome } from './receive/received-action.ts'
+export { putTombstone, type Withdrawal, withdrawalOf } from './removal/tombstone-store.ts'
+export { type RevokedKey, withdrawSignedLater } from './removal/withdraw-signed.ts'

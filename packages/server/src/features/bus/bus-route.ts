@@ -8,7 +8,7 @@ import {
   busSocket,
 } from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
-import type { HeldCredential } from '#features/sessions/index.ts'
+import type { HeldCredential } from '#features/accounts/index.ts'
 import type { AnyCaller, Identified } from '#infra/caller/index.ts'
 import { type Frame, SocketRefusal, type SocketRoute, type SocketVisit } from '#infra/ws/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { HeldCredential } from '#features/sessions/index.ts'
+import type { HeldCredential } from '#features/accounts/index.ts'
 import type { Caller, Identified } from '#infra/caller/index.ts'
 import type { SocketVisit } from '#infra/ws/index.ts'
 import { Failure } from '#lib/failure.ts'

@@ -1,5 +1,5 @@
 import { busWindow, type IdTag } from '@kith/protocol'
-import type { HeldCredential } from '#features/sessions/index.ts'
+import type { HeldCredential } from '#features/accounts/index.ts'
 import type { NodeBus } from '#infra/bus/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'

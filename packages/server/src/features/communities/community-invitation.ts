@@ -1,7 +1,11 @@
 import type { IdTag, RefId } from '@kith/protocol'
+import {
+  assertSessionLives,
+  consumeReference,
+  type MakeReferenceDeps,
+  makeReference,
+} from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { consumeReference, type MakeReferenceDeps, makeReference } from '#features/references/index.ts'
-import { assertSessionLives } from '#features/sessions/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'

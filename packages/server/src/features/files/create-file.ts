@@ -4,13 +4,13 @@ import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { mayOpen } from './assert-attachable.ts'
+import { mayOpen } from './access/assert-attachable.ts'
 import { assertFileName, type NewFile, normalTags } from './file.ts'
 import type { FileObserver } from './file-observer.ts'
 import { insertFile } from './file-store.ts'
-import { assertMayPlace } from './place-file.ts'
-import { countFiles } from './storage-store.ts'
-import { narrowCredentialOf } from './uploader.ts'
+import { assertMayPlace } from './folders/place-file.ts'
+import { countFiles } from './upload/storage-store.ts'
+import { narrowCredentialOf } from './upload/uploader.ts'
 
 export interface CreateDeps extends FileObserver {
   readonly db: Database

@@ -10,14 +10,14 @@ import {
   toIso,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { changeFile, changeTag } from './change-file.ts'
 import { createFile } from './create-file.ts'
-import { type DuplicateDeps, duplicateFile } from './duplicate-file.ts'
 import { type FileListDeps, viewsOf } from './file-list-endpoints.ts'
 import { findUserData } from './file-list-store.ts'
 import { createdFileView } from './file-view.ts'
-import { parentFolder } from './parent-folder.ts'
-import { emptyTrash, removeFile, restoreFile, type TrashDeps, trashFile } from './trash-file.ts'
+import { changeFile, changeTag } from './folders/change-file.ts'
+import { type DuplicateDeps, duplicateFile } from './folders/duplicate-file.ts'
+import { parentFolder } from './folders/parent-folder.ts'
+import { emptyTrash, removeFile, restoreFile, type TrashDeps, trashFile } from './folders/trash-file.ts'
 
 export type FileChangeDeps = DuplicateDeps & TrashDeps & Pick<FileListDeps, 'findNames'>
 

@@ -11,15 +11,15 @@ import {
 import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
 import { type ByteReply, bind, type Call, type Endpoint } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { type FileQuestion, getFile, getFileWithVariants } from './access/read-file.ts'
+import { askForAttachment, askForContent } from './copies/queue-fetches.ts'
 import { type FileChangeDeps, fileChangeEndpoints } from './file-change-endpoints.ts'
 import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpoints.ts'
 import { findUserData } from './file-list-store.ts'
 import { createdFileView, descriptorView } from './file-view.ts'
-import { parentFolder } from './parent-folder.ts'
-import { askForAttachment, askForContent } from './queue-fetches.ts'
-import { type FileQuestion, getFile, getFileWithVariants } from './read-file.ts'
-import { serveFile } from './serve-file.ts'
-import { type UploadDeps, uploadFile } from './upload-file.ts'
+import { parentFolder } from './folders/parent-folder.ts'
+import { serveFile } from './serving/serve-file.ts'
+import { type UploadDeps, uploadFile } from './upload/upload-file.ts'
 
 export interface FileEndpointDeps extends UploadDeps, FileChangeDeps, FileListDeps {
   readonly jobs: UploadDeps['jobs'] & FileChangeDeps['jobs']

@@ -7,11 +7,11 @@ import {
 } from '@kith/protocol'
 import type { Reader, TenantId } from '#infra/db/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
+import type { ReadDeps } from './access/read-file.ts'
 import type { ListedFile } from './file-list-store.ts'
 import { fileView } from './file-view.ts'
-import { getUsage, type UsageDeps } from './get-usage.ts'
 import { listFiles, listTags } from './list-files.ts'
-import type { ReadDeps } from './read-file.ts'
+import { getUsage, type UsageDeps } from './upload/get-usage.ts'
 
 export interface FileListDeps extends ReadDeps, UsageDeps {
   /** The names under which identities are known to a tenant, as far as they are. */

@@ -12,13 +12,13 @@ import {
 } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type KeysetOrder, keysetPage, type Reader, type ReadTables } from '#infra/db/index.ts'
+import type { AccessTables } from './access/file-access-predicate.ts'
+import { accessNames } from './access/file-access-store.ts'
+import type { FileViewer } from './access/file-viewer.ts'
+import { candidatesForLists, type ListTable, readableInLists } from './access/listed-files-predicate.ts'
 import type { StoredFile } from './file.ts'
-import type { AccessTables } from './file-access-predicate.ts'
-import { accessNames } from './file-access-store.ts'
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
-import type { FileViewer } from './file-viewer.ts'
-import { isInTrash, listed } from './folder-change-predicate.ts'
-import { candidatesForLists, type ListTable, readableInLists } from './listed-files-predicate.ts'
+import { isInTrash, listed } from './folders/folder-change-predicate.ts'
 
 /** What a caller has noted about a file for itself. */
 export interface UserData {

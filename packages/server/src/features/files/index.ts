@@ -1,16 +1,18 @@
-export { assertAttachable } from './assert-attachable.ts'
-export { updateCopyEnd } from './copy-store.ts'
-export { endDeadUploads } from './end-dead-uploads.ts'
-export { type FetchDeps, fetchAndTell } from './fetch-file.ts'
-export { assertFileName, normalTags, type StoredFile } from './file.ts'
-export {
-  type AccessTables,
-  accessLevel,
-  doubtMarks,
-  isReadableFile,
-  restingOn,
-} from './file-access-predicate.ts'
-export { type AccessibleFile, accessNames, findAccessibleFile } from './file-access-store.ts'
+export { assertAttachable } from './access/assert-attachable.ts'
+export { findAccessibleFile } from './access/file-access-store.ts'
+export { type FileViewer, writeLevel } from './access/file-viewer.ts'
+export { findFileViewer, findViewerNamed } from './access/find-file-viewer.ts'
+export { getFile } from './access/read-file.ts'
+export { findOrphans, sweepBlobs } from './blobs/sweep-blobs.ts'
+export { type BlobProblem, verifyBlobs } from './blobs/verify-blobs.ts'
+export { collectionEndpoints } from './collections/collection-endpoints.ts'
+export { removeItems } from './collections/collection-store.ts'
+export { collectionsMigrations, openedAgeMigrations } from './collections/collections-migrations.ts'
+export { RecentReads } from './collections/recent-reads.ts'
+export { addCollectionSweep } from './collections/sweep-collections.ts'
+export { type FetchDeps, fetchAndTell } from './copies/fetch-file.ts'
+export { queueFetches } from './copies/queue-fetches.ts'
+export { sweepCopies } from './copies/sweep-copies.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
 export {
   endDeadUploadsJob,
@@ -21,11 +23,8 @@ export {
   sweepCopiesJob,
   sweepTrashJob,
 } from './file-jobs.ts'
-export { findUserData, type UserData } from './file-list-store.ts'
 export type { FileEvent, FileObserver } from './file-observer.ts'
 export { findFile } from './file-store.ts'
-export { userDataView } from './file-view.ts'
-export { adminLevel, type FileLevel, type FileViewer, readLevel, writeLevel } from './file-viewer.ts'
 export {
   attachedByOwnerMigrations,
   filesMigrations,
@@ -35,40 +34,29 @@ export {
   trashMigrations,
   visitorFilesMigrations,
 } from './files-migrations.ts'
-export { findFileViewer, findViewerNamed } from './find-file-viewer.ts'
+export { sweepTrash } from './folders/sweep-trash.ts'
+export { dropFiles } from './folders/trash-file.ts'
+export type { AnnounceDeps, ShareNotice } from './sharing/announce-share.ts'
+export { endSharesOfFiles } from './sharing/end-shares.ts'
+export { reviewShares } from './sharing/review-shares.ts'
+export { shareActions } from './sharing/share-actions.ts'
+export { type ShareEndpointDeps, shareEndpoints } from './sharing/share-endpoints.ts'
+export { reviewSharesJob, sweepSharesJob, withdrawShareJob } from './sharing/share-jobs.ts'
+export { listSharesOfFiles } from './sharing/share-store.ts'
 export {
-  type GrantNode,
-  type GrantShare,
-  type GrantSteps,
-  listGrantSteps,
-} from './grant-steps-store.ts'
-export { makeVariants, type VariantDeps } from './make-variants.ts'
-export { parentFolder } from './parent-folder.ts'
-export { assertMayPlace } from './place-file.ts'
-export { queueFetches } from './queue-fetches.ts'
-export {
-  assertNotTrashed,
-  type FileQuestion,
-  getFile,
-  getFileWithin,
-  isOwnFile,
-  type ReadDeps,
-} from './read-file.ts'
-export {
-  cancelReservation,
-  longestUploadSecs,
-  type Reservation,
-  renewReservation,
-  reserveUpload,
-  type StorageLimits,
-} from './reserve-storage.ts'
-export { addSharedFile, removeSharedFile, type SharedFile, type SharedFileDeps } from './shared-file.ts'
-export { deleteReservation } from './storage-store.ts'
-export { findOrphans, type SweepDeps, sweepBlobs } from './sweep-blobs.ts'
-export { sweepCopies } from './sweep-copies.ts'
-export { sweepTrash } from './sweep-trash.ts'
-export { dropFiles } from './trash-file.ts'
-export { storeUpload, type Upload, type UploadDeps, uploadFile } from './upload-file.ts'
-export { UploadLeases } from './upload-leases.ts'
-export { mayStillUpload, uploaderOf, visitorOf } from './uploader.ts'
-export { type BlobCensus, type BlobProblem, type VerifyBlobsDeps, verifyBlobs } from './verify-blobs.ts'
+  copySubjectsMigrations,
+  givenOnMigrations,
+  shareBasesMigrations,
+  sharesMigrations,
+} from './sharing/shares-migrations.ts'
+export { ShareSweep, type SweepSharesDeps, withdrawShare } from './sharing/sweep-shares.ts'
+export { endDeadUploads } from './upload/end-dead-uploads.ts'
+export type { StorageLimits } from './upload/reserve-storage.ts'
+export { sweepUploads } from './upload/sweep-uploads.ts'
+export { uploadEndpoints } from './upload/upload-endpoints.ts'
+export { type UploadDeps, uploadFile } from './upload/upload-file.ts'
+export { sweepUploadsJob } from './upload/upload-jobs.ts'
+export { UploadLeases } from './upload/upload-leases.ts'
+export { UploadTurns } from './upload/upload-turns.ts'
+export { uploadsMigrations } from './upload/uploads-migrations.ts'
+export { makeVariants } from './variants/make-variants.ts'

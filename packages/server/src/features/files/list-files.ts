@@ -6,9 +6,11 @@ import {
   type OffsetPage,
   parseFileId,
 } from '@kith/protocol'
-import { actsAsTenant } from '#features/visibility/index.ts'
+import { actsAsTenant } from '#features/relations/index.ts'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { findFileViewer } from './access/find-file-viewer.ts'
+import type { ReadDeps } from './access/read-file.ts'
 import {
   type FileFilter,
   type FileListing,
@@ -17,8 +19,6 @@ import {
   listFilesFrom,
   listTagCounts,
 } from './file-list-store.ts'
-import { findFileViewer } from './find-file-viewer.ts'
-import type { ReadDeps } from './read-file.ts'
 
 export interface FileQuery {
   readonly fileTp?: readonly FileType[]

@@ -10,20 +10,16 @@ import {
   listIndexMigrations,
   tagTimesMigrations,
 } from '#features/actions/index.ts'
-import { collectionsMigrations } from '#features/collections/index.ts'
-import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import { sharesMigrations } from '#features/shares/index.ts'
-import { viewerOf } from '#features/visibility/index.ts'
+import { relationsMigrations, standingMigrations, viewerOf } from '#features/relations/index.ts'
 import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
 import { queryPlan } from '#harness/query-plan.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
-import { listEndedCopies } from './copy-store.ts'
+import { collectionsMigrations } from './collections/collections-migrations.ts'
+import { listEndedCopies } from './copies/copy-store.ts'
 import type { NewFile } from './file.ts'
 import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.ts'
-import { listDiscarded, listLeaves, listTrashRoots, removeFiles } from './file-removal-store.ts'
 import { insertFile } from './file-store.ts'
-import { findPlace, restoreLeaves, trashLeaves } from './file-tree-store.ts'
 import {
   attachedByOwnerMigrations,
   filesMigrations,
@@ -33,7 +29,10 @@ import {
   trashMigrations,
   visitorFilesMigrations,
 } from './files-migrations.ts'
-import { listEndedReservations } from './lease-store.ts'
+import { listDiscarded, listLeaves, listTrashRoots, removeFiles } from './folders/file-removal-store.ts'
+import { findPlace, restoreLeaves, trashLeaves } from './folders/file-tree-store.ts'
+import { sharesMigrations } from './sharing/shares-migrations.ts'
+import { listEndedReservations } from './upload/lease-store.ts'
 
 const owner = identity(aliceTag, alice)
 const visitor = identity(bobTag, alice)

@@ -1,6 +1,6 @@
 import { type IdTag, parseRefId } from '@kith/protocol'
+import { consumeReference, exhaustReferences } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { consumeReference, exhaustReferences } from '#features/references/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
-import { mailJobPolicy, mailLanguage, renderMail, sendFromJob } from '#features/account-mails/index.ts'
 import {
   findReferenceByHash,
   type MakeReferenceDeps,
+  mailJobPolicy,
+  mailLanguage,
   makeReference,
   referenceHash,
-} from '#features/references/index.ts'
+  renderMail,
+  sendFromJob,
+} from '#features/accounts/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'

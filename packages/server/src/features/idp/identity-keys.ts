@@ -1,6 +1,6 @@
 import type { IdTag, OffsetPage } from '@kith/protocol'
+import { assertSessionLives, isApiKey, newApiKey, secretHash } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { assertSessionLives, isApiKey, newApiKey, secretHash } from '#features/sessions/index.ts'
 import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'

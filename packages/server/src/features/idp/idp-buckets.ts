@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { type AttemptBucket, countAttempt } from '#features/sign-in/index.ts'
+import { type AttemptBucket, countAttempt } from '#features/accounts/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import type { Clock } from '#lib/clock.ts'

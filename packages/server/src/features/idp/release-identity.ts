@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
+import { exhaustReferences } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { exhaustReferences } from '#features/references/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'

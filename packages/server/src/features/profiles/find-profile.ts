@@ -5,7 +5,7 @@ import {
   type Identities,
   type PublishedIdentity,
   serverItself,
-} from '#features/identities/index.ts'
+} from '#features/federation/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Egress, EgressError } from '#infra/egress/index.ts'

@@ -8,9 +8,8 @@ import {
   type profileTypes,
   roleLevel,
 } from '@kith/protocol'
-import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
+import { actsAsTenant, findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
-import { actsAsTenant } from '#features/visibility/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'

@@ -10,9 +10,8 @@ import {
   updateMyImage,
   updateRelationship,
 } from '@kith/protocol'
-import { findRelations, noRelation } from '#features/relations/index.ts'
+import { actsAsTenant, findRelations, noRelation } from '#features/relations/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
-import { actsAsTenant } from '#features/visibility/index.ts'
 import { type Caller, hasRole, isOwner, type Tenant } from '#infra/caller/index.ts'
 import { bind, type Endpoint, Reshaped, rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'

@@ -1,6 +1,6 @@
 import { getIdentityDocument, getMe, getProfile, type IdTag, updateMe } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
-import { serverItself } from '#features/identities/index.ts'
+import { serverItself } from '#features/federation/index.ts'
 import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
 import { createTenant, openTenants, suspendTenant, tenantsMigrations } from '#features/tenants/index.ts'
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'

@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { Asker } from '#features/identities/index.ts'
+import type { Asker } from '#features/federation/index.ts'
 import { findRelation, isBarred } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'

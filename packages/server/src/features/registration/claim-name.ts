@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import Type from 'typebox'
-import type { Asker } from '#features/identities/index.ts'
+import type { Asker } from '#features/federation/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'

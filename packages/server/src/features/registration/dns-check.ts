@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { askDns } from '#features/identities/index.ts'
+import { askDns } from '#features/federation/index.ts'
 import type { DnsAnswer, DnsResolver } from '#infra/dns/index.ts'
 
 export interface DnsCheckDeps {

@@ -2,10 +2,10 @@ import type { IdTag, RefId } from '@kith/protocol'
 import {
   assertAcceptablePassword,
   findAccount,
+  listReferenceRows,
   type PasswordHasher,
   setPassword,
 } from '#features/accounts/index.ts'
-import { listReferenceRows } from '#features/references/index.ts'
 import { findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'

@@ -1,5 +1,5 @@
 import { parseRefId, type RefId } from '@kith/protocol'
-import { findReference, isSpent, type Reference } from '#features/references/index.ts'
+import { findReference, isSpent, type Reference } from '#features/accounts/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'

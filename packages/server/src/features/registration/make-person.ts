@@ -1,6 +1,5 @@
 import type { RefId } from '@kith/protocol'
-import { createAccount } from '#features/accounts/index.ts'
-import { makeReference } from '#features/references/index.ts'
+import { createAccount, makeReference } from '#features/accounts/index.ts'
 import {
   type CreateTenantDeps,
   createTenant,

@@ -1,9 +1,13 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
-import { setPassword } from '#features/accounts/index.ts'
-import { makeReference } from '#features/references/index.ts'
-import { defaultLifetimes, revokeSessions, startSession } from '#features/sessions/index.ts'
+import {
+  defaultLifetimes,
+  makeReference,
+  revokeSessions,
+  setPassword,
+  startSession,
+} from '#features/accounts/index.ts'
 import { removeTenant } from '#features/tenants/index.ts'
 import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'

@@ -1,16 +1,17 @@
 import { type IdTag, parseScope, type RegistrationType } from '@kith/protocol'
-import { mailReference } from '#features/account-mails/index.ts'
-import { audit } from '#features/audit/index.ts'
-import { consumeReference, type Reference } from '#features/references/index.ts'
 import {
+  consumeReference,
   type Device,
   type IssueDeps,
   issueToken,
+  mailReference,
+  type Reference,
   rolesOf,
   type Session,
+  startPersonalSession,
   type TokenLifetimes,
-} from '#features/sessions/index.ts'
-import { startPersonalSession } from '#features/sign-in/index.ts'
+} from '#features/accounts/index.ts'
+import { audit } from '#features/audit/index.ts'
 import { assertRoom, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'

@@ -1,4 +1,4 @@
-import { type AttemptBucket, countAttempt } from '#features/sign-in/index.ts'
+import { type AttemptBucket, countAttempt } from '#features/accounts/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'

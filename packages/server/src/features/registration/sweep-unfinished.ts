@@ -1,7 +1,6 @@
 import Type from 'typebox'
+import { hasWayIn, listSessions, personalMethods } from '#features/accounts/index.ts'
 import { listLedAlone } from '#features/relations/index.ts'
-import { listSessions, personalMethods } from '#features/sessions/index.ts'
-import { hasWayIn } from '#features/sign-in/index.ts'
 import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { jobKind } from '#infra/jobs/index.ts'

@@ -1,13 +1,6 @@
-export {
-  changeStatus,
-  type EndStandingDeps,
-  endStanding,
-  endStandingJob,
-  type StatusChange,
-} from './change-status.ts'
+export { changeStatus, endStanding, endStandingJob } from './change-status.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
 export {
-  type Connection,
   connectionState,
   isBarred,
   isStranger,
@@ -29,7 +22,6 @@ export {
   findEffectiveRelation,
   findRelation,
   findRelations,
-  hushesAnybody,
   listBarred,
   listCircle,
   listLeaders,
@@ -43,3 +35,7 @@ export {
   standingMigrations,
 } from './relations-migrations.ts'
 export { addRelationSweep } from './sweep-relations.ts'
+export { canRead } from './visibility/can-read.ts'
+export { findViewer } from './visibility/find-viewer.ts'
+export { isLive, isReadableBy, type ReadableTables, viewerShape } from './visibility/readable-predicate.ts'
+export { actsAsTenant, tenantViewer, type Viewer, viewerOf } from './visibility/viewer.ts'

@@ -5,29 +5,30 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { explainStatement, recordReader } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { isLastLeader } from './last-leader.ts'
 import {
-  type Circle,
-  changeRelation,
   connectionState,
-  countCircle,
-  findEffectiveRelation,
-  findRelation,
-  hushesAnybody,
-  isLastLeader,
-  listCircle,
-  listLeaders,
-  listReceivers,
   noRelation,
   overruled,
   type Relation,
   rankOf,
   relationshipOf,
-  relationsMigrations,
   roleOf,
-  standingMigrations,
   statusOf,
   withStatus,
-} from './index.ts'
+} from './relation.ts'
+import {
+  type Circle,
+  changeRelation,
+  countCircle,
+  findEffectiveRelation,
+  findRelation,
+  hushesAnybody,
+  listCircle,
+  listLeaders,
+  listReceivers,
+} from './relation-store.ts'
+import { relationsMigrations, standingMigrations } from './relations-migrations.ts'
 
 const alice = 1 as TenantId
 const carol = 2 as TenantId

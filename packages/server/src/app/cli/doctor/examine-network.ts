@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { Discovery, serverItself } from '#features/identities/index.ts'
+import { Discovery, serverItself } from '#features/federation/index.ts'
 import { type Config, type ListenAddress, publicUrlOf } from '#infra/config/index.ts'
 import type { DnsResolver } from '#infra/dns/index.ts'
 import type { Egress } from '#infra/egress/index.ts'

@@ -1,5 +1,5 @@
 import { parseFileId, parseTimestamp, type ReferenceType, referenceTypes } from '@kith/protocol'
-import { recoveryLifeSecs } from '#features/references/index.ts'
+import { recoveryLifeSecs } from '#features/accounts/index.ts'
 import {
   argument,
   type Command,

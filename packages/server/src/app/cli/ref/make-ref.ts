@@ -1,10 +1,14 @@
 import type { FileId, IdTag, ReferenceType } from '@kith/protocol'
 import { toIso } from '@kith/protocol'
-import { passwordLink } from '#features/account-mails/index.ts'
-import { findAccount } from '#features/accounts/index.ts'
+import {
+  findAccount,
+  makeReference,
+  passwordLink,
+  type Reference,
+  recoveryLifeSecs,
+} from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { findFile } from '#features/files/index.ts'
-import { makeReference, type Reference, recoveryLifeSecs } from '#features/references/index.ts'
 import { invitationLink } from '#features/registration/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { nowSecs } from '#lib/clock.ts'

@@ -12,8 +12,8 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deliverJob } from '#features/outbox/index.ts'
-import { makeReference } from '#features/references/index.ts'
+import { makeReference } from '#features/accounts/index.ts'
+import { deliverJob } from '#features/federation/index.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { type Database, listTenantTables, serverTenant } from '#infra/db/index.ts'
 import { namingColumns } from './forget-identity.ts'

@@ -1,6 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { passwordLink } from '#features/account-mails/index.ts'
-import { setPassword } from '#features/accounts/index.ts'
+import { passwordLink, setPassword } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { foundCommunity } from '#features/communities/index.ts'
 import { makePerson, makeWelcome } from '#features/registration/index.ts'

@@ -1,6 +1,6 @@
+import { endSignIns } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { findRelation } from '#features/relations/index.ts'
-import { endSignIns } from '#features/sign-in/index.ts'
 import { type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'

@@ -1,6 +1,5 @@
-import { accountsSealed } from '#features/accounts/index.ts'
+import { accountsSealed, referencesSealed } from '#features/accounts/index.ts'
 import { vapidKeysSealed } from '#features/push/index.ts'
-import { referencesSealed } from '#features/references/index.ts'
 import { settingsSealed } from '#features/settings/index.ts'
 import { listTenantTables, type Reader, type TableShape } from '#infra/db/index.ts'
 import { type SealedColumn, signingKeysSealed } from '#infra/keys/index.ts'

@@ -10,7 +10,7 @@ import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { findRival, findStoredAction, setStatus } from '../action-store.ts'
-import { findStandingInvitation, spendInvitations } from '../invitation-store.ts'
+import { findStandingInvitation, spendInvitations } from '../community/invitation-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
 

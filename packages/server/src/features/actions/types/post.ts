@@ -1,5 +1,5 @@
 import { nobody } from '../audience.ts'
-import { formerMembers, isForCommunity } from '../community-members.ts'
+import { formerMembers, isForCommunity } from '../community/community-members.ts'
 import { doesMention } from '../mentions.ts'
 import type { TypeHooks } from './type-hooks.ts'
 

@@ -1,7 +1,7 @@
 import { parseActionId } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
-import { putOnPage } from '../page-store.ts'
+import { putOnPage } from '../feed/page-store.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
 /** Showing another's public action to one's followers, and to its issuer, who counts it. */

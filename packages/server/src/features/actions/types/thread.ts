@@ -1,12 +1,11 @@
 import type { ActionId, IdTag } from '@kith/protocol'
-import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
-import { canRead, viewerOf } from '#features/visibility/index.ts'
+import { canRead, findEffectiveRelation, roleOf, viewerOf } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
-import { isForCommunity } from '../community-members.ts'
+import { isForCommunity } from '../community/community-members.ts'
 import type { Completion, HookScene, PrepareScene } from './type-hooks.ts'
 
 /** Comments, answers and reactions hang on another action, and are never read by more than its root is. */

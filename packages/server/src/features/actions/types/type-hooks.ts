@@ -1,11 +1,11 @@
 import type { ActionId, ActionTypeName, IdTag, Visibility } from '@kith/protocol'
-import type { Viewer } from '#features/visibility/index.ts'
+import type { Viewer } from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionBody, StoredAction } from '../action.ts'
 import type { ActionPorts } from '../action-ports.ts'
 import type { Audience } from '../audience.ts'
-import type { ActionInput } from '../parse-action.ts'
+import type { ActionInput } from '../compose/parse-action.ts'
 
 /** Who issues an action, and what it may see; there is no caller where the server itself answers. */
 export interface Issuing {

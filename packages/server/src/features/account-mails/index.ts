@@ -1,6 +1,0 @@
-export { accountMailJob } from './account-mail-job.ts'
-export { mailJobPolicy, sendFromJob } from './mail-job.ts'
-export { mailLanguage } from './mail-texts.ts'
-export { type MailedReference, mailedTo, mailReference, queueAccountMail } from './queue-account-mail.ts'
-export { renderMail } from './render-mail.ts'
-export { type AccountMailDeps, handleAccountMails, passwordLink } from './send-account-mail.ts'

@@ -1,0 +1,26 @@
+import { audit } from '#features/audit/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { setPassword } from '../account.ts'
+import { endForNewPassword } from '../sign-in/end-sign-ins.ts'
+import type { SetPasswordDeps } from './set-password.ts'
+
+export interface ReplacePasswordInput {
+  readonly tenant: Tenant
+  /** Has been found acceptable. */
+  readonly password: string
+  /** End API keys and remove passkeys as well; true when absent, as in a reset by reference. */
+  readonly signOutEverything?: boolean | undefined
+}
+
+/** Sets the password of an account because the operator of the server says so, and ends what a reset ends. */
+export async function replacePassword(
+  deps: Omit<SetPasswordDeps, 'onPasswordSet'>,
+  { tenant, password, signOutEverything }: ReplacePasswordInput,
+): Promise<void> {
+  const hash = await deps.passwords.hash(password)
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    await setPassword(deps, tx, hash)
+    await endForNewPassword(deps, tx, { tenant, isReset: true, signOutEverything })
+    await audit(deps, tx, { event: 'password.set', details: { by: 'command line' } })
+  })
+}

@@ -1,0 +1,80 @@
+import type { RefId } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import { getSignInEpoch } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { rateKeyOf } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { markEmailVerified, setPassword } from '../account.ts'
+import { type Account, findAccount } from '../account-store.ts'
+import { mailedTo } from '../mails/queue-account-mail.ts'
+import { consumeReference } from '../references/consume-reference.ts'
+import type { Reference } from '../references/reference.ts'
+import { findReference } from '../references/reference-store.ts'
+import type { RevokeDeps } from '../sessions/start-session.ts'
+import { signInTurn } from '../sign-in/attempt-buckets.ts'
+import { giveTurn } from '../sign-in/count-attempt.ts'
+import { endEverything, endForNewPassword, passwordReferences } from '../sign-in/end-sign-ins.ts'
+import { assertAcceptablePassword } from './password.ts'
+import type { PasswordHasher } from './password-hasher.ts'
+
+export interface SetPasswordDeps extends RevokeDeps {
+  readonly db: Database
+  readonly passwords: PasswordHasher
+  /** Told, after the commit, that the owner of a tenant has set a password with a reference. */
+  onPasswordSet(tenant: Tenant): void
+}
+
+export interface SetPasswordInput {
+  readonly tenant: Tenant
+  readonly refId: RefId | undefined
+  readonly password: string
+  /** End API keys and remove passkeys as well; when absent, where somebody resets a password that they had. */
+  readonly signOutEverything?: boolean | undefined
+  readonly ip: string
+}
+
+/** Sets the password with a reference instead of the old one, and ends every session of the account. Other references
+ * that could set it are worth nothing afterwards. Whoever shows for the first time that they read the mail of the account
+ * finds nothing left of what was made before: another one may have registered with their address. */
+export async function setPasswordByReference(deps: SetPasswordDeps, input: SetPasswordInput): Promise<void> {
+  const { tenant, refId, password, ip } = input
+  await getSignInEpoch(deps.db.reader(tenant.tenantId))
+  assertAcceptablePassword(password, '/password')
+  // Looked at before the hash is made: a made-up reference must not cost the server 30 ms of a core.
+  if (refId === undefined || !(await findReference(deps.db.reader(tenant.tenantId), refId)))
+    throw new Failure('E-NOTFOUND')
+  const hash = await deps.passwords.hash(password)
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const reference = await consumeReference(deps, tx, { refId, types: passwordReferences })
+    const account = await findAccount(tx)
+    if (!account) throw new Failure('E-NOTFOUND')
+    await setPassword(deps, tx, hash)
+    await end(deps, tx, { input, account, reference })
+    // Whoever reads the owner's mail is not kept from the account by those who guess at it.
+    const turn = signInTurn(tenant.tenantId, { idTag: tenant.idTag, place: rateKeyOf(ip) })
+    await giveTurn(tx, turn, deps.clock.now())
+    await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })
+    tx.afterCommit(() => deps.onPasswordSet(tenant))
+  })
+}
+
+async function end(
+  deps: SetPasswordDeps,
+  tx: Writer,
+  {
+    input: { tenant, signOutEverything },
+    account,
+    reference,
+  }: { input: SetPasswordInput; account: Account; reference: Reference },
+): Promise<void> {
+  const provesAddress = account.email !== undefined && reference.resourceId === mailedTo(account.email)
+  if (provesAddress) await markEmailVerified(deps, tx)
+  if (provesAddress && account.emailVerifiedAt === undefined) await endEverything(deps, tx)
+  else
+    await endForNewPassword(deps, tx, {
+      tenant,
+      isReset: reference.type === 'password-reset',
+      signOutEverything,
+    })
+}

@@ -1,0 +1,17 @@
+import type { Writer } from '#infra/db/index.ts'
+import { changeSession, type RevokeDeps } from '../sessions/start-session.ts'
+import type { Reference } from './reference.ts'
+import { sidOf, updateReference } from './reference-store.ts'
+
+/** Changes what a reference of the tenant of `tx` gives and how long, whoever asks; its id stays. False when there is
+ * none. */
+export async function changeReference(
+  deps: Pick<RevokeDeps, 'authenticator'>,
+  tx: Writer,
+  refHash: string,
+  change: Pick<Reference, 'accessLevel' | 'createdBy'> & { readonly expiresAt: number | undefined },
+): Promise<boolean> {
+  if (!(await updateReference(tx, refHash, change))) return false
+  await changeSession(deps, tx, { sid: sidOf(refHash), expiresAt: change.expiresAt ?? null })
+  return true
+}

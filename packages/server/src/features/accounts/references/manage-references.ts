@@ -1,0 +1,93 @@
+import {
+  type OffsetPage,
+  type ReferenceInfo,
+  type ReferenceType,
+  type ReferenceView,
+  type RefId,
+  scopeAllows,
+} from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { RevokeDeps } from '../sessions/start-session.ts'
+import { dropReference } from './drop-reference.ts'
+import { isRecovery, type Reference } from './reference.ts'
+import { findReference, listReferenceRows, type ReferenceFilter } from './reference-store.ts'
+import { toInfo, toView } from './reference-view.ts'
+
+interface ListDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+export interface ListInput {
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly type?: ReferenceType
+  readonly filter?: ReferenceFilter['state']
+  readonly resourceId?: string
+  readonly limit: number
+  readonly offset: number
+}
+
+/** What the caller made; for an administrator everything on the tenant. What recovers an account is for whom it was sent
+ * to, and stands in no list; only who is to activate an identity may have no other way to learn how. */
+export async function listReferences(
+  { db, vault, clock }: ListDeps,
+  input: ListInput,
+): Promise<OffsetPage<ReferenceView>> {
+  const { tenant, caller, type, filter: state = 'active', resourceId, limit, offset } = input
+  const { references, total } = await listReferenceRows(vault, db.reader(tenant.tenantId), {
+    state,
+    now: nowSecs(clock),
+    withoutRecovery: true,
+    ...(seesActivations(caller) ? { activationsOf: caller.idTag } : {}),
+    limit,
+    offset,
+    ...(caller.isAdmin ? {} : { createdBy: caller.idTag }),
+    ...(type === undefined ? {} : { type }),
+    ...(resourceId === undefined ? {} : { resourceId }),
+  })
+  return { items: references.map(toView), total, offset, limit }
+}
+
+/** A program with a key, or with a part of its owner's rights, activates nothing. */
+function seesActivations({ scope, tokenUse }: Identified): boolean {
+  return scope === undefined && tokenUse !== 'apikey'
+}
+
+/** In full for who may manage it, else what it is for. */
+export async function getReference(
+  { db }: Pick<ListDeps, 'db'>,
+  { tenant, caller, refId }: { tenant: Tenant; caller: Caller; refId: RefId },
+): Promise<ReferenceInfo> {
+  const reference = await findReference(db.reader(tenant.tenantId), refId)
+  if (!reference) throw new Failure('E-NOTFOUND')
+  const isFull = !isRecovery(reference.type) && mayManage(caller, reference)
+  return isFull ? toView(reference) : toInfo(reference)
+}
+
+/** Takes a reference away, and with it every token that was given for it. */
+export async function deleteReference(
+  deps: RevokeDeps & { readonly db: Database },
+  { tenant, caller, refId, ip }: { tenant: Tenant; caller: Identified; refId: RefId; ip: string },
+): Promise<void> {
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const reference = await findReference(tx, refId)
+    if (!reference) throw new Failure('E-NOTFOUND')
+    if (!mayManage(caller, reference)) throw new Failure('E-AUTH-FORBIDDEN')
+    await dropReference(deps, tx, refId)
+    const details = { type: reference.type }
+    await audit(deps, tx, { event: 'reference.deleted', actorTag: caller.idTag, ip, details })
+  })
+}
+
+/** Its maker may, and an administrator. Nobody else sees the id, which is the right itself. */
+export function mayManage(caller: Caller, { createdBy }: Pick<Reference, 'createdBy'>): boolean {
+  if (caller.kind !== 'identity' || !scopeAllows(caller.scope, 'admin:refs')) return false
+  return caller.isAdmin || caller.idTag === createdBy
+}

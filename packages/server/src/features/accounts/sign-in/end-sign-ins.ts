@@ -1,0 +1,69 @@
+import { endSignInEpoch } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { deleteChallenges, removePasskeys } from '../passkeys/passkey-store.ts'
+import { deleteQrSessions } from '../qr/qr-store.ts'
+import { exhaustReferences, removeReferences } from '../references/reference-store.ts'
+import { personalMethods } from '../sessions/session.ts'
+import { type RevokeDeps, revokeSessions } from '../sessions/start-session.ts'
+
+/** The references with which a password can be set. */
+export const passwordReferences = ['password-reset', 'welcome', 'email-verify'] as const
+
+/** Ends what the owner of a tenant is signed in with, and what is on its way: sign-ins that were checked already, and
+ * references that could set the password. API keys are no sign-ins. */
+export async function endOwnSessions(deps: RevokeDeps, tx: Writer, { idTag }: Tenant): Promise<void> {
+  await endSignInEpoch(tx)
+  await exhaustReferences(tx, passwordReferences)
+  await revokeSessions(deps, tx, { callerTag: idTag, methods: personalMethods })
+}
+
+/** Ends what anybody is signed in with at the tenant of `tx`, visitors included, and what is on its way. API keys, passkeys
+ * and links to files stay, and are good for nothing while the tenant is suspended. */
+export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
+  await endSignInEpoch(tx)
+  await exhaustReferences(tx, passwordReferences)
+  await revokeSessions(deps, tx, { methods: [...personalMethods, 'proxy'] })
+  await deletePending(tx)
+}
+
+interface NewPassword {
+  readonly tenant: Tenant
+  /** Did the account have a password that somebody asked to replace? */
+  readonly isReset: boolean
+  readonly signOutEverything?: boolean | undefined
+}
+
+/** Ends the sessions of a tenant's owner with all else that lets in or acts for them: API keys and passkeys. */
+async function endOwnCredentials(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
+  await endOwnSessions(deps, tx, tenant)
+  await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: ['apikey'] })
+  await removePasskeys(tx)
+}
+
+/** Ends what a new password ends that was set without the old one. A reset ends API keys and passkeys as well, unless told
+ * otherwise: who lost the password may have lost those to the same person. */
+export async function endForNewPassword(
+  deps: RevokeDeps,
+  tx: Writer,
+  { tenant, isReset, signOutEverything = isReset }: NewPassword,
+): Promise<void> {
+  if (signOutEverything) await endOwnCredentials(deps, tx, tenant)
+  else await endOwnSessions(deps, tx, tenant)
+}
+
+/** Ends everything with which anybody got into the tenant of `tx` up to now: what was made before the owner was known. Names
+ * that a provider gave to others are theirs. */
+export async function endEverything(deps: RevokeDeps, tx: Writer): Promise<void> {
+  await endSignInEpoch(tx)
+  await exhaustReferences(tx, passwordReferences)
+  await removeReferences(tx, ['share.file', 'invite'])
+  await revokeSessions(deps, tx)
+  await removePasskeys(tx)
+  await deletePending(tx)
+}
+
+async function deletePending(tx: Writer): Promise<void> {
+  await deleteQrSessions(tx, Number.MAX_SAFE_INTEGER)
+  await deleteChallenges(tx)
+}

@@ -1,0 +1,36 @@
+import { type AccessGrant, parseRefId } from '@kith/protocol'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import { Failure } from '#lib/failure.ts'
+import {
+  type ExchangeReferenceDeps,
+  exchangeReference,
+  renewReference,
+} from '../references/exchange-reference.ts'
+import type { Device } from '../sessions/start-session.ts'
+import { type AccessTokenDeps, getAccessToken } from './get-access-token.ts'
+
+export type ExchangeDeps = AccessTokenDeps & ExchangeReferenceDeps
+
+interface Input {
+  readonly tenant: Tenant
+  readonly caller: Caller
+  readonly device: Device
+  readonly apiKey?: string
+  readonly ref?: string
+  readonly token?: string
+  readonly bearer: string | undefined
+  readonly refresh?: boolean
+  readonly scope?: string
+}
+
+/** The first credential that is there counts: API key, reference, token, bearer. */
+export async function exchangeCredential(deps: ExchangeDeps, input: Input): Promise<AccessGrant> {
+  const { tenant, caller, device, apiKey, ref, token, bearer, refresh, scope } = input
+  if (apiKey !== undefined || ref === undefined)
+    return getAccessToken(deps, { tenant, device, presented: apiKey ?? token ?? bearer, scope })
+  const refId = parseRefId(ref)
+  if (refId === undefined) throw new Failure('E-NOTFOUND')
+  return refresh
+    ? renewReference(deps, { tenant, caller, refId })
+    : exchangeReference(deps, { tenant, refId, device })
+}

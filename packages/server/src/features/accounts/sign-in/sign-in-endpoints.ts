@@ -1,0 +1,63 @@
+import {
+  getAccessToken as getAccessTokenContract,
+  getProxyToken as getProxyTokenContract,
+  initLogin as initLoginContract,
+  listSessions as listSessionsContract,
+  login as loginContract,
+  logout as logoutContract,
+  refreshLogin as refreshLoginContract,
+  revokeSession as revokeSessionContract,
+} from '@kith/protocol'
+import { bind, type Endpoint } from '#infra/http/index.ts'
+import { apiKeyEndpoints } from '../api-keys/api-key-endpoints.ts'
+import type { ApiKeyDeps } from '../api-keys/api-keys.ts'
+import { type PasskeyEndpointsDeps, passkeyEndpoints } from '../passkeys/passkey-endpoints.ts'
+import { type PasswordEndpointsDeps, passwordEndpoints } from '../passwords/password-endpoints.ts'
+import { qrEndpoints } from '../qr/qr-endpoints.ts'
+import { QrWaiters } from '../qr/qr-waiters.ts'
+import { type ExchangeDeps, exchangeCredential } from './exchange-credential.ts'
+import { getProxyToken, type ProxyTokenDeps } from './get-proxy-token.ts'
+import { type InitLoginDeps, initLogin } from './init-login.ts'
+import { type LoginDeps, login } from './login.ts'
+import { endSession, listSessions, logout } from './manage-sessions.ts'
+import { refreshLogin } from './refresh-login.ts'
+
+export type SignInDeps = LoginDeps &
+  InitLoginDeps &
+  ExchangeDeps &
+  ProxyTokenDeps &
+  ApiKeyDeps &
+  PasskeyEndpointsDeps &
+  PasswordEndpointsDeps
+
+/** All of sign-in; to be made once per process, since long-polls wait here. */
+export function signInEndpoints(deps: SignInDeps): Endpoint[] {
+  return [
+    bind(loginContract, ({ tenant, body, ip, userAgent }) =>
+      login(deps, { tenant, ...body, device: { ip, userAgent } }),
+    ),
+    bind(initLoginContract, ({ tenant, caller, ip, userAgent }) =>
+      initLogin(deps, { tenant, caller, device: { ip, userAgent } }),
+    ),
+    bind(logoutContract, async ({ tenant, caller, ip }) => {
+      await logout(deps, { tenant, caller, ip })
+      return 'ok' as const
+    }),
+    bind(refreshLoginContract, ({ tenant, caller }) => refreshLogin(deps, { tenant, caller })),
+    bind(getAccessTokenContract, ({ tenant, caller, query, bearer, ip, userAgent }) =>
+      exchangeCredential(deps, { tenant, caller, ...query, bearer, device: { ip, userAgent } }),
+    ),
+    bind(getProxyTokenContract, ({ tenant, caller, query }) =>
+      getProxyToken(deps, { tenant, caller, target: query.target }),
+    ),
+    bind(listSessionsContract, ({ tenant, caller }) => listSessions(deps, { tenant, caller })),
+    bind(revokeSessionContract, async ({ tenant, caller, params, ip }) => {
+      await endSession(deps, { tenant, caller, sid: params.sid, ip })
+      return 'ok' as const
+    }),
+    ...passwordEndpoints(deps),
+    ...qrEndpoints({ ...deps, qrWaiters: new QrWaiters(deps.clock) }),
+    ...passkeyEndpoints(deps),
+    ...apiKeyEndpoints(deps),
+  ]
+}

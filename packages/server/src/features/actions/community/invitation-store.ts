@@ -1,0 +1,44 @@
+import type { IdTag } from '@kith/protocol'
+import { sql } from 'kysely'
+import type { Reader, Writer } from '#infra/db/index.ts'
+import type { ActionTables } from '../action-tables.ts'
+
+/** Does the community hold an invitation of this guest? It keeps only those whose inviters had the right. */
+export async function findStandingInvitation(
+  reader: Reader,
+  {
+    communityTag,
+    guestTag,
+    at,
+  }: { readonly communityTag: IdTag; readonly guestTag: IdTag; readonly at: number },
+): Promise<boolean> {
+  const row = await reader
+    .tables<ActionTables>()
+    .selectFrom('actions')
+    .select('action_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('audience_tag', '=', guestTag)
+    .where('type', '=', 'INVT')
+    .where('subject', '=', communityTag)
+    .where(sql<boolean>`status = 'A' and (expires_at is null or expires_at > ${at})`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Who left, or was refused, has to be invited anew. */
+export async function spendInvitations(
+  tx: Writer,
+  { communityTag, guestTag }: { readonly communityTag: IdTag; readonly guestTag: IdTag },
+): Promise<void> {
+  await tx
+    .tables<ActionTables>()
+    .updateTable('actions')
+    .set({ status: 'D', marked: 0 })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('audience_tag', '=', guestTag)
+    .where('type', '=', 'INVT')
+    .where('subject', '=', communityTag)
+    .where('status', '=', 'A')
+    .execute()
+}

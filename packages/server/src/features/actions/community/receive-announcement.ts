@@ -1,0 +1,113 @@
+import { type ActionId, type IdTag, parseActionId } from '@kith/protocol'
+import { findEffectiveRelation, type Relation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { invalid } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import { hasAnnouncedEnd } from '../action-lookup-store.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { eraseAction, findStoredAction, insertRecord } from '../action-store.ts'
+import { countAction } from '../counts/count-actions.ts'
+import type { ReceivedAction } from '../receive/received-action.ts'
+import { dropCopiesLater } from '../removal/drop-copies.ts'
+import { isWithdrawn } from '../removal/tombstone-store.ts'
+import { findRoot, mayAnnounceTo, placeOf } from './thread-authority.ts'
+
+interface Announcement {
+  readonly tenant: Tenant
+  readonly received: ReceivedAction
+}
+
+/** Is it no action, but the word on one of who passes it on? */
+export function isAnnouncement({ payload }: Pick<ReceivedAction, 'payload'>): boolean {
+  return payload.type === 'ANNC'
+}
+
+/** What a community passes on to a tenant that follows it or is connected with it, or who decides in a thread to those who
+ * hold its root; undefined when that is nothing, or the end of something, which has been done then. */
+export async function openAnnouncement(
+  ports: ActionPorts,
+  tx: Writer,
+  announcement: Announcement,
+): Promise<ReceivedAction | undefined> {
+  const { received } = announcement
+  const { payload, issuerTag: announcerTag, announced } = received
+  const subject = parseActionId(payload.subject ?? '')
+  if (!subject) throw invalid('/subject', 'is not an action')
+  if (payload.subType === endingSubType) {
+    await takeAway(ports, tx, announcement)
+    return undefined
+  }
+  if (!announced) return undefined
+  if (announced.payload.type === 'CMNT') return await openComment(ports, tx, { ...announcement, announced })
+  if (!reaches(await findEffectiveRelation(tx, announcerTag), announced)) return undefined
+  return (await isTakenBack(tx, announcerTag, subject)) ? undefined : announced
+}
+
+/** Has who announced it ended that, here or before it was known here? */
+async function isTakenBack(tx: Writer, announcerTag: IdTag, subject: ActionId): Promise<boolean> {
+  const withdrawal = { issuerTag: announcerTag, actionId: subject, type: 'ANNC' }
+  return (
+    (await hasAnnouncedEnd(tx, { announcerTag, subject })) ||
+    (await isWithdrawn(tx.as(serverTenant), withdrawal))
+  )
+}
+
+/** What is said in a thread, if who passes it on has a say there. Before its root it is nobody's to pass on. */
+async function openComment(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, received, announced }: Announcement & { readonly announced: ReceivedAction },
+): Promise<ReceivedAction | undefined> {
+  const { issuerTag: announcerTag } = received
+  const root = await findRoot(tx, placeOf(announced.payload))
+  if (!root || !(await mayAnnounceTo(ports, tx, { tenant, root, announcerTag }))) return undefined
+  for (const ender of new Set([announcerTag, root.issuerTag]))
+    if (await isTakenBack(tx, ender, announced.actionId)) return undefined
+  return announced
+}
+
+/** Followers are not shown what is for those who contribute. */
+function reaches(bond: Relation | undefined, { payload }: ReceivedAction): boolean {
+  if (bond?.connection === 'connected') return payload.visibility !== undefined
+  return bond?.isFollowing === true && payload.visibility !== undefined && payload.visibility !== 'C'
+}
+
+/** A moderator, or whose thread it is, has taken something away. Remembered also where it has not arrived yet. */
+async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: Announcement): Promise<void> {
+  const { actionId, issuerTag, payload, token } = received
+  const { subject = '', type, subType } = payload
+  const subjectId = parseActionId(subject)
+  const action = subjectId && (await findStoredAction(tx, subjectId))
+  if (!(await (action ? isFrom(tx, tenant, action, issuerTag) : isHeard(tx, issuerTag)))) return
+  await insertRecord(tx, { actionId, issuerTag, type, subType, subject, issuedAt: payload.iat, token })
+  if (!action || action.status === 'D') return
+  await eraseAction(tx, action.actionId)
+  await dropCopiesLater(ports, tx, action)
+  if (action.status === 'P') return
+  await countAction(ports, tx, { tenant, action, by: -1 })
+  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+}
+
+/** May something come from this identity of which the end is to be remembered? */
+async function isHeard(tx: Writer, idTag: IdTag): Promise<boolean> {
+  const bond = await findEffectiveRelation(tx, idTag)
+  return bond?.isFollowing === true || bond?.connection === 'connected'
+}
+
+/** Does the tenant hold the action only because it was given to the community, or said under what was or under what the
+ * announcer itself has issued? */
+async function isFrom(
+  tx: Writer,
+  tenant: Tenant,
+  action: StoredAction,
+  announcerTag: IdTag,
+): Promise<boolean> {
+  if (action.issuerTag === tenant.idTag) return false
+  const root = action.withinId && (await findStoredAction(tx, action.withinId))
+  return [action, ...(root ? [root] : [])].some(
+    (it) =>
+      (it.audienceTag === announcerTag && !it.audience.includes(tenant.idTag)) ||
+      (it === root && it.issuerTag === announcerTag),
+  )
+}

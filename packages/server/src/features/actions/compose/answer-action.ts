@@ -1,0 +1,108 @@
+import type { ActionId } from '@kith/protocol'
+import { actsAsTenant, findViewer, tenantViewer } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { clearMark, findStoredAction, setStatus } from '../action-store.ts'
+import type { ActionRequest } from '../feed/get-action.ts'
+import { getSeenAction } from '../removal/delete-action.ts'
+import { hooksOf } from '../types/index.ts'
+import type { Issuing } from '../types/type-hooks.ts'
+import { withIssueTime } from './issue-time.ts'
+import { parseAction } from './parse-action.ts'
+import { prepareBody } from './prepare-action.ts'
+import { draftAction, signAction } from './sign-action.ts'
+import { storeAction } from './store-action.ts'
+
+type Verdict = 'accept' | 'reject'
+
+/** Accepts or refuses what awaits the tenant. `E-AUTH-FORBIDDEN` for everybody else, `E-STATE` for what does not wait. */
+export async function answerAction(
+  ports: ActionPorts,
+  request: ActionRequest,
+  verdict: Verdict,
+): Promise<StoredAction> {
+  const { tenant, caller } = request
+  const action = await getSeenAction(ports, request)
+  if (caller.kind !== 'identity' || !actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
+  const viewer = await findViewer(ports.db.reader(tenant.tenantId), tenant, caller, 'one')
+  return decide(ports, { issuing: { tenant, caller, viewer }, action, verdict })
+}
+
+/** Accepts in the tenant's own name, where nobody has to be asked: the work of `acceptLaterJob`. */
+export async function acceptUnasked(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+  const action = await findStoredAction(ports.db.reader(tenant.tenantId), actionId)
+  if (action?.status !== 'C') return
+  const issuing = { tenant, caller: undefined, viewer: tenantViewer(tenant) }
+  await decide(ports, { issuing, action, verdict: 'accept' })
+}
+
+async function decide(
+  ports: ActionPorts,
+  how: { readonly issuing: Issuing; readonly action: StoredAction; readonly verdict: Verdict },
+): Promise<StoredAction> {
+  const { issuing, action, verdict } = how
+  const { tenant } = issuing
+  assertAwaits(tenant, action)
+  if (verdict === 'accept') await hooksOf(action.type).assertMayAccept?.(ports, action)
+  return withIssueTime(async () => {
+    const answer = await makeAnswer(ports, how)
+    return ports.db.transact(tenant.tenantId, async (tx) => {
+      const current = await findStoredAction(tx, action.actionId)
+      if (!current) throw new Failure('E-ACTION-NOTFOUND')
+      assertAwaits(tenant, current)
+      const decided = await settle(ports, tx, { tenant, action: current, verdict })
+      if (answer) await storeAction(ports, tx, { tenant, action: answer })
+      return decided
+    })
+  })
+}
+
+/** Only requests wait, and only for those they are addressed to: a community's copy of an invitation does not. */
+function assertAwaits(tenant: Tenant, { status, issuerTag }: StoredAction): void {
+  if (status !== 'C' || issuerTag === tenant.idTag) throw new Failure('E-STATE')
+}
+
+async function makeAnswer(
+  ports: ActionPorts,
+  {
+    issuing,
+    action,
+    verdict,
+  }: { readonly issuing: Issuing; readonly action: StoredAction; readonly verdict: Verdict },
+): Promise<StoredAction | undefined> {
+  const input = hooksOf(action.type).answer?.(action, verdict)
+  if (!input) return undefined
+  const reader = ports.db.reader(issuing.tenant.tenantId)
+  const body = await prepareBody(ports, reader, { issuing, body: parseAction(input) })
+  return signAction(ports, reader, { tenant: issuing.tenant, draft: draftAction(ports, issuing, body) })
+}
+
+async function settle(
+  ports: ActionPorts,
+  tx: Writer,
+  how: { readonly tenant: Tenant; readonly action: StoredAction; readonly verdict: Verdict },
+): Promise<StoredAction> {
+  const { tenant, verdict } = how
+  const action: StoredAction = { ...how.action, status: verdict === 'accept' ? 'A' : 'D' }
+  await setStatus(tx, action.actionId, action.status)
+  const scene = { ports, tx, tenant, action, at: nowSecs(ports.clock) }
+  const hooks = hooksOf(action.type)
+  await (verdict === 'accept' ? hooks.onAccept?.(scene) : hooks.onReject?.(scene))
+  await ports.onStored(tx, { kind: verdict === 'accept' ? 'changed' : 'deleted', tenant, action })
+  return action
+}
+
+/** Takes the mark of a notification away; nothing happens where there is none, or where it is not the caller's. */
+export async function dismissAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
+  const { tenant, caller } = request
+  const action = await getSeenAction(ports, request)
+  if (!action.isMarked || !actsAsTenant(caller, tenant)) return
+  await ports.db.transact(tenant.tenantId, async (tx) => {
+    await clearMark(tx, action.actionId)
+    await ports.onStored(tx, { kind: 'changed', tenant, action: { ...action, isMarked: false } })
+  })
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import type { ActionId, IdTag } from '@kith/protocol'
+import { deletionOf, type Reader, statement, type Writer } from '#infra/db/index.ts'
+import type { StoredAction } from '../action.ts'
+import { fromRow, toRow } from '../action-row.ts'
+import type { ActionRow } from '../action-tables.ts'
+
+interface IdempotencyRow {
+  tenant_id: number
+  caller_tag: string
+  idempotency_key: string
+  body_hash: string
+  action_id: string
+  created_at: number
+  /** The action as it was then, without its token. */
+  answer: string | null
+}
+interface IdempotencyTables {
+  idempotency_keys: IdempotencyRow
+}
+
+/** A caller's promise that a request with this key is the same request. */
+export interface IdempotencyKey {
+  readonly callerTag: IdTag
+  readonly key: string
+  /** Of the body, so that another request with the same key is noticed. */
+  readonly bodyHash: string
+}
+
+const lifetimeSecs = 24 * 60 * 60
+
+type Claim = Omit<IdempotencyRow, 'answer'> & { readonly expired: number }
+
+const claimRow = statement<IdempotencyTables, Claim, unknown>((tables, value) =>
+  tables
+    .insertInto('idempotency_keys')
+    .values({
+      tenant_id: value('tenant_id'),
+      caller_tag: value('caller_tag'),
+      idempotency_key: value('idempotency_key'),
+      body_hash: value('body_hash'),
+      action_id: value('action_id'),
+      created_at: value('created_at'),
+      answer: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant_id', 'caller_tag', 'idempotency_key'])
+        .doUpdateSet((row) => ({
+          body_hash: row.ref('excluded.body_hash'),
+          action_id: row.ref('excluded.action_id'),
+          created_at: row.ref('excluded.created_at'),
+        }))
+        .where('idempotency_keys.created_at', '<=', value('expired')),
+    ),
+)
+
+const selectRow = statement<
+  IdempotencyTables,
+  { tenantId: number; callerTag: string; key: string; expired: number },
+  IdempotencyRow
+>((tables, value) =>
+  tables
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('tenant_id', '=', value('tenantId'))
+    .where('caller_tag', '=', value('callerTag'))
+    .where('idempotency_key', '=', value('key'))
+    .where('created_at', '>', value('expired')),
+)
+
+/** The same bodies have the same hash, in whatever order their members stand. */
+export function hashBody(body: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(inOrder(body)))
+    .digest('base64url')
+}
+
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(inOrder)
+  return Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, member]) => [name, inOrder(member)])
+}
+
+/** Takes the key for an action; false when another request of the last 24 h has it. */
+export async function claimKey(
+  tx: Writer,
+  { callerTag, key, bodyHash }: IdempotencyKey,
+  { actionId, now }: { readonly actionId: ActionId; readonly now: number },
+): Promise<boolean> {
+  const changed = await tx.change(claimRow, {
+    tenant_id: tx.tenantId,
+    caller_tag: callerTag,
+    idempotency_key: key,
+    body_hash: bodyHash,
+    action_id: actionId,
+    created_at: now,
+    expired: now - lifetimeSecs,
+  })
+  return changed > 0
+}
+
+/** Keeps what the first request is answered: whatever becomes of the action, the same request gets that answer again. */
+export async function putAnswer(
+  tx: Writer,
+  { callerTag, key }: IdempotencyKey,
+  action: StoredAction,
+): Promise<void> {
+  const answer = JSON.stringify({ ...toRow(tx.tenantId, action), token: null })
+  await tx
+    .tables<IdempotencyTables>()
+    .updateTable('idempotency_keys')
+    .set({ answer })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('caller_tag', '=', callerTag)
+    .where('idempotency_key', '=', key)
+    .execute()
+}
+
+/** What was asked with a key before, and answered. */
+export interface EarlierRequest {
+  readonly bodyHash: string
+  readonly actionId: ActionId
+  /** Undefined where it was asked of a server that kept none. */
+  readonly answer: StoredAction | undefined
+}
+
+/** What an earlier request made with the key. */
+export async function findClaim(
+  reader: Reader,
+  { callerTag, key }: IdempotencyKey,
+  now: number,
+): Promise<EarlierRequest | undefined> {
+  const expired = now - lifetimeSecs
+  const row = await reader.first(selectRow, { tenantId: reader.tenantId, callerTag, key, expired })
+  if (!row) return undefined
+  const answer = row.answer === null ? undefined : fromRow(JSON.parse(row.answer) as ActionRow)
+  return { answer, actionId: row.action_id as ActionId, bodyHash: row.body_hash }
+}
+
+const deleteKeys = deletionOf({
+  table: 'idempotency_keys',
+  key: ['tenant_id', 'caller_tag', 'idempotency_key'],
+  time: 'created_at',
+})
+
+/** Forgets some keys of all tenants that have had their day; answers how many. */
+export function sweepKeys(
+  tx: Writer,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<number> {
+  return deleteKeys(tx, { upTo: now - lifetimeSecs, limit })
+}

@@ -1,0 +1,98 @@
+import { findActionType, type IdTag, parseActionId, type Visibility } from '@kith/protocol'
+import { findEffectiveRelation, isStranger } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
+import { registrableDomain } from '#infra/dns/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type ActionBody, endingSubType, type StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { findStoredAction } from '../action-store.ts'
+import { findShown } from '../feed/feed-store.ts'
+import { assertStrangerRoom } from '../receive/stranger-budget.ts'
+import { hooksOf } from '../types/index.ts'
+import { isTakenFromStrangers } from '../types/strangers.ts'
+import type { Issuing } from '../types/type-hooks.ts'
+
+/** What an action says, with everything that had to be looked up. */
+export type PreparedBody = ActionBody & Pick<StoredAction, 'visibility' | 'withinId'>
+
+/** Everything that has to be looked up before an action is signed. */
+export async function prepareBody(
+  ports: ActionPorts,
+  reader: Reader,
+  { issuing, body }: { readonly issuing: Issuing; readonly body: ActionBody },
+): Promise<PreparedBody> {
+  const hooks = hooksOf(body.type)
+  hooks.check?.(body)
+  const getShown = (actionId: string) => getShownAction(ports, reader, { issuing, actionId })
+  const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
+  // Those whom an answer goes to besides are the parent's affair: one who has gone does not silence the others.
+  if (completed.subType !== endingSubType)
+    await assertAudienceExists(
+      ports,
+      [completed.audienceTag ?? [], body.audience].flat(),
+      issuing.tenant.idTag,
+    )
+  await assertTakenHere(ports, { tenant: issuing.tenant, body })
+  const { attachments } = completed
+  if (attachments.length > 0 && issuing.caller)
+    await ports.assertAttachable(reader, attachments, issuing.caller)
+  const visibility = completed.visibility ?? (await presetVisibility(ports, reader, completed))
+  return { withinId: undefined, ...completed, visibility }
+}
+
+async function getShownAction(
+  ports: ActionPorts,
+  reader: Reader,
+  { issuing, actionId: text }: { readonly issuing: Issuing; readonly actionId: string },
+): Promise<StoredAction> {
+  const actionId = parseActionId(text)
+  const query = actionId && { viewer: issuing.viewer, actionId, now: nowSecs(ports.clock) }
+  const shown = query && (await findShown(reader, query))
+  const action = shown && (await findStoredAction(reader, query.actionId))
+  if (!action || (action.status !== 'A' && action.status !== 'C')) throw new Failure('E-ACTION-NOTFOUND')
+  return action
+}
+
+// So many identities are looked for at the same time; each may live on another server.
+const atOnce = 10
+
+async function assertAudienceExists(
+  ports: ActionPorts,
+  idTags: readonly IdTag[],
+  asker: IdTag,
+): Promise<void> {
+  const named = [...new Set(idTags)]
+  for (let from = 0; from < named.length; from += atOnce) {
+    const portion = named.slice(from, from + atOnce)
+    const found = await Promise.all(portion.map((idTag) => ports.findIdentity(idTag, asker)))
+    // One that cannot be asked now is delivered to when it can.
+    if (found.includes('unknown')) throw new Failure('E-PROFILE-NOTFOUND')
+  }
+}
+
+/** Those of this server whom the caller addresses say at once what they do not take from strangers. */
+async function assertTakenHere(
+  ports: ActionPorts,
+  { tenant, body }: { readonly tenant: Tenant; readonly body: ActionBody },
+): Promise<void> {
+  const named = new Set(body.audienceTag === undefined ? body.audience : [body.audienceTag, ...body.audience])
+  named.delete(tenant.idTag)
+  for (const idTag of named) {
+    const addressee = await ports.findHosted(idTag)
+    if (!addressee) continue
+    const reader = ports.db.reader(addressee.tenantId)
+    if (!isStranger(addressee.type, await findEffectiveRelation(reader, tenant.idTag))) continue
+    if (!(await isTakenFromStrangers(ports, reader, { tenant: addressee, action: body })))
+      throw new Failure('E-AUTH-FORBIDDEN', { message: `${idTag} does not take this from strangers.` })
+    if (body.subType !== endingSubType)
+      await assertStrangerRoom(ports, reader, await registrableDomain(tenant.idTag))
+  }
+}
+
+/** What nothing was said about, and nothing inherited: the tenant's own choice, or the type's. */
+async function presetVisibility(ports: ActionPorts, reader: Reader, body: ActionBody): Promise<Visibility> {
+  if (body.visibility === null || findActionType(body.type)?.defaultVisibility !== 'P') return null
+  return (await ports.findDefaultVisibility(reader)) ?? 'P'
+}

@@ -1,0 +1,62 @@
+import type { ActionStat, ReactionKind } from '@kith/protocol'
+import { Failure } from '#lib/failure.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { findRival } from '../action-store.ts'
+import { statView } from '../action-view.ts'
+import { tellCountsLater } from '../counts/count-actions.ts'
+import { type ActionCounts, setCounts } from '../counts/count-store.ts'
+import { type ActionRequest, getShownRow } from '../feed/get-action.ts'
+import { deleteOwn, getSeenAction } from '../removal/delete-action.ts'
+import { createAction } from './create-action.ts'
+import { assertMayIssue } from './issuer.ts'
+
+/** Makes the tenant's reaction to an action what the caller says, and answers the counts as they are then. */
+export async function setReaction(
+  ports: ActionPorts,
+  request: ActionRequest,
+  kind: ReactionKind | null,
+): Promise<ActionStat> {
+  const { tenant, caller, actionId } = request
+  const target = await getSeenAction(ports, request)
+  assertMayIssue(tenant, caller)
+  const reader = ports.db.reader(tenant.tenantId)
+  const own = { type: 'REACT', issuerTag: tenant.idTag, audienceTag: undefined, subject: actionId } as const
+  const current = await findRival(reader, own)
+  if (kind === null && current) await takeBack(ports, request, current)
+  else if (kind !== null && current?.subType !== kind)
+    await createAction(ports, {
+      tenant,
+      caller,
+      input: { type: 'REACT', subType: kind, subject: target.actionId },
+    })
+  return statView(await getShownRow(ports, request))
+}
+
+/** Of two that take it back at the same time, the later one has nothing to do. */
+async function takeBack(
+  ports: ActionPorts,
+  { tenant }: ActionRequest,
+  reaction: Parameters<typeof deleteOwn>[2],
+): Promise<void> {
+  try {
+    await deleteOwn(ports, tenant, reaction)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'E-ACTION-NOTFOUND') throw error
+  }
+}
+
+/** Sets counters of an action; counting goes on from there. */
+export async function setStat(
+  ports: ActionPorts,
+  request: ActionRequest,
+  counts: Partial<Pick<ActionCounts, 'reactions' | 'comments' | 'views'>>,
+): Promise<ActionStat> {
+  const { tenant } = request
+  const action = await getSeenAction(ports, request)
+  await ports.db.transact(tenant.tenantId, async (tx) => {
+    await setCounts(tx, action.actionId, counts)
+    ports.onCounted(tx, action.actionId)
+    if (action.issuerTag === tenant.idTag) await tellCountsLater(ports, tx, action.actionId)
+  })
+  return statView(await getShownRow(ports, request))
+}

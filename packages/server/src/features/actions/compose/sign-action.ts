@@ -1,0 +1,85 @@
+import { type IdTag, maxActionTokenLength } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Reader } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import { newNonce, ownActionId } from '../action-id.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { findNewest } from '../action-store.ts'
+import { tokenPayload } from '../action-token.ts'
+import type { Issuing } from '../types/type-hooks.ts'
+import { nextIssueTime } from './issue-time.ts'
+import type { PreparedBody } from './prepare-action.ts'
+
+/** An action of the tenant's own that is not published. */
+export type Draft = StoredAction & { readonly nonce: string }
+
+// What only the server may say in `x`.
+const serverMembers = new Set(['author', 'refused', 'ackedAt'])
+
+/** Gives an action its id, its issuer and its author. */
+export function draftAction(ports: Pick<ActionPorts, 'clock'>, issuing: Issuing, body: PreparedBody): Draft {
+  const { tenant, caller } = issuing
+  const authorTag = tenant.type === 'community' ? caller?.idTag : undefined
+  const nonce = newNonce()
+  return {
+    ...body,
+    x: extraMembers(body.x, authorTag),
+    actionId: ownActionId(tenant.idTag, nonce),
+    issuerTag: tenant.idTag,
+    authorTag,
+    status: 'R',
+    isMarked: false,
+    createdAt: nowSecs(ports.clock),
+    issuedAt: 0,
+    publishedAt: undefined,
+    publishAt: undefined,
+    nonce,
+    token: undefined,
+  }
+}
+
+/** The caller's free members, and the author's name where the issuer is a community. */
+export function extraMembers(x: StoredAction['x'], authorTag: IdTag | undefined): StoredAction['x'] {
+  const own = Object.entries(x ?? {}).filter(([name]) => !serverMembers.has(name))
+  const members = authorTag === undefined ? own : [...own, ['author', authorTag] as const]
+  return members.length > 0 ? Object.fromEntries(members) : undefined
+}
+
+/** The published form of a draft, signed. Takes a millisecond of another thread: never in a transaction. Whom the server
+ * has silenced publishes nothing; they may still end what they began. */
+export async function signAction(
+  ports: Pick<ActionPorts, 'clock' | 'keys' | 'isSilenced'>,
+  reader: Reader,
+  { tenant, draft }: { readonly tenant: Tenant; readonly draft: Draft },
+): Promise<StoredAction> {
+  if (draft.subType !== endingSubType && (await ports.isSilenced(tenant))) throw silenced()
+  const now = nowSecs(ports.clock)
+  const former = await findNewest(reader, draft)
+  const published: Draft = {
+    ...draft,
+    status: 'A',
+    createdAt: now,
+    issuedAt: nextIssueTime(draft.type, former, now),
+    publishedAt: draft.publishedAt ?? now,
+    publishAt: undefined,
+  }
+  return { ...published, token: await signToken(ports, tenant, published) }
+}
+
+function silenced(): Failure {
+  const message = 'An administrator of this server has blocked this identity.'
+  return new Failure('E-AUTH-FORBIDDEN', { message })
+}
+
+/** The token of an action that has everything else. */
+export async function signToken(
+  ports: Pick<ActionPorts, 'keys'>,
+  tenant: Tenant,
+  action: Draft,
+): Promise<string> {
+  const token = await ports.keys.sign(tenant.tenantId, tokenPayload(action))
+  if (token.length > maxActionTokenLength) throw new Failure('E-TOOLARGE')
+  return token
+}

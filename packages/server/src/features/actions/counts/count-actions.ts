@@ -1,0 +1,72 @@
+import { type ActionId, parseActionId, type Visibility } from '@kith/protocol'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { deleteReads } from '../feed/reader-store.ts'
+import { tellCountsJob } from '../job-kinds.ts'
+import { addToCount, type Counter, findVisibility } from './count-store.ts'
+
+// One word for all that happens meanwhile: a popular action is not told about each time it is liked.
+const tellAfterSecs = 10
+
+/** Where an action is counted: comments at their parent, the others at their subject. */
+function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId } | undefined {
+  if (action.subType === endingSubType) return undefined
+  const subject = parseActionId(action.subject ?? '')
+  if (action.type === 'CMNT' && action.parentId) return { counter: 'comments', targetId: action.parentId }
+  if (!subject) return undefined
+  if (action.type === 'REACT') return { counter: 'reactions', targetId: subject }
+  if (action.type === 'REPOST' || action.type === 'SHRE') return { counter: 'shares', targetId: subject }
+  return undefined
+}
+
+// From the narrowest to the widest.
+const widths: readonly Visibility[] = [null, 'C', 'F', 'V', 'P']
+
+/** What fewer may read than the action it is about is not counted: the number would tell the others of it. */
+async function isAsWideAsRoot(tx: Writer, { withinId, visibility }: StoredAction): Promise<boolean> {
+  const root = withinId && (await findVisibility(tx, withinId))
+  return !root || widths.indexOf(visibility) >= widths.indexOf(root.visibility)
+}
+
+/** Counts an action with the row it adds, or takes it back. */
+export async function countAction(
+  ports: Pick<ActionPorts, 'jobs' | 'clock' | 'onCounted'>,
+  tx: Writer,
+  { tenant, action, by }: { readonly tenant: Tenant; readonly action: StoredAction; readonly by: 1 | -1 },
+): Promise<void> {
+  const counted = countedAt(action)
+  if (!counted) return
+  if (counted.counter === 'comments') {
+    if (by === -1) await deleteReads(tx, { commentId: action.actionId, parentId: counted.targetId })
+    if (!(await isAsWideAsRoot(tx, action))) return
+  }
+  const issuerTag = await addToCount(tx, counted.counter, {
+    actionId: counted.targetId,
+    by,
+    isOwn: Number(action.issuerTag === tenant.idTag),
+    tenantTag: tenant.idTag,
+  })
+  if (issuerTag !== undefined) ports.onCounted(tx, counted.targetId)
+  if (issuerTag === tenant.idTag) await tellCountsLater(ports, tx, counted.targetId)
+}
+
+/** Queues the word on an action's counts, once for all that is counted until then. */
+export async function tellCountsLater(
+  ports: Pick<ActionPorts, 'jobs' | 'clock'>,
+  tx: Writer,
+  actionId: ActionId,
+): Promise<void> {
+  await tellCountsAt(ports, tx, { actionId, at: nowSecs(ports.clock) + tellAfterSecs })
+}
+
+/** The same at a time, in Unix seconds. */
+export async function tellCountsAt(
+  { jobs }: Pick<ActionPorts, 'jobs'>,
+  tx: Writer,
+  { actionId, at }: { readonly actionId: ActionId; readonly at: number },
+): Promise<void> {
+  await jobs.enqueue(tx, tellCountsJob, { actionId }, { dedupKey: actionId, runAtMs: at * 1000 })
+}

@@ -1,0 +1,24 @@
+import type { Action, IdTag } from '@kith/protocol'
+import { actsAsTenant, findEffectiveRelation, findViewer } from '#features/relations/index.ts'
+import type { Outgoing } from '#infra/http/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { actionView } from '../action-view.ts'
+import { findShown } from './feed-store.ts'
+import type { ActionRequest } from './get-action.ts'
+import type { ReadDeps } from './list-actions.ts'
+
+/** An action as a single read shows it, for whoever is told of it unasked: undefined where a read fails, and where a list
+ * leaves it out because its issuer is muted. It counts as no view. */
+export async function findUnasked(
+  deps: ReadDeps,
+  { tenant, caller, actionId }: ActionRequest,
+): Promise<Outgoing<Action> | undefined> {
+  const reader = deps.db.reader(tenant.tenantId)
+  const viewer = await findViewer(reader, tenant, caller, 'one')
+  const row = await findShown(reader, { viewer, actionId, now: nowSecs(deps.clock) })
+  if (!row) return undefined
+  const issuerTag = row.issuer_tag as IdTag
+  const minds = viewer.facts.has('hushes') && issuerTag !== tenant.idTag && issuerTag !== viewer.idTag
+  if (minds && (await findEffectiveRelation(reader, issuerTag))?.isMuted) return undefined
+  return actionView(row, actsAsTenant(caller, tenant))
+}

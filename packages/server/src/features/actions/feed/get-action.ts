@@ -1,0 +1,42 @@
+import type { Action, ActionId } from '@kith/protocol'
+import { actsAsTenant, findViewer } from '#features/relations/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Outgoing } from '#infra/http/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { actionView } from '../action-view.ts'
+import type { FeedRow } from './feed-query-store.ts'
+import { findShown } from './feed-store.ts'
+import type { ReadDeps } from './list-actions.ts'
+import type { ViewCounter } from './view-counter.ts'
+
+export interface ActionRequest {
+  readonly tenant: Tenant
+  readonly caller: Caller
+  readonly actionId: ActionId
+}
+
+export interface GetDeps extends ReadDeps {
+  readonly viewCounter: ViewCounter
+}
+
+/** One action; what the caller may not see is answered like what does not exist. `address` tells guests apart. */
+export async function getAction(
+  deps: GetDeps,
+  request: ActionRequest & { readonly address: string },
+): Promise<Outgoing<Action>> {
+  const row = await getShownRow(deps, request)
+  const isNew = await deps.viewCounter.count(request, { issuerTag: row.issuer_tag, status: row.status })
+  const counted = isNew ? { ...row, views: row.views + 1 } : row
+  return actionView(counted, actsAsTenant(request.caller, request.tenant))
+}
+
+/** The row of an action that the caller may see. */
+export async function getShownRow(deps: ReadDeps, request: ActionRequest): Promise<FeedRow> {
+  const { tenant, caller, actionId } = request
+  const reader = deps.db.reader(tenant.tenantId)
+  const viewer = await findViewer(reader, tenant, caller, 'one')
+  const row = await findShown(reader, { viewer, actionId, now: nowSecs(deps.clock) })
+  if (!row) throw new Failure('E-ACTION-NOTFOUND')
+  return row
+}

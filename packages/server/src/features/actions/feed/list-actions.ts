@@ -1,0 +1,108 @@
+import {
+  type Action,
+  decodeCursor,
+  encodeCursor,
+  maxActionOffset,
+  type Page,
+  parseActionId,
+} from '@kith/protocol'
+import { findViewer, type Viewer } from '#features/relations/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Database, Reader } from '#infra/db/index.ts'
+import type { Outgoing } from '#infra/http/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { invalid } from '#lib/failure.ts'
+import { actionView } from '../action-view.ts'
+import { type ActionFilter, type ActionPlace, visibleStatuses } from './action-filter.ts'
+import type { FeedRow } from './feed-query-store.ts'
+import { countFeed, findActionPlace, listFeed } from './feed-store.ts'
+import { listUnread, putReads } from './reader-store.ts'
+
+export interface ReadDeps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+export interface ListRequest {
+  readonly tenant: Tenant
+  readonly caller: Caller
+  readonly filter: ActionFilter
+  readonly direction?: 'asc' | 'desc' | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+  readonly offset?: number | undefined
+}
+
+const sortName = 'created'
+const defaultLimit = 20
+const daySecs = 86_400
+// As far as an offset reaches: counting what lies beyond would cost more than all pages before it.
+const maxCounted = maxActionOffset + 200
+
+/** A page of what the tenant holds and the caller may read. */
+export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
+  const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
+  const filter = { ...request.filter, types: distinct(request.filter.types) }
+  assertNamesSome(filter)
+  const reader = deps.db.reader(tenant.tenantId)
+  const viewer = await findViewer(reader, tenant, caller)
+  const after = request.cursor === undefined ? undefined : await findPlace(reader, request.cursor, direction)
+  const now = nowSecs(deps.clock)
+  const query = { viewer, filter, now, order: { direction, limit, after, offset } }
+  const rows = await listFeed(reader, query)
+  const showsMarks = visibleStatuses(viewer, filter.statuses).any.includes('N')
+  const shown = rows.slice(0, limit)
+  await noteRead(deps, reader, { viewer, filter, shown })
+  const items = shown.map((row) => actionView(row, showsMarks))
+  if (offset !== undefined) return { items, total: await countFeed(reader, query, maxCounted), offset, limit }
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.action_id }) : null
+  return { items, nextCursor }
+}
+
+/** A list of nothing is a mistake of the caller, not the list of everything. */
+function assertNamesSome({ types, statuses }: ActionFilter): void {
+  if (types?.length === 0) throw invalid('/query/type', 'names no type')
+  if (statuses?.length === 0) throw invalid('/query/status', 'names no status')
+}
+
+function distinct(types: readonly string[] | undefined): readonly string[] | undefined {
+  return types && [...new Set(types)]
+}
+
+/** Whoever lists the comments on an action has read those that are shown. */
+async function noteRead(
+  deps: ReadDeps,
+  reader: Reader,
+  {
+    viewer: { idTag: readerTag },
+    filter,
+    shown,
+  }: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly shown: readonly FeedRow[] },
+): Promise<void> {
+  const isThread = filter.parentId !== undefined || filter.rootId !== undefined
+  if (!isThread || readerTag === undefined) return
+  const comments = shown.flatMap(({ type, action_id: commentId, parent_id: parentId }) =>
+    type === 'CMNT' && parentId !== null ? [{ commentId, parentId }] : [],
+  )
+  const unread = await listUnread(reader, readerTag, comments)
+  const day = Math.floor(nowSecs(deps.clock) / daySecs)
+  if (unread.length > 0)
+    await deps.db.transact(reader.tenantId, (tx) => putReads(tx, { readerTag, day }, unread))
+}
+
+// As large as row numbers get in the index of words.
+const maxSeq = 2 ** 30 - 1
+
+/** The place that a cursor names. Row numbers stay inside: they tell how much the whole server writes. Where its id names no
+ * action, or one that moved in time, its whole second is shown again rather than left out. */
+async function findPlace(reader: Reader, text: string, direction: 'asc' | 'desc'): Promise<ActionPlace> {
+  const cursor = decodeCursor(text, sortName)
+  if (!cursor || !Number.isSafeInteger(cursor.v))
+    throw invalid('/query/cursor', 'is not a cursor of this list')
+  const createdAt = Number(cursor.v)
+  const actionId = parseActionId(String(cursor.id))
+  const place = actionId && (await findActionPlace(reader, actionId))
+  if (place?.createdAt === createdAt) return place
+  return { createdAt, seq: direction === 'desc' ? maxSeq : 0 }
+}

@@ -1,0 +1,63 @@
+import { type ActionId, historyLimits } from '@kith/protocol'
+import { findViewer } from '#features/relations/index.ts'
+import type { Caller, Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { type HistoryRow, listComments, listPublished } from './history-store.ts'
+
+export interface ListHistoryDeps {
+  readonly db: Database
+  readonly clock: Clock
+  /** What the issuers' servers say of the counts of these actions; nothing of what is not counted. */
+  readonly listCountTokens: (tenant: Tenant, actionIds: readonly ActionId[]) => Promise<readonly string[]>
+}
+
+export interface HistoryQuestion {
+  readonly tenant: Tenant
+  readonly caller: Caller
+  /** Unix seconds. */
+  readonly since?: number
+  readonly limit?: number
+}
+
+// What fifty words on counts take at most is kept free for them.
+const countChars = 50_000
+
+/** What a tenant published lately, as the caller may read it: the newest of it, in the order in which it was published. Then
+ * what was said about it, oldest first, and last how often it was reacted to. Before an announcement stands what it
+ * announces. */
+export async function listHistory(deps: ListHistoryDeps, question: HistoryQuestion): Promise<string[]> {
+  const { tenant, caller, since = 0, limit = historyLimits.maxItems } = question
+  const reader = deps.db.reader(tenant.tenantId)
+  const now = nowSecs(deps.clock)
+  const viewer = await findViewer(reader, tenant, caller)
+  const budget = { chars: historyLimits.maxChars - countChars }
+  const published = newestWithin(
+    await listPublished(reader, {
+      viewer,
+      since: Math.max(since, now - historyLimits.maxAgeSecs),
+      now,
+      limit: Math.min(limit, historyLimits.maxItems),
+    }),
+    budget,
+  ).reverse()
+  const actionIds = published.map(({ actionId }) => actionId)
+  const comments = await listComments(reader, { viewer, now, rootIds: actionIds })
+  const said = newestWithin(comments.reverse().slice(0, historyLimits.maxComments), budget)
+  return [
+    ...[...published, ...said.reverse()].flatMap(tokensOf),
+    ...(await deps.listCountTokens(tenant, actionIds)),
+  ]
+}
+
+function tokensOf({ token, announcement }: HistoryRow): string[] {
+  return announcement === undefined ? [token] : [token, announcement]
+}
+
+// Who asks takes an answer of a mebibyte and no more (docs/protocol/delivery.md).
+function newestWithin(rows: readonly HistoryRow[], budget: { chars: number }): HistoryRow[] {
+  return rows.filter((row) => {
+    budget.chars -= tokensOf(row).reduce((chars, token) => chars + token.length + 3, 0)
+    return budget.chars >= 0
+  })
+}

@@ -1,0 +1,30 @@
+import { type SqlBool, sql } from 'kysely'
+import type { Viewer } from '#features/relations/index.ts'
+import type { Dialect } from '#infra/db/index.ts'
+import type { ActionFilter } from './action-filter.ts'
+import type { Condition, FeedBranch, Value } from './branch-pages-store.ts'
+import { residual, timeConditions } from './feed-filter-predicate.ts'
+import { liveGroups, unlistedGroups } from './feed-status-predicate.ts'
+import { isFound } from './search-query-store.ts'
+
+/** What a search finds is read once, through the index of words, which narrows by the filters as well; they are asked again
+ * since two names may have one mark there. */
+export function searchBranches(
+  viewer: Viewer,
+  filter: ActionFilter,
+  {
+    value,
+    dialect,
+    shared,
+  }: { readonly value: Value; readonly dialect: Dialect; readonly shared: readonly Condition[] },
+): FeedBranch[] {
+  const groups = [...liveGroups(viewer, filter, value), ...unlistedGroups(viewer, filter, value)]
+  if (groups.length === 0) return []
+  const isShown = sql<SqlBool>`(${sql.join(
+    groups.map((group) => sql`(${sql.join(group, sql` and `)})`),
+    sql` or `,
+  )})`
+  const from = dialect === 'sqlite' ? 'matches' : 'actions'
+  const asked = [...residual(filter, value), ...shared, ...timeConditions(from, filter, value)]
+  return [{ from, conditions: [isFound(dialect, value), isShown, ...asked] }]
+}

@@ -1,0 +1,100 @@
+import type { IdTag } from '@kith/protocol'
+import { findEffectiveRelation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import { hasTombstone, settleChildren } from '../action-lookup-store.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { findNewest, findRival, findStoredAction, setStatus } from '../action-store.ts'
+import { nobody } from '../audience.ts'
+import { announceComment, announceLater } from '../community/announce-action.ts'
+import { dropUnvouched } from '../community/drop-unvouched.ts'
+import { countAction } from '../counts/count-actions.ts'
+import { isWithdrawn } from '../removal/tombstone-store.ts'
+import { hooksOf } from '../types/index.ts'
+import { isNewer } from '../unique-key.ts'
+
+/** An action of another identity at one of the tenants that it concerns. */
+export interface Arrival {
+  readonly tenant: Tenant
+  readonly action: StoredAction
+  /** The community, or who decides in the thread, that passed it on. */
+  readonly via?: IdTag | undefined
+  /** The tenant does not know its issuer. */
+  readonly isFromStranger?: boolean
+}
+
+/** Was it withdrawn before it came, by word to this tenant or to anybody here? */
+export async function wasWithdrawn(tx: Writer, action: StoredAction): Promise<boolean> {
+  return (await hasTombstone(tx, action)) || (await isWithdrawn(tx.as(serverTenant), action))
+}
+
+/** Was it withdrawn before it came, or has a newer one come first? Also one that has ended since keeps out what is older
+ * than it was. */
+export async function isLate(tx: Writer, action: StoredAction): Promise<boolean> {
+  if (await wasWithdrawn(tx, action)) return true
+  const newest = await findNewest(tx, action)
+  return newest !== undefined && isNewer(newest, action)
+}
+
+/** The action as the type's hook takes it in; a `Failure` refuses it. */
+export async function takeIn(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, action, isFromStranger = false }: Arrival,
+): Promise<StoredAction> {
+  const scene = { ports, tx, tenant, action, isFromStranger, at: nowSecs(ports.clock) }
+  const taken = { ...action, ...(await hooksOf(action.type).admit?.(scene)) }
+  return { ...taken, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
+}
+
+/** Visitors of a person never read what neither belongs to a thread of that person nor is addressed to it, unless it is
+ * reposted. */
+async function isFeedOnly(tx: Writer, tenant: Tenant, action: StoredAction): Promise<boolean> {
+  const { idTag, type } = tenant
+  if (type === 'community' || action.audienceTag === idTag || action.audience.includes(idTag)) return false
+  const root = action.withinId && (await findStoredAction(tx, action.withinId))
+  return root?.issuerTag !== idTag
+}
+
+/** Makes an action that was taken in what its readers see, with everything that follows from it; `write` stores it. */
+export async function admitAction(
+  ports: ActionPorts,
+  tx: Writer,
+  arrival: Arrival & { readonly write: (tx: Writer, action: StoredAction) => Promise<void> },
+): Promise<void> {
+  const { tenant, action, write } = arrival
+  const rival = await findRival(tx, action)
+  if (rival) await setStatus(tx, rival.actionId, 'D')
+  await write(tx, action)
+  await dropUnvouched(ports, tx, { tenant, action })
+  if (action.withinId === undefined) await settleChildren(tx, action)
+  // The one it replaces was counted already.
+  if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
+  await hooksOf(action.type).onReceive?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  await passOn(ports, tx, { tenant, action })
+  await ports.onStored(tx, { kind: 'received', tenant, action })
+}
+
+/** A community keeps to itself what those say whom it mutes. */
+async function passOn(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+  if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
+  if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
+  if (action.type === 'CMNT') await announceComment(ports, tx, { tenant, action })
+  else await relay(ports, tx, { tenant, about: action, sent: action })
+}
+
+/** Passes on as it is what others are waiting for who only this tenant knows. */
+export async function relay(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, about, sent }: Record<'about' | 'sent', StoredAction> & { readonly tenant: Tenant },
+): Promise<void> {
+  const audience = (await hooksOf(about.type).findRelays?.(tx, tenant, about)) ?? nobody
+  const { actionId, subType, issuerTag: sender } = sent
+  // In one order with what the tenant itself says: an end must not overtake what it ends.
+  const { idTag: issuerTag } = tenant
+  const isEnding = subType === endingSubType
+  await ports.deliver(tx, { actionId, issuerTag, audience, leftOut: [sender], isEnding })
+}

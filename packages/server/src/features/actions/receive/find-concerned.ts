@@ -1,0 +1,84 @@
+import {
+  type ActionId,
+  type ActionTokenPayload,
+  findActionType,
+  parseActionId,
+  parseIdTag,
+} from '@kith/protocol'
+import { listReceivers } from '#features/relations/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import type { Reader, TenantId } from '#infra/db/index.ts'
+import { endingSubType } from '../action.ts'
+import { listHolders } from '../action-lookup-store.ts'
+
+interface ConcernDeps {
+  readonly tenants: Pick<Tenants, 'find' | 'findById'>
+}
+
+/** The tenants of this server that an action concerns, suspended ones included: those it names, those who hold what it is
+ * about, and for a broadcast those who follow its issuer or are connected with it. */
+export async function findConcerned(
+  deps: ConcernDeps,
+  reader: Reader,
+  payload: ActionTokenPayload,
+  announced?: ActionTokenPayload,
+): Promise<HostedTenant[]> {
+  // What is announced in a thread concerns who holds something of the thread, whether or not they follow the announcer.
+  const isComment = announced?.type === 'CMNT'
+  const [named, ids] = await Promise.all([
+    Promise.all(namesIn(payload).map((idTag) => deps.tenants.find(idTag))),
+    tenantIdsOf(deps, reader, isComment ? announced : payload),
+  ])
+  const held = await Promise.all([...ids].map((tenantId) => deps.tenants.findById(tenantId)))
+  const concerned = new Map<TenantId, HostedTenant>()
+  for (const tenant of [...named, ...held])
+    if (tenant && tenant.idTag !== payload.issuerTag) concerned.set(tenant.tenantId, tenant)
+  return [...concerned.values()]
+}
+
+function namesIn({ audienceTag, audience = [], subject }: ActionTokenPayload) {
+  const texts = [audienceTag, ...audience, subject].filter((text) => text !== undefined)
+  return [...new Set(texts)].flatMap((text) => {
+    const idTag = parseIdTag(text)
+    return idTag === text ? [idTag] : []
+  })
+}
+
+async function tenantIdsOf(
+  deps: ConcernDeps,
+  reader: Reader,
+  payload: ActionTokenPayload,
+): Promise<Set<TenantId>> {
+  const tenantIds = new Set<TenantId>()
+  for (const actionId of actionsIn(payload))
+    for (const { tenantId, issuerTag } of await listHolders(reader, actionId))
+      if (isForAllHolders(payload) || (await deps.tenants.find(issuerTag))?.tenantId === tenantId)
+        tenantIds.add(tenantId)
+  if (isBroadcast(payload)) {
+    const issuerTag = parseIdTag(payload.issuerTag)
+    const reach = payload.visibility === 'C' ? 'connections' : 'followers'
+    const receivers = issuerTag ? await listReceivers(reader, issuerTag, reach) : []
+    for (const tenantId of receivers) tenantIds.add(tenantId)
+  }
+  return tenantIds
+}
+
+/** Comments, and what is said of an action as such, are for whoever holds it; reactions and the like for its issuer. */
+function isForAllHolders({ type, subType }: ActionTokenPayload): boolean {
+  return subType === endingSubType || type === 'STAT' || findActionType(type)?.receivers === 'parent'
+}
+
+/** The actions an action is about, where that makes somebody a receiver. */
+function actionsIn({ type, subType, parentId, rootId, subject }: ActionTokenPayload): Set<ActionId> {
+  const isOnlyForNamed = type !== 'ACK' && findActionType(type)?.receivers === 'audience'
+  if (isOnlyForNamed && subType !== endingSubType) return new Set()
+  const texts = [parentId, rootId, subject].filter((text) => text !== undefined)
+  return new Set(texts.map(parseActionId).filter((actionId) => actionId !== undefined))
+}
+
+function isBroadcast({ type, audienceTag, audience = [] }: ActionTokenPayload): boolean {
+  if (type === 'ANNC') return true
+  const receivers = findActionType(type)?.receivers
+  if (receivers === 'circle') return true
+  return receivers === 'audience-or-circle' && audienceTag === undefined && audience.length === 0
+}

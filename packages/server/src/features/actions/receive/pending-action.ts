@@ -1,0 +1,99 @@
+import { type ActionId, type FileId, findActionType, type IdTag } from '@kith/protocol'
+import { findEffectiveRelation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { eraseAction, findStoredAction, insertAction, setExtra } from '../action-store.ts'
+import { admitLaterJob } from '../job-kinds.ts'
+import { dropCopiesLater } from '../removal/drop-copies.ts'
+import { type Arrival, admitAction, isLate, takeIn } from './admit-action.ts'
+import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
+
+/** What became of an attachment: `contradicted` when its bytes are not those to which its id commits, `unavailable` when
+ * they cannot be had now. */
+export type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
+
+// Whoever cannot be reached for so long is not waited for: what the action says is its issuer's, with or without files.
+const longestWaitMs = 10 * 60_000
+
+/** Keeps an action as P until its attachments are checked (docs/protocol/files.md), if there are any to be fetched. It was
+ * taken in before: what a type refuses is not fetched for. */
+export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<boolean> {
+  const { action, via, isFromStranger } = arrival
+  const { actionId, issuerTag, attachments } = action
+  // What a stranger attached is fetched when somebody asks for it.
+  if (attachments.length === 0 || isFromStranger) return false
+  // What a community passes on its members may read there; not always at the issuer's, who does not know them.
+  const sourceTag = via ?? issuerTag
+  const awaited = await ports.fetchAttachments(tx, { issuerTag, attachments, sourceTag })
+  if (awaited.length === 0) return false
+  await insertAction(tx, { ...action, isMarked: false, status: 'P' })
+  await markAwaited(tx, actionId, awaited)
+  const runAtMs = ports.clock.now() + longestWaitMs
+  await ports.jobs.enqueue(tx, admitLaterJob, { actionId }, { runAtMs, dedupKey: actionId })
+  return true
+}
+
+/** Tells the actions of an issuer that wait for a file what became of it at that issuer's: what another server says of
+ * the same file is nothing to them. */
+export async function settleAttachment(
+  ports: ActionPorts,
+  tx: Writer,
+  told: {
+    readonly tenant: Tenant
+    readonly fileId: FileId
+    readonly issuerTag: IdTag
+    readonly verdict: AttachmentVerdict
+  },
+): Promise<void> {
+  const { tenant, verdict } = told
+  for (const actionId of await endAwaiting(tx, told)) {
+    if (verdict === 'contradicted') await refusePending(ports, tx, actionId, new Failure('E-VALIDATION'))
+    else if (!(await isAwaiting(tx, actionId))) await admitPending(ports, tx, { tenant, actionId })
+  }
+}
+
+/** Admits an action whose attachments have been waited for long enough. */
+export async function admitWaiting(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+  await ports.db.transact(tenant.tenantId, (tx) => admitPending(ports, tx, { tenant, actionId }))
+}
+
+/** What may have changed since it arrived is asked again. */
+async function admitPending(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, actionId }: { readonly tenant: Tenant; readonly actionId: ActionId },
+): Promise<void> {
+  const pending = await findStoredAction(tx, actionId)
+  if (pending?.status !== 'P') return
+  const relation = await findEffectiveRelation(tx, pending.issuerTag)
+  if (relation?.isBlocked || (await isLate(tx, pending))) return await erasePending(ports, tx, pending)
+  try {
+    const arrived: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
+    const action = await takeIn(ports, tx, { tenant, action: arrived })
+    await admitAction(ports, tx, { tenant, action, write: promoteAction })
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    await refusePending(ports, tx, actionId, error)
+  }
+}
+
+/** What was fetched for it already goes with it. */
+async function erasePending(ports: ActionPorts, tx: Writer, pending: StoredAction): Promise<void> {
+  await eraseAction(tx, pending.actionId)
+  await dropCopiesLater(ports, tx, pending)
+}
+
+async function refusePending(
+  ports: ActionPorts,
+  tx: Writer,
+  actionId: ActionId,
+  failure: Failure,
+): Promise<void> {
+  const pending = await findStoredAction(tx, actionId)
+  if (pending?.status !== 'P') return
+  await erasePending(ports, tx, pending)
+  await setExtra(tx, actionId, { refused: failure.code })
+}

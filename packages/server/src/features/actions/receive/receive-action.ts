@@ -1,0 +1,251 @@
+import {
+  type ActionTokenPayload,
+  type ActionTypeName,
+  findActionType,
+  type IdTag,
+  parseActionId,
+  parseIdTag,
+} from '@kith/protocol'
+import { findEffectiveRelation, isStranger, type Relation } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from '../action-store.ts'
+import { isAnnouncement, openAnnouncement } from '../community/receive-announcement.ts'
+import { isTakenDirectly } from '../community/thread-authority.ts'
+import { parseAction } from '../compose/parse-action.ts'
+import { extraMembers } from '../compose/sign-action.ts'
+import { countAction } from '../counts/count-actions.ts'
+import { isWordOnCounts, receiveCounts } from '../counts/tell-counts.ts'
+import { dropCopiesLater } from '../removal/drop-copies.ts'
+import { hooksOf } from '../types/index.ts'
+import { isTakenFromStrangers } from '../types/strangers.ts'
+import { isNewer } from '../unique-key.ts'
+import { type Arrival, admitAction, isLate, relay, takeIn } from './admit-action.ts'
+import { awaitAttachments } from './pending-action.ts'
+import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
+import { chargeStranger } from './stranger-budget.ts'
+import { tooOld } from './token-age.ts'
+
+interface Receiving {
+  readonly tenant: Tenant
+  readonly received: ReceivedAction
+  /** The community, or who decides in the thread, that passed it on. */
+  readonly via?: IdTag | undefined
+}
+
+/** Stores another identity's action at one tenant that it concerns, with its effects there. The same action again has
+ * none. `tx` is bound to the tenant. */
+export async function receiveAction(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, received, via }: Receiving,
+): Promise<ReceiveOutcome> {
+  const { actionId, issuerTag, payload } = received
+  if (issuerTag === tenant.idTag || (await findStoredAction(tx, actionId))) return { kind: 'known' }
+  const relation = await findEffectiveRelation(tx, issuerTag)
+  if (relation?.isBlocked) return { kind: 'blocked' }
+  const failure = tooOld(received, nowSecs(ports.clock))
+  if (failure) return { kind: 'refused', failure }
+  const isFromStranger = isStrangers(tenant, relation, via)
+  const refusal = isFromStranger && (await refuseStranger(ports, tx, { tenant, received, relation }))
+  if (refusal) return refusal
+  try {
+    if (isWordOnCounts(payload)) return { kind: await receiveCounts(ports, tx, { tenant, received }) }
+    if (isAnnouncement(received)) return await receiveAnnounced(ports, tx, { tenant, received })
+    const deletion = await readDeletion(tx, received)
+    if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
+    const action = await withoutServerMembers(ports, tx, readAction(received))
+    // Not kept as refused: it comes again from who decides in the thread.
+    if (action.type === 'CMNT' && via === undefined && !(await isTakenDirectly(tx, tenant, action)))
+      return { kind: 'known' }
+    return await receivePublished(ports, tx, { tenant, action, via, isFromStranger })
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const type = findActionType(payload.type)?.type as ActionTypeName | undefined
+    if (type) await insertAction(tx, refusedAction(received, type, error))
+    return { kind: 'refused', failure: error }
+  }
+}
+
+/** Members know whom their community knows. */
+function isStrangers(tenant: Tenant, relation: Relation | undefined, via: IdTag | undefined): boolean {
+  return (via === undefined || tenant.type === 'community') && isStranger(tenant.type, relation)
+}
+
+/** What is not taken from a stranger, or is more than its domain may leave here today. What was held before can be deleted
+ * all the same. */
+async function refuseStranger(
+  ports: ActionPorts,
+  tx: Writer,
+  {
+    tenant,
+    received,
+    relation,
+  }: Pick<Receiving, 'tenant' | 'received'> & { readonly relation: Relation | undefined },
+): Promise<ReceiveOutcome | undefined> {
+  const { payload } = received
+  // Who may pass a comment on is asked where its thread is known.
+  const isInThread = isAnnouncement(received) && received.announced?.payload.type === 'CMNT'
+  if (!isInThread && !(await isTakenFromStrangers(ports, tx, { tenant, action: payload })))
+    return { kind: 'stranger' }
+  // Nothing remains of these but a count.
+  if (isWordOnCounts(payload)) return undefined
+  const limit = await chargeStranger(ports, tx, { received, relation })
+  if (!limit || (await endsWhatIsHeld(tx, received))) return undefined
+  return { kind: 'limited', ...limit }
+}
+
+async function endsWhatIsHeld(tx: Writer, { payload, issuerTag }: ReceivedAction): Promise<boolean> {
+  const endedId = payload.subType === endingSubType && parseActionId(payload.subject ?? '')
+  const ended = endedId ? await findStoredAction(tx, endedId) : undefined
+  return ended?.issuerTag === issuerTag && ended.status !== 'D'
+}
+
+/** What became of the action itself is nothing for who announced it: it has told what there is to tell. */
+async function receiveAnnounced(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, received }: Receiving,
+): Promise<ReceiveOutcome> {
+  const announced = await openAnnouncement(ports, tx, { tenant, received })
+  if (!announced) return { kind: 'known' }
+  const outcome = await receiveAction(ports, tx, { tenant, received: announced, via: received.issuerTag })
+  return outcome.kind === 'stored' ? outcome : { kind: 'known' }
+}
+
+function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): StoredAction {
+  const body = parseAction(payload)
+  hooksOf(body.type).check?.(body)
+  return {
+    ...body,
+    actionId,
+    issuerTag,
+    authorTag: undefined,
+    withinId: undefined,
+    visibility: body.visibility ?? null,
+    status: findActionType(body.type)?.arrivesAs ?? 'A',
+    isMarked: false,
+    ...timesOf(payload),
+    nonce: payload.nonce,
+    token,
+  }
+}
+
+/** Only a server says these of its own: what happened to an action here, and who made it in the name of a community. */
+async function withoutServerMembers(
+  ports: ActionPorts,
+  tx: Writer,
+  action: StoredAction,
+): Promise<StoredAction> {
+  const { author } = action.x ?? {}
+  const authorTag = typeof author === 'string' ? parseIdTag(author) : undefined
+  const isSaid = authorTag !== undefined && (await ports.findKnownType(tx, action.issuerTag)) === 'community'
+  return { ...action, x: extraMembers(action.x, isSaid ? authorTag : undefined) }
+}
+
+// What claims to come from the future would stay on top of every list.
+function timesOf({ createdAt, iat }: ActionTokenPayload) {
+  return { createdAt: Math.min(createdAt, iat), issuedAt: iat, publishedAt: iat, publishAt: undefined }
+}
+
+/** What remains of an action without content: that it was here, and who issued it. */
+function emptyAction({ payload, actionId, issuerTag }: ReceivedAction, type: ActionTypeName): StoredAction {
+  return {
+    type,
+    subType: payload.subType,
+    parentId: undefined,
+    rootId: undefined,
+    withinId: undefined,
+    audienceTag: undefined,
+    audience: [],
+    content: undefined,
+    attachments: [],
+    subject: undefined,
+    expiresAt: undefined,
+    visibility: null,
+    flags: undefined,
+    x: undefined,
+    actionId,
+    issuerTag,
+    authorTag: undefined,
+    status: 'D',
+    isMarked: false,
+    ...timesOf(payload),
+    nonce: undefined,
+    token: undefined,
+  }
+}
+
+function refusedAction(received: ReceivedAction, type: ActionTypeName, { code }: Failure): StoredAction {
+  return { ...emptyAction(received, type), x: { refused: code } }
+}
+
+interface Deletion {
+  readonly record: StoredAction
+  /** Undefined when it has not arrived yet. */
+  readonly deleted: StoredAction | undefined
+}
+
+/** A token that deletes an action of its issuer: `subType: 'DEL'` with the action as its subject. Where the type knows
+ * ends of its own and the subject is not such an action, it is one of those. */
+async function readDeletion(tx: Writer, received: ReceivedAction): Promise<Deletion | undefined> {
+  const { payload, issuerTag } = received
+  const type = findActionType(payload.type)
+  const deletedId = parseActionId(payload.subject ?? '')
+  if (payload.subType !== endingSubType || !type || !deletedId) return undefined
+  const deleted = await findStoredAction(tx, deletedId)
+  const isIts = deleted?.issuerTag === issuerTag && deleted.type === type.type
+  if (!isIts && type.canEnd) return undefined
+  if (deleted && !isIts) throw new Failure('E-AUTH-FORBIDDEN')
+  const empty = emptyAction(received, type.type as ActionTypeName)
+  const record: StoredAction = { ...empty, subject: deletedId, status: 'T', token: received.token }
+  return { record, deleted }
+}
+
+async function receiveDeletion(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, record, deleted }: Deletion & { readonly tenant: Tenant },
+): Promise<ReceiveOutcome> {
+  await insertAction(tx, record)
+  if (!deleted || deleted.status === 'D') return { kind: 'stored' }
+  await eraseAction(tx, deleted.actionId)
+  await dropCopiesLater(ports, tx, deleted)
+  if (deleted.status === 'P') return { kind: 'stored' }
+  await endDeleted(ports, tx, { tenant, action: deleted })
+  await relay(ports, tx, { tenant, about: deleted, sent: record })
+  return { kind: 'stored' }
+}
+
+async function endDeleted(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+  await countAction(ports, tx, { tenant, action, by: -1 })
+  await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+}
+
+/** Keeps of an action that comes too late what keeps out others of its key; nobody is to read it. What it replaced where
+ * it came in time ends here too. */
+async function keepOutOlder(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+  const rival = await findRival(tx, action)
+  await insertAction(tx, { ...action, ...withoutText, status: 'D' })
+  if (!rival || !isNewer(action, rival)) return
+  await setStatus(tx, rival.actionId, 'D')
+  await endDeleted(ports, tx, { tenant, action: rival })
+}
+
+const withoutText = { content: undefined, attachments: [], x: undefined, token: undefined }
+
+async function receivePublished(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
+  if (await isLate(tx, arrival.action)) {
+    await keepOutOlder(ports, tx, arrival)
+    return { kind: 'stored' }
+  }
+  const taken = { ...arrival, action: await takeIn(ports, tx, arrival) }
+  if (!(await awaitAttachments(ports, tx, taken)))
+    await admitAction(ports, tx, { ...taken, write: insertAction })
+  return { kind: 'stored' }
+}

@@ -1,0 +1,133 @@
+import { actsAsTenant, findViewer } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
+import { newNonce, ownActionId } from '../action-id.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { findNewest, findStoredAction, insertAction, setStatus } from '../action-store.ts'
+import { joined, nobody } from '../audience.ts'
+import { claimIssueTime, nextIssueTime, withIssueTime } from '../compose/issue-time.ts'
+import { isIssuer } from '../compose/issuer.ts'
+import { findPossibleHolders } from '../compose/recipients.ts'
+import { type Draft, signToken } from '../compose/sign-action.ts'
+import { outgoingOf } from '../compose/store-action.ts'
+import { countAction } from '../counts/count-actions.ts'
+import { findShown } from '../feed/feed-store.ts'
+import type { ActionRequest } from '../feed/get-action.ts'
+import { hooksOf } from '../types/index.ts'
+import { removeAction } from './remove-action.ts'
+import { putTombstone } from './tombstone-store.ts'
+
+/** Deletes one's own action here and, by a token that says so, wherever it was received. Of others' actions who acts for the
+ * tenant removes what is here. */
+export async function deleteAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
+  const { tenant, caller } = request
+  const action = await getSeenAction(ports, request)
+  if (isIssuer(tenant, caller, action)) return deleteOwn(ports, tenant, action)
+  if (!actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
+  await removeAction(ports, request, action)
+}
+
+/** The action, for its issuer alone. `E-ACTION-NOTFOUND` where the caller sees none, `E-AUTH-FORBIDDEN` where it is
+ * another's. */
+export async function getOwnAction(
+  ports: Pick<ActionPorts, 'db' | 'clock'>,
+  request: ActionRequest,
+): Promise<StoredAction> {
+  const action = await getSeenAction(ports, request)
+  if (!isIssuer(request.tenant, request.caller, action)) throw new Failure('E-AUTH-FORBIDDEN')
+  return action
+}
+
+/** The action as it is stored, for whoever may see it. */
+export async function getSeenAction(
+  ports: Pick<ActionPorts, 'db' | 'clock'>,
+  { tenant, caller, actionId }: ActionRequest,
+): Promise<StoredAction> {
+  const reader = ports.db.reader(tenant.tenantId)
+  const viewer = await findViewer(reader, tenant, caller, 'one')
+  const isShown = await findShown(reader, { viewer, actionId, now: nowSecs(ports.clock) })
+  const action = isShown && (await findStoredAction(reader, actionId))
+  if (!action) throw new Failure('E-ACTION-NOTFOUND')
+  return action
+}
+
+/** Deletes an action of the tenant's own, whoever asked. */
+export async function deleteOwn(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
+  await hooksOf(action.type).assertMayDelete?.(ports, tenant, action)
+  await withIssueTime(() => signAndDelete(ports, tenant, action))
+}
+
+async function signAndDelete(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
+  const record = action.token === undefined ? undefined : await makeRecord(ports, tenant, action)
+  await ports.db.transact(tenant.tenantId, async (tx) => {
+    // Of two deletions at the same time the later one finds nothing any more.
+    const current = await findStoredAction(tx, action.actionId)
+    if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
+    await setStatus(tx, action.actionId, 'D')
+    if (record) {
+      // What others pass on of it comes to tenants here who do not know that it is gone.
+      await putTombstone(tx.as(serverTenant), current, { now: nowSecs(ports.clock) })
+      await endAndTell(ports, tx, { tenant, action: current, record })
+    }
+    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
+  })
+}
+
+/** The signed record of a deletion. */
+async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
+  const now = nowSecs(ports.clock)
+  const former = await findNewest(ports.db.reader(tenant.tenantId), {
+    ...action,
+    subject: action.actionId,
+  })
+  const nonce = newNonce()
+  const unsigned: Draft = {
+    type: action.type,
+    subType: endingSubType,
+    subject: action.actionId,
+    audienceTag: action.audienceTag,
+    audience: action.audience,
+    visibility: action.visibility,
+    parentId: undefined,
+    rootId: undefined,
+    withinId: undefined,
+    content: undefined,
+    attachments: [],
+    expiresAt: undefined,
+    flags: undefined,
+    x: undefined,
+    actionId: ownActionId(tenant.idTag, nonce),
+    issuerTag: tenant.idTag,
+    authorTag: undefined,
+    status: 'T',
+    isMarked: false,
+    createdAt: now,
+    // Never before what it ends, whatever the clock says.
+    issuedAt: Math.max(nextIssueTime(action.type, former, now), action.issuedAt),
+    publishedAt: undefined,
+    publishAt: undefined,
+    nonce,
+    token: undefined,
+  }
+  return { ...unsigned, token: await signToken(ports, tenant, unsigned) }
+}
+
+async function endAndTell(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, action, record }: Record<'action' | 'record', StoredAction> & { readonly tenant: Tenant },
+): Promise<void> {
+  await claimIssueTime(tx, record, nowSecs(ports.clock))
+  await insertAction(tx, record)
+  const hooks = hooksOf(action.type)
+  if (action.status === 'A' || action.status === 'C') {
+    await countAction(ports, tx, { tenant, action, by: -1 })
+    await hooks.onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+  }
+  const holders = await findPossibleHolders(tx, tenant, action)
+  const others = (await hooks.findOthers?.(tx, tenant, action)) ?? nobody
+  await ports.deliver(tx, outgoingOf(record, joined(holders, others)))
+}

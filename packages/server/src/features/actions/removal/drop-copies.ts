@@ -1,0 +1,34 @@
+import { type FileId, type IdTag, parseFileId } from '@kith/protocol'
+import type { Static } from 'typebox'
+import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { detachFiles, listUnshown } from '../attachment-store.ts'
+import { dropCopiesJob } from '../job-kinds.ts'
+
+/** What came with an action from elsewhere goes when it ends, in transactions of its own: there may be many such ends in
+ * this one. */
+export async function dropCopiesLater(
+  { jobs }: Pick<ActionPorts, 'jobs'>,
+  tx: Writer,
+  { actionId, issuerTag, attachments }: StoredAction,
+): Promise<void> {
+  const fileIds = attachments.map(parseFileId).filter((fileId) => fileId !== undefined)
+  if (fileIds.length === 0) return
+  await detachFiles(tx, { actionId, fileIds })
+  await jobs.enqueue(tx, dropCopiesJob, { issuerTag, fileIds })
+}
+
+/** Does the work of `dropCopiesJob`: removes the copies that their owner shows the tenant no more. */
+export async function dropCopies(
+  ports: Pick<ActionPorts, 'db' | 'fileShares'>,
+  tenantId: TenantId,
+  payload: Static<(typeof dropCopiesJob)['payload']>,
+): Promise<void> {
+  const issuerTag = payload.issuerTag as IdTag
+  for (const fileId of payload.fileIds as FileId[])
+    await ports.db.transact(tenantId, async (tx) => {
+      for (const subject of await listUnshown(tx, { issuerTag, fileIds: [fileId] }))
+        await ports.fileShares.drop(tx, { subject, issuerTag })
+    })
+}

@@ -1,0 +1,126 @@
+import { type SqlBool, sql } from 'kysely'
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { StoredAction } from '../action.ts'
+import { fromRow, rowColumns } from '../action-row.ts'
+import type { ActionRow, ActionTables } from '../action-tables.ts'
+
+// Word for word as in the indexes of `actionSweepMigrations`.
+export const isOver = "status in ('D', 'T')"
+export const isRequest = "status = 'C'"
+/** The age of what remains of an action, for the sweep: since when it counts as kept. */
+export const keptSince =
+  'coalesce(kept_since, case when issued_at > created_at then issued_at else created_at end)'
+
+interface SweepTables {
+  actions: ActionTables['actions'] & { kept_since: number | null }
+  action_recipients: { tenant_id: number; action_id: string }
+  action_attachments: { tenant_id: number; action_id: string }
+  action_tags: { tenant_id: number; action_id: string }
+  action_views: { tenant_id: number; action_id: string }
+  action_reads: { tenant_id: number; action_id: string }
+  comment_reads: { tenant_id: number; comment_id: string }
+}
+
+/** What remains of an action that was deleted, or the record of a deletion. */
+export interface Remains {
+  readonly tenantId: TenantId
+  readonly actionId: string
+  /** Has the sweep met it before? */
+  readonly isKnown: boolean
+  /** Does anything that is still shown refer to it? */
+  readonly isNeeded: boolean
+}
+
+interface RemainsRow {
+  tenant_id: number
+  action_id: string
+  kept_since: number | null
+  is_needed: number | boolean
+}
+
+const isReferredTo = sql<boolean>`(${sql.join(
+  (['parent_id', 'root_id', 'subject'] as const).map(
+    (column) => sql`exists (select 1 from actions as other where other.tenant_id = actions.tenant_id
+      and other.${sql.ref(column)} = actions.action_id and other.status not in ('D', 'T'))`,
+  ),
+  sql` or `,
+)})`
+
+const selectRemains = statement<SweepTables, { upTo: number; limit: number }, RemainsRow>((tables, value) =>
+  tables
+    .selectFrom('actions')
+    .select(['tenant_id', 'action_id', 'kept_since', isReferredTo.as('is_needed')])
+    .where(sql.raw<SqlBool>(isOver))
+    .where(sql<SqlBool>`${sql.raw(keptSince)} <= ${value('upTo')}`)
+    .orderBy(sql.raw(keptSince))
+    .limit(value('limit')),
+)
+
+/** NOTE: over all tenants, the oldest first. */
+export async function listRemains(
+  reader: Reader,
+  query: { readonly upTo: number; readonly limit: number },
+): Promise<Remains[]> {
+  const rows = await reader.run(selectRemains, query)
+  return rows.map((row) => ({
+    tenantId: row.tenant_id as TenantId,
+    actionId: row.action_id,
+    isKnown: row.kept_since !== null,
+    isNeeded: Boolean(row.is_needed),
+  }))
+}
+
+/** From now on it counts as kept since then. */
+export async function keepRemains(tx: Writer, actionId: string, since: number): Promise<void> {
+  await tx
+    .tables<SweepTables>()
+    .updateTable('actions')
+    .set({ kept_since: since })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .execute()
+}
+
+const companions = [
+  ['action_recipients', 'action_id'],
+  ['action_attachments', 'action_id'],
+  ['action_tags', 'action_id'],
+  ['action_views', 'action_id'],
+  ['action_reads', 'action_id'],
+  ['comment_reads', 'comment_id'],
+  ['actions', 'action_id'],
+] as const
+const deletions = companions.map(([table, column]) =>
+  statement<Record<string, Record<string, unknown>>, { tenantId: number; actionId: string }, unknown>(
+    (tables, value) =>
+      tables
+        .deleteFrom(table)
+        .where('tenant_id', '=', value('tenantId'))
+        .where(column, '=', value('actionId')),
+  ),
+)
+
+/** Removes the last of an action, which no list can find by its words any more. */
+export async function deleteRemains(tx: Writer, actionId: string): Promise<void> {
+  for (const deletion of deletions) await tx.change(deletion, { tenantId: tx.tenantId, actionId })
+}
+
+const selectUnanswered = statement<ActionTables, { upTo: number; limit: number }, ActionRow>(
+  (tables, value) =>
+    tables
+      .selectFrom('actions')
+      .select(rowColumns)
+      .where(sql.raw<SqlBool>(isRequest))
+      .where('issued_at', '<=', value('upTo'))
+      .orderBy('issued_at')
+      .limit(value('limit')),
+)
+
+/** NOTE: over all tenants: requests that nobody has answered. */
+export async function listUnanswered(
+  reader: Reader,
+  query: { readonly upTo: number; readonly limit: number },
+): Promise<{ tenantId: TenantId; action: StoredAction }[]> {
+  const rows = await reader.run(selectUnanswered, query)
+  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, action: fromRow(row) }))
+}

@@ -1,0 +1,62 @@
+import type { FileId } from '@kith/protocol'
+import { audit } from '#features/audit/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { StoredAction } from '../action.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { eraseAction, findStoredAction } from '../action-store.ts'
+import { detachFiles, listUnshown } from '../attachment-store.ts'
+import { countAction } from '../counts/count-actions.ts'
+import type { ActionRequest } from '../feed/get-action.ts'
+import { hooksOf } from '../types/index.ts'
+import { signRemoval, tellRemoval } from './tell-removal.ts'
+
+/** Takes what somebody else's action put on a tenant away from there, with what came along: its owner may, in a community
+ * its moderators. What remains keeps it from coming back. Its issuer keeps it. */
+export async function removeAction(
+  ports: ActionPorts,
+  { tenant, caller }: Pick<ActionRequest, 'tenant' | 'caller'>,
+  action: StoredAction,
+): Promise<void> {
+  const { actionId, type, issuerTag } = action
+  assertIsNoMembership(tenant, action)
+  const word = await signRemoval(ports, tenant, action)
+  await ports.db.transact(tenant.tenantId, async (tx) => {
+    const current = await findStoredAction(tx, actionId)
+    if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
+    assertIsNoMembership(tenant, current)
+    await takeAway(ports, tx, { tenant, action: current })
+    if (word) await tellRemoval(ports, tx, { tenant, action: current, word })
+    await audit(ports, tx, {
+      event: 'action.removed',
+      ...(caller.kind === 'identity' ? { actorTag: caller.idTag } : {}),
+      details: { actionId, type, issuerTag },
+    })
+    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
+  })
+}
+
+/** What becomes of members is decided by their role, and not by who may clear away. */
+function assertIsNoMembership(tenant: Tenant, { type, status }: StoredAction): void {
+  if (tenant.type === 'community' && type === 'CONN' && status === 'A')
+    throw new Failure('E-STATE', { message: 'This is a membership: end it by the member’s profile.' })
+}
+
+async function takeAway(
+  ports: ActionPorts,
+  tx: Writer,
+  { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },
+): Promise<void> {
+  const { actionId, issuerTag, attachments } = action
+  await eraseAction(tx, actionId)
+  const fileIds = attachments as FileId[]
+  await detachFiles(tx, { actionId, fileIds })
+  for (const fileId of await listUnshown(tx, { issuerTag, fileIds }))
+    await ports.fileShares.drop(tx, { subject: fileId, issuerTag })
+  // What was still verified had no effect yet.
+  if (action.status === 'P') return
+  await countAction(ports, tx, { tenant, action, by: -1 })
+  await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
+}

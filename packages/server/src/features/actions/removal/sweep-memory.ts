@@ -1,0 +1,66 @@
+import type { ActionId } from '@kith/protocol'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import { sweep } from '#infra/jobs/index.ts'
+import { sweepKeys } from '../compose/idempotency-store.ts'
+import { deleteViews } from '../feed/reader-store.ts'
+import { reindexAction } from '../feed/reindex-store.ts'
+import { deleteStrangerRows } from '../receive/stranger-budget-store.ts'
+import { maxTokenAgeSecs } from '../receive/token-age.ts'
+import { countReads, forgetRead, listOldReads } from './read-sweep-store.ts'
+import { deleteRemains, keepRemains, listRemains } from './remains-store.ts'
+
+const daySecs = 86_400
+const readsKeptDays = 180
+/** Of all tenants together; some 200 bytes each. */
+const maxReads = 500_000
+// Before what remains goes, its owner can see for so long that it was deleted; what is needed is looked at as often.
+const remainsAgainSecs = 30 * daySecs
+// Each costs a few statements.
+const perPortion = 50
+
+/** Forgets what is remembered at all tenants: idempotency keys, who has read what, and how much strangers left. */
+export async function sweepMemory(
+  db: Database,
+  { now, maxRows = maxReads }: { readonly now: number; readonly maxRows?: number },
+): Promise<void> {
+  const today = Math.floor(now / daySecs)
+  let surplus = Math.max(0, (await countReads(db.reader(serverTenant), 2 * maxRows)) - maxRows)
+  await sweep(db, [
+    (tx, limit) => sweepKeys(tx, { now, limit }),
+    (tx, limit) => deleteViews(tx, { upTo: today - 1, limit }),
+    (tx, limit) => deleteStrangerRows(tx, { upTo: today - 1, limit }),
+    (tx) => forgetReads(tx, { upToDay: today - readsKeptDays, limit: perPortion }),
+    async (tx) => {
+      const forgotten = await forgetReads(tx, { upToDay: today, limit: Math.min(surplus, perPortion) })
+      tx.afterCommit(() => {
+        surplus -= forgotten
+      })
+      return forgotten
+    },
+  ])
+}
+
+async function forgetReads(tx: Writer, query: { upToDay: number; limit: number }): Promise<number> {
+  const reads = query.limit > 0 ? await listOldReads(tx, query) : []
+  for (const read of reads) await forgetRead(tx, read)
+  return reads.length
+}
+
+/** Removes what remains of deleted actions, when no token of theirs is taken any more. */
+export async function sweepRemains(db: Database, now: number): Promise<void> {
+  const upTo = now - maxTokenAgeSecs
+  await sweep(db, [
+    async (tx) => {
+      const found = await listRemains(tx, { upTo, limit: perPortion })
+      for (const { tenantId, actionId, isKnown, isNeeded } of found) {
+        const own = tx.as(tenantId)
+        if (isNeeded || !isKnown) await keepRemains(own, actionId, upTo + remainsAgainSecs)
+        else {
+          await reindexAction(own, actionId as ActionId)
+          await deleteRemains(own, actionId)
+        }
+      }
+      return found.length
+    },
+  ])
+}

@@ -1,0 +1,127 @@
+import {
+  type ActionId,
+  type ActionTokenPayload,
+  findActionType,
+  type IdTag,
+  parseActionId,
+} from '@kith/protocol'
+import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { endingSubType } from '../action.ts'
+import { maxTokenAgeSecs } from '../receive/token-age.ts'
+
+// All of these take a handle of the server's own tenant: whoever is given the action later, here, must not be shown it.
+
+/** An action that its issuer has withdrawn, or a community taken away (`type` is `ANNC` then). */
+export interface Withdrawal {
+  readonly issuerTag: IdTag
+  readonly actionId: ActionId
+  readonly type: string
+}
+
+export interface TombstoneTables {
+  tombstones: {
+    tenant_id: number
+    issuer_tag: string
+    action_id: string
+    type: string
+    domain: string
+    kept_until: number
+  }
+}
+
+// As long as what comes for the first time is taken.
+const keptSecs = maxTokenAgeSecs + 86_400
+// Anybody can name issuers under a domain of their own: beyond it a domain's deletions of what nobody here holds are not
+// remembered. A row has 200 bytes.
+export const maxPerDomain = 10_000
+
+const selectTombstone = statement<TombstoneTables, Withdrawal & { tenantId: number }, { type: string }>(
+  (tables, value) =>
+    tables
+      .selectFrom('tombstones')
+      .select('type')
+      .where('tenant_id', '=', value('tenantId'))
+      .where('issuer_tag', '=', value('issuerTag'))
+      .where('action_id', '=', value('actionId'))
+      .where('type', '=', value('type')),
+)
+
+/** What a signed token withdraws; undefined when it withdraws no single action. */
+export function withdrawalOf(
+  { type, subType, subject }: Pick<ActionTokenPayload, 'type' | 'subType' | 'subject'>,
+  issuerTag: IdTag,
+): Withdrawal | undefined {
+  const actionId = parseActionId(subject ?? '')
+  const isKnownType = type === 'ANNC' || findActionType(type) !== undefined
+  return subType === endingSubType && actionId && isKnownType ? { issuerTag, actionId, type } : undefined
+}
+
+/** Remembers a withdrawal for a month; false when there are too many of the issuer's `domain`. Those of tenants of this
+ * server have none: they withdraw no more than they published. */
+export async function putTombstone(
+  tx: Writer,
+  withdrawal: Withdrawal,
+  { domain = '', now }: { readonly domain?: string; readonly now: number },
+): Promise<boolean> {
+  if (domain !== '' && (await countTombstones(tx, domain)) >= maxPerDomain) return false
+  const { issuerTag, actionId, type } = withdrawal
+  const columns = { domain, kept_until: now + keptSecs }
+  await tx
+    .tables<TombstoneTables>()
+    .insertInto('tombstones')
+    .values({ tenant_id: tx.tenantId, issuer_tag: issuerTag, action_id: actionId, type, ...columns })
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'issuer_tag', 'action_id', 'type']).doUpdateSet(columns),
+    )
+    .execute()
+  return true
+}
+
+async function countTombstones(reader: Reader, domain: string): Promise<number> {
+  const row = await reader
+    .tables<TombstoneTables>()
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('tombstones')
+        .select('action_id')
+        .where('tenant_id', '=', reader.tenantId)
+        .where('domain', '=', domain)
+        .limit(maxPerDomain)
+        .as('some'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+export async function isWithdrawn(
+  reader: Reader,
+  { issuerTag, actionId, type }: Withdrawal,
+): Promise<boolean> {
+  return (
+    (await reader.first(selectTombstone, { tenantId: reader.tenantId, issuerTag, actionId, type })) !==
+    undefined
+  )
+}
+
+/** Forgets some of what was remembered long enough; answers how many. */
+export async function sweepTombstones(tx: Writer, now: number, limit: number): Promise<number> {
+  const tables = tx.tables<TombstoneTables>()
+  const old = await tables
+    .selectFrom('tombstones')
+    .select(['issuer_tag', 'action_id', 'type'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('kept_until', '<=', now)
+    .orderBy('kept_until')
+    .limit(limit)
+    .execute()
+  for (const { issuer_tag, action_id, type } of old)
+    await tables
+      .deleteFrom('tombstones')
+      .where('tenant_id', '=', tx.tenantId)
+      .where('issuer_tag', '=', issuer_tag)
+      .where('action_id', '=', action_id)
+      .where('type', '=', type)
+      .execute()
+  return old.length
+}

@@ -1,6 +1,0 @@
-export type { CollectionDeps } from './change-collection.ts'
-export { collectionEndpoints } from './collection-endpoints.ts'
-export { removeItems } from './collection-store.ts'
-export { collectionsMigrations, openedAgeMigrations } from './collections-migrations.ts'
-export { RecentReads } from './recent-reads.ts'
-export { addCollectionSweep } from './sweep-collections.ts'

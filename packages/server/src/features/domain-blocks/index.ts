@@ -1,5 +1,0 @@
-export type { DomainBlockDeps } from './change-domain-blocks.ts'
-export { domainBlockEndpoints } from './domain-block-endpoints.ts'
-export { domainBlocksMigrations } from './domain-blocks-migrations.ts'
-export { guardEgress } from './guard.ts'
-export { type DomainBlocks, openDomainBlocks } from './open-domain-blocks.ts'

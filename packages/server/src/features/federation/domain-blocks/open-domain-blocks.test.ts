@@ -1,0 +1,76 @@
+import type { IdTag } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { auditMigrations } from '#features/audit/index.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import type { Identified } from '#infra/caller/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { blockDomain, unblockDomain } from './change-domain-blocks.ts'
+import { countBlocks, listBlocksAfter } from './domain-block-store.ts'
+import { domainBlocksMigrations } from './domain-blocks-migrations.ts'
+import { openDomainBlocks } from './open-domain-blocks.ts'
+
+const tenant = { tenantId: 1 as TenantId, idTag: 'home.example.com' as IdTag, type: 'person' } as const
+const caller: Identified = {
+  kind: 'identity',
+  idTag: tenant.idTag,
+  tokenUse: 'login',
+  scope: undefined,
+  role: 'leader',
+  isOwner: true,
+  isAdmin: true,
+}
+
+eachDialect('domain blocks', (open) => {
+  async function lab() {
+    const clock = new TestClock()
+    const db = await open({ migrations: [...auditMigrations, ...domainBlocksMigrations], clock })
+    const domainBlocks = openDomainBlocks({ db, clock })
+    const deps = { db, clock, domainBlocks }
+    return {
+      ...deps,
+      block: (domain: string, reason?: string) =>
+        blockDomain(deps, { tenant, caller, domain, ...(reason === undefined ? {} : { reason }) }),
+      unblock: (domain: string) => unblockDomain(deps, { tenant, caller, domain }),
+    }
+  }
+
+  test('hold for the domain and all below it, from the next question on', async () => {
+    const { domainBlocks, block, unblock } = await lab()
+    expect(await domainBlocks.isBlocked('spam.example')).toBe(false)
+    await block('spam.example')
+    for (const name of ['spam.example', 'a.spam.example', 'b.a.spam.example'])
+      expect(await domainBlocks.isBlocked(name)).toBe(true)
+    for (const name of ['example', 'notspam.example', 'spam.example.org', 'localhost'])
+      expect(await domainBlocks.isBlocked(name)).toBe(false)
+    await unblock('spam.example')
+    expect(await domainBlocks.isBlocked('spam.example')).toBe(false)
+  })
+
+  test('set by another process hold within five seconds', async () => {
+    const { db, clock, domainBlocks, block } = await lab()
+    const elsewhere = openDomainBlocks({ db, clock })
+    expect(await elsewhere.isBlocked('spam.example')).toBe(false)
+    await block('spam.example')
+    expect(await elsewhere.isBlocked('spam.example')).toBe(false)
+    clock.advance(5_000)
+    expect(await elsewhere.isBlocked('spam.example')).toBe(true)
+    expect(await domainBlocks.isBlocked('spam.example')).toBe(true)
+  })
+
+  test('are one per domain: a second takes over the reason', async () => {
+    const { db, block } = await lab()
+    await block('spam.example', 'one')
+    await block('spam.example', 'two')
+    const reader = db.reader(serverTenant)
+    expect(await countBlocks(reader)).toBe(1)
+    expect(await listBlocksAfter(reader, '', 10)).toMatchObject([{ domain: 'spam.example', reason: 'two' }])
+  })
+
+  test('leave the server itself alone', async () => {
+    const { block, unblock } = await lab()
+    for (const domain of ['home.example.com', 'example.com'])
+      await expect(block(domain)).rejects.toMatchObject({ code: 'E-VALIDATION' })
+    await expect(unblock('spam.example')).rejects.toMatchObject({ code: 'E-NOTFOUND' })
+  })
+})

@@ -1,0 +1,104 @@
+import { createHash, type KeyObject } from 'node:crypto'
+import type { IdTag } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
+import { wasInForce } from '#infra/keys/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { hasKid } from '../identities/identity.ts'
+import type { CheckedToken } from './check-token.ts'
+
+/** A key of an issuer, ready to verify with. */
+export interface IssuerKey {
+  readonly kid: string
+  readonly key: KeyObject
+  /** Unix seconds of the retirement: it verifies only what was signed before. */
+  readonly expiresAt?: number
+  /** Unix seconds since when it is distrusted. */
+  readonly revokedAt?: number
+}
+
+export type IssuerKeys =
+  | { readonly kind: 'found'; readonly keys: readonly IssuerKey[] }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unreachable' }
+
+export interface VerifyDeps {
+  /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. What fails is charged to the sender,
+   * an address. */
+  readonly findKeys: (
+    issuerTag: IdTag,
+    options: { readonly refresh: boolean; readonly sender: string },
+  ) => Promise<IssuerKeys>
+  /** Counts a token whose signature is the issuer's own; throws `E-RATELIMIT` when it has sent too many. */
+  readonly admitIssuer: (issuerTag: IdTag) => Promise<void>
+  /** ES384 over `signingInput`, off the main thread. */
+  readonly verifySignature: (signingInput: string, signature: Uint8Array, key: KeyObject) => Promise<boolean>
+}
+
+/** The sender of tokens that wait here: their look-ups, whoever sent them, are spaced by their jobs. */
+export const waitingSender = 'waiting'
+
+// One entry is about 150 bytes; a token comes again when it is redelivered or relayed.
+const maxVerdicts = 5000
+
+/** Verifies tokens, each once: what was valid stays known by the hash of its text. */
+export function openTokenVerifier(deps: VerifyDeps) {
+  const valid = new LRUCache<string, true>({ max: maxVerdicts })
+  return {
+    /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`.
+     * The same for what it announces. */
+    async verify(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
+      const verdict = await verifyOne(token, sender)
+      return verdict === true && token.announced ? verifyOne(token.announced, sender) : verdict
+    },
+  }
+
+  async function verifyOne(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
+    // NOTE: before the verdict that is kept: the key may have been revoked since, and then the verdict is worth nothing.
+    const key = await findKey(deps, token, sender)
+    if (key === 'unreachable') return key
+    const hash = createHash('sha256').update(token.text).digest('base64')
+    if (valid.has(hash)) return true
+    const { signingInput, signature } = token.parsed
+    if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
+    // Not before the signature: nobody may use up what is another's. One that is refused here comes again.
+    await deps.admitIssuer(token.issuerTag)
+    valid.set(hash, true)
+    return true
+  }
+}
+
+export type TokenVerifier = ReturnType<typeof openTokenVerifier>
+
+async function findKey(
+  deps: VerifyDeps,
+  token: CheckedToken,
+  sender: string,
+): Promise<KeyObject | 'unreachable'> {
+  const known = await deps.findKeys(token.issuerTag, { refresh: false, sender })
+  if (known.kind === 'unreachable') return 'unreachable'
+  const key = pickKey(known, token)
+  if (key) return key
+  // A revocation is not taken back: there is nothing to ask for, and nothing to wait for.
+  if (isRevoked(known, token)) throw new Failure('E-AUTH-UNAUTH')
+  // The issuer may have rotated its keys since they were fetched.
+  const fresh =
+    known.kind === 'found' ? await deps.findKeys(token.issuerTag, { refresh: true, sender }) : known
+  if (fresh.kind === 'unreachable') return 'unreachable'
+  const rotated = pickKey(fresh, token)
+  if (!rotated) throw new Failure('E-AUTH-UNAUTH')
+  return rotated
+}
+
+function isRevoked(found: IssuerKeys, token: CheckedToken): boolean {
+  const { revokedAt } = findByKid(found, token) ?? {}
+  return revokedAt !== undefined && token.payload.iat >= revokedAt
+}
+
+function findByKid(found: IssuerKeys, { parsed }: CheckedToken): IssuerKey | undefined {
+  return found.kind === 'found' ? found.keys.find((candidate) => hasKid(candidate, parsed.kid)) : undefined
+}
+
+function pickKey(found: IssuerKeys, token: CheckedToken): KeyObject | undefined {
+  const match = findByKid(found, token)
+  return match && wasInForce(match, token.payload.iat) ? match.key : undefined
+}

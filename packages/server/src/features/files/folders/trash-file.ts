@@ -1,0 +1,188 @@
+import { type FileId, fileTypeOf } from '@kith/protocol'
+import { actsAsTenant } from '#features/relations/index.ts'
+import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { writeLevel } from '../access/file-viewer.ts'
+import { type FileQuestion, getFileWithin, isOwnFile } from '../access/read-file.ts'
+import type { StoredFile } from '../file.ts'
+import { findFile } from '../file-store.ts'
+import {
+  beginChange,
+  continueChange,
+  type FolderDeps,
+  finishTrashing,
+  portionOf,
+  removeAll,
+} from './change-folder.ts'
+import { listLeaves, listTrashRoots, listTree } from './file-removal-store.ts'
+import { discardRoot, type ListedChild, trashRoot } from './file-tree-store.ts'
+import { type FolderChange, putFolderChange } from './folder-change-store.ts'
+import { assertFolder, assertMovable, inItself } from './place-file.ts'
+
+export type TrashDeps = FolderDeps
+
+/** Puts a file into the trash, a folder with all that is in it. */
+export async function trashFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
+  const { tenantId } = question.tenant
+  const isDone = await deps.db.transact(tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, question, writeLevel)
+    if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash already.' })
+    await trashRoot(tx, file.fileId, nowSecs(deps.clock))
+    await deps.onFile?.(tx, { fileId: file.fileId, event: 'deleted', to: [file.ownerTag] })
+    return await trashContents(deps, tx, file.fileId)
+  })
+  if (!isDone) await continueChange(deps, tenantId, question.fileId)
+}
+
+async function trashContents(deps: TrashDeps, tx: Writer, folderId: FileId): Promise<boolean> {
+  if (fileTypeOf(folderId) !== 'FLDR') return true
+  return await beginChange(deps, tx, { kind: 'trashing', folderId, parentId: undefined })
+}
+
+export interface Restoring extends FileQuestion {
+  readonly parentId: FileId | undefined
+}
+
+/** Takes a file out of the trash into a folder; into none when it is to go back to where it was and that is gone. */
+export async function restoreFile(
+  deps: TrashDeps,
+  restoring: Restoring,
+): Promise<{ readonly parentId: FileId | undefined; readonly restoredAt: number }> {
+  const { tenant, fileId } = restoring
+  const { tenantId } = tenant
+  await finishTrashing(deps, tenantId, fileId)
+  const isDone = await deps.db.transact(tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, restoring, writeLevel)
+    if (file.status !== 'D') throw notInTrash()
+    const parentId = await findTarget(tx, deps, { restoring, file })
+    return await beginChange(deps, tx, { kind: 'restoring', folderId: fileId, parentId })
+  })
+  if (!isDone) await continueChange(deps, tenantId, fileId)
+  const restored = await findFile(deps.db.reader(tenantId), fileId)
+  // Somebody has emptied the trash meanwhile.
+  if (!restored) throw new Failure('E-FILE-NOTFOUND')
+  return { parentId: restored.parentId, restoredAt: nowSecs(deps.clock) }
+}
+
+async function findTarget(
+  tx: Writer,
+  deps: TrashDeps,
+  { restoring, file }: { readonly restoring: Restoring; readonly file: StoredFile },
+): Promise<FileId | undefined> {
+  const { parentId, fileId } = restoring
+  if (parentId === undefined) return undefined
+  if (parentId === fileId) throw inItself()
+  try {
+    await assertFolder(tx, deps, { ...restoring, path: '/parentId' })
+  } catch (error) {
+    const isGone = error instanceof Failure && error.code === 'E-FILE-NOTFOUND'
+    if (isGone && parentId === (file.originalParentId ?? file.parentId)) return undefined
+    throw error
+  }
+  await assertMovable(tx, fileId, parentId)
+  return parentId
+}
+
+/** Removes a file that is in the trash for ever, with all that is in it: at once for readers. What somebody removes whose
+ * it is not stays in its owner's trash, and in nobody else's. */
+export async function removeFile(deps: TrashDeps, question: FileQuestion): Promise<void> {
+  const { tenant, caller, fileId } = question
+  const isDone = await deps.db.transact(tenant.tenantId, async (tx) => {
+    const { file } = await getFileWithin(tx, deps, question, writeLevel)
+    if (file.status !== 'D') throw notInTrash()
+    if (isOwnFile(tenant, caller, file)) return await beginRemoval(deps, tx, fileId)
+    const refId = caller.kind === 'reference' ? caller.refId : undefined
+    await discardRoot(tx, fileId, { by: idTagOf(caller), refId, now: nowSecs(deps.clock) })
+    return await trashContents(deps, tx, fileId)
+  })
+  if (!isDone) await continueChange(deps, tenant.tenantId, fileId)
+}
+
+/** Answers whether nothing is left to do; else `continueChange` goes on. */
+export async function beginRemoval(deps: TrashDeps, tx: Writer, fileId: FileId): Promise<boolean> {
+  return await beginChange(deps, tx, removalOf(fileId))
+}
+
+function removalOf(folderId: FileId): FolderChange {
+  return { kind: 'removing', folderId, parentId: undefined }
+}
+
+function notInTrash(): Failure {
+  return new Failure('E-STATE', { message: 'This file is not in the trash.' })
+}
+
+/** Removes for ever what the caller has in the trash: who acts for the tenant everything, others what is theirs. */
+export async function emptyTrash(
+  deps: TrashDeps,
+  { tenant, caller }: { readonly tenant: Tenant; readonly caller: Caller },
+): Promise<number> {
+  if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
+  const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.idTag
+  const limit = portionOf(deps)
+  let removed = 0
+  for (let after = ''; ; ) {
+    const portion = await deps.db.transact(tenant.tenantId, async (tx) => {
+      const roots = await listTrashRoots(tx, { owner, after, limit })
+      return await emptyPortion(deps, tx, roots, limit)
+    })
+    if (!portion) return removed
+    removed += portion.removed
+    after = portion.last
+    if (!portion.isDone) removed += await removeRest(deps, tenant, portion.last)
+  }
+}
+
+interface Portion {
+  readonly removed: number
+  /** The root that was removed last. */
+  readonly last: FileId
+  /** What is left of that one, nobody sees any more. */
+  readonly isDone: boolean
+}
+
+/** Removes whole trees, as many as fit into a portion; of one that is larger the beginning. */
+async function emptyPortion(
+  deps: TrashDeps,
+  tx: Writer,
+  roots: readonly ListedChild[],
+  limit: number,
+): Promise<Portion | undefined> {
+  const fileIds: FileId[] = []
+  let last: FileId | undefined
+  for (const root of roots) {
+    const tree = await listTree(tx, root, limit - fileIds.length)
+    if (!tree && last === undefined) {
+      await putFolderChange(tx, removalOf(root.fileId), nowSecs(deps.clock))
+      return { removed: 0, last: root.fileId, isDone: false }
+    }
+    if (!tree) break
+    fileIds.push(...tree)
+    last = root.fileId
+  }
+  if (last === undefined) return undefined
+  return { removed: await removeAll(deps, tx, fileIds), last, isDone: true }
+}
+
+/** Counts what goes, which `continueChange` does not. */
+async function removeRest(deps: TrashDeps, { tenantId }: Tenant, rootId: FileId): Promise<number> {
+  let removed = 0
+  const beforeRemoval: TrashDeps['beforeRemoval'] = async (tx, fileIds) => {
+    tx.afterCommit(() => {
+      removed += fileIds.length
+    })
+    await deps.beforeRemoval(tx, fileIds)
+  }
+  await continueChange({ ...deps, beforeRemoval }, tenantId, rootId)
+  return removed
+}
+
+/** Takes files away for ever, in the trash or not, whoever asks: for what is replaced, such as a profile picture. */
+export async function dropFiles(
+  deps: Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
+  tx: Writer,
+  fileIds: readonly FileId[],
+): Promise<void> {
+  while ((await removeAll(deps, tx, await listLeaves(tx, fileIds, portionOf({})))) > 0);
+}

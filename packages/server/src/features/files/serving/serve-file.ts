@@ -1,0 +1,152 @@
+import type { Readable } from 'node:stream'
+import type { VariantName } from '@kith/protocol'
+import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { StoredFile, StoredVariant } from '../file.ts'
+import { type ByteRange, parseRange } from './byte-range.ts'
+import { type RedirectDeps, redirectReading } from './redirect-reading.ts'
+import { type Caching, isNotModified, servingHeaders } from './serving-headers.ts'
+
+export interface ServeRequest {
+  readonly file: StoredFile
+  readonly variants: readonly StoredVariant[]
+  readonly isPublic: boolean
+  readonly variant: VariantName | undefined
+  readonly forceDownload: boolean
+  readonly range: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly ifRange: string | undefined
+  /** The reader can go to another place for the bytes, and holds nothing that would be lost on the way. */
+  readonly mayRedirect: boolean
+  /** Nothing but the headers is asked for. */
+  readonly isHead: boolean
+}
+
+/** Bytes to send: all, a part, or none because the reader has them or finds them elsewhere. */
+export type Served =
+  | { readonly kind: 'unchanged'; readonly headers: Record<string, string> }
+  | { readonly kind: 'elsewhere'; readonly headers: Record<string, string> }
+  | {
+      readonly kind: 'bytes'
+      readonly partial: boolean
+      readonly headers: Record<string, string>
+      readonly open: () => Promise<Readable>
+    }
+
+interface Chosen {
+  readonly hash: BlobHash
+  readonly size: number
+  readonly contentType: string
+  readonly fileName: string
+  /** The same request will always be answered with these bytes. */
+  readonly isFinal: boolean
+}
+
+// From small to large: a variant that was left out gives the next larger one that exists, the whole content at last.
+const bySize: readonly VariantName[] = ['ic', 'tn', 'sd', 'hd']
+
+/** Answers a request for a file's bytes (docs/protocol/file-life.md, Serving; RFC 9110). */
+export async function serveFile(
+  deps: RedirectDeps & { readonly blobs: BlobStore },
+  tenantId: TenantId,
+  request: ServeRequest,
+): Promise<Served> {
+  const chosen = chooseBytes(request)
+  const etag = `"${chosen.hash}"`
+  const headers = servingHeaders({
+    contentType: chosen.contentType,
+    fileName: chosen.fileName,
+    etag,
+    caching: cachingOf(request, chosen.isFinal),
+    forceDownload: request.forceDownload,
+  })
+  if (isNotModified(request.ifNoneMatch, etag)) return { kind: 'unchanged', headers }
+  if (isMovable(request, chosen, etag)) {
+    const bytes = { ...chosen, tenantId, forceDownload: request.forceDownload }
+    const redirect = await redirectReading(deps, bytes)
+    if (redirect) return { kind: 'elsewhere', headers: redirect }
+  }
+  const isCurrent = request.ifRange === undefined || request.ifRange === etag
+  if (request.isHead && (await deps.blobs.size(tenantId, chosen.hash)) === undefined)
+    throw missing(tenantId, chosen.hash)
+  const range = isCurrent ? parseRange(request.range, chosen.size) : 'whole'
+  if (range === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size: chosen.size } })
+  const open = () => openBlob(deps.blobs, tenantId, chosen, range)
+  if (range === 'whole') {
+    return {
+      kind: 'bytes',
+      partial: false,
+      headers: { ...headers, 'content-length': `${chosen.size}` },
+      open,
+    }
+  }
+  const { start, end } = range
+  const partHeaders = {
+    ...headers,
+    'content-length': `${end - start + 1}`,
+    'content-range': `bytes ${start}-${end}/${chosen.size}`,
+  }
+  return { kind: 'bytes', partial: true, headers: partHeaders, open }
+}
+
+/** Who has a part under our tag gets the rest here: the bucket has tags of its own. */
+function isMovable(
+  { mayRedirect, isPublic, ifRange }: ServeRequest,
+  { isFinal }: Chosen,
+  etag: string,
+): boolean {
+  return mayRedirect && isPublic && isFinal && ifRange !== etag
+}
+
+function cachingOf({ isPublic }: ServeRequest, isFinal: boolean): Caching {
+  if (!isPublic) return 'private'
+  return isFinal ? 'immutable' : 'public'
+}
+
+function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen {
+  const larger = variant === 'orig' ? [] : bySize.slice(bySize.indexOf(variant))
+  for (const name of larger) {
+    const found = variants.find((candidate) => candidate.variant === name)
+    if (found)
+      return {
+        hash: found.blobHash,
+        size: found.size,
+        contentType: `image/${found.format}`,
+        fileName: nameAs(file.fileName, found.format),
+        isFinal: true,
+      }
+  }
+  if (!file.content) throw new Failure('E-FILE-NOTFOUND')
+  const { size, contentType, status } = file
+  // Until the variants are made, the content stands in for them.
+  const isFinal = variant === 'orig' || status === 'A'
+  const isMade = file.preset !== 'default' && file.preset !== 'raw'
+  const fileName = isMade ? nameAs(file.fileName, contentType.replace('image/', '')) : file.fileName
+  return { hash: file.content.hash, size, contentType, fileName, isFinal }
+}
+
+const endOfPicture = /\.(?:jpe?g|jpe|jfif|png|webp|avif|gif)$/i
+
+/** The name of a picture that was made from another one. */
+function nameAs(fileName: string, format: string): string {
+  return `${fileName.replace(endOfPicture, '')}.${format === 'jpeg' ? 'jpg' : format}`
+}
+
+async function openBlob(
+  blobs: BlobStore,
+  tenantId: TenantId,
+  { hash, size }: Pick<Chosen, 'hash' | 'size'>,
+  range: ByteRange | 'whole',
+): Promise<Readable> {
+  // Who knows the end takes no more memory than that, and does not read on to find it.
+  const whole = size > 0 ? { start: 0, end: size - 1 } : undefined
+  const stream = await blobs.open(tenantId, hash, range === 'whole' ? whole : range)
+  if (!stream) throw missing(tenantId, hash)
+  return stream
+}
+
+// Nothing that a reader could have done differently; whoever runs the server finds it in the log.
+function missing(tenantId: TenantId, hash: BlobHash): Failure {
+  return new Failure('E-UNAVAILABLE', { cause: new Error(`blob ${hash} of tenant ${tenantId} is missing`) })
+}

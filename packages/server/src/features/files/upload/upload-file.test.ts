@@ -1,0 +1,378 @@
+import { once } from 'node:events'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { onSqlite } from '#harness/each-dialect.ts'
+import {
+  alice,
+  aliceTag,
+  bob,
+  bobTag,
+  club,
+  clubTag,
+  type FilesLab,
+  filesLab,
+  holder,
+  identity,
+} from '#harness/files-lab.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { endDeadUploads } from './end-dead-uploads.ts'
+import type { StorageTables } from './storage-store.ts'
+
+const pictures = join(import.meta.dirname, '../../../../test/fixtures/images')
+const picture = (name: string) => readFile(join(pictures, name))
+const nothing = { files: 0, blobs: 0, reservations: 0, claims: 0, jobs: 0, onDisk: 0 }
+const owner = identity(aliceTag, alice)
+
+const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
+  `${status} ${json.error?.code}`
+
+onSqlite('Uploading', (open) => {
+  const openLab = filesLab(open)
+  const text = (lab: FilesLab, sent: Parameters<FilesLab['upload']>[2] = {}) =>
+    lab.upload('notes.txt', 'hello', { headers: { 'content-type': 'text/plain' }, ...sent })
+
+  test('answers the new file, whose id commits to the bytes, and keeps nothing else', async () => {
+    const lab = await openLab()
+    const answer = await text(lab, { query: '?created_at=1700000000&tags=b,a,b' })
+    expect(answer.status).toBe(201)
+    expect(answer.json.data).toEqual({
+      fileId: expect.stringMatching(/^b1~[\w-]{43}$/),
+      status: 'A',
+      fileTp: 'BLOB',
+      contentType: 'text/plain',
+      fileName: 'notes.txt',
+      createdAt: 1_700_000_000,
+      tags: ['b', 'a'],
+    })
+    expect(await lab.remains()).toEqual({ ...nothing, files: 1, blobs: 1, onDisk: 1 })
+    expect(await lab.usage()).toEqual({ used_bytes: 5, files: 1 })
+  })
+
+  test('takes the server’s time without created_at, and the declared type of bytes that say nothing', async () => {
+    const lab = await openLab()
+    const answer = await lab.upload('x', 'hello', {})
+    expect(answer.json.data).toMatchObject({
+      contentType: 'application/octet-stream',
+      createdAt: lab.clock.now() / 1000,
+      tags: [],
+    })
+  })
+
+  test('takes the first form part that is called file', async () => {
+    const lab = await openLab()
+    const form =
+      '--x\r\ncontent-disposition: form-data; name="other"\r\n\r\nno\r\n' +
+      '--x\r\ncontent-disposition: form-data; name="file"; filename="ignored.txt"\r\ncontent-type: text/plain\r\n\r\nfrom a form\r\n' +
+      '--x\r\ncontent-disposition: form-data; name="file"; filename="2"\r\n\r\nsecond\r\n--x--\r\n'
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const answer = await lab.upload('named.txt', form, { headers })
+    expect(answer.json.data).toMatchObject({ fileName: 'named.txt', contentType: 'text/plain' })
+    const bytes = await lab.send('GET', `/api/files/${answer.json.data.fileId}`, { as: owner })
+    expect(bytes.body.toString()).toBe('from a form')
+    expect(await lab.remains()).toMatchObject({ files: 1, blobs: 1, reservations: 0, onDisk: 1 })
+  })
+
+  test('takes any name, also those that are something else elsewhere', async () => {
+    const lab = await openLab()
+    for (const name of ['restore', 'duplicate', 'shares', 'variant', '..', 'a b%20', 'ü🐈']) {
+      const answer = await lab.upload(name, 'x', { preset: 'raw' })
+      expect([answer.status, answer.json.data?.fileName]).toEqual([201, name])
+    }
+  })
+
+  test('answers at the singular path too', async () => {
+    const lab = await openLab()
+    expect((await lab.send('POST', '/api/file/raw/a', { as: owner, body: 'x' })).status).toBe(201)
+    expect((await lab.send('POST', '/file/upload', { as: owner, body: 'x' })).status).toBe(404)
+  })
+
+  test('makes two files of the same bytes, which are stored and counted once', async () => {
+    const lab = await openLab()
+    const [one, two] = [await text(lab), await text(lab)]
+    expect(one.json.data.fileId).not.toBe(two.json.data.fileId)
+    expect(await lab.usage()).toEqual({ used_bytes: 5, files: 2 })
+    expect(await lab.remains()).toMatchObject({ files: 2, blobs: 1, onDisk: 1 })
+  })
+
+  test('makes a picture’s variants after the answer', async () => {
+    const lab = await openLab()
+    const answer = await lab.upload('photo.jpg', await picture('photo.jpg'))
+    expect(answer.json.data).toMatchObject({ status: 'M', contentType: 'image/jpeg' })
+    const { fileId } = answer.json.data
+    const before = await lab.send('GET', `/api/files/${fileId}/descriptor`, { as: owner })
+    expect(before.json.data.variants).toEqual([])
+    await lab.settle()
+    const after = await lab.send('GET', `/api/files/${fileId}/descriptor`, { as: owner })
+    expect(after.json.data.variants).toMatchObject([
+      { id: 'ic', height: 64, format: 'webp' },
+      { id: 'tn', height: 150, format: 'webp' },
+      { id: 'sd', height: 640, format: 'webp' },
+      { id: 'hd', height: 1920, format: 'webp' },
+      { id: 'orig', width: 1536, height: 2304, format: 'jpeg' },
+    ])
+    const metadata = await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })
+    expect(metadata.json.data.status).toBe('A')
+    const kept = { files: 1, blobs: 5, reservations: 0, claims: 0, onDisk: 5 }
+    expect(await lab.remains()).toMatchObject(kept)
+  })
+
+  test('makes no variants with the preset raw', async () => {
+    const lab = await openLab()
+    const answer = await lab.upload('p.png', await picture('transparent.png'), { preset: 'raw' })
+    expect(answer.json.data).toMatchObject({ status: 'A', contentType: 'image/png' })
+    expect(await lab.remains()).toMatchObject({ jobs: 0, blobs: 1 })
+  })
+
+  test.each([
+    ['profile-picture', { orig: [400, 400], tn: [150, 150], ic: [64, 64] }],
+    ['cover-photo', { orig: [1536, 864], tn: [150, 84], ic: [64, 36] }],
+    ['thumbnail-only', { tn: [100, 150], ic: [43, 64] }],
+  ])('with the preset %s keeps only what it makes, and the id commits to it', async (preset, expected) => {
+    const lab = await openLab()
+    const answer = await lab.upload('photo.jpg', await picture('photo.jpg'), { preset })
+    expect(answer.json.data).toMatchObject({ status: 'A', contentType: 'image/webp' })
+    const { fileId } = answer.json.data
+    const { data } = (await lab.send('GET', `/api/files/${fileId}/descriptor`, { as: owner })).json
+    const sizes = data.variants.map((v: { id: string; width: number; height: number }) => [
+      v.id,
+      [v.width, v.height],
+    ])
+    expect(Object.fromEntries(sizes)).toEqual(expected)
+    const bytes = await lab.send('GET', `/api/files/${fileId}`, { as: owner })
+    expect(bytes.body.byteLength).toBe(data.size)
+    const count = Object.keys(expected).length
+    expect(await lab.remains()).toMatchObject({ blobs: count, onDisk: count, reservations: 0, claims: 0 })
+  })
+
+  test('leaves a picture that cannot be processed as it came, with a reason', async () => {
+    const lab = await openLab()
+    const broken = (await picture('photo.jpg')).subarray(0, 3000)
+    const { fileId, status } = (await lab.upload('photo.jpg', broken)).json.data
+    expect(status).toBe('M')
+    await lab.settle()
+    const { data } = (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json
+    expect(data).toMatchObject({ status: 'A', x: { processingError: expect.any(String) } })
+    const bytes = await lab.send('GET', `/api/files/${fileId}?variant=tn`, { as: owner })
+    expect(bytes.body.equals(broken)).toBe(true)
+  })
+
+  test('leaves a picture without variants when the storage is used up by them', async () => {
+    const photo = await picture('photo.jpg')
+    const lab = await openLab({ maxStorageBytes: photo.length + 1000 })
+    const { fileId } = (await lab.upload('photo.jpg', photo)).json.data
+    await lab.settle()
+    const { data } = (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json
+    expect(data).toMatchObject({ status: 'A', x: { processingError: 'the storage is used up' } })
+    expect(await lab.remains()).toMatchObject({ blobs: 1, onDisk: 1, reservations: 0 })
+  })
+
+  test.each([
+    ['an unknown preset', '/api/files/huge/a.txt', {}, '400 E-VALIDATION'],
+    ['a name with a slash', '/api/files/raw/a%2Fb', {}, '400 E-VALIDATION'],
+    ['a name with a control character', '/api/files/raw/a%0Ab', {}, '400 E-VALIDATION'],
+    ['a name that is too long', `/api/files/raw/${'x'.repeat(256)}`, {}, '400 E-VALIDATION'],
+    ['a JSON body', '/api/files/raw/a', { json: { fileTp: 'CRDT' } }, '400 E-VALIDATION'],
+    ['milliseconds', '/api/files/raw/a?created_at=1700000000000', {}, '400 E-VALIDATION'],
+    ['a tag that is too long', `/api/files/raw/a?tags=${'x'.repeat(65)}`, {}, '400 E-VALIDATION'],
+    ['an unknown visibility', '/api/files/raw/a?visibility=X', {}, '400 E-VALIDATION'],
+    ['an unknown folder', `/api/files/raw/a?parentId=d1~${'A'.repeat(43)}`, {}, '404 E-FILE-NOTFOUND'],
+    ['a folder id without its form', '/api/files/raw/a?parentId=x', {}, '404 E-FILE-NOTFOUND'],
+    [
+      'an image type that the bytes contradict',
+      '/api/files/raw/a.png',
+      { headers: { 'content-type': 'image/png' } },
+      '400 E-VALIDATION',
+    ],
+    ['a profile picture that is none', '/api/files/profile-picture/a', {}, '415 E-MEDIATYPE'],
+    ['a compressed body', '/api/files/raw/a', { headers: { 'content-encoding': 'gzip' } }, '415 E-MEDIATYPE'],
+    [
+      'a form without the part',
+      '/api/files/raw/a',
+      {
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+        body: '--x\r\ncontent-disposition: form-data; name="f"\r\n\r\nno\r\n--x--\r\n',
+      },
+      '400 E-VALIDATION',
+    ],
+  ])('refuses %s and leaves nothing', async (_, path, sent, expected) => {
+    const lab = await openLab()
+    expect(failureOf(await lab.send('POST', path, { as: owner, body: 'x', ...sent }))).toBe(expected)
+    expect(await lab.remains()).toEqual(nothing)
+    expect(lab.errors).toEqual([])
+  })
+
+  test('refuses a parent that is no folder', async () => {
+    const lab = await openLab()
+    const { fileId } = (await text(lab)).json.data
+    expect(failureOf(await text(lab, { query: `?parentId=${fileId}` }))).toBe('400 E-VALIDATION')
+  })
+
+  test.each([
+    ['guests', undefined, '401 E-AUTH-UNAUTH'],
+    ['strangers', identity(bobTag, alice), '403 E-AUTH-FORBIDDEN'],
+    ['tokens that may only read', identity(aliceTag, alice, { scope: 'read' }), '403 E-AUTH-FORBIDDEN'],
+    [
+      'tokens for something else',
+      identity(aliceTag, alice, { scope: 'write:actions' }),
+      '403 E-AUTH-FORBIDDEN',
+    ],
+    [
+      'tokens for one file',
+      identity(aliceTag, alice, { scope: `file:b1~${'A'.repeat(43)}:write` }),
+      '403 E-AUTH-FORBIDDEN',
+    ],
+    ['holders of references', holder(`file:b1~${'A'.repeat(43)}:write`), '403 E-AUTH-FORBIDDEN'],
+  ])('is not for %s', async (_, as, expected) => {
+    const lab = await openLab()
+    const sent = as === undefined ? {} : { as }
+    expect(failureOf(await lab.send('POST', '/api/files/raw/a', { body: 'x', ...sent }))).toBe(expected)
+    expect(await lab.remains()).toEqual(nothing)
+  })
+
+  test('stores on the tenant of the host alone', async () => {
+    const lab = await openLab()
+    const answer = await text(lab, { at: bob, as: identity(bobTag, bob) })
+    const { fileId } = answer.json.data
+    expect(await lab.remains(alice)).toMatchObject({ files: 0, blobs: 0 })
+    expect(failureOf(await lab.send('GET', `/api/files/${fileId}`, { as: owner }))).toBe(
+      '404 E-FILE-NOTFOUND',
+    )
+    const token = lab.bearerOf(owner, alice)
+    const elsewhere = { at: bob, headers: { authorization: `Bearer ${token}` } }
+    expect(failureOf(await lab.send('POST', '/api/files/raw/a', { body: 'x', ...elsewhere }))).toBe(
+      '401 E-AUTH-UNAUTH',
+    )
+  })
+
+  test('in a community is for contributors, who own what they upload', async () => {
+    const lab = await openLab()
+    const upload = (role: 'follower' | 'contributor') =>
+      text(lab, { at: club, as: identity(bobTag, club, { role }) })
+    expect(failureOf(await upload('follower'))).toBe('403 E-AUTH-FORBIDDEN')
+    const { fileId } = (await upload('contributor')).json.data
+    const asLeader = { at: club, as: identity(aliceTag, club, { role: 'leader' }) }
+    const { data } = (await lab.send('GET', `/api/files/${fileId}/metadata`, asLeader)).json
+    expect(data.owner.idTag).toBe(bobTag)
+    const asOwner = { at: club, as: identity(clubTag, club) }
+    expect((await lab.send('GET', `/api/files/${fileId}/metadata`, asOwner)).status).toBe(200)
+    const asMember = { at: club, as: identity(aliceTag, club, { role: 'contributor' }) }
+    expect((await lab.send('GET', `/api/files/${fileId}/metadata`, asMember)).status).toBe(404)
+  })
+
+  test('sets by itself what is not the caller’s to say', async () => {
+    const lab = await openLab()
+    const query = '?ownerTag=bob.example&owner=bob.example&status=D&size=1&fileId=b1~x&tnId=2&isCopy=1'
+    const { fileId } = (await text(lab, { query })).json.data
+    const { data } = (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json
+    expect(data).toMatchObject({ owner: { idTag: aliceTag, name: 'Alice' }, status: 'A', size: 5 })
+    expect(await lab.remains(bob)).toMatchObject({ files: 0 })
+  })
+
+  test('is refused beyond the size of a file, whether it is declared or not', async () => {
+    const lab = await openLab({ maxFileBytes: 10 })
+    expect(failureOf(await lab.upload('a', 'x'.repeat(11)))).toBe('413 E-TOOLARGE')
+    const chunked = { 'transfer-encoding': 'chunked' }
+    expect(failureOf(await lab.upload('a', 'x'.repeat(11), { headers: chunked }))).toBe('413 E-TOOLARGE')
+    expect(await lab.remains()).toEqual(nothing)
+    expect((await lab.upload('a', 'x'.repeat(10), { headers: chunked })).status).toBe(201)
+  })
+
+  test('is refused beyond the storage, whether the length is declared or not', async () => {
+    const lab = await openLab({ maxStorageBytes: 10 })
+    expect(failureOf(await lab.upload('a', 'x'.repeat(11)))).toBe('507 E-QUOTA')
+    const chunked = { 'transfer-encoding': 'chunked' }
+    expect(failureOf(await lab.upload('a', 'x'.repeat(11), { headers: chunked }))).toBe('507 E-QUOTA')
+    expect(await lab.remains()).toEqual(nothing)
+    expect((await lab.upload('a', 'x'.repeat(10), { headers: chunked })).status).toBe(201)
+    expect(failureOf(await lab.upload('a', 'y', { headers: chunked }))).toBe('507 E-QUOTA')
+    expect((await lab.upload('empty', '')).status).toBe(201)
+  })
+
+  test('leaves room beside a form, which cannot become larger than it is', async () => {
+    const lab = await openLab({ maxStorageBytes: 1000 })
+    const form = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhello\r\n--x--\r\n'
+    const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': `${form.length}` }
+    const slow = lab.begin('POST', '/api/files/raw/a', { as: owner, headers })
+    slow.on('error', () => {})
+    slow.write(form.slice(0, -12))
+    await untilReserved(lab)
+    expect((await lab.upload('b', 'x'.repeat(900))).status).toBe(201)
+    slow.end(form.slice(-12))
+    const [response] = await once(slow, 'response')
+    expect(response.statusCode).toBe(201)
+    response.resume()
+  })
+
+  test('of several at once does not exceed the storage together', async () => {
+    const lab = await openLab({ maxStorageBytes: 1000 })
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => lab.upload(`${at}`, `${at}`.repeat(300))),
+    )
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([201, 201, 201, 507, 507, 507, 507, 507])
+    expect(await lab.usage()).toEqual({ used_bytes: 900, files: 3 })
+  })
+
+  test('that is broken off leaves nothing', async () => {
+    const lab = await openLab()
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x']) {
+      const headers = { 'content-type': type, 'content-length': '100000' }
+      const request = lab.begin('POST', '/api/files/default/a', { as: owner, headers })
+      request.on('error', () => {})
+      request.write('--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhello')
+      await untilReserved(lab)
+      request.destroy()
+      await until(async () => (await lab.remains()).reservations === 0)
+      expect(await lab.remains()).toEqual(nothing)
+    }
+    expect(lab.errors).toEqual([])
+  })
+
+  test('keeps what a slow upload has set aside for as long as it lives', async () => {
+    const lab = await openLab({ maxStorageBytes: 100_000 })
+    const request = lab.begin('POST', '/api/files/default/a', {
+      as: owner,
+      headers: { 'content-length': '100000' },
+    })
+    request.on('error', () => {})
+    request.flushHeaders()
+    await untilReserved(lab)
+    const [first] = await reservedUntil(lab)
+    for (let step = 1; step <= 9; step += 1) {
+      // As many as keep the connection.
+      request.write(Buffer.alloc(4000))
+      await until(async () => (await stagedBytes(lab)) >= step * 4000)
+      lab.clock.advance(20_000)
+      await until(async () => ((await reservedUntil(lab))[0] ?? 0) > lab.clock.now() / 1000 + 20)
+      await endDeadUploads(lab.deps)
+      expect(failureOf(await lab.upload('b', 'x'.repeat(10)))).toBe('507 E-QUOTA')
+    }
+    expect((await reservedUntil(lab))[0]).toBeGreaterThanOrEqual((first ?? 0) + 180)
+    request.destroy()
+  })
+})
+
+async function reservedUntil({ db }: FilesLab): Promise<number[]> {
+  const rows = await db
+    .reader(serverTenant)
+    .tables<StorageTables>()
+    .selectFrom('storage_reservations')
+    .selectAll()
+    .execute()
+  return rows.map((row) => row.expires_at)
+}
+
+async function stagedBytes({ dir }: FilesLab): Promise<number> {
+  const staging = join(dir, 'blobs/staging')
+  const files = await Promise.all((await readdir(staging)).map((name) => stat(join(staging, name))))
+  return files.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Waits for what the other end of a connection causes. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(5)
+}
+
+const untilReserved = (lab: FilesLab) => until(async () => (await lab.remains()).reservations > 0)

@@ -1,8 +1,0 @@
-export { type HistoryDeps, queueHistory } from './fetch-history.ts'
-export { handleInboxJobs } from './handle-inbox-jobs.ts'
-export { inboxEndpoints } from './inbox-endpoints.ts'
-export { waitingTokensMigrations } from './inbox-migrations.ts'
-export type { ReceiveDeps } from './receive-deps.ts'
-export { type RequestHistoryDeps, requestHistory } from './request-history.ts'
-export { receiveLocally } from './store-token.ts'
-export { type IssuerKey, type IssuerKeys, openTokenVerifier, type VerifyDeps } from './verify-token.ts'

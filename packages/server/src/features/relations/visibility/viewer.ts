@@ -1,0 +1,76 @@
+import { type CommunityRole, type IdTag, roleLevel } from '@kith/protocol'
+import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
+import type { Relation } from '../relation.ts'
+import type { Fact } from './visibility-rules.ts'
+
+/** Who looks at what a tenant holds. */
+export interface Viewer {
+  readonly tenantTag: IdTag
+  /** Undefined for whoever may read only what is public: guests, and identities that the tenant blocks. */
+  readonly idTag: IdTag | undefined
+  readonly facts: ReadonlySet<Fact>
+}
+
+/** May the caller act for the tenant: its owner, in a community also its moderators? */
+export function actsAsTenant(caller: Caller, tenant: Tenant): boolean {
+  if (caller.kind !== 'identity') return false
+  return caller.isOwner || (tenant.type === 'community' && hasRole(caller, 'moderator'))
+}
+
+/** The tenant itself, where nobody asks. */
+export function tenantViewer({ idTag, type }: Tenant): Viewer {
+  const community: Fact[] = type === 'community' ? ['community'] : []
+  const facts = new Set<Fact>([
+    ...community,
+    'hushes',
+    'identified',
+    'acts-as-tenant',
+    'follows',
+    'connected',
+  ])
+  return { tenantTag: idTag, idTag, facts }
+}
+
+/** What decides who a caller is to a tenant. */
+export interface ViewerKnowledge {
+  /** Between the tenant and a caller who does not act for it. */
+  readonly relation?: Relation | undefined
+  /** Does the tenant or the server block or mute anybody? Of no account for who visits a person. */
+  readonly hushes?: boolean
+}
+
+/** The viewer that a caller is, by what holds between it and the tenant. */
+export function viewerOf(
+  tenant: Tenant,
+  caller: Caller,
+  { relation, hushes = false }: ViewerKnowledge,
+): Viewer {
+  const isCommunity = tenant.type === 'community'
+  const actsAs = actsAsTenant(caller, tenant)
+  const community: Fact[] = isCommunity ? ['community'] : []
+  const hushing: Fact[] = hushes && (actsAs || isCommunity) ? ['hushes'] : []
+  const given = [...community, ...hushing]
+  const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(given) }
+  if (caller.kind !== 'identity') return nobody
+  if (actsAs)
+    return {
+      tenantTag: tenant.idTag,
+      idTag: caller.idTag,
+      facts: new Set<Fact>([...given, 'identified', 'acts-as-tenant', 'follows', 'connected']),
+    }
+  if (relation?.isBlocked) return nobody
+  const reaches = (role: CommunityRole) => isCommunity && roleLevel(caller.role) >= roleLevel(role)
+  // A role that was given counts for more than what binds, also when it is a lower one.
+  const bond = relation?.role === undefined ? relation : undefined
+  const isConnected = bond?.connection === 'connected' || reaches('contributor')
+  const follows = isConnected || bond?.isFollower === true || reaches('follower')
+  const circles: Fact[] = [
+    ...(follows ? ['follows' as const] : []),
+    ...(isConnected ? ['connected' as const] : []),
+  ]
+  return {
+    tenantTag: tenant.idTag,
+    idTag: caller.idTag,
+    facts: new Set<Fact>([...given, 'identified', ...circles]),
+  }
+}

@@ -1,9 +1,0 @@
-import { findAccount } from '#features/accounts/index.ts'
-import type { Reader } from '#infra/db/index.ts'
-import { listPasskeys } from './passkey-store.ts'
-
-/** Does the owner of the reader's tenant have a password or a passkey? */
-export async function hasWayIn(reader: Reader): Promise<boolean> {
-  const account = await findAccount(reader)
-  return account?.passwordHash !== undefined || (await listPasskeys(reader)).length > 0
-}

@@ -1,6 +1,0 @@
-export type { UploadReadDeps } from './get-upload.ts'
-export { sweepUploads } from './sweep-uploads.ts'
-export { uploadEndpoints } from './upload-endpoints.ts'
-export { sweepUploadsJob } from './upload-jobs.ts'
-export { UploadTurns } from './upload-turns.ts'
-export { uploadsMigrations } from './uploads-migrations.ts'
