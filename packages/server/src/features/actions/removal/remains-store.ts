@@ -38,10 +38,11 @@ interface RemainsRow {
   is_needed: number | boolean
 }
 
+// NOTE: for an `exists` PostgreSQL may choose to read all actions of all tenants once; a limit leaves it the index alone.
 const isReferredTo = sql<boolean>`(${sql.join(
   (['parent_id', 'root_id', 'subject'] as const).map(
-    (column) => sql`exists (select 1 from actions as other where other.tenant_id = actions.tenant_id
-      and other.${sql.ref(column)} = actions.action_id and other.status not in ('D', 'T'))`,
+    (column) => sql`(select 1 from actions as other where other.tenant_id = actions.tenant_id
+      and other.${sql.ref(column)} = actions.action_id and other.status not in ('D', 'T') limit 1) is not null`,
   ),
   sql` or `,
 )})`
