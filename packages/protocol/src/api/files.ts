@@ -74,7 +74,9 @@ export const FileView = Type.Object({
         Type.Object(
           {
             idTag: Type.Optional(Type.String()),
-            refId: Type.Optional(Type.String({ description: 'Whoever held this reference' })),
+            linkOf: Type.Optional(
+              Type.String({ description: 'Whoever held a link that this identity made' }),
+            ),
           },
           {
             description:

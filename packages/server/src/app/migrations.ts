@@ -37,6 +37,7 @@ import {
   attachedByOwnerMigrations,
   collectionsMigrations,
   copySubjectsMigrations,
+  discardedByLinkMigrations,
   filesMigrations,
   fileUpkeepMigrations,
   folderListMigrations,
@@ -129,4 +130,5 @@ export const migrations: readonly Migration[] = [
   ...visitorListMigrations,
   ...shareBasesMigrations,
   ...trashMigrations,
+  ...discardedByLinkMigrations,
 ]

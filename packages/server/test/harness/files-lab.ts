@@ -30,6 +30,7 @@ import {
   attachedByOwnerMigrations,
   collectionEndpoints,
   collectionsMigrations,
+  discardedByLinkMigrations,
   endSharesOfFiles,
   type FileEndpointDeps,
   fileEndpoints,
@@ -179,7 +180,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
       ...[...visitorFilesMigrations, ...fileUpkeepMigrations],
       ...attachmentIssuersMigrations,
       ...attachedByOwnerMigrations,
-      ...[...folderListMigrations, ...trashMigrations],
+      ...[...folderListMigrations, ...trashMigrations, ...discardedByLinkMigrations],
     ],
     clock,
   })

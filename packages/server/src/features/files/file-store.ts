@@ -1,4 +1,4 @@
-import type { FileId, FileStatus, FileType, IdTag, RefId, UploadPreset, Visibility } from '@kith/protocol'
+import type { FileId, FileStatus, FileType, IdTag, UploadPreset, Visibility } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { Commitment, NewFile, StoredFile, StoredVariant } from './file.ts'
@@ -28,7 +28,7 @@ export interface FileTable {
   made_with: string | null
   discarded_at: number | null
   discarded_by: string | null
-  discarded_ref: string | null
+  discarded_by_link: number
 }
 export interface VariantTable {
   tenant_id: number
@@ -236,11 +236,11 @@ export function toFile(row: FileTable & { readonly is_in_trash?: number }): Stor
   }
 }
 
-function discardedOf({ discarded_at, discarded_by, discarded_ref }: FileTable): StoredFile['discarded'] {
+function discardedOf({ discarded_at, discarded_by, discarded_by_link }: FileTable): StoredFile['discarded'] {
   if (discarded_at === null) return undefined
   return {
     by: (discarded_by ?? undefined) as IdTag | undefined,
-    refId: (discarded_ref ?? undefined) as RefId | undefined,
+    isByLink: discarded_by_link === 1,
   }
 }
 
@@ -273,6 +273,6 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     made_with: file.madeWith ?? null,
     discarded_at: null,
     discarded_by: null,
-    discarded_ref: null,
+    discarded_by_link: 0,
   }
 }

@@ -5,7 +5,7 @@ import {
   type FileView,
   toIso,
 } from '@kith/protocol'
-import type { NewFile, StoredFile, StoredVariant } from './file.ts'
+import type { Discarder, NewFile, StoredFile, StoredVariant } from './file.ts'
 import type { UserData } from './file-list-store.ts'
 
 /** A file as its creation answers it. */
@@ -48,8 +48,9 @@ function extrasOf({ processingError, isCopy, ownerTag, discarded }: StoredFile):
   }
 }
 
-function deletedByView({ by, refId }: NonNullable<StoredFile['discarded']>) {
-  return { ...(by !== undefined && { idTag: by }), ...(refId !== undefined && { refId }) }
+function deletedByView({ by, isByLink }: Discarder) {
+  if (by === undefined) return {}
+  return isByLink ? { linkOf: by } : { idTag: by }
 }
 
 export function userDataView({ isPinned, isStarred, accessedAt }: UserData): FileUserData {

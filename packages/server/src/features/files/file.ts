@@ -5,7 +5,6 @@ import {
   type FileType,
   fileIdOf,
   type IdTag,
-  type RefId,
   type UploadPreset,
   type VariantName,
   type Visibility,
@@ -26,8 +25,14 @@ export interface StoredFile extends NewFile {
   readonly deletedAt: number | undefined
   /** Where it was before. */
   readonly originalParentId: FileId | undefined
-  /** Who deleted it for good, of those whose it is not: an identity, or whoever held a reference. */
-  readonly discarded?: { readonly by: IdTag | undefined; readonly refId: RefId | undefined } | undefined
+  /** Who deleted it for good without owning it. */
+  readonly discarded?: Discarder | undefined
+}
+
+/** An identity, or whoever held a link that it made. The link is not named: its id is a credential. */
+export interface Discarder {
+  readonly by: IdTag | undefined
+  readonly isByLink: boolean
 }
 
 /** A file as it is made. */

@@ -168,6 +168,18 @@ export const trashMigrations: readonly Migration[] = [
   },
 ]
 
+/** Who held a link is told by who made it: the id of a reference is a credential. */
+export const discardedByLinkMigrations: readonly Migration[] = [
+  {
+    id: '1640_discarded_by_link',
+    async up(schema) {
+      await schema.addColumn('files', 'discarded_by_link', 'boolean default 0')
+      const dropped = 'alter table files drop column discarded_ref'
+      await schema.run({ sqlite: dropped, postgres: dropped })
+    },
+  },
+]
+
 /** SQLite keeps the variants of a file in one place then, in the order of the files. */
 async function clusterVariants(schema: MigrationSchema): Promise<void> {
   if (schema.dialect !== 'sqlite') return

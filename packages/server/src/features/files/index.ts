@@ -27,6 +27,7 @@ export type { FileEvent, FileObserver } from './file-observer.ts'
 export { findFile } from './file-store.ts'
 export {
   attachedByOwnerMigrations,
+  discardedByLinkMigrations,
   filesMigrations,
   fileUpkeepMigrations,
   folderListMigrations,

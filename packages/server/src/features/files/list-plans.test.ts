@@ -22,6 +22,7 @@ import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.
 import { insertFile } from './file-store.ts'
 import {
   attachedByOwnerMigrations,
+  discardedByLinkMigrations,
   filesMigrations,
   fileUpkeepMigrations,
   folderListMigrations,
@@ -99,6 +100,7 @@ beforeAll(async () => {
       ...attachmentIssuersMigrations,
       ...attachedByOwnerMigrations,
       ...trashMigrations,
+      ...discardedByLinkMigrations,
     ],
   ]
   db = await openDatabase({ url: `sqlite:${file}`, migrations })
@@ -224,7 +226,7 @@ test.each(works)('the files in a folder are found by their folder: %s', async (_
 })
 
 test('what is in the trash by itself is found in the order of ids', async () => {
-  const asked = { owner: 'anybody', after: '', limit: 10 } as const
+  const asked = { owners: [aliceTag], withCopies: true, after: '', limit: 10 } as const
   const steps = await stepsOf((reader: Reader) => listTrashRoots(reader, asked))
   expect(steps[0]).toMatch(
     /^SEARCH files USING INDEX files_trashed \(tenant_id=\? AND parent_id=\? AND file_id>\?\)/,

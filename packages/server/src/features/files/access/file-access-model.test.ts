@@ -15,6 +15,7 @@ import { listFilePage, listFilesFrom } from '../file-list-store.ts'
 import { insertFile } from '../file-store.ts'
 import {
   attachedByOwnerMigrations,
+  discardedByLinkMigrations,
   filesMigrations,
   folderListMigrations,
   sharedFolderMigrations,
@@ -282,7 +283,13 @@ eachDialect('Access to files', (open) => {
           sharedFolderMigrations,
         ],
         ...[sessionsMigrations, referencesMigrations, collectionsMigrations],
-        ...[attachmentIssuersMigrations, attachedByOwnerMigrations, folderListMigrations, trashMigrations],
+        ...[
+          attachmentIssuersMigrations,
+          attachedByOwnerMigrations,
+          folderListMigrations,
+          trashMigrations,
+          discardedByLinkMigrations,
+        ],
       ].flat(),
       clock,
     })

@@ -22,6 +22,7 @@ import { listFilePage } from '../file-list-store.ts'
 import { insertFile } from '../file-store.ts'
 import {
   attachedByOwnerMigrations,
+  discardedByLinkMigrations,
   filesMigrations,
   folderListMigrations,
   sharedFolderMigrations,
@@ -35,7 +36,7 @@ import { findFileViewer } from './find-file-viewer.ts'
 const more = [
   ...[...filesMigrations, ...visitorFilesMigrations, ...sharesMigrations, ...sharedFolderMigrations],
   ...[...sessionsMigrations, ...referencesMigrations, ...collectionsMigrations, ...attachedByOwnerMigrations],
-  ...[...folderListMigrations, ...trashMigrations],
+  ...[...folderListMigrations, ...trashMigrations, ...discardedByLinkMigrations],
 ]
 const others = ['friend', 'follower', 'former', 'stranger', 'member'] as const
 type Other = (typeof others)[number]

@@ -84,7 +84,7 @@ mostlyOnSqlite('Who may write one folder only', (open) => {
     // What a token does is done by its owner.
     const left = await lab.send('GET', `${path}/metadata`, { as: owner })
     expect(left.json.data?.x).toEqual(
-      as.kind === 'reference' ? { deletedBy: { refId: as.refId } } : undefined,
+      as.kind === 'reference' ? { deletedBy: { linkOf: aliceTag } } : undefined,
     )
   })
 

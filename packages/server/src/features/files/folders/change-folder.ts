@@ -1,12 +1,14 @@
-import type { FileId } from '@kith/protocol'
+import type { FileId, IdTag } from '@kith/protocol'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { Discarder } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
 import type { FileObserver } from '../file-observer.ts'
 import { findFile } from '../file-store.ts'
-import { listLeaves, removeFiles } from './file-removal-store.ts'
+import { listLeaves, listOfOthers, removeFiles } from './file-removal-store.ts'
 import {
+  discardRoots,
   maxDepth,
   measureAbove,
   type Restored,
@@ -87,8 +89,32 @@ async function changeSome(
     case 'restoring':
       return await noteRestored(deps, tx, await restoreLeaves(tx, folderId, limit))
     case 'removing':
-      return await removeAll(deps, tx, await listLeaves(tx, [folderId], limit))
+      return await removeLeaves(deps, tx, folderId, limit)
   }
+}
+
+/** Its owner's go for ever, and what others put there to the trash of each: with who deleted it, be it the owner. */
+async function removeLeaves(deps: FolderDeps, tx: Writer, folderId: FileId, limit: number): Promise<number> {
+  const root = await findFile(tx, folderId)
+  if (!root) return 0
+  const { ownerTag, discarded = { by: ownerTag, isByLink: false } } = root
+  const leaves = await listLeaves(tx, [folderId], limit)
+  await removeOwned(deps, tx, leaves, { owners: [ownerTag], discarder: discarded })
+  return leaves.length
+}
+
+/** Removes for ever what is these owners', or a copy, and puts the rest into the trash of its owner. Answers how many are
+ * gone. */
+export async function removeOwned(
+  deps: Pick<FolderDeps, 'clock' | 'beforeRemoval'>,
+  tx: Writer,
+  fileIds: readonly FileId[],
+  { owners, discarder }: { readonly owners: readonly IdTag[]; readonly discarder: Discarder },
+): Promise<number> {
+  const others = new Set(await listOfOthers(tx, fileIds, owners))
+  await discardRoots(tx, [...others], { ...discarder, now: nowSecs(deps.clock) })
+  const owned = fileIds.filter((fileId) => !others.has(fileId))
+  return await removeAll(deps, tx, owned)
 }
 
 /** Removes files for ever. Answers how many there were. */

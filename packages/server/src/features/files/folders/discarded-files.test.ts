@@ -54,7 +54,7 @@ const writers: [string, (lab: FilesLab, box: string) => Promise<[Caller, object]
     'who holds a reference to write',
     async (lab, box) => {
       const as = await lab.makeHolder(box, 'write')
-      return [as, { refId: as.kind === 'reference' && as.refId }]
+      return [as, { linkOf: aliceTag }]
     },
   ],
 ]
@@ -146,7 +146,7 @@ onSqlite('Who owns what is deleted for good', (open) => {
     expect(await inTrash(lab)).toEqual([])
   })
 
-  test('in a community: its contributor and its moderators; not whom it was shared with', async () => {
+  test('in a community: its contributor alone; not its moderators, nor whom it was shared with', async () => {
     const lab = await openLab()
     const as = (idTag: typeof bobTag, role: 'contributor' | 'moderator') => ({
       at: club,
@@ -160,18 +160,103 @@ onSqlite('Who owns what is deleted for good', (open) => {
     for (const [sent, isKept] of [
       [bobs, true],
       [alices, false],
-      [moderators, false],
+      [moderators, true],
     ] as const) {
       const id = await make(lab, {}, alices)
       await share(lab, id, 'W', moderators)
       await trash(lab, id, sent)
       expect((await removeForGood(lab, id, sent)).status).toBe(200)
       const shown = await lab.send('GET', `/api/files/${id}/metadata`, alices)
-      expect(shown.json.data?.x).toEqual(isKept ? { deletedBy: { idTag: bobTag } } : undefined)
+      expect(shown.json.data?.x).toEqual(
+        isKept ? { deletedBy: { idTag: sent.as.kind === 'identity' && sent.as.idTag } } : undefined,
+      )
       expect(await inTrash(lab, moderators)).toHaveLength(isKept ? 1 : 0)
       expect(await inTrash(lab, bobs)).toEqual([])
       await lab.send('DELETE', '/api/trash', alices)
       expect(await inTrash(lab, moderators)).toEqual([])
+    }
+  })
+
+  const ways: [string, (lab: FilesLab, folder: string, sent: Sent) => Promise<Received>][] = [
+    ['by the folder', (lab, box, sent) => removeForGood(lab, box, sent)],
+    ['by emptying the trash', (lab, _, sent) => lab.send('DELETE', '/api/trash', sent)],
+  ]
+  test.each(ways)('what others put into a folder stays in their trash, %s', async (_, removeIt) => {
+    for (const filesPerPortion of [250, 2]) {
+      const lab = await openLab()
+      Object.assign(lab.deps, { filesPerPortion })
+      const bobs = { at: club, as: identity(bobTag, club, { role: 'contributor' }) }
+      const leaders = { at: club, as: identity(aliceTag, club, { role: 'leader' }) }
+      const box = await make(lab, {}, bobs)
+      const own = await make(lab, { parentId: box }, bobs)
+      const inner = await make(lab, { parentId: box }, leaders)
+      const put = (name: string, parentId: string) =>
+        lab.upload(name, name, { ...leaders, query: `?parentId=${parentId}` })
+      const files = [box, own, inner].map((parentId) => put('L.txt', parentId))
+      const kept = [inner, ...(await Promise.all(files)).map(({ json }) => json.data.fileId)]
+      await trash(lab, box, bobs)
+      const removed = await removeIt(lab, box, bobs)
+      expect([removed.status, removed.json.data.deleted ?? 2]).toEqual([200, 2])
+      expect(await inTrash(lab, bobs)).toEqual([])
+      const shown = await inTrash(lab, leaders)
+      expect(shown.map(({ fileId }: { fileId: string }) => fileId).sort()).toEqual([...kept].sort())
+      for (const { fileId, x, owner: of } of shown) {
+        expect([of.idTag, x]).toEqual([aliceTag, { deletedBy: { idTag: bobTag } }])
+        expect(failureOf(await lab.send('GET', `/api/files/${fileId}/metadata`, bobs))).toBe(unknown)
+      }
+      expect(await lab.inconsistencies(club)).toEqual([])
+      lab.clock.advance(29 * dayMs)
+      await sweepTrash(lab.deps)
+      const restored = await lab.send('POST', `/api/files/${kept[1]}/restore`, {
+        ...leaders,
+        json: { parentId: box },
+      })
+      expect([restored.status, restored.json.data?.parentId]).toEqual([200, null])
+      expect((await lab.send('GET', `/api/files/${kept[1]}`, leaders)).body.toString()).toBe('L.txt')
+      lab.clock.advance(dayMs)
+      await sweepTrash(lab.deps)
+      expect(await inTrash(lab, leaders)).toEqual([])
+      expect(await lab.inconsistencies(club)).toEqual([])
+    }
+  })
+
+  test('a folder that ends after thirty days leaves others their files for as long again', async () => {
+    const lab = await openLab()
+    const bobs = { at: club, as: identity(bobTag, club, { role: 'contributor' }) }
+    const leaders = { at: club, as: identity(aliceTag, club, { role: 'leader' }) }
+    const moderators = {
+      at: club,
+      as: identity('cara.example' as typeof bobTag, club, { role: 'moderator' }),
+    }
+    const box = await make(lab, {}, bobs)
+    const inner = await make(lab, { parentId: box }, leaders)
+    await trash(lab, box, moderators)
+    for (let time = 0; time < 2; time += 1)
+      expect((await removeForGood(lab, box, moderators)).status).toBe(200)
+    expect((await lab.send('DELETE', '/api/trash', moderators)).json.data.deleted).toBe(0)
+    lab.clock.advance(30 * dayMs)
+    await sweepTrash(lab.deps)
+    expect(await inTrash(lab, leaders)).toMatchObject([
+      { fileId: inner, x: { deletedBy: { idTag: 'cara.example' } } },
+    ])
+  })
+
+  test('whoever only reads the trash gets no link to it', async () => {
+    const lab = await openLab()
+    const box = await make(lab)
+    const inner = await make(lab, { parentId: box })
+    const as = await lab.makeHolder(box, 'write')
+    await trash(lab, inner, { as })
+    await removeForGood(lab, inner, { as })
+    const reading = { as: identity(aliceTag, alice, { scope: 'read:files' }) }
+    const shown = [
+      await lab.send('GET', '/api/files?parentId=__trash__', reading),
+      await lab.send('GET', `/api/files/${inner}/metadata`, reading),
+    ]
+    for (const { status, body } of shown) {
+      expect(status).toBe(200)
+      expect(body.toString()).toContain('"linkOf":"alice.example"')
+      expect(body.toString()).not.toContain(as.kind === 'reference' ? as.refId : '')
     }
   })
 })

@@ -8,14 +8,20 @@ import { deleteFolderChanges, type FolderChangeTables } from './folder-change-st
 
 type RemovalTables = FileTables & StorageTables
 
-/** What somebody, or anybody, has deleted by itself, by id; not what is being taken out of the trash. */
+/** What was deleted by itself of what these own, and of copies, by id; not what is being taken out of the trash. */
 export async function listTrashRoots(
   reader: Reader,
   {
-    owner,
+    owners,
+    withCopies,
     after,
     limit,
-  }: { readonly owner: IdTag | 'anybody'; readonly after: string; readonly limit: number },
+  }: {
+    readonly owners: readonly IdTag[]
+    readonly withCopies: boolean
+    readonly after: string
+    readonly limit: number
+  },
 ): Promise<ListedChild[]> {
   const rows = await reader
     .tables<FolderChangeTables>()
@@ -29,7 +35,10 @@ export async function listTrashRoots(
       sql<SqlBool>`not exists (select 1 from folder_changes as change where change.tenant_id = files.tenant_id
         and change.folder_id = files.file_id and change.kind = 'restoring')`,
     )
-    .$if(owner !== 'anybody', (query) => query.where('owner_tag', '=', owner).where('is_copy', '=', 0))
+    .where((file) => {
+      const isOwned = file.and([file('owner_tag', 'in', owners), file('is_copy', '=', 0)])
+      return withCopies ? file.or([isOwned, file('is_copy', '=', 1)]) : isOwned
+    })
     .orderBy('file_id')
     .limit(limit)
     .execute()
@@ -106,6 +115,25 @@ async function listLevel(
   if (trashed.length >= limit) return trashed
   const rest = { among: 'live', limit: limit - trashed.length } as const
   return [...trashed, ...(await listChildren(reader, folderIds, rest))]
+}
+
+/** Those that belong to somebody else; a copy is nobody's here. */
+export async function listOfOthers(
+  reader: Reader,
+  fileIds: readonly FileId[],
+  owners: readonly IdTag[],
+): Promise<FileId[]> {
+  if (fileIds.length === 0) return []
+  const rows = await reader
+    .tables<FileTables>()
+    .selectFrom('files')
+    .select('file_id')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('file_id', 'in', fileIds)
+    .where('owner_tag', 'not in', owners)
+    .where('is_copy', '=', 0)
+    .execute()
+  return rows.map((row) => row.file_id as FileId)
 }
 
 /** Removes files, and what their bytes were counted for. Answers how many are gone. */

@@ -1,7 +1,7 @@
-import type { FileId, IdTag, RefId } from '@kith/protocol'
+import type { FileId } from '@kith/protocol'
 import { type RawBuilder, type SqlBool, sql, type UpdateObject } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
-import { processedTypes } from '../file.ts'
+import { type Discarder, processedTypes } from '../file.ts'
 import type { FileTables } from '../file-store.ts'
 
 /** How many folders deep files may lie: what asks for access climbs through them. */
@@ -83,30 +83,30 @@ function hasChild(among: 'live' | 'trashed'): RawBuilder<SqlBool> {
 
 /** Puts a file into the trash by itself; what is in it follows by `trashLeaves`. */
 export async function trashRoot(tx: Writer, fileId: FileId, now: number): Promise<void> {
-  await update(tx, [fileId], {
+  await update(tx, [fileId], trashedAt(now))
+}
+
+/** Keeps files in the trash, each by itself, for their owners alone. */
+export async function discardRoots(
+  tx: Writer,
+  fileIds: readonly FileId[],
+  { by, isByLink, now }: Discarder & { readonly now: number },
+): Promise<void> {
+  await update(tx, fileIds, {
+    ...trashedAt(now),
+    discarded_at: now,
+    discarded_by: by ?? null,
+    discarded_by_link: isByLink ? 1 : 0,
+  })
+}
+
+function trashedAt(now: number): UpdateObject<FileTables, 'files'> {
+  return {
     status: 'D',
     deleted_at: sql`coalesce(deleted_at, ${now})`,
     original_parent_id: sql`coalesce(parent_id, original_parent_id)`,
     parent_id: null,
-  })
-}
-
-/** Keeps a file in the trash, by itself, for its owner alone. */
-export async function discardRoot(
-  tx: Writer,
-  fileId: FileId,
-  {
-    by,
-    refId,
-    now,
-  }: { readonly by: IdTag | undefined; readonly refId: RefId | undefined; readonly now: number },
-): Promise<void> {
-  await trashRoot(tx, fileId, now)
-  await update(tx, [fileId], {
-    discarded_at: now,
-    discarded_by: by ?? null,
-    discarded_ref: refId ?? null,
-  })
+  }
 }
 
 /** Puts some of what is in a folder into the trash, the innermost first; answers how much. */
@@ -134,7 +134,7 @@ export async function restoreLeaves(tx: Writer, folderId: FileId, limit: number)
 /** Takes a file itself out of the trash. */
 export async function restoreRoot(tx: Writer, fileId: FileId, parentId: FileId | null): Promise<Restored> {
   const restored = await restore(tx, [fileId])
-  const kept = { discarded_at: null, discarded_by: null, discarded_ref: null }
+  const kept = { discarded_at: null, discarded_by: null, discarded_by_link: 0 }
   await update(tx, [fileId], { parent_id: parentId, original_parent_id: null, ...kept })
   return restored
 }

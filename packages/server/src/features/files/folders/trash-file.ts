@@ -1,12 +1,13 @@
 import { type FileId, fileTypeOf } from '@kith/protocol'
+import { findReference } from '#features/accounts/index.ts'
 import { actsAsTenant } from '#features/relations/index.ts'
 import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { writeLevel } from '../access/file-viewer.ts'
-import { type FileQuestion, getFileWithin, isOwnFile } from '../access/read-file.ts'
-import type { StoredFile } from '../file.ts'
+import { type FileQuestion, getFileWithin } from '../access/read-file.ts'
+import type { Discarder, StoredFile } from '../file.ts'
 import { findFile } from '../file-store.ts'
 import {
   beginChange,
@@ -15,9 +16,10 @@ import {
   finishTrashing,
   portionOf,
   removeAll,
+  removeOwned,
 } from './change-folder.ts'
 import { listLeaves, listTrashRoots, listTree } from './file-removal-store.ts'
-import { discardRoot, type ListedChild, trashRoot } from './file-tree-store.ts'
+import { discardRoots, type ListedChild, trashRoot } from './file-tree-store.ts'
 import { type FolderChange, putFolderChange } from './folder-change-store.ts'
 import { assertFolder, assertMovable, inItself } from './place-file.ts'
 
@@ -92,12 +94,31 @@ export async function removeFile(deps: TrashDeps, question: FileQuestion): Promi
   const isDone = await deps.db.transact(tenant.tenantId, async (tx) => {
     const { file } = await getFileWithin(tx, deps, question, writeLevel)
     if (file.status !== 'D') throw notInTrash()
-    if (isOwnFile(tenant, caller, file)) return await beginRemoval(deps, tx, fileId)
-    const refId = caller.kind === 'reference' ? caller.refId : undefined
-    await discardRoot(tx, fileId, { by: idTagOf(caller), refId, now: nowSecs(deps.clock) })
+    if (mayRemove(tenant, caller, file)) return await beginRemoval(deps, tx, fileId)
+    // Who acts for the tenant sees what was discarded already, whose time goes on.
+    if (file.discarded) return true
+    await discardRoots(tx, [fileId], { ...(await discarderOf(tx, caller)), now: nowSecs(deps.clock) })
     return await trashContents(deps, tx, fileId)
   })
   if (!isDone) await continueChange(deps, tenant.tenantId, fileId)
+}
+
+/** May the caller remove it for ever at once? */
+function mayRemove(tenant: Tenant, caller: Caller, { isCopy, ownerTag }: StoredFile): boolean {
+  const { owners, withCopies } = removable(tenant, caller)
+  return isCopy ? withCopies : owners.includes(ownerTag)
+}
+
+/** Everybody removes what is theirs; who acts for the tenant what is its own, and copies. */
+function removable(tenant: Tenant, caller: Caller) {
+  const idTag = idTagOf(caller)
+  const withCopies = actsAsTenant(caller, tenant)
+  return { owners: [...(idTag ? [idTag] : []), ...(withCopies ? [tenant.idTag] : [])], withCopies }
+}
+
+async function discarderOf(reader: Reader, caller: Caller): Promise<Discarder> {
+  if (caller.kind !== 'reference') return { by: idTagOf(caller), isByLink: false }
+  return { by: (await findReference(reader, caller.refId))?.createdBy, isByLink: true }
 }
 
 /** Answers whether nothing is left to do; else `continueChange` goes on. */
@@ -113,19 +134,20 @@ function notInTrash(): Failure {
   return new Failure('E-STATE', { message: 'This file is not in the trash.' })
 }
 
-/** Removes for ever what the caller has in the trash: who acts for the tenant everything, others what is theirs. */
+/** Removes for ever what the caller has in the trash. */
 export async function emptyTrash(
   deps: TrashDeps,
   { tenant, caller }: { readonly tenant: Tenant; readonly caller: Caller },
 ): Promise<number> {
   if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
-  const owner = actsAsTenant(caller, tenant) ? 'anybody' : caller.idTag
+  const { owners, withCopies } = removable(tenant, caller)
+  const removal = { owners, discarder: { by: caller.idTag, isByLink: false } }
   const limit = portionOf(deps)
   let removed = 0
   for (let after = ''; ; ) {
     const portion = await deps.db.transact(tenant.tenantId, async (tx) => {
-      const roots = await listTrashRoots(tx, { owner, after, limit })
-      return await emptyPortion(deps, tx, roots, limit)
+      const roots = await listTrashRoots(tx, { owners, withCopies, after, limit })
+      return await emptyPortion(deps, tx, roots, removal)
     })
     if (!portion) return removed
     removed += portion.removed
@@ -147,8 +169,9 @@ async function emptyPortion(
   deps: TrashDeps,
   tx: Writer,
   roots: readonly ListedChild[],
-  limit: number,
+  removal: Parameters<typeof removeOwned>[3],
 ): Promise<Portion | undefined> {
+  const limit = portionOf(deps)
   const fileIds: FileId[] = []
   let last: FileId | undefined
   for (const root of roots) {
@@ -162,7 +185,7 @@ async function emptyPortion(
     last = root.fileId
   }
   if (last === undefined) return undefined
-  return { removed: await removeAll(deps, tx, fileIds), last, isDone: true }
+  return { removed: await removeOwned(deps, tx, fileIds, removal), last, isDone: true }
 }
 
 /** Counts what goes, which `continueChange` does not. */
