@@ -1,5 +1,5 @@
 import { type FileId, fileTypeOf, parseFileId } from '@kith/protocol'
-import { hasFileReferences } from '#features/accounts/index.ts'
+import { findReference, hasFileReferences } from '#features/accounts/index.ts'
 import { actsAsTenant } from '#features/relations/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
@@ -11,6 +11,8 @@ import { findFileViewer } from './find-file-viewer.ts'
 interface Opening {
   readonly caller: Caller
   readonly fileId: FileId
+  /** It comes out of the trash. */
+  readonly isRestored?: boolean | undefined
 }
 
 /** Fails unless each of these is a file of the tenant that the caller may give to an audience: whoever acts for the tenant
@@ -51,26 +53,36 @@ export async function assertMayOpen(reader: Reader, opening: Opening): Promise<v
 }
 
 /** Who may open the file alone; of a folder this says nothing of what is in it. */
-export async function mayOpen(reader: Reader, { caller, fileId }: Opening): Promise<boolean> {
+export async function mayOpen(reader: Reader, { caller, fileId, isRestored }: Opening): Promise<boolean> {
   if (mayShare(caller)) return true
   const madeWith = narrowCredentialOf(caller)
   if (madeWith === undefined) return false
-  return (await listAttachable(reader, [fileId], { owner: 'anybody', madeWith })).has(fileId)
+  return (await listAttachable(reader, [fileId], { owner: 'anybody', madeWith, isTrashed: isRestored })).has(
+    fileId,
+  )
 }
 
 /** Fails where putting a file into this folder, or its content, shows it to those with whom a folder there is shared, and
- * the caller may not open it to them. What lies in that shared folder already is shown to nobody new. `now`: Unix seconds. */
+ * the caller may not open it to them. What lies in that shared folder already is shown to nobody new; what comes out of
+ * the trash lies in none, but for whoever has it by a link to that folder. `now`: Unix seconds. */
 export async function assertMayOpenIn(
   reader: Reader,
   { folderId, now, ...opening }: Opening & { readonly folderId: FileId; readonly now: number },
 ): Promise<void> {
-  const { caller, fileId } = opening
+  const { caller, fileId, isRestored } = opening
   // With a folder all that is in it comes, by whatever it was made.
   const isFolder = fileTypeOf(fileId) === 'FLDR'
   if (isFolder ? mayShare(caller) : await mayOpen(reader, opening)) return
-  const known = new Set(await listAbove(reader, fileId))
+  const known = new Set(isRestored ? await listLinked(reader, caller) : await listAbove(reader, fileId))
   const entered = (await listAbove(reader, folderId)).filter((above) => !known.has(above))
   const isShown =
     (await hasShares(reader, entered, now)) || (await hasFileReferences(reader, { fileIds: entered, now }))
   if (isShown) throw new Failure('E-AUTH-FORBIDDEN')
+}
+
+/** The file or folder to which the caller holds a link, with the folders in which it lies. */
+async function listLinked(reader: Reader, caller: Caller): Promise<string[]> {
+  const link = caller.kind === 'reference' ? await findReference(reader, caller.refId) : undefined
+  const fileId = link?.resourceId === undefined ? undefined : parseFileId(link.resourceId)
+  return fileId ? await listAbove(reader, fileId) : []
 }

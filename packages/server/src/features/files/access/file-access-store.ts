@@ -1,5 +1,5 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import { type Expression, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import { viewerShape } from '#features/relations/index.ts'
 import { type Prepared, type Reader, type ReadTables, statement } from '#infra/db/index.ts'
 import type { StoredFile } from '../file.ts'
@@ -134,11 +134,19 @@ export function accessNames(reader: Reader, { viewer }: FileViewer, now: number)
 }
 
 /** Which of these files of the tenant's own can be given to an audience, if somebody in particular owns them or they were
- * made with a certain credential. */
+ * made with a certain credential, which says nothing of other files that are shared with the readers of these. */
 export async function listAttachable(
   reader: Reader,
   fileIds: readonly FileId[],
-  { owner, madeWith }: { readonly owner: IdTag | 'anybody'; readonly madeWith: string | 'anything' },
+  {
+    owner,
+    madeWith,
+    isTrashed = false,
+  }: {
+    readonly owner: IdTag | 'anybody'
+    readonly madeWith: string | 'anything'
+    readonly isTrashed?: boolean | undefined
+  },
 ): Promise<Set<string>> {
   if (fileIds.length === 0) return new Set()
   const rows = await reader
@@ -147,12 +155,23 @@ export async function listAttachable(
     .select('file_id')
     .where('tenant_id', '=', reader.tenantId)
     .where('file_id', 'in', fileIds)
-    .where((row) => row.not(isInTrash('files', sql`${reader.tenantId}`)))
+    .where((row) => {
+      const inTrash = isInTrash('files', sql`${reader.tenantId}`)
+      return isTrashed ? inTrash : row.not(inTrash)
+    })
     .where('is_copy', '=', 0)
     .$if(owner !== 'anybody', (query) => query.where('owner_tag', '=', owner))
-    .$if(madeWith !== 'anything', (query) => query.where('made_with', '=', madeWith))
+    .$if(madeWith !== 'anything', (query) =>
+      query.where('made_with', '=', madeWith).where((row) => row.not(hasGiftsToReaders('files'))),
+    )
     .execute()
   return new Set(rows.map((row) => row.file_id))
+}
+
+/** Something is shared with the readers of it. */
+function hasGiftsToReaders(file: string) {
+  return sql<SqlBool>`exists (select 1 from shares as given where given.tenant_id = ${sql.ref(`${file}.tenant_id`)}
+    and given.subject_type = 'F' and given.subject_id = ${sql.ref(`${file}.file_id`)})`
 }
 
 /** A file with the folders in which it lies, or lay before it went into the trash. */

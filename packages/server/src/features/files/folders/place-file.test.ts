@@ -75,7 +75,8 @@ eachDialect(
       expect(await move(lab, made, shared, otherKey)).toBe(403)
       expect(await move(lab, made, shared)).toBe(200)
       await trash(lab, made)
-      expect(await restore(lab, made, shared, otherKey)).toBe(200)
+      expect(await restore(lab, made, shared, otherKey)).toBe(403)
+      expect(await restore(lab, made, shared)).toBe(200)
       expect((await duplicate(lab, made, shared)).status).toBe(201)
     })
 
@@ -103,12 +104,41 @@ eachDialect(
       const fileId = await note(lab, shared)
       expect(await move(lab, fileId, inner)).toBe(200)
       await trash(lab, fileId)
-      expect(await restore(lab, fileId, shared)).toBe(200)
+      expect(await restore(lab, fileId, shared)).toBe(403)
+      expect(await restore(lab, fileId, shared, wideKey)).toBe(200)
       expect((await duplicate(lab, fileId, inner)).status).toBe(201)
       expect(await move(lab, fileId, over)).toBe(403)
       lab.clock.advance(60_000)
       expect(await move(lab, fileId, over)).toBe(200)
       expect(await move(lab, fileId, null)).toBe(200)
+    })
+
+    test('restores nothing into a folder that was shared while the file was in the trash', async () => {
+      const lab = await openLab()
+      const target = await folder(lab)
+      const [fileId, made] = [await note(lab), await note(lab, target, { as: key })]
+      expect(await move(lab, fileId, target)).toBe(200)
+      for (const id of [fileId, made])
+        expect((await lab.send('DELETE', `/api/files/${id}`, { as: key })).status).toBe(200)
+      await share(lab, target)
+      expect(await restore(lab, fileId, target)).toBe(403)
+      expect(await restore(lab, made, target, otherKey)).toBe(403)
+      expect(await restore(lab, made, target)).toBe(200)
+      expect(await restore(lab, fileId, target, wideKey)).toBe(200)
+    })
+
+    test('opens no file with whose readers another is shared, though it made it', async () => {
+      const lab = await openLab()
+      const secret = await note(lab)
+      const shared = await folder(lab)
+      await share(lab, shared)
+      const made = await note(lab, null, { as: key })
+      await share(lab, secret, { subjectType: 'F', subjectId: made })
+      for (const visibility of ['P', 'C']) expect(await put(lab, ['PATCH', made], { visibility })).toBe(403)
+      expect(await move(lab, made, shared)).toBe(403)
+      expect(await put(lab, ['PATCH', made], { fileName: 'b', visibility: null })).toBe(200)
+      expect((await lab.send('GET', `/api/files/${secret}/metadata`)).status).toBe(404)
+      expect(await put(lab, ['PATCH', made], { visibility: 'P' }, wideKey)).toBe(200)
     })
 
     test('moves no holder’s file from one shared folder into another below it', async () => {

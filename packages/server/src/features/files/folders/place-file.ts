@@ -15,6 +15,8 @@ export interface Place {
   readonly parentId: FileId | undefined
   /** What exists already and comes to be there: the file that is moved, or of which a copy is made. */
   readonly fileId?: FileId | undefined
+  /** It comes out of the trash. */
+  readonly isRestored?: boolean | undefined
   /** How the request calls it. */
   readonly path: string
 }
@@ -61,7 +63,7 @@ export async function assertFolder(
   deps: { readonly clock: Clock },
   place: Place,
 ): Promise<{ readonly ownerTag: IdTag } | undefined> {
-  const { parentId, path, caller, fileId } = place
+  const { parentId, path, caller, fileId, isRestored } = place
   if (parentId === undefined) return undefined
   const { file } = await getFileWithin(reader, deps, { ...place, fileId: parentId }, writeLevel)
   if (file.status === 'D') throw new Failure('E-FILE-NOTFOUND')
@@ -70,7 +72,13 @@ export async function assertFolder(
   if (file.isCopy) throw new Failure('E-AUTH-FORBIDDEN')
   if ((await measureAbove(reader, parentId)) >= maxDepth) throw tooDeep()
   if (fileId !== undefined)
-    await assertMayOpenIn(reader, { caller, fileId, folderId: parentId, now: nowSecs(deps.clock) })
+    await assertMayOpenIn(reader, {
+      caller,
+      fileId,
+      folderId: parentId,
+      isRestored,
+      now: nowSecs(deps.clock),
+    })
   return file
 }
 

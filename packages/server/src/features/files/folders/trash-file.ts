@@ -77,7 +77,7 @@ async function findTarget(
   if (parentId === undefined) return undefined
   if (parentId === fileId) throw inItself()
   try {
-    await assertFolder(tx, deps, { ...restoring, path: '/parentId' })
+    await assertFolder(tx, deps, { ...restoring, isRestored: true, path: '/parentId' })
   } catch (error) {
     const isGone = error instanceof Failure && error.code === 'E-FILE-NOTFOUND'
     if (isGone && parentId === (file.originalParentId ?? file.parentId)) return undefined
