@@ -279,7 +279,7 @@ function accessFinders({ db, clock }: Services) {
     async findMakersFileAccess(tenant: Tenant, makerTag: IdTag, fileId: FileId) {
       const who = await findViewerNamed(db.reader(tenant.tenantId), tenant, makerTag)
       const access = await accessOf(tenant, who, fileId)
-      return access?.isCopy ? undefined : access?.level
+      return access?.level === 'write' && !access.isCopy ? access.level : undefined
     },
   }
 }

@@ -14,7 +14,7 @@ import { findReference, referenceSid } from './reference-store.ts'
 export interface ExchangeReferenceDeps extends IssueDeps {
   readonly db: Database
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
-  /** What the maker of a reference may do with the file now: a reference is never worth more than that. */
+  /** What the maker of a reference may do with the file now: only who may write gives anything. */
   findMakersFileAccess(tenant: Tenant, makerTag: IdTag, fileId: FileId): Promise<'read' | 'write' | undefined>
 }
 
@@ -65,8 +65,9 @@ async function grantOf(
   if (type !== 'share.file') throw new Failure('E-AUTH-FORBIDDEN')
   const fileId = resourceId === undefined ? undefined : parseFileId(resourceId)
   const makers = fileId && createdBy && (await findMakersFileAccess(tenant, createdBy, fileId))
-  if (!fileId || !makers) throw new Failure('E-GONE')
-  return { fileId, level: makers === 'read' ? 'read' : accessLevel }
+  // Who may only read has nothing to give on.
+  if (!fileId || makers !== 'write') throw new Failure('E-GONE')
+  return { fileId, level: accessLevel }
 }
 
 async function issue(

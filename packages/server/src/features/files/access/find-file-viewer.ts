@@ -48,7 +48,7 @@ export async function findViewerNamed(reader: Reader, tenant: Tenant, idTag: IdT
   return { viewer: viewerOf(tenant, caller, { relation }), held: [], limits: undefined }
 }
 
-/** What a reference gives now: never more than when its token was given, nor than its maker may do by now. */
+/** What a reference gives now: never more than when its token was given, and nothing while its maker may not give. */
 async function findHeld(
   reader: Reader,
   { tenant, caller, now }: { readonly tenant: Tenant; readonly caller: ReferenceGuest; readonly now: number },
@@ -60,9 +60,9 @@ async function findHeld(
   if (!key || createdBy === undefined) return []
   const maker = await findViewerNamed(reader, tenant, createdBy)
   const makers = await findAccessibleFile(reader, maker, { fileId: key.fileId, now })
-  // What is here as a copy is not its holder's to give on.
-  if (!makers || makers.file.isCopy) return []
-  const level = Math.min(key.level, levelOf(accessLevel), makers.level) as FileLevel
+  // Who may only read gives nothing on, and nobody a copy.
+  if (!makers || makers.level < writeLevel || makers.file.isCopy) return []
+  const level = Math.min(key.level, levelOf(accessLevel)) as FileLevel
   return level === 0 ? [] : [{ fileId: key.fileId, level }]
 }
 

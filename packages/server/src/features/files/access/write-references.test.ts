@@ -141,6 +141,26 @@ mostlyOnSqlite('Who may write one folder only', (open) => {
     },
   )
 
+  test('the guest of a reference: reads nothing while its maker may only read', async () => {
+    const lab = await openLab()
+    const box = await make(lab)
+    const give = (permission: string, more: object = {}) =>
+      lab.send('POST', `/api/files/${box}/shares`, {
+        as: owner,
+        json: { subjectType: 'U', subjectId: bobTag, permission, ...more },
+      })
+    await give('W', { expiresAt: lab.clock.now() / 1000 + 60 })
+    const as = await lab.makeHolder(box, 'read', { by: bobTag })
+    const read = async () => (await lab.send('GET', `/api/files/${box}/metadata`, { as })).status
+    expect(await read()).toBe(200)
+    lab.clock.advance(60_000)
+    expect(await read()).toBe(404)
+    await give('R')
+    expect(await read()).toBe(404)
+    await give('W')
+    expect(await read()).toBe(200)
+  })
+
   test('the guest of a reference: has no more than who made it has by now', alsoOnPostgres, async () => {
     const lab = await openLab()
     const maker = identity(bobTag, club, { role: 'contributor' })
@@ -150,6 +170,8 @@ mostlyOnSqlite('Who may write one folder only', (open) => {
     const json = { fileTp: 'CRDT', parentId: box }
     expect((await lab.send('POST', '/api/files', { at: club, as, json })).status).toBe(201)
     await lab.relate(club, bobTag, { role: 'follower', at: 2 })
-    expect(failureOf(await lab.send('POST', '/api/files', { at: club, as, json }))).toBe(forbidden)
+    expect(failureOf(await lab.send('POST', '/api/files', { at: club, as, json }))).toBe(
+      '404 E-FILE-NOTFOUND',
+    )
   })
 })
