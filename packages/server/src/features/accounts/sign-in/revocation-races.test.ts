@@ -170,7 +170,7 @@ eachDialect('a revocation', (open) => {
     const drop = () => site.db.transact(site.alice.tenantId, (tx) => dropReference(site.deps, tx, refId))
     const findMakersFileAccess = async () => {
       await drop()
-      return 'read' as const
+      return 'write' as const
     }
     const byReference = exchangeCredential({ ...site.deps, findMakersFileAccess }, { ...input, ref: refId })
     await expect(byReference).rejects.toMatchObject({ code: 'E-NOTFOUND' })
