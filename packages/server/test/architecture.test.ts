@@ -122,7 +122,6 @@ describe('features and infra modules', () => {
 
 // A page of files or actions is filtered in SQL by what other rooms keep: these files read those tables, and write none.
 const readAcross: Readonly<Record<string, readonly string[]>> = {
-  'actions/actions-migrations.ts': ['tenants'],
   'actions/feed/feed-filter-predicate.ts': ['relations'],
   'actions/feed/feed-query-store.ts': ['profiles'],
   'files/access/file-access-predicate.ts': ['action_attachments', 'actions'],

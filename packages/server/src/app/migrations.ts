@@ -1,134 +1,36 @@
-import {
-  accountsMigrations,
-  homeSessionsMigrations,
-  qrApprovalMigrations,
-  qrNetworksMigrations,
-  referenceEndsMigrations,
-  referencesMigrations,
-  sessionEndsMigrations,
-  sessionsMigrations,
-  signInEndsMigrations,
-  signInMigrations,
-} from '#features/accounts/index.ts'
-import {
-  actionSweepMigrations,
-  actionsMigrations,
-  attachmentIssuersMigrations,
-  awaitedAttachmentsMigrations,
-  callerMemoryMigrations,
-  listIndexMigrations,
-  pageMigrations,
-  searchIndexMigrations,
-  strangerRowsMigrations,
-  tagTimesMigrations,
-  tombstonesMigrations,
-  uniqueTimesMigrations,
-  visitorListMigrations,
-} from '#features/actions/index.ts'
-import { auditAgeMigrations, auditMigrations } from '#features/audit/index.ts'
-import { busAgeMigrations, busMigrations } from '#features/bus/index.ts'
-import {
-  domainBlocksMigrations,
-  fanOutMigrations,
-  identitiesMigrations,
-  waitingTokensMigrations,
-} from '#features/federation/index.ts'
-import {
-  attachedByOwnerMigrations,
-  collectionsMigrations,
-  copySubjectsMigrations,
-  discardedByLinkMigrations,
-  filesMigrations,
-  fileUpkeepMigrations,
-  folderListMigrations,
-  givenOnMigrations,
-  openedAgeMigrations,
-  shareBasesMigrations,
-  sharedFolderMigrations,
-  sharesMigrations,
-  trashMigrations,
-  uploadsMigrations,
-  visitorFilesMigrations,
-} from '#features/files/index.ts'
+import { accountsMigrations } from '#features/accounts/index.ts'
+import { actionsMigrations } from '#features/actions/index.ts'
+import { auditMigrations } from '#features/audit/index.ts'
+import { busMigrations } from '#features/bus/index.ts'
+import { federationMigrations } from '#features/federation/index.ts'
+import { filesMigrations } from '#features/files/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
-import { profileSweepMigrations, profilesMigrations } from '#features/profiles/index.ts'
+import { profilesMigrations } from '#features/profiles/index.ts'
 import { pushMigrations } from '#features/push/index.ts'
-import { registrationMigrations, restEndsMigrations } from '#features/registration/index.ts'
-import {
-  leadersMigrations,
-  relationEndsMigrations,
-  relationsMigrations,
-  standingMigrations,
-} from '#features/relations/index.ts'
+import { registrationMigrations } from '#features/registration/index.ts'
+import { relationsMigrations } from '#features/relations/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
-import { signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
+import { tenantsMigrations } from '#features/tenants/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { finishedKeysMigrations, jobsMigrations } from '#infra/jobs/index.ts'
-import { keysMigrations, revokedKeysMigrations } from '#infra/keys/index.ts'
+import { keysMigrations } from '#infra/keys/index.ts'
 
-/** Every migration of the program, in the order in which they are applied. New ones go to the end. */
+/** Every migration of the program, in the order in which they are applied. New ones go to the end, in lists of their own. */
 export const migrations: readonly Migration[] = [
   ...keysMigrations,
   ...jobsMigrations,
+  ...finishedKeysMigrations,
   ...tenantsMigrations,
   ...auditMigrations,
   ...accountsMigrations,
-  ...sessionsMigrations,
-  ...referencesMigrations,
-  ...signInMigrations,
-  ...identitiesMigrations,
+  ...federationMigrations,
   ...relationsMigrations,
   ...profilesMigrations,
+  ...registrationMigrations,
+  ...settingsMigrations,
+  ...busMigrations,
+  ...pushMigrations,
   ...actionsMigrations,
   ...filesMigrations,
-  ...sharesMigrations,
-  ...collectionsMigrations,
-  ...domainBlocksMigrations,
-  ...settingsMigrations,
-  ...standingMigrations,
-  ...registrationMigrations,
-  ...uploadsMigrations,
-  ...tagTimesMigrations,
-  ...uniqueTimesMigrations,
-  ...awaitedAttachmentsMigrations,
   ...idpMigrations,
-  ...homeSessionsMigrations,
-  ...pushMigrations,
-  ...busMigrations,
-  ...listIndexMigrations,
-  ...folderListMigrations,
-  ...leadersMigrations,
-  ...visitorFilesMigrations,
-  ...callerMemoryMigrations,
-  ...sharedFolderMigrations,
-  ...searchIndexMigrations,
-  ...attachmentIssuersMigrations,
-  ...attachedByOwnerMigrations,
-  ...copySubjectsMigrations,
-  ...qrNetworksMigrations,
-  ...waitingTokensMigrations,
-  ...tombstonesMigrations,
-  ...signInEpochMigrations,
-  ...qrApprovalMigrations,
-  ...fileUpkeepMigrations,
-  ...givenOnMigrations,
-  ...revokedKeysMigrations,
-  ...strangerRowsMigrations,
-  ...pageMigrations,
-  ...auditAgeMigrations,
-  ...sessionEndsMigrations,
-  ...referenceEndsMigrations,
-  ...signInEndsMigrations,
-  ...restEndsMigrations,
-  ...busAgeMigrations,
-  ...relationEndsMigrations,
-  ...profileSweepMigrations,
-  ...actionSweepMigrations,
-  ...openedAgeMigrations,
-  ...finishedKeysMigrations,
-  ...fanOutMigrations,
-  ...visitorListMigrations,
-  ...shareBasesMigrations,
-  ...trashMigrations,
-  ...discardedByLinkMigrations,
 ]

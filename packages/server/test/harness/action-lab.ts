@@ -31,27 +31,15 @@ import {
   type ActionEvent,
   type ActionPorts,
   actionEndpoints,
-  actionSweepMigrations,
   actionsMigrations,
-  attachmentIssuersMigrations,
-  awaitedAttachmentsMigrations,
-  callerMemoryMigrations,
   findConcerned,
   findSendable,
   findStoredAction,
   handleActionJobs,
-  listIndexMigrations,
   ownActionId,
-  pageMigrations,
   type ReceivedAction,
   type ReceiveOutcome,
   receiveAction,
-  searchIndexMigrations,
-  strangerRowsMigrations,
-  tagTimesMigrations,
-  tombstonesMigrations,
-  uniqueTimesMigrations,
-  visitorListMigrations,
 } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
@@ -64,7 +52,6 @@ import {
   listCircle,
   relationsMigrations,
   roleOf,
-  standingMigrations,
 } from '#features/relations/index.ts'
 import {
   createTenant,
@@ -76,13 +63,7 @@ import {
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type JobQueue, jobsMigrations, openJobs } from '#infra/jobs/index.ts'
-import {
-  keysMigrations,
-  openSignatures,
-  openSigningKeys,
-  openVault,
-  revokedKeysMigrations,
-} from '#infra/keys/index.ts'
+import { keysMigrations, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { callEndpoint } from './call-endpoint.ts'
@@ -91,26 +72,12 @@ import { TestClock } from './test-clock.ts'
 
 export const actionLabMigrations: readonly Migration[] = [
   ...keysMigrations,
-  ...revokedKeysMigrations,
   ...jobsMigrations,
   ...tenantsMigrations,
   ...auditMigrations,
   ...relationsMigrations,
-  ...standingMigrations,
   ...profilesMigrations,
   ...actionsMigrations,
-  ...tagTimesMigrations,
-  ...uniqueTimesMigrations,
-  ...awaitedAttachmentsMigrations,
-  ...tombstonesMigrations,
-  ...listIndexMigrations,
-  ...searchIndexMigrations,
-  ...callerMemoryMigrations,
-  ...attachmentIssuersMigrations,
-  ...strangerRowsMigrations,
-  ...pageMigrations,
-  ...actionSweepMigrations,
-  ...visitorListMigrations,
 ]
 
 interface Sent {

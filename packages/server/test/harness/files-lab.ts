@@ -14,30 +14,14 @@ import {
   type Visibility,
 } from '@kith/protocol'
 import { afterAll, afterEach } from 'vitest'
+import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
+import { actionsMigrations } from '#features/actions/index.ts'
 import {
-  homeSessionsMigrations,
-  makeReference,
-  referencesMigrations,
-  sessionsMigrations,
-} from '#features/accounts/index.ts'
-import {
-  actionsMigrations,
-  attachmentIssuersMigrations,
-  listIndexMigrations,
-  tagTimesMigrations,
-} from '#features/actions/index.ts'
-import {
-  attachedByOwnerMigrations,
   collectionEndpoints,
-  collectionsMigrations,
-  discardedByLinkMigrations,
   endSharesOfFiles,
   type FileEndpointDeps,
   fileEndpoints,
   filesMigrations,
-  fileUpkeepMigrations,
-  folderListMigrations,
-  givenOnMigrations,
   makeVariants,
   makeVariantsJob,
   RecentReads,
@@ -49,22 +33,17 @@ import {
   ShareSweep,
   type StorageLimits,
   type SweepSharesDeps,
-  shareBasesMigrations,
   shareEndpoints,
-  sharesMigrations,
   sweepSharesJob,
   sweepUploads,
   sweepUploadsJob,
-  trashMigrations,
   UploadLeases,
   UploadTurns,
   uploadEndpoints,
-  uploadsMigrations,
-  visitorFilesMigrations,
   withdrawShare,
   withdrawShareJob,
 } from '#features/files/index.ts'
-import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
@@ -168,19 +147,9 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
     migrations: [
       ...jobsMigrations,
       ...relationsMigrations,
-      ...standingMigrations,
       ...actionsMigrations,
-      ...[...tagTimesMigrations, ...listIndexMigrations],
       ...filesMigrations,
-      ...[...sharesMigrations, ...givenOnMigrations, ...shareBasesMigrations],
-      ...[...sessionsMigrations, ...homeSessionsMigrations],
-      ...referencesMigrations,
-      ...collectionsMigrations,
-      ...uploadsMigrations,
-      ...[...visitorFilesMigrations, ...fileUpkeepMigrations],
-      ...attachmentIssuersMigrations,
-      ...attachedByOwnerMigrations,
-      ...[...folderListMigrations, ...trashMigrations, ...discardedByLinkMigrations],
+      ...accountsMigrations,
     ],
     clock,
   })

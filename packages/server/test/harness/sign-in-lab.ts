@@ -14,27 +14,15 @@ import {
   defaultLifetimes,
   handleAccountMails,
   handleForgottenPasswords,
-  homeSessionsMigrations,
   LastUse,
   type PasswordHasher,
-  qrApprovalMigrations,
-  qrNetworksMigrations,
   referencesEndpoints,
-  referencesMigrations,
-  sessionsMigrations,
   setPassword,
   signInEndpoints,
-  signInMigrations,
 } from '#features/accounts/index.ts'
 import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
-import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
-import {
-  createTenant,
-  type NewTenant,
-  openTenants,
-  signInEpochMigrations,
-  tenantsMigrations,
-} from '#features/tenants/index.ts'
+import { relationsMigrations } from '#features/relations/index.ts'
+import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
@@ -45,7 +33,6 @@ import {
   openSigningKeys,
   openTokenSecrets,
   openVault,
-  revokedKeysMigrations,
 } from '#infra/keys/index.ts'
 import type { Mail } from '#infra/mail/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
@@ -54,20 +41,11 @@ import { TestClock } from './test-clock.ts'
 
 const migrations: readonly Migration[] = [
   ...keysMigrations,
-  ...revokedKeysMigrations,
   ...jobsMigrations,
   ...tenantsMigrations,
   ...relationsMigrations,
-  ...standingMigrations,
   ...auditMigrations,
   ...accountsMigrations,
-  ...sessionsMigrations,
-  ...referencesMigrations,
-  ...signInMigrations,
-  ...homeSessionsMigrations,
-  ...qrNetworksMigrations,
-  ...signInEpochMigrations,
-  ...qrApprovalMigrations,
 ]
 
 /** What the other features tell sign-in, as plain values that a test may change. */

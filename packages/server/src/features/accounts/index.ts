@@ -27,7 +27,6 @@ export {
   referencesSealed,
 } from './references/reference-store.ts'
 export { referencesEndpoints } from './references/references-endpoints.ts'
-export { referenceEndsMigrations, referencesMigrations } from './references/references-migrations.ts'
 export { addReferenceSweep } from './references/sweep-references.ts'
 export { isApiKey, newApiKey } from './sessions/api-key.ts'
 export {
@@ -49,11 +48,6 @@ export {
   type TokenLifetimes,
 } from './sessions/session.ts'
 export { listSessions } from './sessions/session-store.ts'
-export {
-  homeSessionsMigrations,
-  sessionEndsMigrations,
-  sessionsMigrations,
-} from './sessions/sessions-migrations.ts'
 export { type Device, type RevokeDeps, revokeSessions, startSession } from './sessions/start-session.ts'
 export { addSessionSweep } from './sessions/sweep-sessions.ts'
 export type { AttemptBucket } from './sign-in/attempt-buckets.ts'
@@ -62,10 +56,4 @@ export { countAttempt } from './sign-in/count-attempt.ts'
 export { endSignIns } from './sign-in/end-sign-ins.ts'
 export { hasWayIn } from './sign-in/has-way-in.ts'
 export { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
-export {
-  qrApprovalMigrations,
-  qrNetworksMigrations,
-  signInEndsMigrations,
-  signInMigrations,
-} from './sign-in/sign-in-migrations.ts'
 export { addSignInSweep } from './sign-in/sweep-sign-in.ts'

@@ -4,21 +4,7 @@ export { hashOfToken, ownActionId } from './action-id.ts'
 export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
 export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
-export {
-  actionSweepMigrations,
-  actionsMigrations,
-  attachmentIssuersMigrations,
-  awaitedAttachmentsMigrations,
-  callerMemoryMigrations,
-  listIndexMigrations,
-  pageMigrations,
-  searchIndexMigrations,
-  strangerRowsMigrations,
-  tagTimesMigrations,
-  tombstonesMigrations,
-  uniqueTimesMigrations,
-  visitorListMigrations,
-} from './actions-migrations.ts'
+export { actionsMigrations } from './actions-migrations.ts'
 export {
   type CreateAction,
   createAction,

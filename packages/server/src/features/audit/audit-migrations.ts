@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const auditMigrations: readonly Migration[] = [
   {
-    id: '0105_audit',
+    id: '0011_audit',
     async up(schema) {
       await schema.createTable(
         'audit_log',
@@ -18,14 +18,8 @@ export const auditMigrations: readonly Migration[] = [
         { primaryKey: ['tenant_id', 'entry_id'] },
       )
       await schema.createIndex('audit_log_by_time', 'audit_log', ['tenant_id', 'at_ms', 'entry_id'])
+      // The entries of all tenants by their age.
+      await schema.createIndex('audit_log_age', 'audit_log', ['at_ms'])
     },
-  },
-]
-
-/** The entries of all tenants by their age. */
-export const auditAgeMigrations: readonly Migration[] = [
-  {
-    id: '1500_audit_age',
-    up: (schema) => schema.createIndex('audit_log_age', 'audit_log', ['at_ms']),
   },
 ]

@@ -1,5 +1,5 @@
 export type { AuditEntry } from './audit.ts'
 export { auditEndpoints } from './audit-endpoints.ts'
-export { auditAgeMigrations, auditMigrations } from './audit-migrations.ts'
+export { auditMigrations } from './audit-migrations.ts'
 export { addAuditSweep } from './sweep-audit.ts'
 export { audit } from './write-audit.ts'

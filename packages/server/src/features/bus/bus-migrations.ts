@@ -3,7 +3,7 @@ import type { Migration } from '#infra/db/index.ts'
 /** The events of tenants whose clients listen, for those of them that come back. */
 export const busMigrations: readonly Migration[] = [
   {
-    id: '1300_bus',
+    id: '0018_bus',
     async up(schema) {
       await schema.createTable(
         'bus_logs',
@@ -24,14 +24,8 @@ export const busMigrations: readonly Migration[] = [
       await schema.createIndex('bus_events_unnumbered', 'bus_events', ['tenant_id', 'event_id'], {
         where: 'seq is null',
       })
+      // Those of all tenants by their age.
+      await schema.createIndex('bus_events_age', 'bus_events', ['at'])
     },
-  },
-]
-
-/** The events of all tenants by their age. */
-export const busAgeMigrations: readonly Migration[] = [
-  {
-    id: '1550_bus_age',
-    up: (schema) => schema.createIndex('bus_events_age', 'bus_events', ['at']),
   },
 ]

@@ -7,7 +7,6 @@ export { findOrphans, sweepBlobs } from './blobs/sweep-blobs.ts'
 export { type BlobProblem, verifyBlobs } from './blobs/verify-blobs.ts'
 export { collectionEndpoints } from './collections/collection-endpoints.ts'
 export { removeItems } from './collections/collection-store.ts'
-export { collectionsMigrations, openedAgeMigrations } from './collections/collections-migrations.ts'
 export { RecentReads } from './collections/recent-reads.ts'
 export { addCollectionSweep } from './collections/sweep-collections.ts'
 export { type FetchDeps, fetchAndTell } from './copies/fetch-file.ts'
@@ -25,16 +24,7 @@ export {
 } from './file-jobs.ts'
 export type { FileEvent, FileObserver } from './file-observer.ts'
 export { findFile } from './file-store.ts'
-export {
-  attachedByOwnerMigrations,
-  discardedByLinkMigrations,
-  filesMigrations,
-  fileUpkeepMigrations,
-  folderListMigrations,
-  sharedFolderMigrations,
-  trashMigrations,
-  visitorFilesMigrations,
-} from './files-migrations.ts'
+export { filesMigrations } from './files-migrations.ts'
 export { sweepTrash } from './folders/sweep-trash.ts'
 export { dropFiles } from './folders/trash-file.ts'
 export type { AnnounceDeps, ShareNotice } from './sharing/announce-share.ts'
@@ -44,12 +34,6 @@ export { shareActions } from './sharing/share-actions.ts'
 export { type ShareEndpointDeps, shareEndpoints } from './sharing/share-endpoints.ts'
 export { reviewSharesJob, sweepSharesJob, withdrawShareJob } from './sharing/share-jobs.ts'
 export { listSharesOfFiles } from './sharing/share-store.ts'
-export {
-  copySubjectsMigrations,
-  givenOnMigrations,
-  shareBasesMigrations,
-  sharesMigrations,
-} from './sharing/shares-migrations.ts'
 export { ShareSweep, type SweepSharesDeps, withdrawShare } from './sharing/sweep-shares.ts'
 export { endDeadUploads } from './upload/end-dead-uploads.ts'
 export type { StorageLimits } from './upload/reserve-storage.ts'
@@ -59,5 +43,4 @@ export { type UploadDeps, uploadFile } from './upload/upload-file.ts'
 export { sweepUploadsJob } from './upload/upload-jobs.ts'
 export { UploadLeases } from './upload/upload-leases.ts'
 export { UploadTurns } from './upload/upload-turns.ts'
-export { uploadsMigrations } from './upload/uploads-migrations.ts'
 export { makeVariants } from './variants/make-variants.ts'

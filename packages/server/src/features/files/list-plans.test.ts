@@ -4,35 +4,19 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { FileId, FileSort, IdTag } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  actionsMigrations,
-  attachmentIssuersMigrations,
-  listIndexMigrations,
-  tagTimesMigrations,
-} from '#features/actions/index.ts'
-import { relationsMigrations, standingMigrations, viewerOf } from '#features/relations/index.ts'
+import { actionsMigrations } from '#features/actions/index.ts'
+import { relationsMigrations, viewerOf } from '#features/relations/index.ts'
 import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
 import { queryPlan } from '#harness/query-plan.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
-import { collectionsMigrations } from './collections/collections-migrations.ts'
 import { listEndedCopies } from './copies/copy-store.ts'
 import type { NewFile } from './file.ts'
 import { type FileFilter, listFilePage, listTagCounts } from './file-list-store.ts'
 import { insertFile } from './file-store.ts'
-import {
-  attachedByOwnerMigrations,
-  discardedByLinkMigrations,
-  filesMigrations,
-  fileUpkeepMigrations,
-  folderListMigrations,
-  sharedFolderMigrations,
-  trashMigrations,
-  visitorFilesMigrations,
-} from './files-migrations.ts'
+import { filesMigrations } from './files-migrations.ts'
 import { listDiscarded, listLeaves, listTrashRoots, removeFiles } from './folders/file-removal-store.ts'
 import { findPlace, restoreLeaves, trashLeaves } from './folders/file-tree-store.ts'
-import { sharesMigrations } from './sharing/shares-migrations.ts'
 import { listEndedReservations } from './upload/lease-store.ts'
 
 const owner = identity(aliceTag, alice)
@@ -87,22 +71,7 @@ let explainer: DatabaseSync
 beforeAll(async () => {
   path = await mkdtemp(join(tmpdir(), 'kith-plans-'))
   const file = join(path, 'kith.db')
-  const migrations = [
-    ...[...relationsMigrations, ...standingMigrations, ...actionsMigrations, ...tagTimesMigrations],
-    ...listIndexMigrations,
-    ...[
-      ...filesMigrations,
-      ...folderListMigrations,
-      ...sharesMigrations,
-      ...collectionsMigrations,
-      ...visitorFilesMigrations,
-      ...[...sharedFolderMigrations, ...fileUpkeepMigrations],
-      ...attachmentIssuersMigrations,
-      ...attachedByOwnerMigrations,
-      ...trashMigrations,
-      ...discardedByLinkMigrations,
-    ],
-  ]
+  const migrations = [...relationsMigrations, ...actionsMigrations, ...filesMigrations]
   db = await openDatabase({ url: `sqlite:${file}`, migrations })
   await db.transact(alice.tenantId, (tx) => insertFile(tx, shown))
   explainer = new DatabaseSync(file)

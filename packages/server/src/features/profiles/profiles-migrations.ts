@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const profilesMigrations: readonly Migration[] = [
   {
-    id: '0210_profiles',
+    id: '0015_profiles',
     async up(schema) {
       // Profiles are public. A tenant owns its own; what is known of identities elsewhere belongs to the server.
       await schema.createTable(
@@ -19,19 +19,11 @@ export const profilesMigrations: readonly Migration[] = [
           updated_at: 'integer',
           refreshed_at: 'integer null',
           etag: 'text null',
+          // When a sweep looks at one of another server again.
+          look_at: 'integer default 0',
         },
         { primaryKey: ['tenant_id', 'id_tag'], unique: [['id_tag']] },
       )
-    },
-  },
-]
-
-/** Profiles of other servers by when a sweep looks at them again. */
-export const profileSweepMigrations: readonly Migration[] = [
-  {
-    id: '1570_profile_sweep',
-    async up(schema) {
-      await schema.addColumn('profiles', 'look_at', 'integer default 0')
       await schema.createIndex('profiles_look', 'profiles', ['tenant_id', 'look_at'])
     },
   },

@@ -1,7 +1,7 @@
 import { getIdentityDocument, getMe, getProfile, type IdTag, updateMe } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { serverItself } from '#features/federation/index.ts'
-import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
 import { createTenant, openTenants, suspendTenant, tenantsMigrations } from '#features/tenants/index.ts'
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
@@ -54,12 +54,7 @@ eachDialect('profiles', (open) => {
   async function start() {
     const clock = new TestClock()
     const db = await open({
-      migrations: [
-        ...tenantsMigrations,
-        ...relationsMigrations,
-        ...standingMigrations,
-        ...profilesMigrations,
-      ],
+      migrations: [...tenantsMigrations, ...relationsMigrations, ...profilesMigrations],
       clock,
     })
     const tenants = openTenants({ db, clock })

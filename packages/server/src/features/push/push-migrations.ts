@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const pushMigrations: readonly Migration[] = [
   {
-    id: '1300_vapid_keys',
+    id: '0019_push',
     up: (schema) =>
       schema.createTable(
         'vapid_keys',

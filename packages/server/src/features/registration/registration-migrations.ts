@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const registrationMigrations: readonly Migration[] = [
   {
-    id: '1000_registration',
+    id: '0016_registration',
     async up(schema) {
       await schema.createTable(
         'unfinished_registrations',
@@ -14,24 +14,12 @@ export const registrationMigrations: readonly Migration[] = [
         'expires_at',
         'person_id',
       ])
-    },
-  },
-  {
-    id: '1010_resting_names',
-    async up(schema) {
       await schema.createTable(
         'resting_names',
         { tenant_id: 'integer', name: 'text', until: 'integer' },
         { primaryKey: ['tenant_id', 'name'] },
       )
+      await schema.createIndex('resting_names_by_end', 'resting_names', ['until'])
     },
-  },
-]
-
-/** Names that rest, by when they may be had again. */
-export const restEndsMigrations: readonly Migration[] = [
-  {
-    id: '1540_rest_ends',
-    up: (schema) => schema.createIndex('resting_names_by_end', 'resting_names', ['until']),
   },
 ]

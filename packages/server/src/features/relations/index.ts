@@ -28,12 +28,7 @@ export {
   listReceivers,
   removeRelation,
 } from './relation-store.ts'
-export {
-  leadersMigrations,
-  relationEndsMigrations,
-  relationsMigrations,
-  standingMigrations,
-} from './relations-migrations.ts'
+export { relationsMigrations } from './relations-migrations.ts'
 export { addRelationSweep } from './sweep-relations.ts'
 export { canRead } from './visibility/can-read.ts'
 export { findViewer } from './visibility/find-viewer.ts'

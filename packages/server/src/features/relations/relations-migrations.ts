@@ -3,7 +3,7 @@ import { hasEnded } from './relation-sweep-store.ts'
 
 export const relationsMigrations: readonly Migration[] = [
   {
-    id: '0200_relations',
+    id: '0014_relations',
     async up(schema) {
       await schema.createTable(
         'relations',
@@ -23,6 +23,10 @@ export const relationsMigrations: readonly Migration[] = [
           in_circle: 'boolean default 0',
           is_source: 'boolean default 0',
           is_hushed: 'boolean default 0',
+          // What administrators decided: for their community or, in rows of the server's tenant, for all.
+          standing: 'text null',
+          standing_until: 'integer null',
+          standing_reason: 'text null',
         },
         { primaryKey: ['tenant_id', 'id_tag'], clustered: true },
       )
@@ -38,39 +42,9 @@ export const relationsMigrations: readonly Migration[] = [
       await schema.createIndex('relations_hushed', 'relations', ['tenant_id', 'id_tag'], {
         where: 'is_hushed = 1',
       })
-    },
-  },
-]
-
-/** What administrators decide about identities, for their community or, in rows of the server's tenant, for all. */
-export const standingMigrations: readonly Migration[] = [
-  {
-    id: '0900_standings',
-    async up(schema) {
-      await schema.addColumn('relations', 'standing', 'text null')
-      await schema.addColumn('relations', 'standing_until', 'integer null')
-      await schema.addColumn('relations', 'standing_reason', 'text null')
-    },
-  },
-]
-
-/** Whom nobody can do without. */
-export const leadersMigrations: readonly Migration[] = [
-  {
-    id: '1240_leaders',
-    async up(schema) {
       await schema.createIndex('relations_leaders', 'relations', ['id_tag', 'tenant_id'], {
         where: "role = 'leader'",
       })
-    },
-  },
-]
-
-/** Relations that have ended, by when, and everybody's with one identity. */
-export const relationEndsMigrations: readonly Migration[] = [
-  {
-    id: '1560_relation_ends',
-    async up(schema) {
       await schema.createIndex('relations_ended', 'relations', ['reached', 'updated_at'], { where: hasEnded })
       await schema.createIndex('relations_by_identity', 'relations', ['id_tag'])
     },

@@ -28,7 +28,7 @@ import {
   listLeaders,
   listReceivers,
 } from './relation-store.ts'
-import { relationsMigrations, standingMigrations } from './relations-migrations.ts'
+import { relationsMigrations } from './relations-migrations.ts'
 
 const alice = 1 as TenantId
 const carol = 2 as TenantId
@@ -77,8 +77,7 @@ test('who asked for a connection does not show on the wire', () => {
 })
 
 eachDialect('relations', (open) => {
-  const start = () =>
-    open({ migrations: [...relationsMigrations, ...standingMigrations], clock: new TestClock() })
+  const start = () => open({ migrations: relationsMigrations, clock: new TestClock() })
 
   test('keep what a change does not name', async () => {
     const db = await start()

@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const settingsMigrations: readonly Migration[] = [
   {
-    id: '0800_settings',
+    id: '0017_settings',
     async up(schema) {
       await schema.createTable(
         'settings',

@@ -15,4 +15,4 @@ export {
   isAppointedAdmin,
   listHosted,
 } from './tenant-store.ts'
-export { signInEpochMigrations, tenantsMigrations } from './tenants-migrations.ts'
+export { tenantsMigrations } from './tenants-migrations.ts'

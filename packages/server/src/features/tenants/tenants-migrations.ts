@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const tenantsMigrations: readonly Migration[] = [
   {
-    id: '0100_tenants',
+    id: '0010_tenants',
     async up(schema) {
       await schema.createTable(
         'tenants',
@@ -15,6 +15,8 @@ export const tenantsMigrations: readonly Migration[] = [
           is_base: 'boolean default 0',
           suspended_at: 'integer null',
           created_at: 'integer',
+          // Tells a sign-in that was checked before everything was ended from one that was checked after.
+          sign_in_epoch: 'integer default 0',
         },
         { unique: [['id_tag'], ['app_domain']] },
       )
@@ -25,13 +27,5 @@ export const tenantsMigrations: readonly Migration[] = [
         { primaryKey: ['tenant_id', 'id_tag'] },
       )
     },
-  },
-]
-
-/** Tells a sign-in that was checked before everything was ended from one that was checked after. */
-export const signInEpochMigrations: readonly Migration[] = [
-  {
-    id: '1400_sign_in_epochs',
-    up: (schema) => schema.addColumn('tenants', 'sign_in_epoch', 'integer default 0'),
   },
 ]

@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { relationsMigrations } from '#features/relations/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
@@ -24,7 +24,7 @@ eachDialect('tenants', (open) => {
   async function start() {
     const clock = new TestClock()
     const db = await open({
-      migrations: [...tenantsMigrations, ...relationsMigrations, ...standingMigrations],
+      migrations: [...tenantsMigrations, ...relationsMigrations],
       clock,
     })
     return { clock, db, tenants: openTenants({ db, clock }) }

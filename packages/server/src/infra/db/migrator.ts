@@ -66,7 +66,9 @@ async function countApplied(tx: Writer, migrations: readonly Migration[]): Promi
     if (!known)
       throw new Error(`The database has the migration ${id}, which this program does not know: it is too old`)
     if (known.id !== id)
-      throw new Error(`The database has the migration ${id} where this program has ${known.id}`)
+      throw new Error(
+        `The database has the migration ${id} where this program has ${known.id}: another version made it, and this one cannot upgrade it`,
+      )
   }
   return applied.length
 }

@@ -1,6 +1,6 @@
 export { wasInForce } from './key-times.ts'
 export type * from './keys.ts'
-export { keysMigrations, revokedKeysMigrations } from './keys-migrations.ts'
+export { keysMigrations } from './keys-migrations.ts'
 export { loadMasterKey, loadPresentMasterKey } from './master-key.ts'
 export { openSigningKeys, signingKeysSealed } from './open-signing-keys.ts'
 export { openTokenSecrets } from './open-token-secrets.ts'

@@ -2,7 +2,7 @@ import type { Migration } from '#infra/db/index.ts'
 
 export const keysMigrations: readonly Migration[] = [
   {
-    id: '0010_keys',
+    id: '0001_keys',
     async up(schema) {
       await schema.createTable(
         'signing_keys',
@@ -13,6 +13,7 @@ export const keysMigrations: readonly Migration[] = [
           sealed_private_key: 'blob',
           created_at: 'integer',
           retired_at: 'integer null',
+          revoked_at: 'integer null',
         },
         { primaryKey: ['tenant_id', 'kid'] },
       )
@@ -36,12 +37,5 @@ export const keysMigrations: readonly Migration[] = [
         where: 'retired_at is null',
       })
     },
-  },
-]
-
-export const revokedKeysMigrations: readonly Migration[] = [
-  {
-    id: '1330_revoked_keys',
-    up: (schema) => schema.addColumn('signing_keys', 'revoked_at', 'integer null'),
   },
 ]

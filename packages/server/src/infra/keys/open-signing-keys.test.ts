@@ -4,16 +4,9 @@ import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
-import {
-  keysMigrations,
-  openSignatures,
-  openSigningKeys,
-  openVault,
-  revokedKeysMigrations,
-  type SigningKeyInfo,
-} from './index.ts'
+import { keysMigrations, openSignatures, openSigningKeys, openVault, type SigningKeyInfo } from './index.ts'
 
-const migrations = [...keysMigrations, ...revokedKeysMigrations]
+const migrations = keysMigrations
 
 const [alice, bob] = [1 as TenantId, 2 as TenantId]
 const daySecs = 86_400

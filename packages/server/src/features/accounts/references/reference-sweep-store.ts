@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { deletionOf, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
 
-// Word for word as in the indexes of `referenceEndsMigrations`.
+// Word for word as in the indexes of `accounts-migrations.ts`.
 export const isUsedUp = 'count = 0'
 export const hasEnd = 'expires_at is not null'
 

@@ -1,14 +1,14 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { admitTenant, signInEpochMigrations, tenantsMigrations } from '#features/tenants/index.ts'
+import { admitTenant, tenantsMigrations } from '#features/tenants/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { accountsMigrations } from '../accounts-migrations.ts'
 import type { HeldCredential } from './authenticator.ts'
 import type { Credential } from './credential.ts'
 import { listEnded } from './list-ended.ts'
-import { homeSessionsMigrations, sessionsMigrations } from './sessions-migrations.ts'
 import { revokeSession, startSession } from './start-session.ts'
 
 const alice: Tenant = { tenantId: 1 as TenantId, idTag: 'alice.example' as IdTag, type: 'person' }
@@ -19,12 +19,7 @@ eachDialect('what sockets rest on', (open) => {
   async function start() {
     const clock = new TestClock()
     const db = await open({
-      migrations: [
-        ...tenantsMigrations,
-        ...signInEpochMigrations,
-        ...sessionsMigrations,
-        ...homeSessionsMigrations,
-      ],
+      migrations: [...tenantsMigrations, ...accountsMigrations],
     })
     for (const { idTag, type } of [alice, bob])
       await db.transact(serverTenant, (tx) => admitTenant(tx, { idTag, type, isBase: false, createdAt: 1 }))

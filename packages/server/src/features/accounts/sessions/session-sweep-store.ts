@@ -1,6 +1,6 @@
 import { deletionOf, type Reader, type Writer } from '#infra/db/index.ts'
 
-// Word for word as in the indexes of `sessionEndsMigrations`.
+// Word for word as in the indexes of `accounts-migrations.ts`.
 export const hasEnd = "expires_at is not null and method <> 'apikey'"
 export const isRevoked = 'revoked_at is not null'
 

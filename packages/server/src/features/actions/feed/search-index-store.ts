@@ -1,13 +1,5 @@
 import { type Expression, type Generated, sql } from 'kysely'
-import {
-  type Dialect,
-  type MigrationSchema,
-  statement,
-  type Writer,
-  type WriteTables,
-} from '#infra/db/index.ts'
-import { fromRow, writtenColumns } from '../action-row.ts'
-import type { ActionTables } from '../action-tables.ts'
+import { type Dialect, type MigrationSchema, statement, type Writer } from '#infra/db/index.ts'
 import { type IndexedMembers, searchTermsOf, tenantCharacters } from './search-terms.ts'
 
 interface SearchTables {
@@ -34,10 +26,6 @@ const beginnings = Array.from({ length: longestBeginning - 1 }, (_, at) => at + 
 
 /** The index of words: FTS5 on SQLite, `tsvector` on PostgreSQL. The terms are ours, so both find the same. */
 export async function createSearchIndex(schema: MigrationSchema): Promise<void> {
-  await schema.run({
-    sqlite: 'drop table if exists action_texts',
-    postgres: 'drop table if exists action_texts',
-  })
   await schema.run({
     // Contentless: the texts are in `actions` already. `ascii` leaves everything beyond ASCII as it is.
     sqlite: `create virtual table action_texts using fts5 (body, content='', contentless_delete=1, detail=none,
@@ -131,44 +119,4 @@ export async function compactSearchIndex(tx: Writer): Promise<boolean> {
   // NOTE: a negative number takes up all parts of the index; a command that finds nothing to do counts as one change.
   await tables.insertInto('action_texts').values({ action_texts: 'merge', rank: -pagesAtOnce }).execute()
   return (await countChanges()) - before > 1
-}
-
-// Half a megabyte of rows, if they are of the usual size.
-const rowsAtOnce = 500
-
-/** Fills the index from the actions, those of all tenants. */
-export async function fillSearchIndex(schema: MigrationSchema): Promise<void> {
-  const tables = schema.tables<ActionTables & SearchTables>()
-  let after = 0
-  for (;;) {
-    const rows = await tables
-      .selectFrom('actions')
-      .select([...writtenColumns, 'seq'])
-      .where('seq', '>', after)
-      .where('status', 'not in', ['D', 'T'])
-      .where('content', 'is not', null)
-      .orderBy('seq')
-      .limit(rowsAtOnce)
-      .execute()
-    for (const { seq, ...row } of rows)
-      await fillOne(schema.dialect, tables, {
-        ...fromRow(row),
-        ...{ seq, tenantId: row.tenant_id, isFeedOnly: row.feed_only === 1 },
-      })
-    const last = rows.at(-1)
-    if (!last) return
-    after = last.seq
-  }
-}
-
-async function fillOne(
-  dialect: Dialect,
-  tables: WriteTables<SearchTables>,
-  action: Indexed & { readonly tenantId: number },
-): Promise<void> {
-  const body = searchTermsOf(action.tenantId, action).join(' ')
-  if (body === '') return
-  const values = { ...action, body }
-  const value = (name: keyof TextValues) => sql<never>`${values[name]}`
-  await tables.insertInto('action_texts').values(textRow(dialect, value)).execute()
 }

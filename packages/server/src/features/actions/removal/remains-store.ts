@@ -4,7 +4,7 @@ import type { StoredAction } from '../action.ts'
 import { fromRow, rowColumns } from '../action-row.ts'
 import type { ActionRow, ActionTables } from '../action-tables.ts'
 
-// Word for word as in the indexes of `actionSweepMigrations`.
+// Word for word as in the indexes of `actions-migrations.ts`.
 export const isOver = "status in ('D', 'T')"
 export const isRequest = "status = 'C'"
 /** The age of what remains of an action, for the sweep: since when it counts as kept. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
-import { tombstonesMigrations } from '../actions-migrations.ts'
+import { actionsMigrations } from '../actions-migrations.ts'
 import {
   isWithdrawn,
   putTombstone,
@@ -36,7 +36,7 @@ async function fill(tx: Writer, domain: string, from: number, count: number): Pr
 }
 
 eachDialect('what was withdrawn', (open) => {
-  const start = () => open({ migrations: tombstonesMigrations, clock: new TestClock() })
+  const start = () => open({ migrations: actionsMigrations, clock: new TestClock() })
 
   test('is remembered by issuer, action and type, for 181 days after it was said last', async () => {
     const db = await start()

@@ -5,9 +5,9 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Identified } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { federationMigrations } from '../federation-migrations.ts'
 import { blockDomain, unblockDomain } from './change-domain-blocks.ts'
 import { countBlocks, listBlocksAfter } from './domain-block-store.ts'
-import { domainBlocksMigrations } from './domain-blocks-migrations.ts'
 import { openDomainBlocks } from './open-domain-blocks.ts'
 
 const tenant = { tenantId: 1 as TenantId, idTag: 'home.example.com' as IdTag, type: 'person' } as const
@@ -24,7 +24,7 @@ const caller: Identified = {
 eachDialect('domain blocks', (open) => {
   async function lab() {
     const clock = new TestClock()
-    const db = await open({ migrations: [...auditMigrations, ...domainBlocksMigrations], clock })
+    const db = await open({ migrations: [...auditMigrations, ...federationMigrations], clock })
     const domainBlocks = openDomainBlocks({ db, clock })
     const deps = { db, clock, domainBlocks }
     return {

@@ -8,7 +8,7 @@ import { newPublicKey } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { createDnsResolver } from '#infra/dns/index.ts'
 import { createEgress, type PrivateNetworks } from '#infra/egress/index.ts'
-import { identitiesMigrations } from './identities-migrations.ts'
+import { federationMigrations } from '../federation-migrations.ts'
 import { type Identities, openIdentities } from './open-identities.ts'
 
 const mallory = 'mallory.example' as IdTag
@@ -32,7 +32,7 @@ onSqlite('identities of strangers', (open) => {
     const egress = createEgress({ privateNetworks, resolver, userAgent: 'Kith/test' })
     cleanUps.push(() => egress.close())
     return openIdentities({
-      db: await open({ migrations: identitiesMigrations }),
+      db: await open({ migrations: federationMigrations }),
       clock: new TestClock(),
       dns: resolver,
       egress,

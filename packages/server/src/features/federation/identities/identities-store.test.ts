@@ -6,7 +6,7 @@ import { explainStatement, recordReader } from '#harness/recorded-statements.ts'
 import { newPublicKey } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
-import { identitiesMigrations } from './identities-migrations.ts'
+import { federationMigrations } from '../federation-migrations.ts'
 import {
   deleteExpired,
   findFreshInboxes,
@@ -39,7 +39,7 @@ function stored(idTag: string, expiresAt: number): StoredIdentity {
 
 eachDialect('the identities store', (open) => {
   test('gives back what was put last', async () => {
-    const db = await open({ migrations: identitiesMigrations, clock: new TestClock() })
+    const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     const first = stored('a.example', 100)
     const second = { ...stored('a.example', 200), etag: 'W/"2"' }
     await db.transact(serverTenant, (tx) => putIdentity(tx, first))
@@ -48,7 +48,7 @@ eachDialect('the identities store', (open) => {
   })
 
   test('gives nothing to a tenant', async () => {
-    const db = await open({ migrations: identitiesMigrations, clock: new TestClock() })
+    const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     await db.transact(serverTenant, (tx) => putIdentity(tx, stored('a.example', 100)))
     const tenant = db.reader(7 as TenantId)
     expect(await findStoredIdentity(tenant, 'a.example' as IdTag)).toBeUndefined()
@@ -56,7 +56,7 @@ eachDialect('the identities store', (open) => {
   })
 
   test('keeps no more rows than allowed, the freshest', async () => {
-    const db = await open({ migrations: identitiesMigrations, clock: new TestClock() })
+    const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     const reader = db.reader(serverTenant)
     const idTags = Array.from({ length: 10 }, (_, at) => `u${at}.example` as IdTag)
     await db.transact(serverTenant, async (tx) => {
@@ -75,7 +75,7 @@ eachDialect('the identities store', (open) => {
   })
 
   test('looks inboxes up by name, whatever else is fresh', async () => {
-    const db = await open({ migrations: identitiesMigrations, clock: new TestClock() })
+    const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     await fill(db)
     const statements = new Map<string, readonly unknown[]>()
     const reader = recordReader(db.reader(serverTenant), (text, values) => statements.set(text, values))

@@ -5,7 +5,7 @@ import { newPublicKey, RemoteServers } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { identitiesMigrations } from './identities-migrations.ts'
+import { federationMigrations } from '../federation-migrations.ts'
 import { findFreshInboxes } from './identities-store.ts'
 import { hasKid, type PublishedIdentity, type ResolvedIdentity } from './identity.ts'
 import { type Identities, type IdentitiesDeps, openIdentities } from './open-identities.ts'
@@ -59,7 +59,7 @@ onSqlite('identities', (open) => {
     })
 
   beforeEach(async () => {
-    db = await open({ migrations: identitiesMigrations })
+    db = await open({ migrations: federationMigrations })
     clock = new TestClock()
     world = new RemoteServers()
     world.publish(host, document(), '"1"')

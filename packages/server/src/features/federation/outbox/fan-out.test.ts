@@ -1,12 +1,7 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
-import {
-  changeRelation,
-  listCircle,
-  relationsMigrations,
-  standingMigrations,
-} from '#features/relations/index.ts'
+import { changeRelation, listCircle, relationsMigrations } from '#features/relations/index.ts'
 import { listHosted, tenantsMigrations } from '#features/tenants/index.ts'
 import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
 import { type RecordedTransaction, recordTransactions } from '#harness/recorded-statements.ts'
@@ -21,12 +16,11 @@ import {
   removeJobs,
 } from '#infra/jobs/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
-import { identitiesMigrations } from '../identities/identities-migrations.ts'
+import { federationMigrations } from '../federation-migrations.ts'
 import { findFreshInboxes } from '../identities/identities-store.ts'
 import { continueLane, type FanOutDeps, sendOut } from './fan-out.ts'
 import { isFanningOut } from './fan-out-store.ts'
 import { deliverCountsJob, deliverJob, fanOutJob } from './outbox-jobs.ts'
-import { fanOutMigrations } from './outbox-migrations.ts'
 import type { Outgoing } from './outgoing.ts'
 
 const migrations = [
@@ -34,9 +28,7 @@ const migrations = [
   ...finishedKeysMigrations,
   ...tenantsMigrations,
   ...relationsMigrations,
-  ...standingMigrations,
-  ...identitiesMigrations,
-  ...fanOutMigrations,
+  ...federationMigrations,
 ]
 const alice = 7 as TenantId
 const bob = 8 as TenantId

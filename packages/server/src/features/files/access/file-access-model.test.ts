@@ -1,28 +1,18 @@
 import type { CommunityRole, FileId, IdTag, SharePermission, Visibility } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { makeReference, referencesMigrations, sessionsMigrations } from '#features/accounts/index.ts'
-import { actionsMigrations, attachmentIssuersMigrations } from '#features/actions/index.ts'
-import { changeRelation, relationsMigrations, standingMigrations } from '#features/relations/index.ts'
+import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
+import { actionsMigrations } from '#features/actions/index.ts'
+import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { holder, identity } from '#harness/files-lab.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
-import { collectionsMigrations } from '../collections/collections-migrations.ts'
 import { listFilePage, listFilesFrom } from '../file-list-store.ts'
 import { insertFile } from '../file-store.ts'
-import {
-  attachedByOwnerMigrations,
-  discardedByLinkMigrations,
-  filesMigrations,
-  folderListMigrations,
-  sharedFolderMigrations,
-  trashMigrations,
-  visitorFilesMigrations,
-} from '../files-migrations.ts'
-import { sharesMigrations } from '../sharing/shares-migrations.ts'
+import { filesMigrations } from '../files-migrations.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
@@ -272,25 +262,12 @@ eachDialect('Access to files', (open) => {
     const clock = new TestClock(now * 1000)
     const db = await open({
       migrations: [
-        ...[
-          jobsMigrations,
-          relationsMigrations,
-          standingMigrations,
-          actionsMigrations,
-          filesMigrations,
-          visitorFilesMigrations,
-          sharesMigrations,
-          sharedFolderMigrations,
-        ],
-        ...[sessionsMigrations, referencesMigrations, collectionsMigrations],
-        ...[
-          attachmentIssuersMigrations,
-          attachedByOwnerMigrations,
-          folderListMigrations,
-          trashMigrations,
-          discardedByLinkMigrations,
-        ],
-      ].flat(),
+        ...jobsMigrations,
+        ...relationsMigrations,
+        ...actionsMigrations,
+        ...filesMigrations,
+        ...accountsMigrations,
+      ],
       clock,
     })
     let tenants = 0

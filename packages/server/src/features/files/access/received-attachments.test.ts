@@ -9,35 +9,21 @@ import {
 } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { makeReference, referencesMigrations, sessionsMigrations } from '#features/accounts/index.ts'
+import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
 import { type ActionPorts, ownActionId } from '#features/actions/index.ts'
 import { changeRelation, findEffectiveRelation, type Relation, roleOf } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
-import { collectionsMigrations } from '../collections/collections-migrations.ts'
 import { queueFetches } from '../copies/queue-fetches.ts'
 import { listFilePage } from '../file-list-store.ts'
 import { insertFile } from '../file-store.ts'
-import {
-  attachedByOwnerMigrations,
-  discardedByLinkMigrations,
-  filesMigrations,
-  folderListMigrations,
-  sharedFolderMigrations,
-  trashMigrations,
-  visitorFilesMigrations,
-} from '../files-migrations.ts'
-import { sharesMigrations } from '../sharing/shares-migrations.ts'
+import { filesMigrations } from '../files-migrations.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
-const more = [
-  ...[...filesMigrations, ...visitorFilesMigrations, ...sharesMigrations, ...sharedFolderMigrations],
-  ...[...sessionsMigrations, ...referencesMigrations, ...collectionsMigrations, ...attachedByOwnerMigrations],
-  ...[...folderListMigrations, ...trashMigrations, ...discardedByLinkMigrations],
-]
+const more = [...filesMigrations, ...accountsMigrations]
 const others = ['friend', 'follower', 'former', 'stranger', 'member'] as const
 type Other = (typeof others)[number]
 const tagOf = (name: Other) => `${name}.example.com` as IdTag

@@ -11,15 +11,13 @@ import {
   lookAgain,
 } from './doubted-shares-store.ts'
 import { listBaseIds, listExpired, listGivenOnAfter } from './share-store.ts'
-import { givenOnMigrations, shareBasesMigrations, sharesMigrations } from './shares-migrations.ts'
 
 const tenant = 1 as TenantId
 
 eachDialect('Shares', (open) => {
-  const migrations = [...filesMigrations, ...sharesMigrations, ...givenOnMigrations, ...shareBasesMigrations]
   /** The indexes by which the rows of each statement are found; a table that is read as a whole has none. */
   const indexesOf = async (work: Parameters<typeof planStatements>[1]) =>
-    (await planStatements(await open({ migrations }), work))
+    (await planStatements(await open({ migrations: filesMigrations }), work))
       .filter((step) => /(SEARCH|SCAN|Scan).*(share|above)/.test(step))
       .map(
         (step) =>

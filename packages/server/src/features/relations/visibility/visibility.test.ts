@@ -14,7 +14,7 @@ import { type Caller, guest, type Identified, type Tenant } from '#infra/caller/
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { noRelation, overruled, type Relation, roleOf, withStatus } from '../relation.ts'
 import { changeRelation } from '../relation-store.ts'
-import { relationsMigrations, standingMigrations } from '../relations-migrations.ts'
+import { relationsMigrations } from '../relations-migrations.ts'
 import { type ActionAudience, type BoundedAudience, canRead } from './can-read.ts'
 import { findViewer } from './find-viewer.ts'
 import { isReadableBy, type ReadableTables } from './readable-predicate.ts'
@@ -445,7 +445,7 @@ function bounded(world: World, { withinId, ...audience }: StoredAction): Bounded
 eachDialect('the predicate', (open) => {
   test('reads exactly what the function allows, over random graphs', async () => {
     const db = await open({
-      migrations: [...relationsMigrations, ...standingMigrations, ...actionsMigrations],
+      migrations: [...relationsMigrations, ...actionsMigrations],
       clock: new TestClock(),
     })
     let tenants = 0
