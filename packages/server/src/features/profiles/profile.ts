@@ -28,7 +28,7 @@ export function changedMembers(before: StoredProfile, now: StoredProfile): Profi
 }
 
 /** Largest `x`, as JSON in UTF-8. */
-export const maxProfileExtraBytes = 16_384
+const maxProfileExtraBytes = 16_384
 
 /** Fails with `E-VALIDATION` when the free members are too large. */
 export function assertExtra(x: Readonly<Record<string, unknown>>): void {

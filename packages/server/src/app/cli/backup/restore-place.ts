@@ -44,7 +44,7 @@ export function restorePlace({ dataDir, database, blobStore, masterKey }: Config
 }
 
 /** The folders that are of no use when the restore has ended, well or not. */
-export function leftoversOf({ asideDatabase, asideBlobs, asideKey }: RestorePlace): string[] {
+function leftoversOf({ asideDatabase, asideBlobs, asideKey }: RestorePlace): string[] {
   return [...new Set([dirname(asideDatabase), asideBlobs, dirname(asideKey)])]
 }
 

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { IdTag, Scope } from '@kith/protocol'
 
 /** How a session began. The methods below the line are no sign-in of a person and are not listed as sessions. */
-export const sessionMethods = [
+const sessionMethods = [
   'password',
   'passkey',
   'qr',

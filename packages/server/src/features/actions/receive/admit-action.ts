@@ -26,7 +26,7 @@ export interface Arrival {
 }
 
 /** Was it withdrawn before it came, by word to this tenant or to anybody here? */
-export async function wasWithdrawn(tx: Writer, action: StoredAction): Promise<boolean> {
+async function wasWithdrawn(tx: Writer, action: StoredAction): Promise<boolean> {
   return (await hasTombstone(tx, action)) || (await isWithdrawn(tx.as(serverTenant), action))
 }
 

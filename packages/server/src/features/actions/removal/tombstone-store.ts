@@ -33,7 +33,7 @@ export interface TombstoneTables {
 const keptSecs = maxTokenAgeSecs + 86_400
 // Anybody can name issuers under a domain of their own: beyond it a domain's deletions of what nobody here holds are not
 // remembered. A row has 200 bytes.
-export const maxPerDomain = 10_000
+const maxPerDomain = 10_000
 
 const selectTombstone = statement<TombstoneTables, Withdrawal & { tenantId: number }, { type: string }>(
   (tables, value) =>

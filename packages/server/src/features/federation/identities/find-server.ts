@@ -4,7 +4,7 @@ import { namesToAsk, type RecordVerdict, readDiscoveryRecords } from './discover
 import type { UrlRules } from './server-url.ts'
 
 /** The word under which every server answers, whatever its own is. */
-export const commonDiscoveryName = 'service'
+const commonDiscoveryName = 'service'
 
 /** The words to ask under, in order. */
 export function discoveryNames(own: string): string[] {
