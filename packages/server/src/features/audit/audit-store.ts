@@ -8,7 +8,7 @@ interface AuditTables {
     entry_id: string
     at_ms: number
     event: string
-    actor_tag: string | null
+    actor_tag: IdTag | null
     ip: string | null
     details: string
   }
@@ -66,7 +66,7 @@ export async function listAuditEntries(reader: Reader, page: AuditPage): Promise
     atMs: row.at_ms,
     event: row.event as StoredAuditEntry['event'],
     details: JSON.parse(row.details),
-    ...(row.actor_tag === null ? {} : { actorTag: row.actor_tag as IdTag }),
+    ...(row.actor_tag === null ? {} : { actorTag: row.actor_tag }),
     ...(row.ip === null ? {} : { ip: row.ip }),
   }))
 }

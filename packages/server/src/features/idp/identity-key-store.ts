@@ -5,7 +5,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 interface KeyTable {
   key_id: number
   tenant_id: number
-  id_tag: string
+  id_tag: IdTag
   key_hash: string
   key_prefix: string
   name: string | null
@@ -17,7 +17,7 @@ interface KeyTables {
   identity_keys: KeyTable
   managed_identities: {
     tenant_id: number
-    id_tag: string
+    id_tag: IdTag
     registrar_tag: string
     owner_tag: string | null
     status: string
@@ -170,7 +170,7 @@ export async function deleteKeysOf(tx: Writer, idTag: IdTag): Promise<void> {
 function fromRow(row: Selectable<KeyTable>): IdentityKey {
   return {
     keyId: row.key_id,
-    idTag: row.id_tag as IdTag,
+    idTag: row.id_tag,
     prefix: row.key_prefix,
     createdAt: row.created_at,
     ...(row.name === null ? {} : { name: row.name }),

@@ -6,11 +6,11 @@ import type { ManagedIdentity } from './managed-identity.ts'
 interface IdentityTables {
   managed_identities: {
     tenant_id: number
-    id_tag: string
+    id_tag: IdTag
     label: string
     email: string | null
-    registrar_tag: string
-    owner_tag: string | null
+    registrar_tag: IdTag
+    owner_tag: IdTag | null
     address: string | null
     address_updated_at: number | null
     status: string
@@ -92,7 +92,7 @@ export async function listByLabel(reader: Reader, label: string): Promise<Manage
 }
 
 /** Is one of the names managed by a provider of this server, whichever? Names are of the server, not of one tenant. */
-export async function isManaged(reader: Reader, names: readonly string[]): Promise<boolean> {
+export async function isManaged(reader: Reader, names: readonly IdTag[]): Promise<boolean> {
   const row = await reader
     .tables<IdentityTables>()
     .selectFrom('managed_identities')
@@ -197,7 +197,7 @@ export async function listEnded(
     .execute()
   return rows.map((row) => ({
     tenantId: row.tenant_id as TenantId,
-    idTag: row.id_tag as IdTag,
+    idTag: row.id_tag,
     status: row.status as ManagedStatus,
   }))
 }
@@ -220,15 +220,15 @@ function toColumns(identity: ManagedIdentity) {
 
 function fromRow(row: IdentityRow): ManagedIdentity {
   return {
-    idTag: row.id_tag as IdTag,
-    registrarTag: row.registrar_tag as IdTag,
+    idTag: row.id_tag,
+    registrarTag: row.registrar_tag,
     status: row.status as ManagedStatus,
     isDynamic: row.dyndns === 1,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
     ...(row.email === null ? {} : { email: row.email }),
-    ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag as IdTag }),
+    ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag }),
     ...(row.address === null ? {} : { address: row.address }),
     ...(row.address_updated_at === null ? {} : { addressUpdatedAt: row.address_updated_at }),
     ...(row.last_seen_at === null ? {} : { lastSeenAt: row.last_seen_at }),

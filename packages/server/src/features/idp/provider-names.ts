@@ -72,7 +72,7 @@ export async function isAtRest(
 }
 
 /** A name and those above it, without the provider's. */
-function upTo(idTag: IdTag, domain: IdTag): string[] {
+function upTo(idTag: IdTag, domain: IdTag): IdTag[] {
   const labels = labelsBelow(idTag, domain) ?? []
-  return labels.map((_, from) => [...labels.slice(from), domain].join('.'))
+  return labels.map((_, from) => [...labels.slice(from), domain].join('.') as IdTag)
 }

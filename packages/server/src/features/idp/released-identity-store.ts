@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { deletionOf, type Reader, type Writer } from '#infra/db/index.ts'
 
 interface ReleasedTables {
-  released_identities: { tenant_id: number; id_tag: string; registrar_tag: string | null; until: number }
+  released_identities: { tenant_id: number; id_tag: string; registrar_tag: IdTag | null; until: number }
 }
 
 interface ReleasedIdentity {
@@ -39,9 +39,7 @@ export async function findReleased(
     .where('id_tag', '=', idTag)
     .where('until', '>', now)
     .executeTakeFirst()
-  return (
-    row && { idTag, until: row.until, registrarTag: (row.registrar_tag ?? undefined) as IdTag | undefined }
-  )
+  return row && { idTag, until: row.until, registrarTag: row.registrar_tag ?? undefined }
 }
 
 /** Does one of the names rest at a provider of this server, whichever? */

@@ -5,7 +5,7 @@ import type { StoredProfile } from './profile.ts'
 /** A row of the table `profiles`. */
 export interface ProfileRow {
   tenant_id: number
-  id_tag: string
+  id_tag: IdTag
   name: string
   type: string
   profile_pic: string | null
@@ -21,7 +21,7 @@ interface ProfileTables {
 }
 
 // NOTE: by identity alone: a profile is public, and each identity has one row on the whole server.
-const selectProfile = statement<ProfileTables, { idTag: string }, ProfileRow>((tables, value) =>
+const selectProfile = statement<ProfileTables, { idTag: IdTag }, ProfileRow>((tables, value) =>
   tables.selectFrom('profiles').selectAll().where('id_tag', '=', value('idTag')),
 )
 
@@ -43,7 +43,7 @@ export async function findNames(
     .select(['id_tag', 'name'])
     .where('id_tag', 'in', idTags)
     .execute()
-  return new Map(rows.map((row) => [row.id_tag as IdTag, row.name]))
+  return new Map(rows.map((row) => [row.id_tag, row.name]))
 }
 
 /** Writes the own profile of the handle's tenant; what was remembered of the identity before it lived here goes. */
@@ -119,7 +119,7 @@ function toRow(tenantId: number, profile: StoredProfile): ProfileRow {
 
 function fromRow(row: ProfileRow): StoredProfile {
   return {
-    idTag: row.id_tag as IdTag,
+    idTag: row.id_tag,
     name: row.name,
     type: row.type === 'community' ? 'community' : 'person',
     profilePic: row.profile_pic ?? undefined,

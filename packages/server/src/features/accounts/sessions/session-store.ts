@@ -6,7 +6,7 @@ import { personalMethods, type Session, type SessionMethod } from './session.ts'
 interface SessionRow {
   tenant_id: number
   sid: string
-  caller_tag: string | null
+  caller_tag: IdTag | null
   method: string
   scope: string | null
   secret_hash: string | null
@@ -222,7 +222,7 @@ export async function markRevoked(
   return rows.map(({ sid, caller_tag, method }) => ({
     sid,
     method: method as SessionMethod,
-    ...(caller_tag === null ? {} : { callerTag: caller_tag as IdTag }),
+    ...(caller_tag === null ? {} : { callerTag: caller_tag }),
   }))
 }
 
@@ -241,7 +241,7 @@ function fromRow(row: SessionRow): Session {
     signedInAt: row.signed_in_at,
     lastUsedAt: row.last_used_at,
     ip: row.ip,
-    ...(row.caller_tag === null ? {} : { callerTag: row.caller_tag as IdTag }),
+    ...(row.caller_tag === null ? {} : { callerTag: row.caller_tag }),
     // A scope that this program cannot read gives nothing rather than everything.
     ...(row.scope === null ? {} : { scope: parseScope(row.scope) ?? [] }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),

@@ -6,7 +6,7 @@ interface DomainBlockRow {
   tenant_id: number
   domain: string
   reason: string | null
-  created_by: string
+  created_by: IdTag
   created_at: number
 }
 interface DomainBlockTables {
@@ -76,7 +76,7 @@ export async function deleteBlock(tx: Writer, domain: string): Promise<boolean> 
 function fromRow(row: DomainBlockRow): DomainBlock {
   return {
     domain: row.domain,
-    createdBy: row.created_by as IdTag,
+    createdBy: row.created_by,
     createdAt: row.created_at,
     ...(row.reason === null ? {} : { reason: row.reason }),
   }

@@ -17,7 +17,7 @@ export interface StoredIdentity {
 
 interface IdentityRow {
   tenant_id: number
-  id_tag: string
+  id_tag: IdTag
   server: string
   inbox_url: string
   /** JSON of `PublishedIdentity`. */
@@ -30,7 +30,7 @@ interface IdentityTables {
   identities: IdentityRow
 }
 
-const selectIdentity = statement<IdentityTables, { tenantId: number; idTag: string }, IdentityRow>(
+const selectIdentity = statement<IdentityTables, { tenantId: number; idTag: IdTag }, IdentityRow>(
   (tables, value) =>
     tables
       .selectFrom('identities')
@@ -78,7 +78,7 @@ export async function deleteIdentity(tx: Writer, idTag: IdTag): Promise<void> {
 const selectInboxes = statement<
   IdentityTables,
   { tenantId: number; idTags: string; freshAt: number },
-  { id_tag: string; inbox_url: string }
+  { id_tag: IdTag; inbox_url: string }
 >((tables, value, dialect) =>
   tables
     .selectFrom('identities')
@@ -98,7 +98,7 @@ export async function findFreshInboxes(
   if (idTags.length === 0) return new Map()
   const { tenantId } = reader
   const rows = await reader.run(selectInboxes, { tenantId, idTags: JSON.stringify(idTags), freshAt })
-  return new Map(rows.map((row) => [row.id_tag as IdTag, row.inbox_url]))
+  return new Map(rows.map((row) => [row.id_tag, row.inbox_url]))
 }
 
 const selectSurplus = statement<

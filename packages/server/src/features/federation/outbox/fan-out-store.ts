@@ -7,9 +7,9 @@ interface FanOutTables {
     fan_out_id: number
     tenant_id: number
     lane: string
-    action_id: string
-    issuer_tag: string
-    counts_of: string | null
+    action_id: ActionId
+    issuer_tag: IdTag
+    counts_of: ActionId | null
     named: string
     circle: string | null
     left_out: string
@@ -121,14 +121,14 @@ function fromRow(row: FanOutTables['fan_outs']): FanOut {
     fanOutId: row.fan_out_id,
     afterTag: row.after_tag,
     outgoing: {
-      actionId: row.action_id as ActionId,
-      issuerTag: row.issuer_tag as IdTag,
+      actionId: row.action_id,
+      issuerTag: row.issuer_tag,
       named: JSON.parse(row.named) as IdTag[],
       circle: (row.circle ?? undefined) as Circle | undefined,
       leftOut: JSON.parse(row.left_out) as IdTag[],
       notBefore: row.not_before ?? undefined,
       isEnding: row.is_ending === 1,
-      countsOf: (row.counts_of ?? undefined) as ActionId | undefined,
+      countsOf: row.counts_of ?? undefined,
     },
   }
 }
