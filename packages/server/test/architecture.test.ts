@@ -134,6 +134,23 @@ const readAcross: Readonly<Record<string, readonly string[]>> = {
   'relations/visibility/readable-predicate.ts': ['action_recipients', 'actions'],
 }
 
+describe('what happens', () => {
+  const naming = (pattern: RegExp) => shipped.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
+
+  test('is answered as one table says', () => {
+    const programs = ['app/cli/open-program.ts', 'app/features.ts'].map(
+      (path) => `packages/server/src/${path}`,
+    )
+    expect(naming(/\bevents\.subscribe\(reactionsOf\(/)).toEqual(programs)
+    expect(naming(/\bnew Events</)).toEqual(programs)
+    expect(naming(/\bon[A-Z]\w*\?(: \(|\()\s*tx: Writer/)).toEqual([])
+  })
+
+  test('is done by callers that are made in one place', () => {
+    expect(naming(/kind: 'identity',/)).toEqual(['packages/server/src/infra/caller/caller.ts'])
+  })
+})
+
 describe('tables', () => {
   const owners = new Map(
     shipped.flatMap((file) =>

@@ -1,5 +1,5 @@
 import type { IdTag, TenantFeature } from '@kith/protocol'
-import type { HeldCredential, SessionEvent } from '#features/accounts/index.ts'
+import type { HeldCredential } from '#features/accounts/index.ts'
 import {
   handleAccountMails,
   handleForgottenPasswords,
@@ -13,10 +13,11 @@ import { pushEndpoints } from '#features/push/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { publicUrlOf } from '#infra/config/index.ts'
+import { Events } from '#infra/events/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
-import { openBusFeature, tellingActions } from './bus-features.ts'
+import { openBusFeature } from './bus-features.ts'
 import { actionPorts, wireActions } from './federation-features.ts'
 import { type FileFeatures, openFileFeatures } from './file-features.ts'
 import { assertStorable } from './full-disk.ts'
@@ -24,10 +25,10 @@ import { type IdentityFeatures, openIdentityFeatures } from './identity-features
 import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
+import { type AppEvent, reactionsOf } from './reactions.ts'
 import { openProviders, registrationFinder, wireRegistration } from './registration-features.ts'
 import { addRowSweeps } from './row-sweeps.ts'
 import type { Services } from './services.ts'
-import { removeSetUpLink } from './set-up-link.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
 import { loginSettingsOf } from './settings-ports.ts'
 
@@ -48,22 +49,22 @@ export interface Features {
 export function openFeatures(opened: Services, addresses: Addresses, rateLimits: RateLimits): Features {
   const domainBlocks = openDomainBlocks(opened)
   const services = { ...opened, egress: guardEgress(opened.egress, domainBlocks) }
-  const onSession = ({ event, tenantId, callerTag, sid }: SessionEvent) =>
-    bus.pass(tenantId, { kind: 'SESSION', event, sid, to: [callerTag] })
-  const identity = openIdentityFeatures(services, { addresses, domainBlocks, onSession })
+  const events = new Events<AppEvent>()
+  const identity = openIdentityFeatures(services, { addresses, domainBlocks, emit: events.emit })
   const bus = openBusFeature(services, identity)
+  events.subscribe(reactionsOf(services, { identity, bus }))
   addRowSweeps(services)
-  const files = openFileFeatures(services, identity, { addresses, bus })
-  const ports = tellingActions(actionPorts(services, identity, files.fileShares), bus)
+  const files = openFileFeatures(services, identity, addresses)
+  const ports = actionPorts(services, identity, files.fileShares)
   const providers = openProviders(services, identity, addresses)
   const names = openNames(services, identity, { addresses, domainBlocks, providers })
   const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
   return {
     identity,
     endpoints: [
-      ...wireSignIn(services, identity, { addresses, rateLimits, files, bus }),
+      ...wireSignIn(services, identity, { addresses, rateLimits, files }),
       ...wireRegistration(services, identity, { names, providers }),
-      ...wireProfiles(services, identity, { addresses, ports, files, names, bus }),
+      ...wireProfiles(services, identity, { addresses, ports, files, names }),
       ...files.endpoints,
       ...files.wireActions(ports),
       ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
@@ -117,12 +118,10 @@ function wireSignIn(
     addresses,
     rateLimits,
     files,
-    bus,
   }: {
     readonly addresses: Addresses
     readonly rateLimits: RateLimits
     readonly files: FileFeatures
-    readonly bus: Bus
   },
 ): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
@@ -153,7 +152,6 @@ function wireSignIn(
       findMakersFileAccess,
       listLoginSettings: (tenantId) => loginSettingsOf(settings, tenantId),
       requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
-      onPasswordSet: (tenant) => forgetSetUpLink(services, tenant),
       hasIdentity: async (idTag: IdTag, owner: IdTag) => {
         const resolved = await identities.resolve(idTag, { asker: { cause: 'owner', key: owner } })
         if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
@@ -165,7 +163,7 @@ function wireSignIn(
       clock,
       vault,
       findFileAccess: findGivableAccess,
-      authenticator: identity.authenticator,
+      emit: identity.emit,
     }),
     ...pushEndpoints({ db, vault, clock }),
     ...auditEndpoints({ db, clock }),
@@ -174,15 +172,7 @@ function wireSignIn(
       clock,
       vault,
       settings,
-      onChanged: (tx, { name, byTag }) => bus.tell(tx, { kind: 'SETTING', name, to: [byTag] }),
+      emit: identity.emit,
     }),
   ]
-}
-
-/** A set-up link that was used need not lie about. */
-function forgetSetUpLink({ config, logger }: Services, { idTag }: Tenant): void {
-  if (idTag !== config.baseIdTag) return
-  removeSetUpLink(config.dataDir).catch((error: unknown) =>
-    logger.warn({ err: error }, 'the file of the set-up link could not be removed'),
-  )
 }

@@ -1,7 +1,6 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import { mintProxyToken } from '#features/accounts/index.ts'
 import {
-  type ActionEvent,
   type ActionPorts,
   actionEndpoints,
   type FileShares,
@@ -12,10 +11,8 @@ import {
   getSentId,
   handleActionJobs,
   listCountTokens,
-  listHistory,
   putTombstone,
   receiveAction,
-  type StoredAction,
 } from '#features/actions/index.ts'
 import type { DomainBlocks } from '#features/federation/index.ts'
 import {
@@ -23,31 +20,31 @@ import {
   findFreshInboxes,
   findStoredIdentity,
   type HistoryDeps,
+  type HistoryRequesterDeps,
   handleInboxJobs,
   handleOutboxJobs,
+  historyRequester,
   inboxEndpoints,
   openTokenVerifier,
   outboxEndpoints,
-  queueHistory,
+  queueDeliveredHistory,
   receiveLocally,
-  requestHistory,
   type SendDeps,
   sendOut,
   sweepIdentitiesJob,
   sweepIdentitiesPeriodMs,
 } from '#features/federation/index.ts'
 import { assertAttachable, queueFetches } from '#features/files/index.ts'
-import { findStoredProfile, noteIdentity, requestProfile } from '#features/profiles/index.ts'
+import { findStoredProfile } from '#features/profiles/index.ts'
 import {
   findEffectiveRelation,
   findRelation,
   isLastLeader,
-  isStranger,
   listCircle,
   roleOf,
 } from '#features/relations/index.ts'
 import { findTenantByIdTag, listHosted } from '#features/tenants/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { registrableDomain } from '#infra/dns/index.ts'
 import { assertRate, type Endpoint, type RateLimits } from '#infra/http/index.ts'
@@ -109,7 +106,7 @@ function sendDeps({ jobs, clock }: Services): SendDeps {
 /** What the actions need of everything else. */
 export function actionPorts(
   services: Services,
-  { tenants, identities, settings, authenticator }: IdentityFeatures,
+  { tenants, identities, settings, emit }: IdentityFeatures,
   fileShares: FileShares,
 ): ActionPorts {
   const { db, clock, jobs, signingKeys } = services
@@ -127,8 +124,7 @@ export function actionPorts(
     },
     deliver: (tx, { audience, ...outgoing }) => sendOut(sending, tx, { ...outgoing, ...audience }),
     fetchAttachments: (tx, received) => queueFetches(services, tx, received),
-    onCounted: () => {},
-    onStored: (tx, event) => react(services, authenticator, tx, event),
+    emit,
     isSilenced: ({ idTag }) => isServerBlocked(services, idTag),
     async findKnownType(tx, idTag) {
       const profile = await findStoredProfile(tx, idTag)
@@ -161,33 +157,6 @@ export function actionPorts(
 
 function ownerAsks(key: IdTag): Asker {
   return { cause: 'owner', key }
-}
-
-/** What follows from an action that was stored, in its transaction. */
-async function react(
-  services: Services,
-  authenticator: IdentityFeatures['authenticator'],
-  tx: Writer,
-  { kind, tenant, action }: ActionEvent,
-): Promise<void> {
-  // Roles in a community follow from what binds.
-  if (tenant.type === 'community' && circleTypes.has(action.type))
-    tx.afterCommit(() => authenticator.forget(tenant.tenantId))
-  if (kind !== 'received') return
-  const { issuerTag } = action
-  if (isStranger(tenant.type, await findEffectiveRelation(tx, issuerTag))) {
-    const known = await findStoredIdentity(tx.as(serverTenant), issuerTag)
-    if (known) await noteIdentity(services, tx, known.identity)
-  } else await requestProfile(services, tx, issuerTag)
-  // The answer to a request of one's own; a request that waits for an answer opens nothing yet.
-  if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(services, tx, issuerTag)
-}
-
-const circleTypes: ReadonlySet<string> = new Set(['FLLW', 'CONN'])
-
-/** Does this action let its issuer, or for a connection also its receiver, read more of what the other publishes? */
-function opensHistory({ type, subType, status }: StoredAction): boolean {
-  return circleTypes.has(type) && subType === undefined && status === 'A'
 }
 
 interface InboxParts extends FederationParts {
@@ -226,7 +195,7 @@ function wireInbox(
       const now = nowSecs(clock)
       return await db.transact(serverTenant, (tx) => putTombstone(tx, withdrawal, { domain, now }))
     },
-    requestHistory: historyRequester(services, identity, ports),
+    requestHistory: historyRequester(historyDeps(services, identity, ports)),
   }
   handleInboxJobs(jobs, deps)
   return deps
@@ -244,14 +213,17 @@ async function isServerBlocked({ db }: Services, idTag: IdTag): Promise<boolean>
   return (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true
 }
 
-/** The history of an identity: of one on this server it is read, as that server would answer it. */
-function historyRequester(
+function historyDeps(
   { db, clock, egress, signingKeys }: Services,
   { tenants, identities, findLifetimes }: IdentityFeatures,
   ports: ActionPorts,
-): HistoryDeps['requestHistory'] {
-  const remote = {
+): HistoryRequesterDeps {
+  return {
+    db,
+    clock,
     egress,
+    findHosted: (idTag) => tenants.find(idTag),
+    listCountTokens: (of, actionIds) => listCountTokens(ports, of, actionIds),
     async findServer(idTag: IdTag) {
       const resolved = await identities.resolve(idTag)
       return resolved.kind === 'found'
@@ -264,33 +236,6 @@ function historyRequester(
       const token = { target, issuedAt, expiresAt: issuedAt + proxySecs }
       return await mintProxyToken(signingKeys, tenant, token)
     },
-  }
-  return async (tenant, idTag, { since, signal }) => {
-    const local = await tenants.find(idTag)
-    if (!local) return await requestHistory(remote, { tenant, idTag, since }, signal)
-    if (local.suspendedAt !== undefined) return []
-    const caller = await visitor(db.reader(local.tenantId), tenant.idTag)
-    const deps = {
-      db,
-      clock,
-      listCountTokens: (of: Tenant, actionIds: readonly ActionId[]) => listCountTokens(ports, of, actionIds),
-    }
-    return await listHistory(deps, { tenant: local, caller, since })
-  }
-}
-
-/** Somebody as a proxy token would show them to the tenant of the reader. */
-async function visitor(reader: Reader, idTag: IdTag): Promise<Identified> {
-  const relation = await findEffectiveRelation(reader, idTag)
-  const role = relation ? roleOf(relation) : 'public'
-  return {
-    kind: 'identity',
-    idTag,
-    tokenUse: 'proxy',
-    scope: undefined,
-    role,
-    isOwner: false,
-    isAdmin: false,
   }
 }
 
@@ -338,14 +283,6 @@ function wireOutbox(
       const receivers = hosted.filter(({ suspendedAt }, at) => suspendedAt !== undefined || !shunned[at])
       await receiveLocally(receiveDeps, delivery, receivers)
     },
-    onDelivered: (tenantId, actionId) => followUp(services, tenantId, actionId),
+    onDelivered: (tenantId, actionId) => queueDeliveredHistory({ db, jobs }, tenantId, actionId),
   })
-}
-
-/** Once the other side knows that it is followed, it shows what it published before. */
-async function followUp(services: Services, tenantId: TenantId, actionId: ActionId): Promise<void> {
-  const { db } = services
-  const action = await findStoredAction(db.reader(tenantId), actionId)
-  const other = action && opensHistory(action) ? action.audienceTag : undefined
-  if (other) await db.transact(tenantId, (tx) => queueHistory(services, tx, other))
 }

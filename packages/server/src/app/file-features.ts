@@ -1,9 +1,7 @@
 import type { FileId, IdTag } from '@kith/protocol'
 import { mintProxyToken } from '#features/accounts/index.ts'
-import { type ActionPorts, makeAction, settleAttachment, storeMade } from '#features/actions/index.ts'
-import type { Bus } from '#features/bus/index.ts'
+import { type ActionPorts, prepareFileShare, settleAttachment } from '#features/actions/index.ts'
 import {
-  type AnnounceDeps,
   assertAttachable,
   collectionEndpoints,
   dropFiles,
@@ -11,7 +9,6 @@ import {
   endDeadUploadsJob,
   endSharesOfFiles,
   type FetchDeps,
-  type FileObserver,
   type FileViewer,
   fetchAndTell,
   fetchFileJob,
@@ -28,7 +25,6 @@ import {
   removeItems,
   reviewShares,
   reviewSharesJob,
-  type ShareNotice,
   ShareSweep,
   shareActions,
   shareEndpoints,
@@ -51,13 +47,12 @@ import {
   writeLevel,
 } from '#features/files/index.ts'
 import { findNames, type PictureBytes, type SetPictureDeps } from '#features/profiles/index.ts'
-import { hasRole, type Identified, isOwner, type Tenant } from '#infra/caller/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
-import { tellingFiles } from './bus-features.ts'
 import { getTenant, type IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { storageLimitsOf } from './settings-ports.ts'
@@ -66,16 +61,11 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 
 /** Files with all that is about them: who may read them, to whom they are shared, what is kept of them for oneself. */
-export function openFileFeatures(
-  services: Services,
-  identity: IdentityFeatures,
-  { addresses, bus }: { readonly addresses: Addresses; readonly bus: Bus },
-) {
+export function openFileFeatures(services: Services, identity: IdentityFeatures, addresses: Addresses) {
   const { db, clock, vault, jobs } = services
-  const { authenticator } = identity
+  const { emit } = identity
   const reads = new RecentReads(db, clock)
-  const observer = tellingFiles(bus)
-  const shareDeps = { db, clock, vault, jobs, authenticator, ...observer }
+  const shareDeps = { db, clock, vault, jobs, emit }
   const beforeRemoval = async (tx: Writer, fileIds: readonly FileId[]) => {
     await endSharesOfFiles(shareDeps, tx, fileIds)
     await removeItems(tx, fileIds)
@@ -89,9 +79,9 @@ export function openFileFeatures(
     jobs,
     findNames,
     beforeRemoval,
-    ...observer,
+    emit,
   }
-  const fetchDeps = handleFileJobs(services, identity, { ...storage, ...observer })
+  const fetchDeps = handleFileJobs(services, identity, storage)
   jobs.handle(sweepCopiesJob, () => sweepCopies(fileDeps))
   jobs.every(sweepCopiesJob, minuteMs)
   jobs.handle(sweepTrashJob, () => sweepTrash(fileDeps))
@@ -114,8 +104,11 @@ export function openFileFeatures(
     /** Shares tell the identities they are for by actions, which in turn need the files and wait for attachments. */
     wireActions(ports: ActionPorts): Endpoint[] {
       wireFetches(services, identity, { fetchDeps, ports })
-      const prepareFileShare = fileShareMaker(ports)
-      const deps = { ...shareDeps, prepareFileShare, findTenant: identity.tenants.findById }
+      const deps = {
+        ...shareDeps,
+        prepareFileShare: (notice: Parameters<typeof prepareFileShare>[1]) => prepareFileShare(ports, notice),
+        findTenant: identity.tenants.findById,
+      }
       jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
       jobs.handle(reviewSharesJob, (_, context) => reviewShares(deps, context))
       const sweep = new ShareSweep(deps)
@@ -132,11 +125,11 @@ export type FileFeatures = ReturnType<typeof openFileFeatures>
 /** Pictures that everybody may read, on profiles. */
 function pictureKeeper({ db, clock, blobs }: Services, deps: UploadDeps & Parameters<typeof dropFiles>[0]) {
   const storePicture: SetPictureDeps['storePicture'] = async (picture) => {
-    const { tenant, caller, preset, bytes, signal, onStored } = picture
+    const { tenant, caller, preset, bytes, signal, alsoStore } = picture
     const { stream, contentType: declaredType, declaredLength, atMostLength } = bytes
     const arriving = { stream, declaredType, declaredLength, atMostLength, signal }
     const described = { fileName: preset, tags: [], parentId: undefined, createdAt: undefined }
-    const upload = { tenant, caller, preset, visibility: 'P' as const, ...described, ...arriving, onStored }
+    const upload = { tenant, caller, preset, visibility: 'P' as const, ...described, ...arriving, alsoStore }
     return (await uploadFile(deps, upload)).fileId
   }
   const findPicture = async (tenant: Tenant, caller: Identified, fileId: FileId) => {
@@ -182,11 +175,11 @@ function storageDeps(
 function handleFileJobs(
   services: Services,
   identity: IdentityFeatures,
-  storage: ReturnType<typeof storageDeps> & FileObserver,
+  storage: ReturnType<typeof storageDeps>,
 ): FetchDeps {
   const { db, clock, jobs, egress, signingKeys, partials } = services
-  const { tenants, identities, findLifetimes } = identity
-  const deps = { ...storage, db, clock, jobs, egress }
+  const { tenants, identities, findLifetimes, emit } = identity
+  const deps = { ...storage, db, clock, jobs, egress, emit }
   jobs.handle(makeVariantsJob, (payload, context) => makeVariants(deps, payload, context))
   jobs.handle(sweepBlobsJob, () => sweepBlobs(deps))
   jobs.every(sweepBlobsJob, 10 * minuteMs)
@@ -228,30 +221,6 @@ function wireFetches(
   }
   const deps = { ...fetchDeps, onTried }
   jobs.handle(fetchFileJob, (payload, context) => fetchAndTell(deps, payload, context))
-}
-
-/** FSHR actions are the tenant's: made by the caller where it may issue them, else in the name of the tenant itself. */
-function fileShareMaker(ports: ActionPorts): AnnounceDeps['prepareFileShare'] {
-  return async ({ tenant, caller, audienceTag, fileId, grant }) => {
-    const input =
-      grant === 'withdrawn'
-        ? { type: 'FSHR', subType: 'DEL', subject: fileId, audienceTag }
-        : { type: 'FSHR', subject: fileId, audienceTag, content: contentOf(grant) }
-    const issues =
-      caller && (isOwner(caller) || (tenant.type === 'community' && hasRole(caller, 'contributor')))
-    const made = await makeAction(ports, { tenant, caller: issues ? caller : ownerOf(tenant), input })
-    return async (tx) => void (await storeMade(ports, tx, made))
-  }
-}
-
-function contentOf({ permission, expiresAt }: Exclude<ShareNotice['grant'], 'withdrawn'>) {
-  return expiresAt === undefined ? { permission } : { permission, expiresAt }
-}
-
-/** The tenant itself, where nobody asks. */
-export function ownerOf({ idTag }: Tenant): Identified {
-  const unlimited = { tokenUse: 'login', scope: undefined, role: 'leader', isAdmin: false } as const
-  return { kind: 'identity', idTag, isOwner: true, ...unlimited }
 }
 
 /** What tokens and references for single files ask: may their holder, or their maker, do so now? */

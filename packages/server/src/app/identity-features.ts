@@ -1,14 +1,7 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
-import {
-  Authenticator,
-  createPasswordHasher,
-  type Forgotten,
-  LastUse,
-  type SessionEvent,
-} from '#features/accounts/index.ts'
-import { withdrawSignedLater } from '#features/actions/index.ts'
+import { Authenticator, createPasswordHasher, type Forgotten, LastUse } from '#features/accounts/index.ts'
 import type { DomainBlocks } from '#features/federation/index.ts'
-import { hasKid, type Identities, openIdentities } from '#features/federation/index.ts'
+import { hasKid, type Identities, openIdentities, withoutBlocked } from '#features/federation/index.ts'
 import { isManaged } from '#features/idp/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import { findRelations, isBarred, noRelation, overruled, roleOf } from '#features/relations/index.ts'
@@ -16,8 +9,10 @@ import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Addresses } from './addresses.ts'
+import type { AppEvent } from './reactions.ts'
 import { assertCanBeServed } from './served-tenants.ts'
 import type { Services } from './services.ts'
 import { diskReserveOf, lifetimesOf } from './settings-ports.ts'
@@ -30,19 +25,16 @@ type OwnProfile = Parameters<typeof createOwnProfile>[2]
 interface IdentityParts {
   readonly addresses: Addresses
   readonly domainBlocks: DomainBlocks
-  readonly onSession: (happened: SessionEvent) => void
+  readonly emit: Emit<AppEvent>
 }
 
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
-export function openIdentityFeatures(
-  services: Services,
-  { addresses, domainBlocks, onSession }: IdentityParts,
-) {
+export function openIdentityFeatures(services: Services, { addresses, domainBlocks, emit }: IdentityParts) {
   const { db, clock, config, vault, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })
   services.diskReserve.follow(() => diskReserveOf(settings))
   const tenants = openTenants({ db, clock })
-  const identities = withoutBlocked(openIdentityCache(services, addresses, tenants), tenants, domainBlocks)
+  const identities = openIdentityCache(services, { addresses, domainBlocks, emit, tenants })
   const lastUse = new LastUse(db, clock)
   const findIdentityKey = identityKeyFinder(identities)
   const authenticator = new Authenticator({
@@ -53,12 +45,12 @@ export function openIdentityFeatures(
     secrets: tokenSecrets,
     signatures,
     findIdentityKey,
-    onForget: (forgotten) => services.nodeBus.publish(forgottenChannel, JSON.stringify(forgotten)),
-    onSession,
+    shareForgotten: (forgotten) => services.nodeBus.publish(forgottenChannel, JSON.stringify(forgotten)),
     findRole: (tenant, callerTag) => findRole(db, tenant, callerTag),
   })
   followForgotten(services, { authenticator, tenants })
   return {
+    emit,
     tenants,
     identities,
     lastUse,
@@ -85,10 +77,13 @@ export function openIdentityFeatures(
 
 export type IdentityFeatures = ReturnType<typeof openIdentityFeatures>
 
-function openIdentityCache(services: Services, addresses: Addresses, tenants: Tenants): Identities {
+function openIdentityCache(
+  services: Services,
+  { addresses, domainBlocks, emit, tenants }: IdentityParts & { readonly tenants: Tenants },
+): Identities {
   const { db, clock, dns, egress, config, signingKeys } = services
   const { discoveryName, identityHosts, allowPrivateNetwork } = config.federation
-  return openIdentities({
+  const identities = openIdentities({
     db,
     clock,
     dns,
@@ -103,25 +98,10 @@ function openIdentityCache(services: Services, addresses: Addresses, tenants: Te
       const keys = await signingKeys.list(tenant.tenantId)
       return { idTag, serverUrl: addresses.serverUrl(idTag), inboxUrl: addresses.inboxUrl(idTag), keys }
     },
-    onRevoked: (tx, { idTag, kid, since }) =>
-      withdrawSignedLater(services, tx, { issuerTag: idTag, kid, since }),
+    emit,
   })
-}
-
-/** For this server there is nobody in a blocked domain, wherever they are hosted; its own tenants stay. */
-function withoutBlocked(identities: Identities, tenants: Tenants, domainBlocks: DomainBlocks): Identities {
-  const gone = { kind: 'unknown', isGone: true } as const
-  const isBlocked = async (idTag: IdTag) =>
-    (await domainBlocks.isBlocked(idTag)) && !(await tenants.find(idTag))
-  return {
-    async resolve(idTag, options) {
-      return (await isBlocked(idTag)) ? gone : await identities.resolve(idTag, options)
-    },
-    async renew(idTag, options) {
-      return (await isBlocked(idTag)) ? gone : await identities.renew(idTag, options)
-    },
-    sweep: () => identities.sweep(),
-  }
+  const isHosted = async (idTag: IdTag) => (await tenants.find(idTag)) !== undefined
+  return withoutBlocked({ identities, domainBlocks, isHosted })
 }
 
 function identityKeyFinder(identities: Identities) {

@@ -2,17 +2,15 @@ import type { IdTag } from '@kith/protocol'
 import { endSignIns, revokeSessions } from '#features/accounts/index.ts'
 import { type ActionPorts, createAction, makeAction, storeMade } from '#features/actions/index.ts'
 import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts'
-import type { Bus } from '#features/bus/index.ts'
 import { communityEndpoints } from '#features/communities/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
 import type { NameCheck } from '#features/registration/index.ts'
 import { endStanding, endStandingJob } from '#features/relations/index.ts'
-import { resumeNamed } from '#features/tenants/index.ts'
+import { ownerOf } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
-import { tellingProfiles } from './bus-features.ts'
-import { type FileFeatures, ownerOf } from './file-features.ts'
+import type { FileFeatures } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { version } from './version.ts'
@@ -22,7 +20,6 @@ interface ProfileParts {
   readonly ports: ActionPorts
   readonly files: FileFeatures
   readonly names: NameCheck
-  readonly bus: Bus
 }
 
 /** Profiles, communities, and what administrators decide about both. */
@@ -32,9 +29,9 @@ export function wireProfiles(
   parts: ProfileParts,
 ): Endpoint[] {
   const { db, clock, jobs, egress, signingKeys } = services
-  const { addresses, ports, files, bus } = parts
+  const { addresses, ports, files } = parts
   const known = { tenants: identity.tenants, identities: identity.identities }
-  const deps = { db, clock, jobs, egress, ...known, ...tellingProfiles(bus) }
+  const deps = { db, clock, jobs, egress, ...known, emit: identity.emit }
   jobs.handle(refreshProfileJob, ({ idTag }) => refreshProfile(deps, idTag as IdTag))
   return [
     ...profileEndpoints({
@@ -63,6 +60,7 @@ function wireCommunities(
   const { findPicture, openPicture, storePicture, dropPicture } = files.pictures
   return communityEndpoints({
     ...identity.createTenant,
+    emit: identity.emit,
     db,
     clock,
     vault,
@@ -77,7 +75,7 @@ function wireCommunities(
       const bytes = await openPicture(from, caller, fileId)
       const picture = { tenant: to, caller: ownerOf(to), place: 'profilePic', bytes } as const
       const signal = new AbortController().signal
-      await setPicture({ clock, storePicture, dropPicture }, { ...picture, signal })
+      await setPicture({ clock, storePicture, dropPicture, emit: identity.emit }, { ...picture, signal })
     },
     async askToConnect(community, audienceTag) {
       const input = { type: 'CONN', audienceTag }
@@ -88,7 +86,7 @@ function wireCommunities(
 
 type AdminParts = Pick<
   AdminEndpointDeps,
-  'db' | 'clock' | 'jobs' | 'egress' | 'tenants' | 'identities' | 'onProfileChanged'
+  'db' | 'clock' | 'jobs' | 'egress' | 'tenants' | 'identities' | 'emit'
 > & {
   readonly ports: ActionPorts
 }
@@ -99,7 +97,7 @@ function wireAdministration(
   { ports, ...deps }: AdminParts,
 ): Endpoint[] {
   const { db, clock, jobs, vault } = services
-  const { tenants, authenticator } = identity
+  const { authenticator, emit } = identity
   const adminDeps: AdminEndpointDeps = {
     ...deps,
     vault,
@@ -109,19 +107,12 @@ function wireAdministration(
       return async (tx) => void (await storeMade(ports, tx, made))
     },
     async revokeSessions(tx: Writer, callerTag?: IdTag) {
-      if (callerTag === undefined) await endSignIns({ clock, authenticator }, tx)
-      else await revokeSessions({ clock, authenticator }, tx, { callerTag })
+      if (callerTag === undefined) await endSignIns({ clock, emit }, tx)
+      else await revokeSessions({ clock, emit }, tx, { callerTag })
     },
     forgetRoles: (tenantId) => authenticator.forget(tenantId),
     forgetCaller: (callerTag) => authenticator.forgetCaller(callerTag),
   }
-  const onEnded = async (tx: Writer, idTag: IdTag) => {
-    if (tx.tenantId === serverTenant) await resumeNamed({ tenants, clock }, tx, idTag)
-    tx.afterCommit(() => {
-      authenticator.forget(tx.tenantId)
-      authenticator.forgetCaller(idTag)
-    })
-  }
-  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, onEnded }, payload, context))
+  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, emit }, payload, context))
   return adminEndpoints(adminDeps)
 }

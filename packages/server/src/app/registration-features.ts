@@ -26,7 +26,7 @@ const sweepPeriodMs = 10 * 60_000
 /** How people get an account, and how one that nobody uses goes again. */
 export function wireRegistration(
   { db, clock, vault, jobs, blobs, tokenSecrets }: Services,
-  { createTenant, tenants, settings, authenticator, findLifetimes }: IdentityFeatures,
+  { createTenant, tenants, settings, emit, findLifetimes }: IdentityFeatures,
   { names, providers }: { readonly names: NameCheck; readonly providers: RemoteProviders },
 ): Endpoint[] {
   jobs.handle(releaseNameJob, ({ providerTag, idTag }) =>
@@ -37,7 +37,7 @@ export function wireRegistration(
       db,
       clock,
       tenants,
-      revokeSessions: (tx) => endSignIns({ clock, authenticator }, tx),
+      revokeSessions: (tx) => endSignIns({ clock, emit }, tx),
       async removeTenant(tenant) {
         await forgetIdentity({ db, tenants }, tenant.idTag)
         await removeTraces({ db, blobs, clock, tenants }, tenant)
@@ -50,6 +50,7 @@ export function wireRegistration(
     db,
     vault,
     jobs,
+    emit,
     secrets: tokenSecrets,
     names,
     providers,

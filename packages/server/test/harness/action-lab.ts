@@ -28,7 +28,7 @@ import {
 import { Compile } from 'typebox/compile'
 import { afterEach } from 'vitest'
 import {
-  type ActionEvent,
+  type ActionChange,
   type ActionPorts,
   actionEndpoints,
   actionsMigrations,
@@ -112,7 +112,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
   const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: 'lab' })
   const sent: Sent[] = []
-  const events: ActionEvent[] = []
+  const events: ActionChange[] = []
   const settings = { visibility: undefined as Visibility | undefined, open: new Set<StrangerSetting>() }
   const files = { described: [] as string[], told: [] as string[] }
   const unknown = new Set<string>()
@@ -151,8 +151,9 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
         tx.afterCommit(() => sent.push({ tenantId: tx.tenantId, actionId, recipients }))
     },
     fetchAttachments: async (_, { attachments }) => attachments.filter((fileId) => missingFiles.has(fileId)),
-    onStored: async (tx, event) => tx.afterCommit(() => events.push(event)),
-    onCounted: () => {},
+    emit: async (tx, event) => {
+      if (event.kind !== 'action.counted') tx.afterCommit(() => events.push(event))
+    },
     isSilenced: async ({ idTag }) => (await findRelation(db.reader(serverTenant), idTag))?.isBlocked === true,
     findKnownType: async (tx, idTag) => (await findTenantByIdTag(tx, idTag))?.type,
     async findRoleHere(tx, communityTag, idTag) {
@@ -174,8 +175,8 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
     },
   }
   handleActionJobs({ ...ports, jobs, findTenantById: tenants.findById })
-  const onEnded = async () => undefined
-  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, onEnded }, payload, context))
+  const emit = async () => undefined
+  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, emit }, payload, context))
   await jobs.start()
   const endpoints = actionEndpoints(ports)
 

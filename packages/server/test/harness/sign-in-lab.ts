@@ -7,6 +7,7 @@ import {
 } from 'node:crypto'
 import type { CommunityRole, FileId, IdTag } from '@kith/protocol'
 import {
+  type AccountEvent,
   Authenticator,
   accountsMigrations,
   createAccount,
@@ -25,6 +26,7 @@ import { relationsMigrations } from '#features/relations/index.ts'
 import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import {
@@ -109,8 +111,12 @@ export function signInLab(
     rateLimits,
     ...portsOf(world, { keys, tenants }),
   }
-  const authenticator = new Authenticator(deps)
-  const withSessions = { ...deps, authenticator }
+  const authenticator = new Authenticator({ ...deps, shareForgotten: () => undefined })
+  const emit: Emit<AccountEvent> = async (tx, event) => {
+    if (event.kind === 'credentials.forgotten')
+      tx.afterCommit(() => authenticator.forget(tx.tenantId, event.sid))
+  }
+  const withSessions = { ...deps, authenticator, emit }
   handleForgottenPasswords(jobs, deps)
   handleAccountMails(jobs, { ...deps, findLanguage: async () => undefined })
   return {
@@ -162,7 +168,6 @@ function portsOf(
     findLifetimes: async () => defaultLifetimes,
     listLoginSettings: async (): Promise<[string, string][]> => [['theme', 'dark']],
     requiresVerifiedEmail: async () => world.needsVerifiedEmail,
-    onPasswordSet: () => undefined,
     findFileAccess: (tenant: Tenant, { idTag }: { idTag: IdTag }, fileId: FileId) =>
       accessOf(tenant, idTag, fileId),
     findMakersFileAccess: accessOf,

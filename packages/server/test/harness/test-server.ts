@@ -197,8 +197,8 @@ export class TestServer implements AsyncDisposable {
 
   async suspend(idTag: string): Promise<void> {
     const { clock } = this
-    const { tenants, authenticator } = this.#running.features.identity
-    const end = (tx: Writer) => endSignIns({ clock, authenticator }, tx)
+    const { tenants, emit } = this.#running.features.identity
+    const end = (tx: Writer) => endSignIns({ clock, emit }, tx)
     const { tenantId } = await this.#tenant(idTag)
     await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions: end }, tx))
   }

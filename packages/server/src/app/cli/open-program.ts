@@ -1,13 +1,16 @@
 import type { IdTag } from '@kith/protocol'
+import type { TellingBus } from '#features/bus/index.ts'
 import { openDomainBlocks } from '#features/federation/index.ts'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { type Config, readConfig } from '#infra/config/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { Events } from '#infra/events/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Addresses, openAddresses } from '../addresses.ts'
 import { type IdentityFeatures, openIdentityFeatures } from '../identity-features.ts'
+import { type AppEvent, reactionsOf } from '../reactions.ts'
 import { openServices, type Services } from '../services.ts'
 import type { CommandInput } from './command.ts'
 import { openPresentDatabase } from './present-database.ts'
@@ -21,6 +24,14 @@ export interface Program {
 
 export function readCommandConfig({ env }: Pick<CommandInput, 'env'>): Config {
   return readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
+}
+
+// The clients of a server are told by its own processes; a command has none.
+const unheard: TellingBus = {
+  tell: async () => undefined,
+  tellAll: async () => undefined,
+  isWanted: async () => false,
+  pass: () => undefined,
 }
 
 interface ProgramOptions {
@@ -42,12 +53,10 @@ export async function withProgram<Result>(
   const services = await openServices(config, { clock: systemClock, logger: silentLogger })
   try {
     const addresses = openAddresses(config)
-    const identity = openIdentityFeatures(services, {
-      addresses,
-      domainBlocks: openDomainBlocks(services),
-      // Nobody signs in here, and whoever listens to the server is told by its own log.
-      onSession: () => {},
-    })
+    const events = new Events<AppEvent>()
+    const domainBlocks = openDomainBlocks(services)
+    const identity = openIdentityFeatures(services, { addresses, domainBlocks, emit: events.emit })
+    events.subscribe(reactionsOf(services, { identity, bus: unheard }))
     try {
       return await work({ services, addresses, identity })
     } finally {

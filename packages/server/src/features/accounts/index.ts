@@ -1,6 +1,7 @@
 export { accountsSealed, createAccount, serviceWorkerKey, setPassword } from './account.ts'
 export { findAccount } from './account-store.ts'
 export { accountsMigrations } from './accounts-migrations.ts'
+export type { AccountEvent } from './events.ts'
 export { mailJobPolicy, sendFromJob } from './mails/mail-job.ts'
 export { mailLanguage } from './mails/mail-texts.ts'
 export { mailReference } from './mails/queue-account-mail.ts'
@@ -29,12 +30,7 @@ export {
 export { referencesEndpoints } from './references/references-endpoints.ts'
 export { addReferenceSweep } from './references/sweep-references.ts'
 export { isApiKey, newApiKey } from './sessions/api-key.ts'
-export {
-  Authenticator,
-  type Forgotten,
-  type HeldCredential,
-  type SessionEvent,
-} from './sessions/authenticator.ts'
+export { Authenticator, type Forgotten, type HeldCredential } from './sessions/authenticator.ts'
 export { type IssueDeps, issueToken, rolesOf } from './sessions/issue-token.ts'
 export { LastUse } from './sessions/last-use.ts'
 export { listEnded } from './sessions/list-ended.ts'

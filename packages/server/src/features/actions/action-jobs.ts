@@ -109,7 +109,7 @@ async function endSome(
       if (action.issuerTag !== tenant.idTag) await dropCopiesLater(deps, own, action)
       await countAction(deps, own, { tenant, action, by: -1 })
       await hooksOf(action.type).onEnd?.({ ports: deps, tx: own, tenant, action, at: now })
-      await deps.onStored(own, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+      await deps.emit(own, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
     }
   })
   return expired.length

@@ -9,18 +9,13 @@ import type {
 } from '@kith/protocol'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { StoredAction } from './action.ts'
 import type { Audience } from './audience.ts'
-
-/** What happened to an action at one tenant. `changed`: accepted, or no longer new. */
-export interface ActionEvent {
-  readonly kind: 'created' | 'received' | 'changed' | 'deleted'
-  readonly tenant: Tenant
-  readonly action: StoredAction
-}
+import type { ActionEvent } from './events.ts'
 
 /** What a file share says of its file, so that it can be shown before it is accepted. */
 export interface FileDescription {
@@ -89,10 +84,7 @@ export interface ActionPorts {
       readonly sourceTag: IdTag
     },
   ): Promise<readonly FileId[]>
-  /** Whoever reacts to actions (bus, push) writes what it has to do, in the transaction. */
-  onStored(tx: Writer, event: ActionEvent): Promise<void>
-  /** Told that the counts of an action have changed at the tenant of `tx`. */
-  onCounted(tx: Writer, actionId: ActionId): void
+  readonly emit: Emit<ActionEvent>
   /** Has an administrator blocked, suspended or banned this tenant? */
   isSilenced(tenant: Tenant): Promise<boolean>
   /** What kind of identity it is, as far as is known here. */

@@ -626,7 +626,7 @@ mostlyOnSqlite('actions', (open) => {
       expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'stored' })
       expect(await lab.receive(bob.tenant, token)).toEqual({ kind: 'known' })
       expect(
-        lab.events.filter(({ kind, action }) => kind === 'received' && action.actionId === actionId),
+        lab.events.filter(({ kind, action }) => kind === 'action.received' && action.actionId === actionId),
       ).toHaveLength(1)
     })
 

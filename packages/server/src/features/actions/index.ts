@@ -2,9 +2,10 @@ export type { StoredAction } from './action.ts'
 export { actionEndpoints } from './action-endpoints.ts'
 export { hashOfToken, ownActionId } from './action-id.ts'
 export { type ActionJobDeps, handleActionJobs } from './action-jobs.ts'
-export type { ActionEvent, ActionPorts, FileDescription, FileShares } from './action-ports.ts'
+export type { ActionPorts, FileDescription, FileShares } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
 export { actionsMigrations } from './actions-migrations.ts'
+export { changesRoles, opensHistory } from './circle-changes.ts'
 export {
   type CreateAction,
   createAction,
@@ -12,9 +13,11 @@ export {
   makeAction,
   storeMade,
 } from './compose/create-action.ts'
+export { prepareFileShare } from './compose/prepare-file-share.ts'
 export { getSentId } from './compose/sent-action.ts'
 export { findToldCounts } from './counts/count-store.ts'
 export { listCountTokens } from './counts/list-count-tokens.ts'
+export type { ActionChange, ActionEvent } from './events.ts'
 export { findUnasked } from './feed/find-unasked.ts'
 export { type ListHistoryDeps, listHistory } from './feed/list-history.ts'
 export { indexActions, unindexActions } from './feed/reindex-actions.ts'

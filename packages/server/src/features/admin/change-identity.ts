@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import { changesStatus, type MemberChange } from '#features/communities/index.ts'
-import { changeOwnProfile, type ProfileObserver } from '#features/profiles/index.ts'
+import { changeOwnProfile, type ProfileEmitter } from '#features/profiles/index.ts'
 import { changeStatus } from '#features/relations/index.ts'
 import {
   appointAdmin,
@@ -19,7 +19,7 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 
-export interface ChangeIdentityDeps extends ProfileObserver {
+export interface ChangeIdentityDeps extends ProfileEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>

@@ -1,5 +1,5 @@
-export { actionNotice } from './action-notice.ts'
 export { addBusSweep } from './bus-jobs.ts'
 export { busMigrations } from './bus-migrations.ts'
 export { busRoute } from './bus-route.ts'
 export { type Bus, openBus } from './open-bus.ts'
+export { busReactions, type TellingBus } from './tell-events.ts'

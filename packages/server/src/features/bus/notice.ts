@@ -1,5 +1,4 @@
 import type { ActionId, ActionStatus, BusEventName, FileId, IdTag } from '@kith/protocol'
-import type { FileEvent } from '#features/files/index.ts'
 import type { ProfileMember } from '#features/profiles/index.ts'
 
 /** What happened to a tenant, as little as tells where to look: what a client is shown is read when it is shown, by
@@ -17,7 +16,7 @@ export type Notice =
   | {
       readonly kind: 'FILE'
       readonly fileId: FileId
-      readonly event: FileEvent['event']
+      readonly event: 'created' | 'updated' | 'deleted' | 'shared' | 'unshared'
       /** Its owner, and those it is shared with, besides the tenant. */
       readonly to: readonly IdTag[]
     }

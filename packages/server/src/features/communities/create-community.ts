@@ -1,6 +1,11 @@
 import { type communityCreationTypes, type FileId, type IdTag, parseFileId, parseRefId } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import { changeOwnProfile, getOwnProfile, type StoredProfile } from '#features/profiles/index.ts'
+import {
+  changeOwnProfile,
+  getOwnProfile,
+  type ProfileEvent,
+  type StoredProfile,
+} from '#features/profiles/index.ts'
 import {
   assertRoom,
   type CreateTenantDeps,
@@ -10,12 +15,14 @@ import {
 } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { acceptName } from '#lib/visible-name.ts'
 import { useInvitation } from './community-invitation.ts'
 import { foundCommunity } from './found-community.ts'
 
 export interface CreateCommunityDeps extends CreateTenantDeps {
+  readonly emit: Emit<ProfileEvent>
   readonly db: Database
   readonly tenants: Tenants
   /** Who may make communities (the setting `community.creation`). */

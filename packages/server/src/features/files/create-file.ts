@@ -5,14 +5,14 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { mayOpen } from './access/assert-attachable.ts'
+import type { FileEmitter } from './events.ts'
 import { assertFileName, type NewFile, normalTags } from './file.ts'
-import type { FileObserver } from './file-observer.ts'
 import { insertFile } from './file-store.ts'
 import { assertMayPlace } from './folders/place-file.ts'
 import { countFiles } from './upload/storage-store.ts'
 import { narrowCredentialOf } from './upload/uploader.ts'
 
-export interface CreateDeps extends FileObserver {
+export interface CreateDeps extends FileEmitter {
   readonly db: Database
   readonly clock: Clock
 }
@@ -81,7 +81,7 @@ export async function createFile(
     await insertFile(tx, file)
     await countFiles(tx, 1)
     await fill?.(tx, file)
-    await deps.onFile?.(tx, { fileId, event: 'created', to: [ownerTag] })
+    await deps.emit(tx, { kind: 'file.created', fileId, to: [ownerTag] })
     return file
   })
 }

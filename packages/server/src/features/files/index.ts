@@ -12,6 +12,7 @@ export { addCollectionSweep } from './collections/sweep-collections.ts'
 export { type FetchDeps, fetchAndTell } from './copies/fetch-file.ts'
 export { queueFetches } from './copies/queue-fetches.ts'
 export { sweepCopies } from './copies/sweep-copies.ts'
+export type { FileEvent } from './events.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
 export {
   endDeadUploadsJob,
@@ -22,7 +23,6 @@ export {
   sweepCopiesJob,
   sweepTrashJob,
 } from './file-jobs.ts'
-export type { FileEvent, FileObserver } from './file-observer.ts'
 export { findFile } from './file-store.ts'
 export { filesMigrations } from './files-migrations.ts'
 export { sweepTrash } from './folders/sweep-trash.ts'

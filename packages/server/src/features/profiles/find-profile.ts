@@ -11,12 +11,12 @@ import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Egress, EgressError } from '#infra/egress/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import type { ProfileObserver } from './own-profile.ts'
+import type { ProfileEmitter } from './own-profile.ts'
 import { changedMembers, type StoredProfile } from './profile.ts'
 import { findStoredProfile, putRemoteProfile } from './profile-store.ts'
 import { parseRemoteProfile, type RemoteProfile } from './remote-profile.ts'
 
-export interface FindProfileDeps extends ProfileObserver {
+export interface FindProfileDeps extends ProfileEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -105,7 +105,7 @@ async function fetchProfile(
   await deps.db.transact(serverTenant, async (tx) => {
     await putRemoteProfile(tx, profile)
     const members = stored ? changedMembers(stored, profile) : []
-    if (members.length > 0) await deps.onProfileChanged?.(tx, { idTag, members })
+    if (members.length > 0) await deps.emit(tx, { kind: 'profile.changed', idTag, members })
   })
   return { kind: 'found', profile }
 }

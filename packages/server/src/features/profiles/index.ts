@@ -1,14 +1,14 @@
+export type { ProfileEvent } from './events.ts'
 export {
   type FindProfileDeps,
   type FoundProfile,
   findProfile,
-  noteIdentity,
   refreshProfile,
   refreshProfileJob,
-  requestProfile,
 } from './find-profile.ts'
 export { describeIdentity, type IdentityDocumentDeps } from './identity-document.ts'
-export { changeOwnProfile, createOwnProfile, getOwnProfile, type ProfileObserver } from './own-profile.ts'
+export { learnOfIssuer } from './learn-of-issuer.ts'
+export { changeOwnProfile, createOwnProfile, getOwnProfile, type ProfileEmitter } from './own-profile.ts'
 export type { ProfileMember, StoredProfile } from './profile.ts'
 export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
 export { findNames, findStoredProfile, forgetRemoteProfile } from './profile-store.ts'

@@ -1,10 +1,12 @@
 import type { IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { acceptName } from '#lib/visible-name.ts'
-import { assertExtra, type ProfileMember, type StoredProfile } from './profile.ts'
+import type { ProfileEvent } from './events.ts'
+import { assertExtra, type StoredProfile } from './profile.ts'
 import { findStoredProfile, insertOwnProfile, updateOwnProfile } from './profile-store.ts'
 
 /** Writes a new tenant's own profile; `tx` is bound to it. */
@@ -35,12 +37,9 @@ export async function getOwnProfile(reader: Reader, idTag: IdTag): Promise<Store
   return profile
 }
 
-/** Who is told of changed profiles, in the transaction. */
-export interface ProfileObserver {
-  readonly onProfileChanged?: (
-    tx: Writer,
-    changed: { readonly idTag: IdTag; readonly members: readonly ProfileMember[] },
-  ) => Promise<void>
+/** What everything needs that changes profiles. */
+export interface ProfileEmitter {
+  readonly emit: Emit<ProfileEvent>
 }
 
 /** What a tenant may say of itself. */
@@ -51,7 +50,7 @@ export interface OwnProfileChange {
 
 /** Changes what is given, and answers the profile as it is then. */
 export async function updateProfile(
-  deps: ProfileObserver & { readonly db: Database; readonly clock: Clock },
+  deps: ProfileEmitter & { readonly db: Database; readonly clock: Clock },
   tenant: Tenant,
   change: OwnProfileChange,
 ): Promise<StoredProfile> {
@@ -63,7 +62,7 @@ export async function updateProfile(
 
 /** The same within a transaction of the tenant's. */
 export async function changeOwnProfile(
-  { clock, onProfileChanged }: ProfileObserver & { readonly clock: Clock },
+  { clock, emit }: ProfileEmitter & { readonly clock: Clock },
   tx: Writer,
   { idTag, ...change }: OwnProfileChange & { readonly idTag: IdTag },
 ): Promise<void> {
@@ -75,5 +74,5 @@ export async function changeOwnProfile(
     updatedAt: nowSecs(clock),
   })
   const members = (['name', 'x'] as const).filter((member) => change[member] !== undefined)
-  if (members.length > 0) await onProfileChanged?.(tx, { idTag, members })
+  if (members.length > 0) await emit(tx, { kind: 'profile.changed', idTag, members })
 }

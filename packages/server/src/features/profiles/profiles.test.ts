@@ -108,6 +108,7 @@ eachDialect('profiles', (open) => {
       serverInfo: { version: '1.2.3', features: ['federation'] },
       createAction: async () => undefined,
       forgetRoles: () => undefined,
+      emit: async () => undefined,
       storePicture: async () => {
         throw new Error('no pictures here')
       },

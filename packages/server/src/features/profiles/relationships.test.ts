@@ -45,6 +45,7 @@ eachDialect('relationships', (open) => {
       serverInfo: { version: '1', features: [] },
       createAction: (request) => createAction(lab.ports, request),
       forgetRoles: () => undefined,
+      emit: async () => undefined,
       storePicture: async () => {
         throw new Error('no pictures here')
       },

@@ -3,7 +3,7 @@ import { type FileId, parseFileId } from '@kith/protocol'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { getOwnProfile, type ProfileObserver } from './own-profile.ts'
+import { getOwnProfile, type ProfileEmitter } from './own-profile.ts'
 import { updateOwnProfile } from './profile-store.ts'
 
 /** The bytes of a picture, as they arrive. */
@@ -14,16 +14,16 @@ export interface PictureBytes {
   readonly atMostLength: number | undefined
 }
 
-export interface SetPictureDeps extends ProfileObserver {
+export interface SetPictureDeps extends ProfileEmitter {
   readonly clock: Clock
-  /** Cuts and stores a picture that everybody may read; `onStored` runs in the transaction that makes its row. */
+  /** Cuts and stores a picture that everybody may read; `alsoStore` runs in the transaction that makes its row. */
   storePicture(picture: {
     readonly tenant: Tenant
     readonly caller: Caller
     readonly preset: 'profile-picture' | 'cover-photo'
     readonly bytes: PictureBytes
     readonly signal: AbortSignal
-    readonly onStored: (tx: Writer, fileId: FileId) => Promise<void>
+    readonly alsoStore: (tx: Writer, fileId: FileId) => Promise<void>
   }): Promise<FileId>
   /** Removes a file for ever. */
   dropPicture(tx: Writer, fileId: FileId): Promise<void>
@@ -48,12 +48,12 @@ export async function setPicture(deps: SetPictureDeps, request: SetPicture): Pro
     bytes,
     signal,
     preset: presets[place],
-    async onStored(tx, fileId) {
+    async alsoStore(tx, fileId) {
       const former = (await getOwnProfile(tx, tenant.idTag))[place]
       await updateOwnProfile(tx, { [place]: fileId, updatedAt: nowSecs(deps.clock) })
       const formerId = former === undefined ? undefined : parseFileId(former)
       if (formerId) await deps.dropPicture(tx, formerId)
-      await deps.onProfileChanged?.(tx, { idTag: tenant.idTag, members: [place] })
+      await deps.emit(tx, { kind: 'profile.changed', idTag: tenant.idTag, members: [place] })
     },
   })
 }

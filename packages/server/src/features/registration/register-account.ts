@@ -1,5 +1,6 @@
 import { type IdTag, parseScope, type RegistrationType } from '@kith/protocol'
 import {
+  type AccountEvent,
   consumeReference,
   type Device,
   type IssueDeps,
@@ -14,6 +15,7 @@ import {
 import { audit } from '#features/audit/index.ts'
 import { assertRoom, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -26,6 +28,7 @@ import { countRegistration, countWelcome } from './registration-buckets.ts'
 import { putUnfinished } from './unfinished-store.ts'
 
 export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps, ClaimNameDeps {
+  readonly emit: Emit<AccountEvent>
   readonly names: NameCheck
   /** Who may register (the setting `server.registration`). */
   findPolicy(): Promise<'open' | 'invite'>

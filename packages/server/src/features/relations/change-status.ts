@@ -1,9 +1,11 @@
 import type { IdTag, ProfileStatus } from '@kith/protocol'
 import Type from 'typebox'
 import type { Database, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type JobContext, type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
+import type { RelationEvent } from './events.ts'
 import { noRelation, type Relation, statusOf, withStatus } from './relation.ts'
 import { changeRelation, findRelation } from './relation-store.ts'
 
@@ -57,8 +59,7 @@ export async function changeStatus(
 export interface EndStandingDeps {
   readonly db: Database
   readonly clock: Clock
-  /** What follows, in the transaction. */
-  onEnded(tx: Writer, idTag: IdTag): Promise<void>
+  readonly emit: Emit<RelationEvent>
 }
 
 /** Does the work of `endStandingJob`; a status that was changed meanwhile has another end. */
@@ -71,6 +72,6 @@ export async function endStanding(
   await deps.db.transact(tenantId, async (tx) => {
     if ((await findRelation(tx, idTag))?.standingUntil !== payload.until) return
     await changeRelation(tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
-    await deps.onEnded(tx, idTag)
+    await deps.emit(tx, { kind: 'standing.ended', idTag })
   })
 }

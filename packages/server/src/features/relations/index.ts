@@ -1,4 +1,5 @@
 export { changeStatus, endStanding, endStandingJob } from './change-status.ts'
+export type { RelationEvent } from './events.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
 export {
   connectionState,

@@ -1,10 +1,12 @@
-import { type IdTag, type SettingLevel, type SettingView, scopeAllows } from '@kith/protocol'
+import { type SettingLevel, type SettingView, scopeAllows } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { SettingName } from './definitions.ts'
+import type { SettingEvent } from './events.ts'
 import type { Settings, SettingsDeps } from './open-settings.ts'
 import { isTenantsOwn } from './read-settings.ts'
 import { sealValue } from './sealed-value.ts'
@@ -13,11 +15,7 @@ import { deleteStoredSetting, putStoredSetting, sumFreeSettings } from './settin
 
 export interface ChangeSettingsDeps extends SettingsDeps {
   readonly settings: Settings
-  /** Told in the transaction what somebody has set, or taken back. */
-  readonly onChanged?: (
-    tx: Writer,
-    changed: { readonly name: string; readonly byTag: IdTag },
-  ) => Promise<void>
+  readonly emit: Emit<SettingEvent>
 }
 
 interface Change {
@@ -52,7 +50,7 @@ export async function putSetting(
 
 /** Sets a value of the tenant of `tx`, whoever asks: for those who make the tenant. */
 export async function putOwnSetting(
-  deps: ChangeSettingsDeps,
+  deps: Omit<ChangeSettingsDeps, 'emit'>,
   tx: Writer,
   { name, value }: { readonly name: SettingName; readonly value: unknown },
 ): Promise<void> {
@@ -89,7 +87,7 @@ function levelFor(known: KnownName, { caller, level }: Change): SettingLevel {
 }
 
 async function store(
-  { vault, clock }: ChangeSettingsDeps,
+  { vault, clock }: SettingsDeps,
   target: Writer,
   { known, text }: { known: KnownName; text: string },
 ): Promise<void> {
@@ -120,7 +118,7 @@ async function record(
 ): Promise<void> {
   const { change, known, level, event } = happened
   tx.afterCommit(() => deps.settings.forget())
-  await deps.onChanged?.(tx, { name: known.name, byTag: change.caller.idTag })
+  await deps.emit(tx, { kind: 'setting.changed', name: known.name, byTag: change.caller.idTag })
   if (level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')) return
   const details = { name: known.name, scope: level }
   await audit(deps, tx, { event, actorTag: change.caller.idTag, ip: change.ip, details })

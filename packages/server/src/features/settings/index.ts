@@ -1,5 +1,6 @@
 export { putOwnSetting } from './change-settings.ts'
 export { definitions, type SettingName, type SettingValue } from './definitions.ts'
+export type { SettingEvent } from './events.ts'
 export { openSettings, type Settings, type SettingsDeps } from './open-settings.ts'
 export { getSetting } from './read-settings.ts'
 export { settingsSealed } from './sealed-value.ts'

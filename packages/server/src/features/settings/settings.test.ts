@@ -20,13 +20,16 @@ async function openSite(open: OpenTestDatabase) {
   const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
   const db = await open({ migrations, clock })
   const settings = openSettings({ db, clock, vault })
-  const site = await startHttpSite(settingEndpoints({ db, clock, vault, settings }), {
-    clock,
-    hooks: {
-      findTenant: (host) => [alice, home].find((tenant) => tenant.idTag === host),
-      authenticate: ({ bearer: name }) => ({ caller: callers[name] ?? guest }),
+  const site = await startHttpSite(
+    settingEndpoints({ db, clock, vault, settings, emit: async () => undefined }),
+    {
+      clock,
+      hooks: {
+        findTenant: (host) => [alice, home].find((tenant) => tenant.idTag === host),
+        authenticate: ({ bearer: name }) => ({ caller: callers[name] ?? guest }),
+      },
     },
-  })
+  )
   onTestFinished(() => site.close())
   const ask = (method: string, name: string, asked: Asked = {}): Promise<Received> => {
     const { as = 'owner', host = as === 'admin' ? home.idTag : alice.idTag } = asked

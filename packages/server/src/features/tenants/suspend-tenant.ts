@@ -31,12 +31,13 @@ export async function resumeTenant(deps: Omit<Deps, 'revokeSessions'>, tx: Write
   tx.afterCommit(() => deps.tenants.forget())
 }
 
-/** Ends the suspension of an identity if it is a tenant; `tx` is the server's. */
+/** Ends the suspension of an identity if it is a tenant and `tx` is the server's: another tenant suspends nobody. */
 export async function resumeNamed(
   deps: Omit<Deps, 'revokeSessions'>,
   tx: Writer,
   idTag: IdTag,
 ): Promise<void> {
+  if (tx.tenantId !== serverTenant) return
   const tenant = await findTenantByIdTag(tx, idTag)
   if (tenant?.suspendedAt !== undefined) await resumeTenant(deps, tx.as(tenant.tenantId))
 }

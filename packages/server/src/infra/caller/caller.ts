@@ -74,3 +74,21 @@ export function hasRole(caller: Caller, role: CommunityRole): boolean {
 export function isOwner(caller: Caller): boolean {
   return caller.kind === 'identity' && caller.isOwner
 }
+
+/** Makes the caller that an identity is: the one place where rights are put together. What is not named it does not have. */
+export function identified(
+  idTag: IdTag,
+  rights: Pick<Identified, 'tokenUse' | 'role'> & Partial<Omit<Identified, 'kind' | 'idTag'>>,
+): Identified {
+  return { kind: 'identity', idTag, scope: undefined, isOwner: false, isAdmin: false, ...rights }
+}
+
+/** The tenant itself, where a job or another tenant's request does something in its name. */
+export function ownerOf({ idTag }: Pick<Tenant, 'idTag'>): Identified {
+  return identified(idTag, { tokenUse: 'login', role: 'leader', isOwner: true })
+}
+
+/** An identity as a proxy token shows it to a tenant where it has this role. */
+export function visitor(idTag: IdTag, role: CommunityRole): Identified {
+  return identified(idTag, { tokenUse: 'proxy', role })
+}

@@ -14,7 +14,7 @@ export interface ReplacePasswordInput {
 
 /** Sets the password of an account because the operator of the server says so, and ends what a reset ends. */
 export async function replacePassword(
-  deps: Omit<SetPasswordDeps, 'onPasswordSet'>,
+  deps: SetPasswordDeps,
   { tenant, password, signOutEverything }: ReplacePasswordInput,
 ): Promise<void> {
   const hash = await deps.passwords.hash(password)

@@ -21,8 +21,6 @@ import type { PasswordHasher } from './password-hasher.ts'
 export interface SetPasswordDeps extends RevokeDeps {
   readonly db: Database
   readonly passwords: PasswordHasher
-  /** Told, after the commit, that the owner of a tenant has set a password with a reference. */
-  onPasswordSet(tenant: Tenant): void
 }
 
 export interface SetPasswordInput {
@@ -55,7 +53,7 @@ export async function setPasswordByReference(deps: SetPasswordDeps, input: SetPa
     const turn = signInTurn(tenant.tenantId, { idTag: tenant.idTag, place: rateKeyOf(ip) })
     await giveTurn(tx, turn, deps.clock.now())
     await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })
-    tx.afterCommit(() => deps.onPasswordSet(tenant))
+    await deps.emit(tx, { kind: 'password.set', tenant })
   })
 }
 

@@ -6,7 +6,7 @@ import { sidOf, updateReference } from './reference-store.ts'
 /** Changes what a reference of the tenant of `tx` gives and how long, whoever asks; its id stays. False when there is
  * none. */
 export async function changeReference(
-  deps: Pick<RevokeDeps, 'authenticator'>,
+  deps: Pick<RevokeDeps, 'emit'>,
   tx: Writer,
   refHash: string,
   change: Pick<Reference, 'accessLevel' | 'createdBy'> & { readonly expiresAt: number | undefined },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type CommunityRole, type IdTag, intersectScopes } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
 import { type HostedTenant, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
-import type { Caller, Tenant } from '#infra/caller/index.ts'
+import { type Caller, identified, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -20,23 +20,14 @@ export interface AuthenticatorDeps extends CredentialDeps {
   /** The community role of somebody who is not the tenant's owner; `public` for strangers and the blocked. Undefined for
    * whom the server has suspended or banned: nothing of theirs is believed. */
   findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined>
-  /** Told of all that is forgotten here, so that the other processes forget it as well. */
-  readonly onForget?: (forgotten: Forgotten) => void
-  /** Told when a person has signed in or a session of theirs was revoked. */
-  readonly onSession?: (happened: SessionEvent) => void
+  /** Has the other processes forget as well what is forgotten here. Nothing that is stored rests on it: no event. */
+  shareForgotten(forgotten: Forgotten): void
 }
 
 /** What was changed, and must not be believed from memory: a session, all of a tenant, or the roles of an identity. */
 export type Forgotten =
   | { readonly tenantId: TenantId; readonly sid?: string | undefined }
   | { readonly callerTag: IdTag }
-
-export interface SessionEvent {
-  readonly event: 'signed-in' | 'revoked'
-  readonly tenantId: TenantId
-  readonly callerTag: IdTag
-  readonly sid: string
-}
 
 /** A bearer that holds, and whose it is. */
 export interface Authenticated {
@@ -139,14 +130,9 @@ export class Authenticator {
       recent.forgetWhere((key) => key.startsWith(keyOf(tenantId, '')))
   }
 
-  /** Passes on what happened to a session of a person. */
-  announce(happened: SessionEvent): void {
-    this.#deps.onSession?.(happened)
-  }
-
   #tell(forgotten: Forgotten): void {
     this.hear(forgotten)
-    this.#deps.onForget?.(forgotten)
+    this.#deps.shareForgotten(forgotten)
   }
 
   async #verdict(tenant: Tenant, token: string, asker: string): Promise<Credential> {
@@ -197,7 +183,7 @@ export class Authenticator {
       if (!standing) throw new Failure('E-AUTH-UNAUTH')
       // What a program keeps in a file does not administer the server.
       const isAdmin = standing.isAdmin && tokenUse !== 'apikey'
-      return { kind: 'identity', idTag: callerTag, tokenUse, scope, ...standing, isAdmin, ...inSession }
+      return identified(callerTag, { tokenUse, scope, ...standing, isAdmin, ...inSession })
     }
     if (refId === undefined || !session) throw new Failure('E-AUTH-UNAUTH')
     return { kind: 'reference', refId, scope: scope ?? [], sessionId: session.sid }

@@ -13,7 +13,7 @@ import { revokeSession, startSession } from './start-session.ts'
 
 const alice: Tenant = { tenantId: 1 as TenantId, idTag: 'alice.example' as IdTag, type: 'person' }
 const bob: Tenant = { tenantId: 2 as TenantId, idTag: 'bob.example' as IdTag, type: 'person' }
-const authenticator = { forget: () => {}, announce: () => {} }
+const emit = async () => undefined
 
 eachDialect('what sockets rest on', (open) => {
   async function start() {
@@ -66,9 +66,7 @@ eachDialect('what sockets rest on', (open) => {
   }
 
   const end = (db: Database, clock: TestClock, { tenant, credential }: HeldCredential) =>
-    db.transact(tenant.tenantId, (tx) =>
-      revokeSession({ clock, authenticator }, tx, { sid: credential.sid ?? '' }),
-    )
+    db.transact(tenant.tenantId, (tx) => revokeSession({ clock, emit }, tx, { sid: credential.sid ?? '' }))
 
   test('ends with its session: revoked, over, or never there', async () => {
     const { db, clock, ended } = await start()

@@ -1,9 +1,10 @@
 import type { IdTag, Scope } from '@kith/protocol'
 import { isOpenFor, type SignInEpoch } from '#features/tenants/index.ts'
-import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import type { Authenticator } from './authenticator.ts'
+import type { AccountEvent } from '../events.ts'
 import { isPersonal, newSessionId, type Session, type SessionMethod } from './session.ts'
 import {
   deleteEndedSessions,
@@ -39,7 +40,7 @@ export interface NewSession {
 
 export interface RevokeDeps {
   readonly clock: Clock
-  readonly authenticator: Pick<Authenticator, 'forget' | 'announce'>
+  readonly emit: Emit<AccountEvent>
 }
 
 export const keptAfterEndSecs = 24 * 3600
@@ -90,8 +91,8 @@ export async function revokeSession(
   filter: RevocationFilter & { sid: string },
 ) {
   const ended = await markRevoked(tx, nowSecs(deps.clock), filter)
-  forgetAfterCommit(deps, tx, filter.sid)
-  announceEnds(deps, tx, ended)
+  await deps.emit(tx, { kind: 'credentials.forgotten', sid: filter.sid })
+  await announceEnds(deps, tx, ended)
   return ended.length > 0
 }
 
@@ -102,27 +103,25 @@ export async function revokeSessions(
   filter: RevocationFilter = {},
 ): Promise<number> {
   const ended = await markRevoked(tx, nowSecs(deps.clock), filter)
-  forgetAfterCommit(deps, tx)
-  announceEnds(deps, tx, ended)
+  await deps.emit(tx, { kind: 'credentials.forgotten', sid: undefined })
+  await announceEnds(deps, tx, ended)
   return ended.length
 }
 
-function announceEnds(
-  { authenticator }: RevokeDeps,
+async function announceEnds(
+  { emit }: RevokeDeps,
   tx: Writer,
   ended: readonly Pick<Session, 'sid' | 'callerTag' | 'method'>[],
-): void {
+): Promise<void> {
   for (const { sid, callerTag, method } of ended)
     if (callerTag !== undefined && isPersonal(method))
-      tx.afterCommit(() =>
-        authenticator.announce({ event: 'revoked', tenantId: tx.tenantId, callerTag, sid }),
-      )
+      await emit(tx, { kind: 'session.revoked', callerTag, sid })
 }
 
 /** Changes what the tokens of a session are worth, those given out before included, what it is called, or when it
  * ends. */
 export async function changeSession(
-  deps: Pick<RevokeDeps, 'authenticator'>,
+  { emit }: Pick<RevokeDeps, 'emit'>,
   tx: Writer,
   {
     sid,
@@ -135,10 +134,5 @@ export async function changeSession(
   },
 ): Promise<void> {
   await updateSession(tx, sid, change)
-  forgetAfterCommit(deps, tx, sid)
-}
-
-function forgetAfterCommit({ authenticator }: Pick<RevokeDeps, 'authenticator'>, tx: Writer, sid?: string) {
-  const tenantId: TenantId = tx.tenantId
-  tx.afterCommit(() => authenticator.forget(tenantId, sid))
+  await emit(tx, { kind: 'credentials.forgotten', sid })
 }

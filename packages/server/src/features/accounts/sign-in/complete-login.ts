@@ -3,12 +3,13 @@ import { audit } from '#features/audit/index.ts'
 import type { HostedTenant, SignInEpoch, Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { serviceWorkerKey } from '../account.ts'
 import { findAccount } from '../account-store.ts'
-import type { Authenticator } from '../sessions/authenticator.ts'
+import type { AccountEvent } from '../events.ts'
 import { type IssueDeps, issueToken, rolesOf } from '../sessions/issue-token.ts'
 import type { Session, SessionMethod, TokenLifetimes } from '../sessions/session.ts'
 import { type Device, startSession } from '../sessions/start-session.ts'
@@ -18,7 +19,7 @@ export interface CompleteLoginDeps extends IssueDeps {
   readonly db: Database
   readonly vault: Vault
   readonly tenants: Pick<Tenants, 'findById'>
-  readonly authenticator: Pick<Authenticator, 'announce'>
+  readonly emit: Emit<AccountEvent>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
   /** The tenant's own profile. */
   findOwnProfile(tenant: Tenant): Promise<{ name: string; profilePic?: string } | undefined>
@@ -26,13 +27,9 @@ export interface CompleteLoginDeps extends IssueDeps {
   listLoginSettings(tenantId: TenantId): Promise<[string, string][]>
 }
 
-/** Opens a session of the tenant's owner in the transaction of what proved who they are. Of a tenant that is being made
- * there is nobody to tell. */
+/** Opens a session of the tenant's owner in the transaction of what proved who they are. */
 export async function startPersonalSession(
-  {
-    clock,
-    authenticator,
-  }: Pick<CompleteLoginDeps, 'clock'> & Partial<Pick<CompleteLoginDeps, 'authenticator'>>,
+  { clock, emit }: Pick<CompleteLoginDeps, 'clock' | 'emit'>,
   tx: Writer,
   input: {
     readonly tenant: Tenant
@@ -53,10 +50,7 @@ export async function startPersonalSession(
     expiresAt: nowSecs(clock) + lifetimes.sessionSecs,
   })
   if (!session) throw new Error('A session id made by chance exists already')
-  const { tenantId } = tx
-  tx.afterCommit(() =>
-    authenticator?.announce({ event: 'signed-in', tenantId, callerTag: tenant.idTag, sid: session.sid }),
-  )
+  await emit(tx, { kind: 'session.signed-in', callerTag: tenant.idTag, sid: session.sid })
   await audit({ clock }, tx, {
     event: 'session.started',
     actorTag: tenant.idTag,

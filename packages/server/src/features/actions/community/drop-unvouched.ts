@@ -28,6 +28,6 @@ export async function dropUnvouched(
     if (comment.status === 'A') await countAction(ports, tx, { tenant, action: comment, by: -1 })
     await dropCopiesLater(ports, tx, comment)
     await deleteAction(tx, actionId)
-    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...comment, status: 'D' } })
+    await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...comment, status: 'D' } })
   }
 }

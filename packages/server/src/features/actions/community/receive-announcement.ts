@@ -86,7 +86,7 @@ async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: An
   await dropCopiesLater(ports, tx, action)
   if (action.status === 'P') return
   await countAction(ports, tx, { tenant, action, by: -1 })
-  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+  await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
 }
 
 /** May something come from this identity of which the end is to be remembered? */

@@ -92,7 +92,7 @@ async function settle(
   const scene = { ports, tx, tenant, action, at: nowSecs(ports.clock) }
   const hooks = hooksOf(action.type)
   await (verdict === 'accept' ? hooks.onAccept?.(scene) : hooks.onReject?.(scene))
-  await ports.onStored(tx, { kind: verdict === 'accept' ? 'changed' : 'deleted', tenant, action })
+  await ports.emit(tx, { kind: verdict === 'accept' ? 'action.changed' : 'action.deleted', tenant, action })
   return action
 }
 
@@ -103,6 +103,6 @@ export async function dismissAction(ports: ActionPorts, request: ActionRequest):
   if (!action.isMarked || !actsAsTenant(caller, tenant)) return
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await clearMark(tx, action.actionId)
-    await ports.onStored(tx, { kind: 'changed', tenant, action: { ...action, isMarked: false } })
+    await ports.emit(tx, { kind: 'action.changed', tenant, action: { ...action, isMarked: false } })
   })
 }

@@ -92,7 +92,7 @@ mostlyOnSqlite('drafts', (open) => {
     await settle()
     expect(await bob.list({ type: ['POST'] })).toHaveLength(1)
     expect(
-      events.filter(({ kind, action }) => kind === 'created' && action.actionId === actionId),
+      events.filter(({ kind, action }) => kind === 'action.created' && action.actionId === actionId),
     ).toHaveLength(1)
   })
 
@@ -152,7 +152,7 @@ mostlyOnSqlite('drafts', (open) => {
       tick(600)
       await settle()
       expect(
-        events.filter(({ kind, action }) => kind === 'created' && action.actionId === made.actionId),
+        events.filter(({ kind, action }) => kind === 'action.created' && action.actionId === made.actionId),
       ).toHaveLength(1)
     })
 

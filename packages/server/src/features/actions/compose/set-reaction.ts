@@ -55,7 +55,7 @@ export async function setStat(
   const action = await getSeenAction(ports, request)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await setCounts(tx, action.actionId, counts)
-    ports.onCounted(tx, action.actionId)
+    await ports.emit(tx, { kind: 'action.counted', actionId: action.actionId })
     if (action.issuerTag === tenant.idTag) await tellCountsLater(ports, tx, action.actionId)
   })
   return statView(await getShownRow(ports, request))

@@ -39,7 +39,7 @@ export async function publishInto(
   if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
   await hooksOf(action.type).onCreate?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await send(ports, tx, { tenant, action })
-  await ports.onStored(tx, { kind: 'created', tenant, action })
+  await ports.emit(tx, { kind: 'action.created', tenant, action })
   return action
 }
 

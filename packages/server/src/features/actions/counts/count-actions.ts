@@ -33,7 +33,7 @@ async function isAsWideAsRoot(tx: Writer, { withinId, visibility }: StoredAction
 
 /** Counts an action with the row it adds, or takes it back. */
 export async function countAction(
-  ports: Pick<ActionPorts, 'jobs' | 'clock' | 'onCounted'>,
+  ports: Pick<ActionPorts, 'jobs' | 'clock' | 'emit'>,
   tx: Writer,
   { tenant, action, by }: { readonly tenant: Tenant; readonly action: StoredAction; readonly by: 1 | -1 },
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function countAction(
     isOwn: Number(action.issuerTag === tenant.idTag),
     tenantTag: tenant.idTag,
   })
-  if (issuerTag !== undefined) ports.onCounted(tx, counted.targetId)
+  if (issuerTag !== undefined) await ports.emit(tx, { kind: 'action.counted', actionId: counted.targetId })
   if (issuerTag === tenant.idTag) await tellCountsLater(ports, tx, counted.targetId)
 }
 

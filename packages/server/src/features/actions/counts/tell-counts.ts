@@ -48,7 +48,7 @@ export function isWordOnCounts({ type }: Pick<ActionTokenPayload, 'type'>): bool
 
 /** Takes the word of an issuer's server on the counts of its action. A community passes it on to its members. */
 export async function receiveCounts(
-  ports: Pick<ActionPorts, 'jobs' | 'onCounted'>,
+  ports: Pick<ActionPorts, 'jobs' | 'emit'>,
   tx: Writer,
   { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<'stored' | 'known'> {
@@ -58,7 +58,7 @@ export async function receiveCounts(
   const action = await findStoredAction(tx, actionId)
   if (action?.issuerTag !== payload.issuerTag) return 'known'
   await setCounts(tx, actionId, { ...countsIn(payload.content), toldAt: payload.iat })
-  ports.onCounted(tx, actionId)
+  await ports.emit(tx, { kind: 'action.counted', actionId: actionId })
   if (!isForCommunity(tenant, action) || action.visibility === null) return 'stored'
   await deleteToldCounts(tx, actionId)
   const record = { actionId: received.actionId, issuerTag, token, issuedAt: payload.iat }

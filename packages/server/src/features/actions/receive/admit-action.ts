@@ -74,7 +74,7 @@ export async function admitAction(
   if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
   await hooksOf(action.type).onReceive?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await passOn(ports, tx, { tenant, action })
-  await ports.onStored(tx, { kind: 'received', tenant, action })
+  await ports.emit(tx, { kind: 'action.received', tenant, action })
 }
 
 /** A community keeps to itself what those say whom it mutes. */

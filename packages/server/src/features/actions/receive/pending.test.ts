@@ -38,7 +38,7 @@ mostlyOnSqlite('an action from elsewhere with attachments', (open) => {
   const idsOf = async (who: Actor, query: Parameters<Actor['list']>[0] = { type: ['POST'] }) =>
     (await who.list(query)).map(({ actionId }) => actionId)
   const receivedOf = (lab: ActionLab, actionId: string) =>
-    lab.events.filter(({ kind, action }) => kind === 'received' && action.actionId === actionId)
+    lab.events.filter(({ kind, action }) => kind === 'action.received' && action.actionId === actionId)
 
   test('is P until all of them are checked, and then A', async () => {
     const { lab, bob, actionId, tried } = await start()

@@ -224,7 +224,7 @@ async function receiveDeletion(
 async function endDeleted(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   await countAction(ports, tx, { tenant, action, by: -1 })
   await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
-  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+  await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
 }
 
 /** Keeps of an action that comes too late what keeps out others of its key; nobody is to read it. What it replaced where

@@ -72,7 +72,7 @@ async function signAndDelete(ports: ActionPorts, tenant: Tenant, action: StoredA
       await putTombstone(tx.as(serverTenant), current, { now: nowSecs(ports.clock) })
       await endAndTell(ports, tx, { tenant, action: current, record })
     }
-    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
+    await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...current, status: 'D' } })
   })
 }
 

@@ -38,7 +38,7 @@ eachDialect('whose house it is', (open) => {
     expect(await alice.list({ search: 'weeds' })).toEqual([])
     expect(await alice.list({ status: ['N'] })).toEqual([])
     expect(await alice.stored(comment.actionId)).toMatchObject({ status: 'D', token: undefined })
-    expect(events.at(-1)).toMatchObject({ kind: 'deleted', action: { actionId: comment.actionId } })
+    expect(events.at(-1)).toMatchObject({ kind: 'action.deleted', action: { actionId: comment.actionId } })
     expect(sent).toEqual([])
     await expect(alice.remove(comment.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })

@@ -34,7 +34,7 @@ export async function removeAction(
       ...(caller.kind === 'identity' ? { actorTag: caller.idTag } : {}),
       details: { actionId, type, issuerTag },
     })
-    await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...current, status: 'D' } })
+    await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...current, status: 'D' } })
   })
 }
 

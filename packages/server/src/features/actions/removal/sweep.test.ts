@@ -34,10 +34,10 @@ eachDialect('the sweep', (open) => {
     ])
     expect((await findRelation(lab.alice.reader, bob.idTag))?.isFollowing).toBe(false)
     expect((await findRelation(bob.reader, lab.alice.idTag))?.isFollower).toBe(false)
-    expect(lab.events.filter(({ kind }) => kind === 'deleted')).toHaveLength(2)
+    expect(lab.events.filter(({ kind }) => kind === 'action.deleted')).toHaveLength(2)
     lab.tick(60)
     await lab.settle()
-    expect(lab.events.filter(({ kind }) => kind === 'deleted')).toHaveLength(2)
+    expect(lab.events.filter(({ kind }) => kind === 'action.deleted')).toHaveLength(2)
   })
 
   test('forgets idempotency keys after a day', async () => {

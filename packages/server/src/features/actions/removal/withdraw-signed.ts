@@ -82,7 +82,7 @@ async function withdraw(ports: ActionPorts, tx: Writer, tenant: Tenant, found: S
   if (action.status === 'P') return
   await countAction(ports, tx, { tenant, action, by: -1 })
   await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
-  await ports.onStored(tx, { kind: 'deleted', tenant, action: { ...action, status: 'D' } })
+  await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
 }
 
 function kidOf({ token }: StoredAction): unknown {

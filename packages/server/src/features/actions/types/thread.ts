@@ -1,6 +1,6 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import { canRead, findEffectiveRelation, roleOf, viewerOf } from '#features/relations/index.ts'
-import type { Tenant } from '#infra/caller/index.ts'
+import { type Tenant, visitor } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
@@ -69,14 +69,6 @@ async function isReadByMembers(
 async function isReader(reader: Reader, tenant: Tenant, idTag: IdTag, root: StoredAction): Promise<boolean> {
   const relation = await findEffectiveRelation(reader, idTag)
   const role = relation ? roleOf(relation) : 'public'
-  const caller = {
-    kind: 'identity',
-    idTag,
-    tokenUse: 'proxy',
-    scope: undefined,
-    role,
-    isOwner: false,
-    isAdmin: false,
-  } as const
+  const caller = visitor(idTag, role)
   return canRead(viewerOf(tenant, caller, { relation }), { ...root, isIssuerBlocked: false })
 }

@@ -41,7 +41,7 @@ onSqlite('identities of strangers', (open) => {
       localhostUrl: (idTag) => `http://${idTag}`,
       allowPlainHttp: privateNetworks !== false,
       findLocal: () => undefined,
-      onRevoked: async () => {},
+      emit: async () => {},
     })
   }
 

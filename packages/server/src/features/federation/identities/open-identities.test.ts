@@ -54,7 +54,7 @@ onSqlite('identities', (open) => {
       localhostUrl: (idTag) => `http://${idTag}:8080`,
       allowPlainHttp: false,
       findLocal: () => undefined,
-      onRevoked: async () => {},
+      emit: async () => {},
       ...more,
     })
 

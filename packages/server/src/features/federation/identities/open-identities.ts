@@ -1,7 +1,9 @@
 import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
-import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import type { IdentityEvent } from '../events.ts'
 import { type Discovered, Discovery, type DiscoveryDeps, type InboxWord } from './discovery.ts'
 import {
   deleteExpired,
@@ -19,11 +21,7 @@ export interface IdentitiesDeps extends DiscoveryDeps {
   readonly db: Database
   /** A tenant of this server; those are never asked for elsewhere. */
   readonly findLocal: (idTag: IdTag) => Promise<PublishedIdentity | undefined> | PublishedIdentity | undefined
-  /** Told in the transaction that keeps what a server now says of a key: it is distrusted since then (Unix seconds). */
-  readonly onRevoked: (
-    tx: Writer,
-    revocation: { readonly idTag: IdTag; readonly kid: string; readonly since: number },
-  ) => Promise<void>
+  readonly emit: Emit<IdentityEvent>
 }
 
 export interface ResolveOptions {
@@ -206,7 +204,8 @@ class IdentityCache implements Identities {
     if (!isInboxUnsure || revocations.length > 0)
       await db.transact(serverTenant, async (tx) => {
         if (!isInboxUnsure) await putIdentity(tx, fresh)
-        for (const revocation of revocations) await this.#deps.onRevoked(tx, revocation)
+        for (const revocation of revocations)
+          await this.#deps.emit(tx, { kind: 'key.revoked', ...revocation })
       })
     if (isInboxUnsure) return this.#remember(fresh, clock.now() + unsureMs)
     return this.#remember(fresh, fresh.expiresAt * 1000)

@@ -7,7 +7,7 @@ import {
   roleOf,
   viewerOf,
 } from '#features/relations/index.ts'
-import type { Caller, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
+import { type Caller, identified, type ReferenceGuest, type Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { type FileKey, type FileLevel, type FileViewer, readLevel, writeLevel } from './file-viewer.ts'
@@ -36,15 +36,7 @@ export async function findViewerNamed(reader: Reader, tenant: Tenant, idTag: IdT
   const isOwner = idTag === tenant.idTag
   const relation = isOwner ? undefined : await findEffectiveRelation(reader, idTag)
   const role = isOwner ? 'leader' : relation ? roleOf(relation) : 'public'
-  const caller = {
-    kind: 'identity',
-    idTag,
-    tokenUse: 'login',
-    scope: undefined,
-    role,
-    isOwner,
-    isAdmin: false,
-  } as const
+  const caller = identified(idTag, { tokenUse: 'login', role, isOwner })
   return { viewer: viewerOf(tenant, caller, { relation }), held: [], limits: undefined }
 }
 

@@ -3,16 +3,16 @@ import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { FileEmitter } from '../events.ts'
 import { isFileName, type NewFile } from '../file.ts'
 import { fetchFileJob, fetchKeyOf } from '../file-jobs.ts'
-import type { FileObserver } from '../file-observer.ts'
 import { findFile, insertFile } from '../file-store.ts'
 import { releaseChildren } from '../folders/file-tree-store.ts'
 import { dropFiles, type TrashDeps } from '../folders/trash-file.ts'
 import { countFiles } from '../upload/storage-store.ts'
 import { updateCopyEnd } from './copy-store.ts'
 
-export interface SharedFileDeps extends FileObserver {
+export interface SharedFileDeps extends FileEmitter {
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
@@ -34,7 +34,7 @@ export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: Sh
   const file = describe(deps, shared)
   if (!(await insertFile(tx, file))) return await updateCopyEnd(tx, shared)
   await countFiles(tx, 1)
-  await deps.onFile?.(tx, { fileId, event: 'shared', to: [] })
+  await deps.emit(tx, { kind: 'file.shared', fileId, to: [] })
   if (file.fileTp !== 'BLOB') return
   const payload = { fileId, ownerTag }
   await deps.jobs.enqueue(tx, fetchFileJob, payload, {
@@ -45,7 +45,7 @@ export async function addSharedFile(deps: SharedFileDeps, tx: Writer, shared: Sh
 
 /** Takes a file off the tenant's list again when its owner withdraws it; files of the tenant's own stay. */
 export async function removeSharedFile(
-  deps: FileObserver & Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
+  deps: FileEmitter & Pick<TrashDeps, 'clock' | 'beforeRemoval'>,
   tx: Writer,
   { fileId, ownerTag }: Pick<SharedFile, 'fileId' | 'ownerTag'>,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function removeSharedFile(
   if (!file?.isCopy || file.ownerTag !== ownerTag) return
   // What lies in a copy of a folder did not come with it.
   await releaseChildren(tx, fileId)
-  await deps.onFile?.(tx, { fileId, event: 'unshared', to: [] })
+  await deps.emit(tx, { kind: 'file.unshared', fileId, to: [] })
   await dropFiles(deps, tx, [fileId])
 }
 

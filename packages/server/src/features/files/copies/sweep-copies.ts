@@ -9,7 +9,7 @@ const copiesPerBatch = 50
 
 /** Takes copies away whose share has ended: nobody could read them any more. Does the work of `sweepCopiesJob`. */
 export async function sweepCopies(
-  deps: Pick<TrashDeps, 'clock' | 'beforeRemoval'> & { readonly db: Database },
+  deps: Pick<TrashDeps, 'clock' | 'beforeRemoval' | 'emit'> & { readonly db: Database },
 ): Promise<void> {
   const now = nowSecs(deps.clock)
   let count = copiesPerBatch

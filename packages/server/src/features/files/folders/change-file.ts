@@ -5,12 +5,12 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { assertMayOpen } from '../access/assert-attachable.ts'
 import { assertNotTrashed, type FileQuestion, getOwnFile } from '../access/read-file.ts'
+import type { FileEmitter } from '../events.ts'
 import { assertFileName, normalTags, type StoredFile } from '../file.ts'
-import type { FileObserver } from '../file-observer.ts'
 import { type FileChange, putTags, updateFile } from '../file-store.ts'
 import { assertFolder, assertMovable } from './place-file.ts'
 
-export interface ChangeDeps extends FileObserver {
+export interface ChangeDeps extends FileEmitter {
   readonly db: Database
   readonly clock: Clock
 }
@@ -81,7 +81,7 @@ async function moveOf(
 
 async function store(
   tx: Writer,
-  { clock, onFile }: ChangeDeps,
+  { clock, emit }: ChangeDeps,
   file: StoredFile,
   change: FileChange,
 ): Promise<StoredFile> {
@@ -90,7 +90,7 @@ async function store(
   await updateFile(tx, file.fileId, { ...change, modifiedAt })
   if (change.tags) await putTags(tx, file.fileId, change.tags)
   const { fileId, ownerTag } = file
-  await onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
+  await emit(tx, { kind: 'file.updated', fileId, to: [ownerTag] })
   const { parentId = file.parentId, ...rest } = change
   return { ...file, ...rest, parentId: parentId ?? undefined, modifiedAt }
 }

@@ -2,9 +2,9 @@ import type { FileId, IdTag } from '@kith/protocol'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { FileEmitter } from '../events.ts'
 import type { Discarder } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
-import type { FileObserver } from '../file-observer.ts'
 import { findFile } from '../file-store.ts'
 import { listLeaves, listOfOthers, removeFiles } from './file-removal-store.ts'
 import {
@@ -24,7 +24,7 @@ import {
   putFolderChange,
 } from './folder-change-store.ts'
 
-export interface FolderDeps extends FileObserver {
+export interface FolderDeps extends FileEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueueAll'>
@@ -137,7 +137,7 @@ async function finishRestoring(
   const isThere = parentId !== undefined && (await mayLieIn(tx, parentId))
   await noteRestored(deps, tx, await restoreRoot(tx, folderId, isThere ? parentId : null))
   const file = await findFile(tx, folderId)
-  if (file) await deps.onFile?.(tx, { fileId: folderId, event: 'updated', to: [file.ownerTag] })
+  if (file) await deps.emit(tx, { kind: 'file.updated', fileId: folderId, to: [file.ownerTag] })
 }
 
 /** It may have gone to the trash itself meanwhile. */

@@ -32,7 +32,7 @@ export async function trashFile(deps: TrashDeps, question: FileQuestion): Promis
     const { file } = await getFileWithin(tx, deps, question, writeLevel)
     if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash already.' })
     await trashRoot(tx, file.fileId, nowSecs(deps.clock))
-    await deps.onFile?.(tx, { fileId: file.fileId, event: 'deleted', to: [file.ownerTag] })
+    await deps.emit(tx, { kind: 'file.deleted', fileId: file.fileId, to: [file.ownerTag] })
     return await trashContents(deps, tx, file.fileId)
   })
   if (!isDone) await continueChange(deps, tenantId, question.fileId)

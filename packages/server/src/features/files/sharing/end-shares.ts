@@ -1,28 +1,30 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import type { RevokeDeps } from '#features/accounts/index.ts'
+import type { AccountEvent, RevokeDeps } from '#features/accounts/index.ts'
 import { dropReference, findReferenceByHash } from '#features/accounts/index.ts'
 import type { Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
-import type { FileObserver } from '../file-observer.ts'
+import type { FileEmitter, FileEvent } from '../events.ts'
 import { doubtWhatRestsOn } from './doubted-shares-store.ts'
 import type { Share } from './share.ts'
 import { reviewSharesJob, withdrawShareJob } from './share-jobs.ts'
 import { deleteShares, listSharesOfFiles } from './share-store.ts'
 
-export interface EndDeps extends RevokeDeps, FileObserver {
+export interface EndDeps extends RevokeDeps, FileEmitter {
+  readonly emit: Emit<AccountEvent | FileEvent>
   readonly vault: Vault
   readonly jobs: Pick<Jobs, 'enqueue' | 'enqueueAll'>
 }
 
 /** Tells the identity that a share is for, where it has clients here. */
 export async function tellOfShare(
-  { onFile }: FileObserver,
+  { emit }: FileEmitter,
   tx: Writer,
   { fileId, subjectType, subjectId }: Share,
-  event: 'shared' | 'unshared',
+  kind: 'file.shared' | 'file.unshared',
 ): Promise<void> {
-  if (subjectType === 'U') await onFile?.(tx, { fileId, event, to: [subjectId as IdTag] })
+  if (subjectType === 'U') await emit(tx, { kind, fileId, to: [subjectId as IdTag] })
 }
 
 /** Takes shares away, with the links that they are; no other server is told. What rests on them counts for nothing from
@@ -34,7 +36,7 @@ export async function removeShares(deps: EndDeps, tx: Writer, shares: readonly S
     const reference = refHash === undefined ? undefined : await findReferenceByHash(deps.vault, tx, refHash)
     if (reference) await dropReference(deps, tx, reference.refId)
   }
-  for (const share of shares) await tellOfShare(deps, tx, share, 'unshared')
+  for (const share of shares) await tellOfShare(deps, tx, share, 'file.unshared')
   await deleteShares(tx, shareIds)
   return doubted
 }

@@ -23,6 +23,7 @@ import { isWithin } from './share.ts'
 import { findShareOf, putShare } from './share-store.ts'
 
 export interface ShareActionDeps extends EndDeps, SharedFileDeps {
+  readonly emit: EndDeps['emit']
   readonly clock: ReadDeps['clock']
   readonly jobs: EndDeps['jobs'] & SharedFileDeps['jobs']
   readonly beforeRemoval: (tx: Writer, fileIds: readonly FileId[]) => Promise<void>
@@ -145,7 +146,7 @@ async function grant(
   const made = await foundShare(tx, tenant, given, known)
   if (!made) return
   const share = await putShare(tx, made)
-  await tellOfShare(deps, tx, share, 'shared')
+  await tellOfShare(deps, tx, share, 'file.shared')
   if (known && !isWithin(known, share)) await reviewWhatRestsOn(deps, tx, tenant, share)
 }
 

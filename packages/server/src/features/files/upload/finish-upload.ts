@@ -62,7 +62,7 @@ function inputOf(
     atMostLength: undefined,
     // The bytes are here: a client that goes away now changes nothing.
     signal: new AbortController().signal,
-    async onStored(tx, fileId) {
+    async alsoStore(tx, fileId) {
       if (!(await moveUpload(tx, { uploadId, from, to: length, expiresAt, fileId }))) throw overtaken()
     },
   }

@@ -7,9 +7,9 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import type { FileEmitter } from '../events.ts'
 import { assertFileName, commitTo, hasVariants, type NewFile, normalTags } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
-import type { FileObserver } from '../file-observer.ts'
 import { insertFile, insertVariants } from '../file-store.ts'
 import { assertMayPlace, type NewPlace } from '../folders/place-file.ts'
 import { discardAll, type MadePicture, makePictures, type PictureDeps } from '../variants/make-pictures.ts'
@@ -25,7 +25,7 @@ import {
 import { countFiles, useBlobs } from './storage-store.ts'
 import { narrowCredentialOf, visitorOf } from './uploader.ts'
 
-export interface UploadDeps extends ReserveDeps, PictureDeps, FileObserver {
+export interface UploadDeps extends ReserveDeps, PictureDeps, FileEmitter {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
@@ -46,7 +46,7 @@ export interface Upload {
   readonly createdAt: number | undefined
   readonly signal: AbortSignal
   /** What is written with the file, in the same transaction. */
-  readonly onStored?: (tx: Writer, fileId: FileId) => Promise<void>
+  readonly alsoStore?: (tx: Writer, fileId: FileId) => Promise<void>
 }
 
 /** What an upload has become: the file and every blob it needs, none of them kept yet. */
@@ -208,8 +208,8 @@ async function commit(
     await insertVariants(tx, fileId, variants)
     await useBlobs(tx, [...(content ? [{ hash: content.hash, size }] : []), ...variants.map(blobOf)])
     await countFiles(tx, 1)
-    await upload.onStored?.(tx, fileId)
-    await deps.onFile?.(tx, { fileId, event: 'created', to: [file.ownerTag] })
+    await upload.alsoStore?.(tx, fileId)
+    await deps.emit(tx, { kind: 'file.created', fileId, to: [file.ownerTag] })
     if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
   })
 }

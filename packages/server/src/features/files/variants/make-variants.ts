@@ -3,15 +3,15 @@ import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { LowDiskFailure } from '#infra/disk/index.ts'
 import type { JobContext } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
+import type { FileEmitter } from '../events.ts'
 import type { Commitment, StoredFile, StoredVariant } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
-import type { FileObserver } from '../file-observer.ts'
 import { changeStatus, findFile, insertVariants } from '../file-store.ts'
 import { keepBlobs, type ReserveDeps } from '../upload/reserve-storage.ts'
 import { useBlobs } from '../upload/storage-store.ts'
 import { discardAll, makePictures, type PictureDeps, type Pictures } from './make-pictures.ts'
 
-export interface VariantDeps extends PictureDeps, ReserveDeps, FileObserver {
+export interface VariantDeps extends PictureDeps, ReserveDeps, FileEmitter {
   readonly db: Database
 }
 
@@ -94,8 +94,8 @@ async function giveUp(deps: VariantDeps, tenantId: TenantId, file: Original, rea
   })
 }
 
-async function tellDone({ onFile }: FileObserver, tx: Writer, { fileId, ownerTag }: Original): Promise<void> {
-  await onFile?.(tx, { fileId, event: 'updated', to: [ownerTag] })
+async function tellDone({ emit }: FileEmitter, tx: Writer, { fileId, ownerTag }: Original): Promise<void> {
+  await emit(tx, { kind: 'file.updated', fileId, to: [ownerTag] })
 }
 
 function originalVariant(

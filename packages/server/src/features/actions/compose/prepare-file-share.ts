@@ -1,0 +1,36 @@
+import type { FileId, IdTag } from '@kith/protocol'
+import { type Caller, hasRole, isOwner, ownerOf, type Tenant } from '#infra/caller/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import type { ActionPorts } from '../action-ports.ts'
+import { makeAction, storeMade } from './create-action.ts'
+
+interface FileShareNotice {
+  readonly tenant: Tenant
+  /** Who shares it or takes it back; undefined when it ended by itself. */
+  readonly caller: Caller | undefined
+  readonly audienceTag: IdTag
+  readonly fileId: FileId
+  readonly grant:
+    | 'withdrawn'
+    | { readonly permission: 'READ' | 'WRITE'; readonly expiresAt: number | undefined }
+}
+
+/** Makes and signs an FSHR action; the function that it answers stores it in the share's transaction. It is the tenant's:
+ * made by the caller where it may issue such, else in the name of the tenant itself. */
+export async function prepareFileShare(
+  ports: ActionPorts,
+  { tenant, caller, audienceTag, fileId, grant }: FileShareNotice,
+): Promise<(tx: Writer) => Promise<void>> {
+  const input =
+    grant === 'withdrawn'
+      ? { type: 'FSHR', subType: 'DEL', subject: fileId, audienceTag }
+      : { type: 'FSHR', subject: fileId, audienceTag, content: contentOf(grant) }
+  const issues =
+    caller && (isOwner(caller) || (tenant.type === 'community' && hasRole(caller, 'contributor')))
+  const made = await makeAction(ports, { tenant, caller: issues ? caller : ownerOf(tenant), input })
+  return async (tx) => void (await storeMade(ports, tx, made))
+}
+
+function contentOf({ permission, expiresAt }: Exclude<FileShareNotice['grant'], 'withdrawn'>) {
+  return expiresAt === undefined ? { permission } : { permission, expiresAt }
+}

@@ -1,0 +1,63 @@
+import type { IdTag } from '@kith/protocol'
+import type { AccountEvent } from '#features/accounts/index.ts'
+import type { ActionChange, ActionEvent } from '#features/actions/index.ts'
+import { type FileEvent, listSharesOfFiles } from '#features/files/index.ts'
+import type { ProfileEvent } from '#features/profiles/index.ts'
+import { listReceivers } from '#features/relations/index.ts'
+import type { SettingEvent } from '#features/settings/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { actionNotice } from './action-notice.ts'
+import type { Bus } from './open-bus.ts'
+
+type Of<Event, Kind extends string> = Event & { readonly kind: Kind }
+type SessionEvent = Of<AccountEvent, 'session.signed-in' | 'session.revoked'>
+type ShareEvent = Of<FileEvent, 'file.shared' | 'file.unshared'>
+
+/** What of a bus is told of events. */
+export type TellingBus = Pick<Bus, 'tell' | 'tellAll' | 'isWanted' | 'pass'>
+
+const fileWords = {
+  'file.created': 'created',
+  'file.updated': 'updated',
+  'file.deleted': 'deleted',
+  'file.shared': 'shared',
+  'file.unshared': 'unshared',
+} as const
+
+/** What clients hear of each event, as reactions. */
+export function busReactions(bus: TellingBus) {
+  return {
+    tellOfAction: (tx: Writer, event: ActionChange) => bus.tell(tx, actionNotice(event)),
+    passCounts(tx: Writer, { actionId }: Of<ActionEvent, 'action.counted'>): void {
+      const { tenantId } = tx
+      tx.afterCommit(() => bus.pass(tenantId, { kind: 'STAT', actionId }))
+    },
+    /** The tenant whose it is, and those it shares it with. */
+    async tellOfFile(tx: Writer, { kind, fileId, to }: FileEvent): Promise<void> {
+      if (!(await bus.isWanted(tx))) return
+      const shares = await listSharesOfFiles(tx, [fileId])
+      const people = shares.filter(({ subjectType }) => subjectType === 'U')
+      const grantees = people.map(({ subjectId }) => subjectId as IdTag)
+      const event = fileWords[kind]
+      await bus.tell(tx, { kind: 'FILE', fileId, event, to: [...new Set([...to, ...grantees])] })
+    },
+    /** Of a share only those hear whom it is for. */
+    async tellOfShare(tx: Writer, { kind, fileId, to }: ShareEvent): Promise<void> {
+      if (!(await bus.isWanted(tx))) return
+      await bus.tell(tx, { kind: 'FILE', fileId, event: fileWords[kind], to: [...new Set(to)] })
+    },
+    /** Those who follow the profile here, and its own clients. */
+    async tellOfProfile(tx: Writer, { idTag, members }: ProfileEvent): Promise<void> {
+      const followers = await listReceivers(tx, idTag)
+      const own = tx.tenantId === serverTenant ? [] : [tx.tenantId]
+      await bus.tellAll(tx, [...own, ...followers], { kind: 'PROFILE', idTag, changed: members })
+    },
+    tellOfSetting: (tx: Writer, { name, byTag }: SettingEvent) =>
+      bus.tell(tx, { kind: 'SETTING', name, to: [byTag] }),
+    passSession(tx: Writer, { kind, callerTag, sid }: SessionEvent): void {
+      const { tenantId } = tx
+      const event = kind === 'session.signed-in' ? ('signed-in' as const) : ('revoked' as const)
+      tx.afterCommit(() => bus.pass(tenantId, { kind: 'SESSION', event, sid, to: [callerTag] }))
+    },
+  }
+}

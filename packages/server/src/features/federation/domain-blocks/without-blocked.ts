@@ -1,0 +1,24 @@
+import type { IdTag } from '@kith/protocol'
+import type { Identities } from '../identities/open-identities.ts'
+import type { DomainBlocks } from './open-domain-blocks.ts'
+
+interface WithoutBlockedDeps {
+  readonly identities: Identities
+  readonly domainBlocks: Pick<DomainBlocks, 'isBlocked'>
+  readonly isHosted: (idTag: IdTag) => Promise<boolean>
+}
+
+/** For this server there is nobody in a blocked domain, wherever they are hosted; its own tenants stay. */
+export function withoutBlocked({ identities, domainBlocks, isHosted }: WithoutBlockedDeps): Identities {
+  const gone = { kind: 'unknown', isGone: true } as const
+  const isBlocked = async (idTag: IdTag) => (await domainBlocks.isBlocked(idTag)) && !(await isHosted(idTag))
+  return {
+    async resolve(idTag, options) {
+      return (await isBlocked(idTag)) ? gone : await identities.resolve(idTag, options)
+    },
+    async renew(idTag, options) {
+      return (await isBlocked(idTag)) ? gone : await identities.renew(idTag, options)
+    },
+    sweep: () => identities.sweep(),
+  }
+}

@@ -1,0 +1,23 @@
+import type { IdTag } from '@kith/protocol'
+import { type ListHistoryDeps, listHistory } from '#features/actions/index.ts'
+import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
+import { type Tenant, visitor } from '#infra/caller/index.ts'
+import type { HistoryDeps } from './fetch-history.ts'
+import { type RequestHistoryDeps, requestHistory } from './request-history.ts'
+
+export interface HistoryRequesterDeps extends ListHistoryDeps, RequestHistoryDeps {
+  /** A tenant of this server. */
+  findHosted(idTag: IdTag): Promise<(Tenant & { readonly suspendedAt?: number | undefined }) | undefined>
+}
+
+/** The history of an identity: of one on this server it is read, as that server would answer it. */
+export function historyRequester(deps: HistoryRequesterDeps): HistoryDeps['requestHistory'] {
+  return async (tenant, idTag, { since, signal }) => {
+    const local = await deps.findHosted(idTag)
+    if (!local) return await requestHistory(deps, { tenant, idTag, since }, signal)
+    if (local.suspendedAt !== undefined) return []
+    const relation = await findEffectiveRelation(deps.db.reader(local.tenantId), tenant.idTag)
+    const caller = visitor(tenant.idTag, relation ? roleOf(relation) : 'public')
+    return await listHistory(deps, { tenant: local, caller, since })
+  }
+}

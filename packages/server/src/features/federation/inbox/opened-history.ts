@@ -1,0 +1,31 @@
+import type { ActionId } from '@kith/protocol'
+import { findStoredAction, opensHistory, type StoredAction } from '#features/actions/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { queueHistory } from './fetch-history.ts'
+
+interface OpenedHistoryDeps {
+  readonly db: Database
+  readonly jobs: Pick<Jobs, 'enqueue'>
+}
+
+/** Asks for what an identity published before, when its action has come that lets the tenant read it: the answer to a
+ * request of the tenant's. A request that waits for an answer opens nothing yet. */
+export async function queueReceivedHistory(
+  deps: Pick<OpenedHistoryDeps, 'jobs'>,
+  tx: Writer,
+  action: StoredAction,
+): Promise<void> {
+  if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(deps, tx, action.issuerTag)
+}
+
+/** Once the other side knows that it is followed, it shows what it published before. */
+export async function queueDeliveredHistory(
+  deps: OpenedHistoryDeps,
+  tenantId: TenantId,
+  actionId: ActionId,
+): Promise<void> {
+  const action = await findStoredAction(deps.db.reader(tenantId), actionId)
+  const other = action && opensHistory(action) ? action.audienceTag : undefined
+  if (other) await deps.db.transact(tenantId, (tx) => queueHistory(deps, tx, other))
+}
