@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { hashOfToken } from '../action-id.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { QueueDeps, TellDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
 import { type Audience, nobody } from '../audience.ts'
 import { sendServerAction, signServerAction } from '../compose/server-action.ts'
@@ -15,7 +15,7 @@ import { decidesOn } from './thread-authority.ts'
 
 /** Queues what a member gave to the community of `tx` for the others: that has to be signed, so it comes later. */
 export async function announceLater(
-  ports: Pick<ActionPorts, 'jobs'>,
+  ports: QueueDeps,
   tx: Writer,
   { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function announceLater(
 /** The same for a comment, where the tenant of `tx` decides what is said in its thread. Also one that nobody is to be told
  * of now: the history has it from the announcement. */
 export async function announceComment(
-  ports: Pick<ActionPorts, 'jobs'>,
+  ports: QueueDeps,
   tx: Writer,
   { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function announceComment(
 
 /** Does the work of `announceLaterJob`: tells the members what one of them gave to the community, and the readers of a
  * thread what is said in it. Whom a community mutes is read there by who asks for them, and passed on to nobody. */
-export async function announceAction(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+export async function announceAction(ports: TellDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)
   if (action?.status !== 'A' || action.token === undefined) return

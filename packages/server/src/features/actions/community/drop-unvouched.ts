@@ -2,7 +2,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { listCommentsBefore } from '../action-lookup-store.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps } from '../action-ports.ts'
 import { deleteAction, findStoredAction } from '../action-store.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
@@ -13,7 +13,7 @@ const commented: ReadonlySet<string> = new Set(['POST', 'SHRE', 'REPOST', 'CMNT'
 /** Removes comments that came by themselves before the action that they are about, and so before it was known in whose thread
  * they stand. They may come again, from who decides there. What was announced has been put under the root that it names. */
 export async function dropUnvouched(
-  ports: ActionPorts,
+  ports: CountDeps,
   tx: Writer,
   { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },
 ): Promise<void> {

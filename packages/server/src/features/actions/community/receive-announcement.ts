@@ -5,7 +5,7 @@ import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { hasAnnouncedEnd } from '../action-lookup-store.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps, KnownTypeDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction, insertRecord } from '../action-store.ts'
 import { countAction } from '../counts/count-actions.ts'
 import type { ReceivedAction } from '../receive/received-action.ts'
@@ -26,7 +26,7 @@ export function isAnnouncement({ payload }: Pick<ReceivedAction, 'payload'>): bo
 /** What a community passes on to a tenant that follows it or is connected with it, or who decides in a thread to those who
  * hold its root; undefined when that is nothing, or the end of something, which has been done then. */
 export async function openAnnouncement(
-  ports: ActionPorts,
+  ports: CountDeps & KnownTypeDeps,
   tx: Writer,
   announcement: Announcement,
 ): Promise<ReceivedAction | undefined> {
@@ -55,7 +55,7 @@ async function isTakenBack(tx: Writer, announcerTag: IdTag, subject: ActionId): 
 
 /** What is said in a thread, if who passes it on has a say there. Before its root it is nobody's to pass on. */
 async function openComment(
-  ports: ActionPorts,
+  ports: KnownTypeDeps,
   tx: Writer,
   { tenant, received, announced }: Announcement & { readonly announced: ReceivedAction },
 ): Promise<ReceivedAction | undefined> {
@@ -74,7 +74,7 @@ function reaches(bond: Relation | undefined, { payload }: ReceivedAction): boole
 }
 
 /** A moderator, or whose thread it is, has taken something away. Remembered also where it has not arrived yet. */
-async function takeAway(ports: ActionPorts, tx: Writer, { tenant, received }: Announcement): Promise<void> {
+async function takeAway(ports: CountDeps, tx: Writer, { tenant, received }: Announcement): Promise<void> {
   const { actionId, issuerTag, payload, token } = received
   const { subject = '', type, subType } = payload
   const subjectId = parseActionId(subject)

@@ -2,7 +2,7 @@ import { type ActionId, type IdTag, parseActionId } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { KnownTypeDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
 import { rootIdOf } from '../types/thread.ts'
 import { isForCommunity } from './community-members.ts'
@@ -36,7 +36,7 @@ export async function isTakenDirectly(tx: Writer, tenant: Tenant, comment: Store
 
 /** May this identity announce to the tenant what others say under the root? */
 export async function mayAnnounceTo(
-  ports: Pick<ActionPorts, 'findKnownType'>,
+  ports: KnownTypeDeps,
   tx: Writer,
   scene: { readonly tenant: Tenant; readonly root: StoredAction; readonly announcerTag: IdTag },
 ): Promise<boolean> {

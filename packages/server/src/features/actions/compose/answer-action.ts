@@ -5,7 +5,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps, CreateDeps, MakeDeps, ReadDeps, StoreDeps } from '../action-ports.ts'
 import { clearMark, findStoredAction, setStatus } from '../action-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { getSeenAction } from '../removal/delete-action.ts'
@@ -21,7 +21,7 @@ type Verdict = 'accept' | 'reject'
 
 /** Accepts or refuses what awaits the tenant. `E-AUTH-FORBIDDEN` for everybody else, `E-STATE` for what does not wait. */
 export async function answerAction(
-  ports: ActionPorts,
+  ports: CreateDeps,
   request: ActionRequest,
   verdict: Verdict,
 ): Promise<StoredAction> {
@@ -33,7 +33,7 @@ export async function answerAction(
 }
 
 /** Accepts in the tenant's own name, where nobody has to be asked: the work of `acceptLaterJob`. */
-export async function acceptUnasked(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+export async function acceptUnasked(ports: CreateDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const action = await findStoredAction(ports.db.reader(tenant.tenantId), actionId)
   if (action?.status !== 'C') return
   const issuing = { tenant, caller: undefined, viewer: tenantViewer(tenant) }
@@ -41,7 +41,7 @@ export async function acceptUnasked(ports: ActionPorts, tenant: Tenant, actionId
 }
 
 async function decide(
-  ports: ActionPorts,
+  ports: CreateDeps,
   how: { readonly issuing: Issuing; readonly action: StoredAction; readonly verdict: Verdict },
 ): Promise<StoredAction> {
   const { issuing, action, verdict } = how
@@ -67,7 +67,7 @@ function assertAwaits(tenant: Tenant, { status, issuerTag }: StoredAction): void
 }
 
 async function makeAnswer(
-  ports: ActionPorts,
+  ports: MakeDeps,
   {
     issuing,
     action,
@@ -82,7 +82,7 @@ async function makeAnswer(
 }
 
 async function settle(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   how: { readonly tenant: Tenant; readonly action: StoredAction; readonly verdict: Verdict },
 ): Promise<StoredAction> {
@@ -97,7 +97,7 @@ async function settle(
 }
 
 /** Takes the mark of a notification away; nothing happens where there is none, or where it is not the caller's. */
-export async function dismissAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
+export async function dismissAction(ports: ReadDeps & CountDeps, request: ActionRequest): Promise<void> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
   if (!action.isMarked || !actsAsTenant(caller, tenant)) return

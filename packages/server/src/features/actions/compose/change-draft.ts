@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CreateDeps, PrepareDeps, QueueDeps, ReadDeps } from '../action-ports.ts'
 import { findStoredAction, replaceAction, setExtra, setStatus } from '../action-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { getOwnAction } from '../removal/delete-action.ts'
@@ -30,7 +30,7 @@ export interface DraftChange {
 
 /** Changes a draft; published and scheduled actions are final (`E-STATE`). */
 export async function updateDraft(
-  ports: ActionPorts,
+  ports: CreateDeps,
   request: ActionRequest,
   change: DraftChange,
 ): Promise<StoredAction> {
@@ -42,7 +42,7 @@ export async function updateDraft(
 
 /** Publishes a draft or scheduled action, now or later. */
 export async function publishDraft(
-  ports: ActionPorts,
+  ports: CreateDeps,
   request: ActionRequest,
   publishAt: number | undefined,
 ): Promise<StoredAction> {
@@ -59,18 +59,17 @@ export async function publishDraft(
 }
 
 /** Makes a scheduled action a draft again. */
-export async function cancelPublication(ports: ActionPorts, request: ActionRequest): Promise<StoredAction> {
+export async function cancelPublication(
+  ports: ReadDeps & QueueDeps,
+  request: ActionRequest,
+): Promise<StoredAction> {
   const draft = await getDraft(ports, request, ['S'])
   return moveDraft(ports, request.tenant, { ...draft, status: 'R', publishAt: undefined }, ['S'])
 }
 
 /** Does the work of `publishLaterJob`: publishes a scheduled action whose time has come, once. What cannot be published any
  * more is deleted, with the reason in `x.refused`. */
-export async function publishScheduled(
-  ports: ActionPorts,
-  tenant: Tenant,
-  actionId: ActionId,
-): Promise<void> {
+export async function publishScheduled(ports: CreateDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const draft = await findStoredAction(ports.db.reader(tenant.tenantId), actionId)
   if (draft?.status !== 'S' || !isDraft(draft) || (draft.publishAt ?? 0) > nowSecs(ports.clock)) return
   try {
@@ -84,24 +83,20 @@ export async function publishScheduled(
 }
 
 /** A community does not speak any more for who has left it. */
-async function assertAuthorContributes(
-  ports: ActionPorts,
-  tenant: Tenant,
-  { authorTag }: Draft,
-): Promise<void> {
+async function assertAuthorContributes(ports: ReadDeps, tenant: Tenant, { authorTag }: Draft): Promise<void> {
   if (authorTag === undefined || authorTag === tenant.idTag) return
   const author = await findEffectiveRelation(ports.db.reader(tenant.tenantId), authorTag)
   if (!author || roleLevel(roleOf(author)) < roleLevel('contributor')) throw new Failure('E-AUTH-FORBIDDEN')
 }
 
-async function refuse(ports: ActionPorts, tenant: Tenant, draft: Draft, { code }: Failure): Promise<void> {
+async function refuse(ports: ReadDeps, tenant: Tenant, draft: Draft, { code }: Failure): Promise<void> {
   await ports.db.transact(tenant.tenantId, async (tx) => {
     await setStatus(tx, draft.actionId, 'D')
     await setExtra(tx, draft.actionId, { ...draft.x, refused: code })
   })
 }
 
-async function publish(ports: ActionPorts, issuing: Issuing, draft: Draft): Promise<StoredAction> {
+async function publish(ports: CreateDeps, issuing: Issuing, draft: Draft): Promise<StoredAction> {
   const { tenant } = issuing
   const reader = ports.db.reader(tenant.tenantId)
   const prepared = await prepareAgain(ports, issuing, draft)
@@ -115,13 +110,13 @@ async function publish(ports: ActionPorts, issuing: Issuing, draft: Draft): Prom
   })
 }
 
-async function issuingOf(ports: ActionPorts, { tenant, caller }: ActionRequest): Promise<Issuing> {
+async function issuingOf(ports: ReadDeps, { tenant, caller }: ActionRequest): Promise<Issuing> {
   if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
   return { tenant, caller, viewer: await findViewer(ports.db.reader(tenant.tenantId), tenant, caller, 'one') }
 }
 
 async function getDraft(
-  ports: ActionPorts,
+  ports: ReadDeps,
   request: ActionRequest,
   statuses: readonly StoredAction['status'][],
 ): Promise<Draft> {
@@ -136,7 +131,7 @@ function isDraft(action: StoredAction): action is Draft {
 
 /** Time has passed since a draft was checked, and its members may have changed. */
 async function prepareAgain(
-  ports: ActionPorts,
+  ports: PrepareDeps,
   issuing: Issuing,
   draft: Draft,
   change: Partial<ActionInput> = {},
@@ -152,7 +147,7 @@ async function prepareAgain(
 
 /** Writes a draft back where it still is what it was. */
 async function moveDraft(
-  ports: ActionPorts,
+  ports: ReadDeps & QueueDeps,
   tenant: Tenant,
   draft: Draft,
   from: readonly StoredAction['status'][],

@@ -4,7 +4,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CreateDeps, MakeDeps, QueueDeps, StoreDeps } from '../action-ports.ts'
 import { findStoredAction, insertAction } from '../action-store.ts'
 import { publishLaterJob } from '../job-kinds.ts'
 import { assertTimes } from './action-times.ts'
@@ -37,7 +37,7 @@ export interface MadeAction {
 }
 
 /** Makes an action: checked, signed, stored with its effects, and queued for its receivers in one transaction. */
-export async function createAction(ports: ActionPorts, request: CreateAction): Promise<StoredAction> {
+export async function createAction(ports: CreateDeps, request: CreateAction): Promise<StoredAction> {
   const { tenant, caller } = request
   assertMayIssue(tenant, caller)
   const reader = ports.db.reader(tenant.tenantId)
@@ -58,7 +58,7 @@ export async function createAction(ports: ActionPorts, request: CreateAction): P
 }
 
 /** Checks and signs an action, for whoever stores it with something else in one transaction. */
-export async function makeAction(ports: ActionPorts, request: CreateAction): Promise<MadeAction> {
+export async function makeAction(ports: MakeDeps, request: CreateAction): Promise<MadeAction> {
   const { tenant, caller, input, publishAt } = request
   assertMayIssue(tenant, caller)
   const reader = ports.db.reader(tenant.tenantId)
@@ -76,7 +76,7 @@ export async function makeAction(ports: ActionPorts, request: CreateAction): Pro
 
 /** Stores what `makeAction` made; drafts have no effect but that they are there. */
 export async function storeMade(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, action }: MadeAction,
 ): Promise<StoredAction> {
@@ -88,7 +88,7 @@ export async function storeMade(
 
 /** Queues the publication; one that is put off or called off meanwhile finds that its time has not come. */
 export async function scheduleAction(
-  ports: Pick<ActionPorts, 'jobs'>,
+  ports: QueueDeps,
   tx: Writer,
   actionId: StoredAction['actionId'],
   publishAt: number,

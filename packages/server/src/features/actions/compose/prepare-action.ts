@@ -6,7 +6,7 @@ import { registrableDomain } from '#infra/dns/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type ActionBody, endingSubType, type StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { IdentityDeps, PrepareDeps, ReadDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
 import { findShown } from '../feed/feed-store.ts'
 import { assertStrangerRoom } from '../receive/stranger-budget.ts'
@@ -19,7 +19,7 @@ export type PreparedBody = ActionBody & Pick<StoredAction, 'visibility' | 'withi
 
 /** Everything that has to be looked up before an action is signed. */
 export async function prepareBody(
-  ports: ActionPorts,
+  ports: PrepareDeps,
   reader: Reader,
   { issuing, body }: { readonly issuing: Issuing; readonly body: ActionBody },
 ): Promise<PreparedBody> {
@@ -43,7 +43,7 @@ export async function prepareBody(
 }
 
 async function getShownAction(
-  ports: ActionPorts,
+  ports: ReadDeps,
   reader: Reader,
   { issuing, actionId: text }: { readonly issuing: Issuing; readonly actionId: string },
 ): Promise<StoredAction> {
@@ -59,7 +59,7 @@ async function getShownAction(
 const atOnce = 10
 
 async function assertAudienceExists(
-  ports: ActionPorts,
+  ports: IdentityDeps,
   idTags: readonly IdTag[],
   asker: IdTag,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function assertAudienceExists(
 
 /** Those of this server whom the caller addresses say at once what they do not take from strangers. */
 async function assertTakenHere(
-  ports: ActionPorts,
+  ports: PrepareDeps,
   { tenant, body }: { readonly tenant: Tenant; readonly body: ActionBody },
 ): Promise<void> {
   const named = new Set(body.audienceTag === undefined ? body.audience : [body.audienceTag, ...body.audience])
@@ -92,7 +92,7 @@ async function assertTakenHere(
 }
 
 /** What nothing was said about, and nothing inherited: the tenant's own choice, or the type's. */
-async function presetVisibility(ports: ActionPorts, reader: Reader, body: ActionBody): Promise<Visibility> {
+async function presetVisibility(ports: PrepareDeps, reader: Reader, body: ActionBody): Promise<Visibility> {
   if (body.visibility === null || findActionType(body.type)?.defaultVisibility !== 'P') return null
   return (await ports.findDefaultVisibility(reader)) ?? 'P'
 }

@@ -1,7 +1,7 @@
 import type { FileId, IdTag } from '@kith/protocol'
 import { type Caller, hasRole, isOwner, ownerOf, type Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CreateDeps } from '../action-ports.ts'
 import { makeAction, storeMade } from './create-action.ts'
 
 interface FileShareNotice {
@@ -18,7 +18,7 @@ interface FileShareNotice {
 /** Makes and signs an FSHR action; the function that it answers stores it in the share's transaction. It is the tenant's:
  * made by the caller where it may issue such, else in the name of the tenant itself. */
 export async function prepareFileShare(
-  ports: ActionPorts,
+  ports: CreateDeps,
   { tenant, caller, audienceTag, fileId, grant }: FileShareNotice,
 ): Promise<(tx: Writer) => Promise<void>> {
   const input =

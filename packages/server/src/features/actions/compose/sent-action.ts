@@ -1,16 +1,13 @@
 import type { ActionId } from '@kith/protocol'
 import { findTombstone } from '../action-lookup-store.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { ReadDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { getOwnAction } from '../removal/delete-action.ts'
 import { isIssuer } from './issuer.ts'
 
 /** What was sent of the caller's own action last: itself or, though it is shown no more, the record of its deletion. */
-export async function getSentId(
-  ports: Pick<ActionPorts, 'db' | 'clock'>,
-  request: ActionRequest,
-): Promise<ActionId> {
+export async function getSentId(ports: ReadDeps, request: ActionRequest): Promise<ActionId> {
   const { tenant, caller, actionId } = request
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)

@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { newNonce, ownActionId } from '../action-id.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { SendDeps, TokenDeps } from '../action-ports.ts'
 import { insertRecord } from '../action-store.ts'
 import type { Audience } from '../audience.ts'
 
@@ -23,7 +23,7 @@ export type SignedServerAction = ServerAction & {
 
 /** Signs it. Takes a millisecond of another thread: never in a transaction. */
 export async function signServerAction(
-  ports: Pick<ActionPorts, 'clock' | 'keys'>,
+  ports: TokenDeps,
   tenant: Tenant,
   action: ServerAction,
 ): Promise<SignedServerAction> {
@@ -48,7 +48,7 @@ export async function signServerAction(
 
 /** Keeps it as long as it is on its way, and queues it for whom it is for. */
 export async function sendServerAction(
-  ports: Pick<ActionPorts, 'deliver'>,
+  ports: SendDeps,
   tx: Writer,
   {
     tenant,

@@ -1,6 +1,6 @@
 import type { ActionStat, ReactionKind } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps, CreateDeps, DeleteDeps, ReadDeps } from '../action-ports.ts'
 import { findRival } from '../action-store.ts'
 import { statView } from '../action-view.ts'
 import { tellCountsLater } from '../counts/count-actions.ts'
@@ -12,7 +12,7 @@ import { assertMayIssue } from './issuer.ts'
 
 /** Makes the tenant's reaction to an action what the caller says, and answers the counts as they are then. */
 export async function setReaction(
-  ports: ActionPorts,
+  ports: CreateDeps,
   request: ActionRequest,
   kind: ReactionKind | null,
 ): Promise<ActionStat> {
@@ -34,7 +34,7 @@ export async function setReaction(
 
 /** Of two that take it back at the same time, the later one has nothing to do. */
 async function takeBack(
-  ports: ActionPorts,
+  ports: DeleteDeps,
   { tenant }: ActionRequest,
   reaction: Parameters<typeof deleteOwn>[2],
 ): Promise<void> {
@@ -47,7 +47,7 @@ async function takeBack(
 
 /** Sets counters of an action; counting goes on from there. */
 export async function setStat(
-  ports: ActionPorts,
+  ports: ReadDeps & CountDeps,
   request: ActionRequest,
   counts: Partial<Pick<ActionCounts, 'reactions' | 'comments' | 'views'>>,
 ): Promise<ActionStat> {

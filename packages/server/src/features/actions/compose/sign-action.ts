@@ -1,11 +1,11 @@
 import { type IdTag, maxActionTokenLength } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
-import { nowSecs } from '#lib/clock.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { newNonce, ownActionId } from '../action-id.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { SignDeps, TokenDeps } from '../action-ports.ts'
 import { findNewest } from '../action-store.ts'
 import { tokenPayload } from '../action-token.ts'
 import type { Issuing } from '../types/type-hooks.ts'
@@ -19,7 +19,7 @@ export type Draft = StoredAction & { readonly nonce: string }
 const serverMembers = new Set(['author', 'refused', 'ackedAt'])
 
 /** Gives an action its id, its issuer and its author. */
-export function draftAction(ports: Pick<ActionPorts, 'clock'>, issuing: Issuing, body: PreparedBody): Draft {
+export function draftAction(ports: { readonly clock: Clock }, issuing: Issuing, body: PreparedBody): Draft {
   const { tenant, caller } = issuing
   const authorTag = tenant.type === 'community' ? caller?.idTag : undefined
   const nonce = newNonce()
@@ -50,7 +50,7 @@ export function extraMembers(x: StoredAction['x'], authorTag: IdTag | undefined)
 /** The published form of a draft, signed. Takes a millisecond of another thread: never in a transaction. Whom the server
  * has silenced publishes nothing; they may still end what they began. */
 export async function signAction(
-  ports: Pick<ActionPorts, 'clock' | 'keys' | 'isSilenced'>,
+  ports: SignDeps,
   reader: Reader,
   { tenant, draft }: { readonly tenant: Tenant; readonly draft: Draft },
 ): Promise<StoredAction> {
@@ -75,7 +75,7 @@ function silenced(): Failure {
 
 /** The token of an action that has everything else. */
 export async function signToken(
-  ports: Pick<ActionPorts, 'keys'>,
+  ports: { readonly keys: TokenDeps['keys'] },
   tenant: Tenant,
   action: Draft,
 ): Promise<string> {

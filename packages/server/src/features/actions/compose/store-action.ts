@@ -2,7 +2,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { SendDeps, StoreDeps } from '../action-ports.ts'
 import { findRival, insertAction, setStatus } from '../action-store.ts'
 import { type Audience, joined, nobody } from '../audience.ts'
 import { countAction } from '../counts/count-actions.ts'
@@ -18,7 +18,7 @@ interface OwnAction {
 /** Stores a signed action of the tenant's own with its effects, and queues it for its receivers. Fails with
  * `IssueTimeTaken` when another of its key was stored since it was signed. */
 export async function storeAction(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, action }: OwnAction,
 ): Promise<StoredAction> {
@@ -27,7 +27,7 @@ export async function storeAction(
 
 /** The same for an action whose row may be there already, as a draft. */
 export async function publishInto(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, action, write }: OwnAction & { readonly write: typeof insertAction },
 ): Promise<StoredAction> {
@@ -56,7 +56,7 @@ export function outgoingOf(
   return { actionId, issuerTag, audience, notBefore: issuedAt, isEnding: subType === endingSubType }
 }
 
-async function send(ports: ActionPorts, tx: Writer, { tenant, action }: OwnAction): Promise<void> {
+async function send(ports: SendDeps, tx: Writer, { tenant, action }: OwnAction): Promise<void> {
   const own = await findAudience(tx, tenant, action)
   const others = (await hooksOf(action.type).findOthers?.(tx, tenant, action)) ?? nobody
   await ports.deliver(tx, outgoingOf(action, joined(own, others)))

@@ -1,9 +1,9 @@
 import { type ActionId, parseActionId, type Visibility } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
-import { nowSecs } from '#lib/clock.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps, QueueDeps } from '../action-ports.ts'
 import { deleteReads } from '../feed/reader-store.ts'
 import { tellCountsJob } from '../job-kinds.ts'
 import { addToCount, type Counter, findVisibility } from './count-store.ts'
@@ -33,7 +33,7 @@ async function isAsWideAsRoot(tx: Writer, { withinId, visibility }: StoredAction
 
 /** Counts an action with the row it adds, or takes it back. */
 export async function countAction(
-  ports: Pick<ActionPorts, 'jobs' | 'clock' | 'emit'>,
+  ports: CountDeps,
   tx: Writer,
   { tenant, action, by }: { readonly tenant: Tenant; readonly action: StoredAction; readonly by: 1 | -1 },
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function countAction(
 
 /** Queues the word on an action's counts, once for all that is counted until then. */
 export async function tellCountsLater(
-  ports: Pick<ActionPorts, 'jobs' | 'clock'>,
+  ports: QueueDeps & { readonly clock: Clock },
   tx: Writer,
   actionId: ActionId,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export async function tellCountsLater(
 
 /** The same at a time, in Unix seconds. */
 export async function tellCountsAt(
-  { jobs }: Pick<ActionPorts, 'jobs'>,
+  { jobs }: QueueDeps,
   tx: Writer,
   { actionId, at }: { readonly actionId: ActionId; readonly at: number },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { type ActionId, type ActionTokenPayload, parseActionToken } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { ReadDeps, SendDeps, TokenDeps } from '../action-ports.ts'
 import { nobody } from '../audience.ts'
 import { sendServerAction, signServerAction } from '../compose/server-action.ts'
 import {
@@ -19,7 +19,7 @@ const freshSecs = 6 * daySecs
 /** The last word of the issuers on the counts of these actions, for a history. What the tenant itself has to say anew is
  * signed: once for each change of the counts, however often it is asked for. */
 export async function listCountTokens(
-  ports: Pick<ActionPorts, 'db' | 'clock' | 'keys' | 'deliver'>,
+  ports: ReadDeps & TokenDeps & SendDeps,
   tenant: Tenant,
   actionIds: readonly ActionId[],
 ): Promise<string[]> {
@@ -39,7 +39,7 @@ export async function listCountTokens(
 }
 
 async function tellAnew(
-  ports: Pick<ActionPorts, 'db' | 'clock' | 'keys' | 'deliver'>,
+  ports: ReadDeps & TokenDeps & SendDeps,
   tenant: Tenant,
   { actionId, counts }: { readonly actionId: ActionId; readonly counts: ActionCounts },
 ): Promise<string> {

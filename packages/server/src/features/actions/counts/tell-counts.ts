@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps, TellDeps } from '../action-ports.ts'
 import { findStoredAction, insertRecord } from '../action-store.ts'
 import { countAudience } from '../audience.ts'
 import { isForCommunity, membersWhoRead } from '../community/community-members.ts'
@@ -21,7 +21,7 @@ const contentCheck = Compile(statType.content)
 
 /** Does the work of `tellCountsJob`: the issuer's server has the last word on the counts of its actions. Many receivers
  * hear it less often. */
-export async function tellCounts(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+export async function tellCounts(ports: TellDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)
   const counts = action?.status === 'A' ? await findCounts(reader, actionId) : undefined
@@ -48,7 +48,7 @@ export function isWordOnCounts({ type }: Pick<ActionTokenPayload, 'type'>): bool
 
 /** Takes the word of an issuer's server on the counts of its action. A community passes it on to its members. */
 export async function receiveCounts(
-  ports: Pick<ActionPorts, 'jobs' | 'emit'>,
+  ports: CountDeps,
   tx: Writer,
   { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<'stored' | 'known'> {
@@ -70,7 +70,7 @@ export async function receiveCounts(
 /** Does the work of `passOnCountsJob`: a community's members hear what its issuer's server said of an action last. The job
  * that it leaves behind keeps the next word back for a while, and ends when there was none. */
 export async function passOnCounts(
-  ports: ActionPorts,
+  ports: TellDeps,
   tenant: Tenant,
   { actionId, passedId }: { readonly actionId: ActionId; readonly passedId?: string | undefined },
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { hasTombstone, settleChildren } from '../action-lookup-store.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { SendDeps, StoreDeps } from '../action-ports.ts'
 import { findNewest, findRival, findStoredAction, setStatus } from '../action-store.ts'
 import { nobody } from '../audience.ts'
 import { announceComment, announceLater } from '../community/announce-action.ts'
@@ -40,7 +40,7 @@ export async function isLate(tx: Writer, action: StoredAction): Promise<boolean>
 
 /** The action as the type's hook takes it in; a `Failure` refuses it. */
 export async function takeIn(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, action, isFromStranger = false }: Arrival,
 ): Promise<StoredAction> {
@@ -60,7 +60,7 @@ async function isFeedOnly(tx: Writer, tenant: Tenant, action: StoredAction): Pro
 
 /** Makes an action that was taken in what its readers see, with everything that follows from it; `write` stores it. */
 export async function admitAction(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   arrival: Arrival & { readonly write: (tx: Writer, action: StoredAction) => Promise<void> },
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function admitAction(
 }
 
 /** A community keeps to itself what those say whom it mutes. */
-async function passOn(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+async function passOn(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
   if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
   if (action.type === 'CMNT') await announceComment(ports, tx, { tenant, action })
@@ -87,7 +87,7 @@ async function passOn(ports: ActionPorts, tx: Writer, { tenant, action }: Arriva
 
 /** Passes on as it is what others are waiting for who only this tenant knows. */
 export async function relay(
-  ports: ActionPorts,
+  ports: SendDeps,
   tx: Writer,
   { tenant, about, sent }: Record<'about' | 'sent', StoredAction> & { readonly tenant: Tenant },
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { QueueDeps, ReadDeps, ReceiveDeps, StoreDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction, insertAction, setExtra } from '../action-store.ts'
 import { admitLaterJob } from '../job-kinds.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
@@ -20,7 +20,7 @@ const longestWaitMs = 10 * 60_000
 
 /** Keeps an action as P until its attachments are checked (docs/protocol/files.md), if there are any to be fetched. It was
  * taken in before: what a type refuses is not fetched for. */
-export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<boolean> {
+export async function awaitAttachments(ports: ReceiveDeps, tx: Writer, arrival: Arrival): Promise<boolean> {
   const { action, via, isFromStranger } = arrival
   const { actionId, issuerTag, attachments } = action
   // What a stranger attached is fetched when somebody asks for it.
@@ -39,7 +39,7 @@ export async function awaitAttachments(ports: ActionPorts, tx: Writer, arrival: 
 /** Tells the actions of an issuer that wait for a file what became of it at that issuer's: what another server says of
  * the same file is nothing to them. */
 export async function settleAttachment(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   told: {
     readonly tenant: Tenant
@@ -56,13 +56,17 @@ export async function settleAttachment(
 }
 
 /** Admits an action whose attachments have been waited for long enough. */
-export async function admitWaiting(ports: ActionPorts, tenant: Tenant, actionId: ActionId): Promise<void> {
+export async function admitWaiting(
+  ports: ReadDeps & StoreDeps,
+  tenant: Tenant,
+  actionId: ActionId,
+): Promise<void> {
   await ports.db.transact(tenant.tenantId, (tx) => admitPending(ports, tx, { tenant, actionId }))
 }
 
 /** What may have changed since it arrived is asked again. */
 async function admitPending(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, actionId }: { readonly tenant: Tenant; readonly actionId: ActionId },
 ): Promise<void> {
@@ -81,13 +85,13 @@ async function admitPending(
 }
 
 /** What was fetched for it already goes with it. */
-async function erasePending(ports: ActionPorts, tx: Writer, pending: StoredAction): Promise<void> {
+async function erasePending(ports: QueueDeps, tx: Writer, pending: StoredAction): Promise<void> {
   await eraseAction(tx, pending.actionId)
   await dropCopiesLater(ports, tx, pending)
 }
 
 async function refusePending(
-  ports: ActionPorts,
+  ports: QueueDeps,
   tx: Writer,
   actionId: ActionId,
   failure: Failure,

@@ -12,7 +12,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { CountDeps, KnownTypeDeps, ReceiveDeps, StoreDeps, StrangerDeps } from '../action-ports.ts'
 import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from '../action-store.ts'
 import { isAnnouncement, openAnnouncement } from '../community/receive-announcement.ts'
 import { isTakenDirectly } from '../community/thread-authority.ts'
@@ -40,7 +40,7 @@ interface Receiving {
 /** Stores another identity's action at one tenant that it concerns, with its effects there. The same action again has
  * none. `tx` is bound to the tenant. */
 export async function receiveAction(
-  ports: ActionPorts,
+  ports: ReceiveDeps,
   tx: Writer,
   { tenant, received, via }: Receiving,
 ): Promise<ReceiveOutcome> {
@@ -79,7 +79,7 @@ function isStrangers(tenant: Tenant, relation: Relation | undefined, via: IdTag 
 /** What is not taken from a stranger, or is more than its domain may leave here today. What was held before can be deleted
  * all the same. */
 async function refuseStranger(
-  ports: ActionPorts,
+  ports: StrangerDeps & CountDeps,
   tx: Writer,
   {
     tenant,
@@ -107,7 +107,7 @@ async function endsWhatIsHeld(tx: Writer, { payload, issuerTag }: ReceivedAction
 
 /** What became of the action itself is nothing for who announced it: it has told what there is to tell. */
 async function receiveAnnounced(
-  ports: ActionPorts,
+  ports: ReceiveDeps,
   tx: Writer,
   { tenant, received }: Receiving,
 ): Promise<ReceiveOutcome> {
@@ -137,7 +137,7 @@ function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): St
 
 /** Only a server says these of its own: what happened to an action here, and who made it in the name of a community. */
 async function withoutServerMembers(
-  ports: ActionPorts,
+  ports: KnownTypeDeps,
   tx: Writer,
   action: StoredAction,
 ): Promise<StoredAction> {
@@ -207,7 +207,7 @@ async function readDeletion(tx: Writer, received: ReceivedAction): Promise<Delet
 }
 
 async function receiveDeletion(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, record, deleted }: Deletion & { readonly tenant: Tenant },
 ): Promise<ReceiveOutcome> {
@@ -221,7 +221,7 @@ async function receiveDeletion(
   return { kind: 'stored' }
 }
 
-async function endDeleted(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+async function endDeleted(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   await countAction(ports, tx, { tenant, action, by: -1 })
   await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
@@ -229,7 +229,7 @@ async function endDeleted(ports: ActionPorts, tx: Writer, { tenant, action }: Ar
 
 /** Keeps of an action that comes too late what keeps out others of its key; nobody is to read it. What it replaced where
  * it came in time ends here too. */
-async function keepOutOlder(ports: ActionPorts, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+async function keepOutOlder(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   const rival = await findRival(tx, action)
   await insertAction(tx, { ...action, ...withoutText, status: 'D' })
   if (!rival || !isNewer(action, rival)) return
@@ -239,7 +239,7 @@ async function keepOutOlder(ports: ActionPorts, tx: Writer, { tenant, action }: 
 
 const withoutText = { content: undefined, attachments: [], x: undefined, token: undefined }
 
-async function receivePublished(ports: ActionPorts, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
+async function receivePublished(ports: ReceiveDeps, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
   if (await isLate(tx, arrival.action)) {
     await keepOutOlder(ports, tx, arrival)
     return { kind: 'stored' }

@@ -5,7 +5,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { newNonce, ownActionId } from '../action-id.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { DeleteDeps, ReadDeps } from '../action-ports.ts'
 import { findNewest, findStoredAction, insertAction, setStatus } from '../action-store.ts'
 import { joined, nobody } from '../audience.ts'
 import { claimIssueTime, nextIssueTime, withIssueTime } from '../compose/issue-time.ts'
@@ -22,7 +22,7 @@ import { putTombstone } from './tombstone-store.ts'
 
 /** Deletes one's own action here and, by a token that says so, wherever it was received. Of others' actions who acts for the
  * tenant removes what is here. */
-export async function deleteAction(ports: ActionPorts, request: ActionRequest): Promise<void> {
+export async function deleteAction(ports: DeleteDeps, request: ActionRequest): Promise<void> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
   if (isIssuer(tenant, caller, action)) return deleteOwn(ports, tenant, action)
@@ -32,10 +32,7 @@ export async function deleteAction(ports: ActionPorts, request: ActionRequest): 
 
 /** The action, for its issuer alone. `E-ACTION-NOTFOUND` where the caller sees none, `E-AUTH-FORBIDDEN` where it is
  * another's. */
-export async function getOwnAction(
-  ports: Pick<ActionPorts, 'db' | 'clock'>,
-  request: ActionRequest,
-): Promise<StoredAction> {
+export async function getOwnAction(ports: ReadDeps, request: ActionRequest): Promise<StoredAction> {
   const action = await getSeenAction(ports, request)
   if (!isIssuer(request.tenant, request.caller, action)) throw new Failure('E-AUTH-FORBIDDEN')
   return action
@@ -43,7 +40,7 @@ export async function getOwnAction(
 
 /** The action as it is stored, for whoever may see it. */
 export async function getSeenAction(
-  ports: Pick<ActionPorts, 'db' | 'clock'>,
+  ports: ReadDeps,
   { tenant, caller, actionId }: ActionRequest,
 ): Promise<StoredAction> {
   const reader = ports.db.reader(tenant.tenantId)
@@ -55,12 +52,12 @@ export async function getSeenAction(
 }
 
 /** Deletes an action of the tenant's own, whoever asked. */
-export async function deleteOwn(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
+export async function deleteOwn(ports: DeleteDeps, tenant: Tenant, action: StoredAction): Promise<void> {
   await hooksOf(action.type).assertMayDelete?.(ports, tenant, action)
   await withIssueTime(() => signAndDelete(ports, tenant, action))
 }
 
-async function signAndDelete(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void> {
+async function signAndDelete(ports: DeleteDeps, tenant: Tenant, action: StoredAction): Promise<void> {
   const record = action.token === undefined ? undefined : await makeRecord(ports, tenant, action)
   await ports.db.transact(tenant.tenantId, async (tx) => {
     // Of two deletions at the same time the later one finds nothing any more.
@@ -77,7 +74,7 @@ async function signAndDelete(ports: ActionPorts, tenant: Tenant, action: StoredA
 }
 
 /** The signed record of a deletion. */
-async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
+async function makeRecord(ports: DeleteDeps, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
   const now = nowSecs(ports.clock)
   const former = await findNewest(ports.db.reader(tenant.tenantId), {
     ...action,
@@ -116,7 +113,7 @@ async function makeRecord(ports: ActionPorts, tenant: Tenant, action: StoredActi
 }
 
 async function endAndTell(
-  ports: ActionPorts,
+  ports: DeleteDeps,
   tx: Writer,
   { tenant, action, record }: Record<'action' | 'record', StoredAction> & { readonly tenant: Tenant },
 ): Promise<void> {

@@ -2,14 +2,14 @@ import { type FileId, type IdTag, parseFileId } from '@kith/protocol'
 import type { Static } from 'typebox'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { HookDeps, QueueDeps, ReadDeps } from '../action-ports.ts'
 import { detachFiles, listUnshown } from '../attachment-store.ts'
 import { dropCopiesJob } from '../job-kinds.ts'
 
 /** What came with an action from elsewhere goes when it ends, in transactions of its own: there may be many such ends in
  * this one. */
 export async function dropCopiesLater(
-  { jobs }: Pick<ActionPorts, 'jobs'>,
+  { jobs }: QueueDeps,
   tx: Writer,
   { actionId, issuerTag, attachments }: StoredAction,
 ): Promise<void> {
@@ -21,7 +21,7 @@ export async function dropCopiesLater(
 
 /** Does the work of `dropCopiesJob`: removes the copies that their owner shows the tenant no more. */
 export async function dropCopies(
-  ports: Pick<ActionPorts, 'db' | 'fileShares'>,
+  ports: Pick<ReadDeps & HookDeps, 'db' | 'fileShares'>,
   tenantId: TenantId,
   payload: Static<(typeof dropCopiesJob)['payload']>,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { DeleteDeps, StoreDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction } from '../action-store.ts'
 import { detachFiles, listUnshown } from '../attachment-store.ts'
 import { countAction } from '../counts/count-actions.ts'
@@ -16,7 +16,7 @@ import { signRemoval, tellRemoval } from './tell-removal.ts'
 /** Takes what somebody else's action put on a tenant away from there, with what came along: its owner may, in a community
  * its moderators. What remains keeps it from coming back. Its issuer keeps it. */
 export async function removeAction(
-  ports: ActionPorts,
+  ports: DeleteDeps,
   { tenant, caller }: Pick<ActionRequest, 'tenant' | 'caller'>,
   action: StoredAction,
 ): Promise<void> {
@@ -45,7 +45,7 @@ function assertIsNoMembership(tenant: Tenant, { type, status }: StoredAction): v
 }
 
 async function takeAway(
-  ports: ActionPorts,
+  ports: StoreDeps,
   tx: Writer,
   { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },
 ): Promise<void> {

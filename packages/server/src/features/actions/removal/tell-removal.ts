@@ -1,7 +1,7 @@
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { SendDeps, TellDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
 import { type Audience, joined, nobody } from '../audience.ts'
 import { formerMembers, isForCommunity } from '../community/community-members.ts'
@@ -14,7 +14,7 @@ const passedOn: ReadonlySet<string> = new Set(['POST', 'SHRE', 'CMNT'])
 /** What the tenant says to those to whom it passed on what it now takes away; undefined where it tells nobody. Signs:
  * never in a transaction. */
 export async function signRemoval(
-  ports: ActionPorts,
+  ports: TellDeps,
   tenant: Tenant,
   action: StoredAction,
 ): Promise<SignedServerAction | undefined> {
@@ -25,7 +25,7 @@ export async function signRemoval(
 
 /** Queues it, in the transaction of the removal. */
 export async function tellRemoval(
-  ports: ActionPorts,
+  ports: SendDeps,
   tx: Writer,
   {
     tenant,

@@ -4,7 +4,7 @@ import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { ReadDeps, StoreDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction } from '../action-store.ts'
 import { type IssuedPlace, listIssued, nextTenantWithActions } from '../compose/issued-store.ts'
 import { countAction } from '../counts/count-actions.ts'
@@ -19,7 +19,7 @@ export interface RevokedKey {
   readonly since: number
 }
 
-export interface WithdrawDeps extends ActionPorts {
+export interface WithdrawDeps extends ReadDeps, StoreDeps {
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
 }
 
@@ -57,7 +57,7 @@ interface Withdrawal {
   readonly signal: AbortSignal
 }
 
-async function withdrawAt(deps: ActionPorts, { tenant, key, signal }: Withdrawal): Promise<void> {
+async function withdrawAt(deps: ReadDeps & StoreDeps, { tenant, key, signal }: Withdrawal): Promise<void> {
   const reader = deps.db.reader(tenant.tenantId)
   for (const status of ['live', 'pending'] as const) {
     let after: IssuedPlace | undefined
@@ -74,7 +74,7 @@ async function withdrawAt(deps: ActionPorts, { tenant, key, signal }: Withdrawal
   }
 }
 
-async function withdraw(ports: ActionPorts, tx: Writer, tenant: Tenant, found: StoredAction): Promise<void> {
+async function withdraw(ports: StoreDeps, tx: Writer, tenant: Tenant, found: StoredAction): Promise<void> {
   const action = await findStoredAction(tx, found.actionId)
   if (!action || action.status === 'D') return
   await eraseAction(tx, action.actionId)

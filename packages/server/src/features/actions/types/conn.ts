@@ -9,6 +9,7 @@ import {
 import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
+import type { IdentityDeps } from '../action-ports.ts'
 import { findRival, findStoredAction, setStatus } from '../action-store.ts'
 import { findStandingInvitation, spendInvitations } from '../community/invitation-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
@@ -70,7 +71,7 @@ export const conn: TypeHooks = {
 }
 
 async function assertMayLeave(
-  ports: HookScene['ports'],
+  ports: IdentityDeps,
   { idTag }: HookScene['tenant'],
   communityTag: IdTag | undefined,
 ): Promise<void> {

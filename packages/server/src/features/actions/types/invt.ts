@@ -2,7 +2,7 @@ import { type IdTag, parseIdTag, roleLevel } from '@kith/protocol'
 import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { IdentityDeps } from '../action-ports.ts'
 import { findRival } from '../action-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
 import type { HookScene, TypeHooks } from './type-hooks.ts'
@@ -54,7 +54,11 @@ const noCommunity = () => invalid('/subject', 'is not a community')
 
 /** One that cannot be asked now, or whose server does not say what it is, may be one: whether it takes the guest in is its
  * own affair. */
-async function assertCommunity(ports: ActionPorts, subject: string | undefined, asker: IdTag): Promise<void> {
+async function assertCommunity(
+  ports: IdentityDeps,
+  subject: string | undefined,
+  asker: IdTag,
+): Promise<void> {
   const communityTag = parseIdTag(subject ?? '')
   if (!communityTag || (await ports.findIdentity(communityTag, asker)) === 'unknown')
     throw new Failure('E-PROFILE-NOTFOUND')

@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { StrangerDeps } from '../action-ports.ts'
 import type { HookScene } from './type-hooks.ts'
 
 /** What the rule is asked about, of a token or of a body. */
@@ -17,7 +17,7 @@ interface Said {
 /** Does the tenant of the reader take this action from a stranger? What answers other actions is asked about once it is
  * known whether those are held (`assertOnReadable`); an ending is always taken. */
 export async function isTakenFromStrangers(
-  ports: Pick<ActionPorts, 'isOpenToStrangers'>,
+  ports: StrangerDeps,
   reader: Reader,
   { tenant, action }: { readonly tenant: Tenant; readonly action: Said },
 ): Promise<boolean> {

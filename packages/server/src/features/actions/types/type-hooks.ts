@@ -3,7 +3,7 @@ import type { Viewer } from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionBody, StoredAction } from '../action.ts'
-import type { ActionPorts } from '../action-ports.ts'
+import type { HookDeps, IdentityDeps, PrepareHookDeps } from '../action-ports.ts'
 import type { Audience } from '../audience.ts'
 import type { ActionInput } from '../compose/parse-action.ts'
 
@@ -16,7 +16,7 @@ export interface Issuing {
 
 /** What a type may look up before an action is signed. */
 export interface PrepareScene extends Issuing {
-  readonly ports: ActionPorts
+  readonly ports: PrepareHookDeps
   readonly reader: Reader
   readonly body: ActionBody
   /** A published action that the issuer may see; `E-ACTION-NOTFOUND` otherwise. */
@@ -31,7 +31,7 @@ export type Completion = Partial<ActionBody> & {
 
 /** An action in the transaction that changes it. */
 export interface HookScene {
-  readonly ports: ActionPorts
+  readonly ports: HookDeps
   readonly tx: Writer
   readonly tenant: Tenant
   readonly action: StoredAction
@@ -54,9 +54,9 @@ export interface TypeHooks {
   /** May refuse the action before it is signed, or complete it. */
   prepare?(scene: PrepareScene): Promise<Completion>
   /** May refuse the deletion of the tenant's own action. */
-  assertMayDelete?(ports: ActionPorts, tenant: Tenant, action: StoredAction): Promise<void>
+  assertMayDelete?(ports: IdentityDeps, tenant: Tenant, action: StoredAction): Promise<void>
   /** May refuse that the tenant accepts what another asks of it. */
-  assertMayAccept?(ports: ActionPorts, action: StoredAction): Promise<void>
+  assertMayAccept?(ports: IdentityDeps, action: StoredAction): Promise<void>
   /** At a receiver, before anything is written: a `Failure` refuses the action. */
   admit?(scene: HookScene): Promise<Admission>
   /** At the issuer, once it is stored. */
