@@ -55,7 +55,7 @@ describe('a group is given a job', () => {
 
   test('and then stands behind the others', () => {
     const first = afterServing(newGroup, 500)
-    expect(first).toMatchObject({ servedAtMs: 500, turns: 1 })
+    expect(first).toMatchObject({ servedAtMs: 500, timesServed: 1 })
     expect(claimAtMs(first, policy, { running: 1, readyAtMs: 10 })).toBe(500)
   })
 })

@@ -9,7 +9,7 @@ export interface GroupState {
   /** When a job of the group was last leased. */
   readonly servedAtMs: number
   /** How often the group was served: decides between groups that were served in the same millisecond. */
-  readonly turns: number
+  readonly timesServed: number
 }
 
 /** What the group's jobs are doing now. */
@@ -19,7 +19,7 @@ export interface GroupLoad {
   readonly readyAtMs: number | null
 }
 
-export const newGroup: GroupState = { failures: 0, restsUntilMs: 0, servedAtMs: 0, turns: 0 }
+export const newGroup: GroupState = { failures: 0, restsUntilMs: 0, servedAtMs: 0, timesServed: 0 }
 
 export function afterSuccess(group: GroupState): GroupState {
   return { ...group, failures: 0, restsUntilMs: 0 }
@@ -37,7 +37,7 @@ export function afterFailure(group: GroupState, policy: GroupPolicy, nowMs: numb
 }
 
 export function afterServing(group: GroupState, nowMs: number): GroupState {
-  return { ...group, servedAtMs: nowMs, turns: group.turns + 1 }
+  return { ...group, servedAtMs: nowMs, timesServed: group.timesServed + 1 }
 }
 
 /** When the group may next be given a job: null while it has none or is busy. Groups are served in the order of these
@@ -49,7 +49,7 @@ export function claimAtMs(group: GroupState, policy: GroupPolicy, load: GroupLoa
   return Math.max(load.readyAtMs, group.restsUntilMs, group.servedAtMs)
 }
 
-/** Tenants that take turns: as many jobs at a time as there is room for, and no rest, since a tenant is no host. */
+/** Round robin between tenants: as many jobs at a time as there is room for, and no rest, since a tenant is no host. */
 const tenantPolicy: GroupPolicy = {
   concurrency: Number.MAX_SAFE_INTEGER,
   breakerFailures: Number.MAX_SAFE_INTEGER,

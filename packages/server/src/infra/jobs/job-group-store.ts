@@ -26,7 +26,7 @@ export async function addGroups(tx: Writer, kind: string, groupKeys: readonly st
         failures: newGroup.failures,
         rests_until_ms: newGroup.restsUntilMs,
         served_at_ms: newGroup.servedAtMs,
-        turns: newGroup.turns,
+        times_served: newGroup.timesServed,
       })),
     )
     .onConflict((conflict) => conflict.doNothing())
@@ -47,7 +47,7 @@ export async function loadGroups(
       'of.failures',
       'of.rests_until_ms as restsUntilMs',
       'of.served_at_ms as servedAtMs',
-      'of.turns',
+      'of.times_served as timesServed',
       eb
         .selectFrom('jobs')
         .select((count) => count.fn.countAll<number>().as('count'))
@@ -93,7 +93,7 @@ export async function saveGroups(
         failures: state.failures,
         rests_until_ms: state.restsUntilMs,
         served_at_ms: state.servedAtMs,
-        turns: state.turns,
+        times_served: state.timesServed,
         claim_at_ms: claimAtMs,
       })),
     )
@@ -102,7 +102,7 @@ export async function saveGroups(
         failures: eb.ref('excluded.failures'),
         rests_until_ms: eb.ref('excluded.rests_until_ms'),
         served_at_ms: eb.ref('excluded.served_at_ms'),
-        turns: eb.ref('excluded.turns'),
+        times_served: eb.ref('excluded.times_served'),
         claim_at_ms: eb.ref('excluded.claim_at_ms'),
       })),
     )
@@ -122,14 +122,14 @@ function dueGroups(tables: Tables, value: Placeholder<DueQuery>) {
     .where('kind', '=', value('kind'))
     .where('claim_at_ms', '<=', value('nowMs'))
     .orderBy('claim_at_ms')
-    .orderBy('turns')
+    .orderBy('times_served')
     .orderBy('group_key')
     .limit(value('limit'))
 }
 
 const due = statement((tables: Tables, value: Placeholder<DueQuery>) => dueGroups(tables, value))
 
-/** The groups whose turn it is, first the one that has waited longest. */
+/** The groups that are due, first the one that has waited longest. */
 export async function listDueGroups(tx: Writer, query: DueQuery): Promise<string[]> {
   return (await tx.run(due, query)).map((row) => row.group_key)
 }

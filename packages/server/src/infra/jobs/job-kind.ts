@@ -14,7 +14,7 @@ export interface RetryPolicy {
   readonly longestDelayMs: number
 }
 
-/** Limits for the jobs that share a group key, for instance the host they are sent to. Groups take turns. */
+/** Limits for the jobs that share a group key, for instance the host they are sent to. Groups are served round robin. */
 export interface GroupPolicy {
   /** Jobs of one group that run at the same time, over all nodes. */
   readonly concurrency: number
@@ -37,7 +37,7 @@ export interface JobKind<Payload extends TSchema = TSchema> {
   readonly leaseMs: number
   /** Every job of a kind with a group policy has a `groupKey`, and only those. */
   readonly group?: GroupPolicy
-  /** Jobs of each tenant get their turn, however many another tenant has. Without it they run in the order of their
+  /** Round robin between tenants, however many jobs one of them has. Without it jobs run in the order of their
    * times. Not for kinds with a group policy, nor for recurring ones. */
   readonly takesTurns?: 'by tenant'
   /** Lets go of a job's dedup key when it begins, for kinds that read once what others change meanwhile: what changes

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { forUpdate, type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
 import type { Leases } from './job-store.ts'
-import { byArrival, type JobState, type JobTables } from './job-tables.ts'
+import { inQueueOrder, type JobState, type JobTables } from './job-tables.ts'
 
 // Of the unfinished jobs of one ordering key one is the head (`ready` or `leased`); the others are `new` or `waiting`.
 // NOTE: whoever makes or ends a head holds the lock of the kind, else a job could wait for a head that has gone.
@@ -46,19 +46,19 @@ const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; li
         .where('head.finished_at_ms', 'is', null)
         .where('head.state', 'in', ['ready', 'leased'])
         .orderBy('head.state')
-        .orderBy(byArrival('head'))
+        .orderBy(inQueueOrder('head'))
         .limit(1)
         .as('headId'),
     ])
     .where('jobs.kind', '=', value('kind'))
     .where('jobs.state', '=', isNew)
-    .orderBy(byArrival('jobs'))
+    .orderBy(inQueueOrder('jobs'))
     .limit(value('limit')),
 )
 
 /** Finds the places of jobs that were added: at the head of their order, or behind it. Answers how many, and
  * their groups. */
-export async function placeNewJobs(
+export async function orderNewJobs(
   tx: Writer,
   query: { readonly kind: string; readonly limit: number },
 ): Promise<{ readonly count: number; readonly groupKeys: ReadonlySet<string> }> {
@@ -106,7 +106,7 @@ export async function promoteBehind(
             .whereRef('next.ordering_key', '=', 'head.ordering_key')
             .where('next.finished_at_ms', 'is', null)
             .where('next.state', '=', 'waiting')
-            .orderBy(byArrival('next'))
+            .orderBy(inQueueOrder('next'))
             .limit(1)
             .as('nextId'),
         )

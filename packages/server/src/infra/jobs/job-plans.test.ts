@@ -110,8 +110,8 @@ test('no statement looks at jobs that are none of its business', async () => {
       .all()
       .map(({ detail }) => String(detail)),
   }))
-  const dear = plans.filter(({ lines }) => !lines.every(isCheap))
-  expect(dear).toEqual([])
+  const expensive = plans.filter(({ lines }) => !lines.every(isCheap))
+  expect(expensive).toEqual([])
   const used = new Set(
     plans.flatMap(({ lines }) => lines.flatMap((line) => /INDEX (job\w+)/.exec(line)?.[1] ?? [])),
   )

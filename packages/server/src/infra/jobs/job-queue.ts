@@ -14,7 +14,7 @@ import {
 import { findJob, reviveDead } from './job-list-store.ts'
 import { addKinds, lockKind } from './job-order-store.ts'
 import { encodePayload } from './job-payload.ts'
-import { bringForward, expireFormerLeases, insertJobs, type NewJob, removeFinished } from './job-store.ts'
+import { expireFormerLeases, insertJobs, type NewJob, removeFinished, runSooner } from './job-store.ts'
 import type { Work } from './kind-worker.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 
@@ -178,7 +178,8 @@ class DatabaseJobQueue implements JobQueue {
     const { kind } = registered
     const { name, concurrency } = kind
     if (this.#registered.has(name)) throw new Error(`Job "${name}" has two handlers`)
-    if (kind.group && kind.takesTurns) throw new TypeError(`Job "${name}": its groups take turns already`)
+    if (kind.group && kind.takesTurns)
+      throw new TypeError(`Job "${name}": its groups are served round robin already`)
     if (concurrency < 1 || concurrency > mostConcurrent)
       throw new RangeError(`Job "${name}": its concurrency is from 1 to ${mostConcurrent}`)
     this.#registered.set(name, registered)
@@ -194,7 +195,7 @@ class DatabaseJobQueue implements JobQueue {
     const nowMs = this.#options.clock.now()
     const options = { dedupKey: recurringKey }
     await insertJobs(tx, [{ ...newJob(tx, kind, { payload: {}, options, nowMs }), giveUpAtMs: null }])
-    await bringForward(tx, { kind: name, dedupKey: recurringKey, latestMs: nowMs + periodMs })
+    await runSooner(tx, { kind: name, dedupKey: recurringKey, latestMs: nowMs + periodMs })
   }
 
   async #clean(): Promise<void> {
@@ -202,7 +203,7 @@ class DatabaseJobQueue implements JobQueue {
     const nowMs = clock.now()
     const batch = { nowMs, limit: rowsPerCleaning }
     while ((await db.transact(serverTenant, (tx) => removeFinished(tx, batch), inBackground)) > 0) {
-      // Each batch in a transaction of its own, so that others get their turn.
+      // Each batch in a transaction of its own, so that other writes come between.
     }
     const idle = { beforeMs: nowMs - keepIdleGroupMs, limit: rowsPerCleaning }
     for (const { kind } of this.#registered.values())

@@ -67,7 +67,7 @@ export async function insertJobs(tx: Writer, jobs: readonly NewJob[]): Promise<v
         jobs.slice(from, from + rowsPerInsert).map((job) => ({
           tenant_id: job.tenantId,
           kind: job.kind,
-          state: needsPlace(job) ? ('new' as const) : ('ready' as const),
+          state: startsNew(job) ? ('new' as const) : ('ready' as const),
           payload: job.payload,
           subject: job.subject,
           dedup_key: job.dedupKey,
@@ -84,7 +84,7 @@ export async function insertJobs(tx: Writer, jobs: readonly NewJob[]): Promise<v
 
 /** A transaction of a feature does not touch what others of the same order or group touch: on PostgreSQL they would
  * run into each other. A runner arranges such jobs afterwards. */
-function needsPlace(job: Pick<NewJob, 'orderingKey' | 'groupKey'>): boolean {
+function startsNew(job: Pick<NewJob, 'orderingKey' | 'groupKey'>): boolean {
   return job.orderingKey !== null || job.groupKey !== null
 }
 
@@ -314,7 +314,7 @@ export async function releaseJobs(tx: Writer, { jobIds, leaseToken }: Leases): P
 }
 
 /** Brings the next time of a recurring job forward when its period has become shorter. */
-export async function bringForward(
+export async function runSooner(
   tx: Writer,
   recurring: { readonly kind: string; readonly dedupKey: string; readonly latestMs: number },
 ): Promise<void> {

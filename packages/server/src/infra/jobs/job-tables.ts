@@ -34,7 +34,7 @@ export interface JobTables {
     failures: number
     rests_until_ms: number
     served_at_ms: number
-    turns: number
+    times_served: number
     /** When a runner may next take a job of the group; null while it has none or is busy. */
     claim_at_ms: number | null
   }
@@ -45,6 +45,6 @@ export interface JobTables {
 /** The order of arrival, in the words of the indexes that are to serve it.
  * NOTE: a planner with outdated statistics would walk the primary key, past every row of the queue, to find a few in
  * the order of `job_id`. No other index has this expression. */
-export function byArrival(table: 'jobs' | 'head' | 'next') {
+export function inQueueOrder(table: 'jobs' | 'head' | 'next') {
   return sql<number>`${sql.ref(`${table}.job_id`)} + 0`
 }

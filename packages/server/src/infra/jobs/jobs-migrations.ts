@@ -79,14 +79,19 @@ async function createGroups(schema: MigrationSchema): Promise<void> {
       failures: 'integer',
       rests_until_ms: 'integer',
       served_at_ms: 'integer',
-      turns: 'integer',
+      times_served: 'integer',
       claim_at_ms: 'integer null',
     },
     { primaryKey: ['kind', 'group_key'], clustered: true },
   )
-  await schema.createIndex('job_groups_due', 'job_groups', ['kind', 'claim_at_ms', 'turns', 'group_key'], {
-    where: 'claim_at_ms is not null',
-  })
+  await schema.createIndex(
+    'job_groups_due',
+    'job_groups',
+    ['kind', 'claim_at_ms', 'times_served', 'group_key'],
+    {
+      where: 'claim_at_ms is not null',
+    },
+  )
   await schema.createTable('job_kinds', { kind: 'text' }, { primaryKey: ['kind'], clustered: true })
 }
 

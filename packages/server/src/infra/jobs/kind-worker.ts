@@ -3,8 +3,8 @@ import type { Clock } from '#lib/clock.ts'
 import type { JobContext, JobKind } from './job-kind.ts'
 import { decodePayload } from './job-payload.ts'
 import type { LeasedJob } from './job-store.ts'
+import type { FinishedJob, PollRequest, PollResult } from './poll-kind.ts'
 import { type Outcome, outcomeOfError } from './retry.ts'
-import type { FinishedJob, TurnOrder, TurnResult } from './turn.ts'
 
 /** What the jobs module reports; pino's loggers fit. */
 export interface JobLogger {
@@ -39,8 +39,8 @@ export interface WorkerDeps {
   readonly onFinished: () => void
 }
 
-// What one turn stores and leases of a kind: few enough for the requests that wait for its transaction.
-const maxJobsPerTurn = 24
+// What one poll stores and leases of a kind: few enough for the requests that wait for its transaction.
+const maxJobsPerPoll = 24
 
 interface RunningJob {
   readonly job: LeasedJob
@@ -49,7 +49,7 @@ interface RunningJob {
   isFinished: boolean
 }
 
-/** The jobs of one kind on this node: which are running, and what a runner's next turn has to do for them. */
+/** The jobs of one kind on this node: which are running, and what a runner's next poll has to do for them. */
 export class KindWorker {
   readonly kind: JobKind
   /** Whether there may be jobs to lease. */
@@ -75,19 +75,19 @@ export class KindWorker {
   }
 
   get #free(): number {
-    return this.#freeAfter(Math.min(this.#finished.length, maxJobsPerTurn))
+    return this.#freeAfter(Math.min(this.#finished.length, maxJobsPerPoll))
   }
 
   #freeAfter(stored: number): number {
     return this.#isStopping ? 0 : this.kind.concurrency - this.#running.size + stored
   }
 
-  /** When this worker next needs a turn of its own accord. */
+  /** When this worker next needs a poll without being noticed. */
   get wakeAtMs(): number {
     return Math.min(this.#renewAtMs, this.#free > 0 ? this.nextAtMs : Number.POSITIVE_INFINITY)
   }
 
-  needsTurn(nowMs: number): boolean {
+  needsPoll(nowMs: number): boolean {
     return this.#finished.length > 0 || this.#looks(nowMs) || this.#renewAtMs <= nowMs
   }
 
@@ -95,9 +95,9 @@ export class KindWorker {
     return this.#free > 0 && (this.isDirty || this.nextAtMs <= nowMs)
   }
 
-  /** What the next turn has to do. What it stores is out of the worker's hands until `apply` or `giveBack`. */
-  takeOrder(nowMs: number): TurnOrder {
-    const finished = this.#finished.slice(0, maxJobsPerTurn)
+  /** What the next poll has to do. What it stores is out of the worker's hands until `apply` or `giveBack`. */
+  takeRequest(nowMs: number): PollRequest {
+    const finished = this.#finished.slice(0, maxJobsPerPoll)
     const free = this.#freeAfter(finished.length)
     // An end may let another job begin, or set a time for the next: all but a plain success.
     const isPlain = finished.every(
@@ -105,35 +105,35 @@ export class KindWorker {
     )
     if (!isPlain || (finished.length > 0 && this.#options.periodMs !== undefined)) this.isDirty = true
     const looks = this.#looks(nowMs)
-    const order: TurnOrder = {
+    const request: PollRequest = {
       kind: this.kind,
       periodMs: this.#options.periodMs,
       finished,
       looks,
-      free: Math.min(free, maxJobsPerTurn),
+      free: Math.min(free, maxJobsPerPoll),
       renews: this.#renewAtMs <= nowMs,
     }
     this.#finished = this.#finished.slice(finished.length)
     if (looks) this.isDirty = false
-    return order
+    return request
   }
 
-  /** After a turn that failed: nothing of it happened. */
-  giveBack(order: TurnOrder, nowMs: number): void {
-    this.#finished.unshift(...order.finished)
-    if (order.looks) this.isDirty = true
+  /** After a poll that failed: nothing of it happened. */
+  giveBack(request: PollRequest, nowMs: number): void {
+    this.#finished.unshift(...request.finished)
+    if (request.looks) this.isDirty = true
     // Another node takes what was not renewed in time.
     for (const { leaseUntilMs, abort } of this.#running.values())
       if (leaseUntilMs <= nowMs) abort.abort(new Error('The lease of the job ran out'))
   }
 
-  /** After a turn that was committed: runs what it leased. */
-  apply(order: TurnOrder, result: TurnResult, nowMs: number): void {
-    for (const { job } of order.finished)
+  /** After a poll that was committed: runs what it leased. */
+  apply(request: PollRequest, result: PollResult, nowMs: number): void {
+    for (const { job } of request.finished)
       if (this.#running.get(job.jobId)?.job === job) this.#running.delete(job.jobId)
     if (result.held) this.#keep(result.held, nowMs + this.kind.leaseMs)
     if (result.nextAtMs !== undefined) this.nextAtMs = result.nextAtMs
-    if (order.renews || this.#running.size === 0) this.#renewAtMs = Number.POSITIVE_INFINITY
+    if (request.renews || this.#running.size === 0) this.#renewAtMs = Number.POSITIVE_INFINITY
     const started = result.leased.map((job) => this.#begin(job, nowMs + this.kind.leaseMs))
     if (this.#running.size > 0) this.#renewAtMs = Math.min(this.#renewAtMs, nowMs + this.kind.leaseMs / 3)
     const { maxBatch } = this.#options

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoopTurn } from 'node:timers/promises'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { listAgendas, nextAtMs } from './job-agenda-store.ts'
+import { listDueWork, nextAtMs } from './due-work-store.ts'
 import { type JobLogger, type JobMetrics, KindWorker, type WorkerOptions } from './kind-worker.ts'
-import { takeTurn } from './turn.ts'
+import { pollKind } from './poll-kind.ts'
 
 export interface RunnerOptions {
   readonly db: Database
@@ -26,10 +26,10 @@ const defaultPollMs = 1000
 const defaultGraceMs = 10_000
 /** How long `stop` waits for handlers that were told to end. */
 const abortMs = 2000
-/** Before the next try after a turn that failed, for instance because the database was away. */
+/** Before the next try after a poll that failed, for instance because the database was away. */
 const failurePauseMs = 1000
 
-/** Leases jobs and runs them. All it does to the database happens in turns: one transaction at a time stores what
+/** Leases jobs and runs them. All it does to the database happens in polls: one transaction at a time stores what
  * became of the jobs that have ended and leases others, for all kinds that need it. */
 export class Runner {
   /** Tells the leases of this process from those of its predecessors. */
@@ -46,7 +46,7 @@ export class Runner {
   #pollAtMs = Number.POSITIVE_INFINITY
   #cancelTimer: () => void = () => undefined
   #failure: unknown
-  // Resolves when a turn or a job ends; a new one takes its place.
+  // Resolves when a poll or a job ends; a new one takes its place.
   #change = Promise.withResolvers<void>()
 
   constructor(options: RunnerOptions) {
@@ -89,7 +89,7 @@ export class Runner {
     while (this.#isRunning) {
       if (this.#failure !== undefined) throw this.#failure
       if (this.#loop || this.#workersAre((worker) => !worker.isIdle)) await this.#change.promise
-      else if (await this.#poll()) this.#wake()
+      else if (await this.#findDue()) this.#wake()
       else return this.#setTimer()
     }
   }
@@ -145,7 +145,7 @@ export class Runner {
 
   #hasWork(): boolean {
     const nowMs = this.#options.clock.now()
-    return this.#isPollDue(nowMs) || this.#workersAre((worker) => worker.needsTurn(nowMs))
+    return this.#isPollDue(nowMs) || this.#workersAre((worker) => worker.needsPoll(nowMs))
   }
 
   #isPollDue(nowMs: number): boolean {
@@ -158,10 +158,10 @@ export class Runner {
     this.#cancelTimer()
     while (this.#hasWork()) {
       // Handlers that end in this turn of the event loop share the transaction.
-      await nextTurn()
+      await nextLoopTurn()
       try {
-        if (this.#isPollDue(this.#options.clock.now())) await this.#poll()
-        await this.#takeTurn()
+        if (this.#isPollDue(this.#options.clock.now())) await this.#findDue()
+        await this.#pollKinds()
       } catch (error) {
         this.#failure = error
         this.#announce()
@@ -178,45 +178,45 @@ export class Runner {
     this.#workers.clear()
   }
 
-  async #takeTurn(): Promise<void> {
+  async #pollKinds(): Promise<void> {
     const { db, clock, nodeId, random = Math.random } = this.#options
     const nowMs = clock.now()
     // The order of names is the order of locks.
     const workers = [...this.#workers.values()]
-      .filter((worker) => worker.needsTurn(nowMs))
+      .filter((worker) => worker.needsPoll(nowMs))
       .sort((a, b) => (a.kind.name < b.kind.name ? -1 : 1))
     if (workers.length === 0) return
-    const taken = workers.map((worker) => ({ worker, order: worker.takeOrder(nowMs) }))
+    const taken = workers.map((worker) => ({ worker, request: worker.takeRequest(nowMs) }))
     const terms = { nowMs, leaseNode: nodeId, leaseToken: this.leaseToken, random }
     try {
-      const turns = await db.transact(
+      const polls = await db.transact(
         serverTenant,
         async (tx) => {
           const results = []
-          for (const { worker, order } of taken)
-            results.push({ worker, order, result: await takeTurn(tx, order, terms) })
+          for (const { worker, request } of taken)
+            results.push({ worker, request, result: await pollKind(tx, request, terms) })
           return results
         },
         { isolation: 'read-committed', isBackground: true },
       )
-      for (const { worker, order, result } of turns) worker.apply(order, result, nowMs)
+      for (const { worker, request, result } of polls) worker.apply(request, result, nowMs)
     } catch (error) {
-      for (const { worker, order } of taken) worker.giveBack(order, clock.now())
+      for (const { worker, request } of taken) worker.giveBack(request, clock.now())
       throw error
     }
     this.#announce()
   }
 
   /** Looks for work of all kinds; answers whether there is any for now. */
-  async #poll(): Promise<boolean> {
+  async #findDue(): Promise<boolean> {
     const { db, clock } = this.#options
     this.#pollAtMs = clock.now() + this.#pollMs
-    const agendas = await listAgendas(db.reader(serverTenant), { leaseToken: this.leaseToken })
+    const allDueWork = await listDueWork(db.reader(serverTenant), { leaseToken: this.leaseToken })
     let isAnyDue = false
-    for (const agenda of agendas) {
-      const worker = this.#workers.get(agenda.kind)
+    for (const dueWork of allDueWork) {
+      const worker = this.#workers.get(dueWork.kind)
       if (!worker) continue
-      worker.nextAtMs = nextAtMs(agenda, clock.now())
+      worker.nextAtMs = nextAtMs(dueWork, clock.now())
       if (worker.nextAtMs <= clock.now()) isAnyDue = true
     }
     return isAnyDue

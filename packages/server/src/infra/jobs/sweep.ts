@@ -36,7 +36,7 @@ export function addSweep(
   jobs.every(kind, periodMs)
 }
 
-/** Runs each portion in transactions of its own, so that others get their turn; what fails does not keep the rest. */
+/** Runs each portion in transactions of its own, so that other writes come between; what fails does not keep the rest. */
 export async function sweep(
   db: Database,
   portions: readonly SweepPortion[],

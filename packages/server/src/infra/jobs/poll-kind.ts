@@ -1,4 +1,5 @@
 import type { Writer } from '#infra/db/index.ts'
+import { type DueWork, findDueWork, nextAtMs } from './due-work-store.ts'
 import {
   afterFailure,
   afterServing,
@@ -8,11 +9,10 @@ import {
   isGrouped,
   policyOf,
 } from './group-breaker.ts'
-import { type Agenda, findAgenda, nextAtMs } from './job-agenda-store.ts'
 import { addGroups, leaseOneOfEachGroup, listDueGroups, loadGroups, saveGroups } from './job-group-store.ts'
 import { takeBackKeys } from './job-key-store.ts'
 import type { JobKind } from './job-kind.ts'
-import { giveUpOverdue, lockKind, placeNewJobs, promoteBehindLeased } from './job-order-store.ts'
+import { giveUpOverdue, lockKind, orderNewJobs, promoteBehindLeased } from './job-order-store.ts'
 import {
   type LeasedJob,
   type LeaseTerms,
@@ -29,8 +29,8 @@ import { type Outcome, outcomeOfLostLease } from './retry.ts'
 
 /** How long a dead job stays for an admin to see. */
 export const keepDeadMs = 30 * 24 * 3600 * 1000
-/** Rows that one turn takes from each of the longer lists; the rest waits for the next turn, and other writes come between. */
-const maxRowsPerTurn = 100
+/** Rows that one poll takes from each of the longer lists; the rest waits for the next, and other writes come between. */
+const maxRowsPerPoll = 100
 /** Before another look at rows that another node holds. */
 const lockedPauseMs = 20
 
@@ -40,8 +40,8 @@ export interface FinishedJob {
   readonly outcome: Outcome
 }
 
-/** What a runner wants of a kind in one turn. */
-export interface TurnOrder {
+/** What a runner wants of a kind in one poll. */
+export interface PollRequest {
   readonly kind: JobKind
   /** Set for a recurring kind. */
   readonly periodMs: number | undefined
@@ -52,25 +52,25 @@ export interface TurnOrder {
   readonly renews: boolean
 }
 
-/** What all turns of a process have in common. */
-export interface TurnTerms {
+/** What all polls of a process have in common. */
+export interface PollTerms {
   readonly nowMs: number
   readonly leaseNode: string
   readonly leaseToken: string
   readonly random: () => number
 }
 
-export interface TurnResult {
+export interface PollResult {
   readonly leased: readonly LeasedJob[]
   /** The leases that this process still has, when they were renewed. */
   readonly held: ReadonlySet<number> | undefined
-  /** When there is next something to do; undefined when the turn did not look. */
+  /** When there is next something to do; undefined when the poll did not look. */
   readonly nextAtMs: number | undefined
 }
 
 type GroupEvent = 'success' | 'failure' | 'served'
 
-/** The groups that a turn has touched, with what happened to each; at most a few per row of the turn. */
+/** The groups that a poll has touched, with what happened to each; at most a few per row of the poll. */
 class TouchedGroups {
   readonly events = new Map<string, GroupEvent[]>()
 
@@ -86,47 +86,47 @@ class TouchedGroups {
   }
 }
 
-/** One turn of a runner for one kind, in the caller's transaction: stores what became of the jobs it ran, puts lost,
+/** One poll of a runner for one kind, in the caller's transaction: stores what became of the jobs it ran, puts lost,
  * overdue and new jobs in their places, and leases as many as it has room for. */
-export async function takeTurn(tx: Writer, order: TurnOrder, terms: TurnTerms): Promise<TurnResult> {
-  const { kind, finished } = order
+export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerms): Promise<PollResult> {
+  const { kind, finished } = request
   const own = { kind: kind.name, leaseToken: terms.leaseToken }
-  const agenda = order.looks ? await findAgenda(tx, own) : undefined
-  const due = dueParts(agenda, terms.nowMs)
+  const dueWork = request.looks ? await findDueWork(tx, own) : undefined
+  const due = dueParts(dueWork, terms.nowMs)
   const isLocked =
     due.isArranging ||
     isGrouped(kind) ||
     finished.some(({ job }) => job.orderingKey !== null || job.groupKey !== null)
   if (isLocked) await lockKind(tx, kind.name)
-  const held = order.renews
+  const held = request.renews
     ? await renewLeases(tx, { ...own, leaseUntilMs: terms.nowMs + kind.leaseMs })
     : undefined
   const groups = new TouchedGroups()
-  await storeOutcomes(tx, order, { finished, leaseToken: terms.leaseToken, nowMs: terms.nowMs, groups })
-  if (due.lost) await recoverLost(tx, order, terms, groups)
-  if (due.overdue) await giveUp(tx, order, terms, groups)
-  const hasUnplaced = due.new && (await placeNew(tx, kind, groups)) === maxRowsPerTurn
+  await storeOutcomes(tx, request, { finished, leaseToken: terms.leaseToken, nowMs: terms.nowMs, groups })
+  if (due.lost) await recoverLost(tx, request, terms, groups)
+  if (due.overdue) await giveUp(tx, request, terms, groups)
+  const hasUnordered = due.new && (await orderNew(tx, kind, groups)) === maxRowsPerPoll
   await updateGroups(tx, kind, groups, terms.nowMs)
-  if (!order.looks) return { leased: [], held, nextAtMs: undefined }
-  // Nobody's turn is known before all have their place.
-  if (hasUnplaced && kind.takesTurns) return { leased: [], held, nextAtMs: terms.nowMs }
-  const leased = await leasePlain(tx, order, terms)
-  if (isLocked) leased.push(...(await leaseGrouped(tx, order, terms, order.free - leased.length)))
-  // A full turn leaves the question to the next one.
-  if (leased.length === order.free) return { leased, held, nextAtMs: terms.nowMs }
-  const next = nextAtMs(await findAgenda(tx, own), terms.nowMs)
+  if (!request.looks) return { leased: [], held, nextAtMs: undefined }
+  // Fairness between tenants needs to know of all jobs.
+  if (hasUnordered && kind.takesTurns) return { leased: [], held, nextAtMs: terms.nowMs }
+  const leased = await leasePlain(tx, request, terms)
+  if (isLocked) leased.push(...(await leaseGrouped(tx, request, terms, request.free - leased.length)))
+  // A full poll leaves the question to the next one.
+  if (leased.length === request.free) return { leased, held, nextAtMs: terms.nowMs }
+  const next = nextAtMs(await findDueWork(tx, own), terms.nowMs)
   // What is due and could not be had is locked by another node at this moment.
   const isTaken = leased.length === 0 && next <= terms.nowMs && !due.isArranging
   return { leased, held, nextAtMs: isTaken ? terms.nowMs + lockedPauseMs : next }
 }
 
-function dueParts(agenda: Agenda | undefined, nowMs: number) {
+function dueParts(dueWork: DueWork | undefined, nowMs: number) {
   const isDue = (atMs: number | null | undefined) => typeof atMs === 'number' && atMs <= nowMs
   const due = {
-    new: typeof agenda?.newJobId === 'number',
-    lost: isDue(agenda?.lostAtMs),
-    overdue: isDue(agenda?.giveUpAtMs),
-    groups: isDue(agenda?.groupAtMs),
+    new: typeof dueWork?.newJobId === 'number',
+    lost: isDue(dueWork?.lostAtMs),
+    overdue: isDue(dueWork?.giveUpAtMs),
+    groups: isDue(dueWork?.groupAtMs),
   }
   return { ...due, isArranging: due.new || due.lost || due.overdue || due.groups }
 }
@@ -138,14 +138,14 @@ interface Outcomes {
   readonly groups: TouchedGroups
 }
 
-async function storeOutcomes(tx: Writer, order: TurnOrder, outcomes: Outcomes): Promise<void> {
+async function storeOutcomes(tx: Writer, request: PollRequest, outcomes: Outcomes): Promise<void> {
   const { finished, leaseToken, nowMs, groups } = outcomes
   if (finished.length === 0) return
   for (const { job, outcome } of finished) groups.touch(job.groupKey, eventOf(outcome))
-  const settled = await takeBackKeys(tx, order.kind, finished)
+  const settled = await takeBackKeys(tx, request.kind, finished)
   const ended = settled.filter(({ outcome }) => outcome.kind === 'done' || outcome.kind === 'dead')
-  if (order.periodMs !== undefined) await storeRepeats(tx, ended, nowMs + order.periodMs)
-  else await storeEnds(tx, order.kind, { ...outcomes, finished: ended })
+  if (request.periodMs !== undefined) await storeRepeats(tx, ended, nowMs + request.periodMs)
+  else await storeEnds(tx, request.kind, { ...outcomes, finished: ended })
   for (const { job, outcome } of settled)
     if (outcome.kind === 'retry') await markRetry(tx, { ...job, atMs: outcome.atMs, error: outcome.error })
   const released = idsOf(settled.filter(({ outcome }) => outcome.kind === 'released'))
@@ -184,35 +184,40 @@ function eventOf(outcome: Outcome): GroupEvent | undefined {
 /** Takes jobs from processes that have not renewed their leases. It says nothing of their groups. */
 async function recoverLost(
   tx: Writer,
-  order: TurnOrder,
-  terms: TurnTerms,
+  request: PollRequest,
+  terms: PollTerms,
   groups: TouchedGroups,
 ): Promise<void> {
   const { nowMs } = terms
-  const query = { kind: order.kind.name, nowMs, limit: maxRowsPerTurn }
-  const how = { policy: order.kind.retry, nowMs, random: terms.random }
+  const query = { kind: request.kind.name, nowMs, limit: maxRowsPerPoll }
+  const how = { policy: request.kind.retry, nowMs, random: terms.random }
   for (const job of await listLostJobs(tx, query)) {
     const finished = [{ job, outcome: outcomeOfLostLease(job, how) }]
     const silent = new TouchedGroups()
-    await storeOutcomes(tx, order, { finished, leaseToken: job.leaseToken, nowMs, groups: silent })
+    await storeOutcomes(tx, request, { finished, leaseToken: job.leaseToken, nowMs, groups: silent })
     groups.touchAll(silent.events.keys())
   }
 }
 
-async function giveUp(tx: Writer, order: TurnOrder, terms: TurnTerms, groups: TouchedGroups): Promise<void> {
+async function giveUp(
+  tx: Writer,
+  request: PollRequest,
+  terms: PollTerms,
+  groups: TouchedGroups,
+): Promise<void> {
   const { groupKeys } = await giveUpOverdue(tx, {
-    kind: order.kind.name,
+    kind: request.kind.name,
     nowMs: terms.nowMs,
-    limit: maxRowsPerTurn,
+    limit: maxRowsPerPoll,
     error: 'Its time ran out before it could run',
-    removeAtMs: terms.nowMs + (order.kind.keepDeadMs ?? keepDeadMs),
+    removeAtMs: terms.nowMs + (request.kind.keepDeadMs ?? keepDeadMs),
   })
   groups.touchAll(groupKeys)
 }
 
 /** Answers how many have got their place. */
-async function placeNew(tx: Writer, kind: JobKind, groups: TouchedGroups): Promise<number> {
-  const { count, groupKeys } = await placeNewJobs(tx, { kind: kind.name, limit: maxRowsPerTurn })
+async function orderNew(tx: Writer, kind: JobKind, groups: TouchedGroups): Promise<number> {
+  const { count, groupKeys } = await orderNewJobs(tx, { kind: kind.name, limit: maxRowsPerPoll })
   if (groupKeys.size > 0) await addGroups(tx, kind.name, [...groupKeys])
   groups.touchAll(groupKeys)
   return count
@@ -238,34 +243,34 @@ async function updateGroups(
   if (changed.length > 0) await saveGroups(tx, kind.name, changed)
 }
 
-function roundOf({ kind }: TurnOrder, terms: TurnTerms, limit: number): LeaseTerms {
+function leaseTermsOf({ kind }: PollRequest, terms: PollTerms, limit: number): LeaseTerms {
   const { nowMs, leaseNode, leaseToken } = terms
   const freesDedupKey = Number(kind.freesDedupKey ?? false)
   const leaseUntilMs = nowMs + kind.leaseMs
   return { kind: kind.name, nowMs, leaseUntilMs, leaseNode, leaseToken, freesDedupKey, limit }
 }
 
-async function leasePlain(tx: Writer, order: TurnOrder, terms: TurnTerms): Promise<LeasedJob[]> {
-  return order.free > 0 ? leasePlainJobs(tx, roundOf(order, terms, order.free)) : []
+async function leasePlain(tx: Writer, request: PollRequest, terms: PollTerms): Promise<LeasedJob[]> {
+  return request.free > 0 ? leasePlainJobs(tx, leaseTermsOf(request, terms, request.free)) : []
 }
 
-/** Each round leases one job of each group that is due, so that groups take turns. */
+/** Each round leases one job of each group that is due. */
 async function leaseGrouped(
   tx: Writer,
-  order: TurnOrder,
-  terms: TurnTerms,
+  request: PollRequest,
+  terms: PollTerms,
   free: number,
 ): Promise<LeasedJob[]> {
   const leased: LeasedJob[] = []
   while (leased.length < free) {
-    const round = roundOf(order, terms, free - leased.length)
+    const round = leaseTermsOf(request, terms, free - leased.length)
     const due = await listDueGroups(tx, round)
     if (due.length === 0) break
     const jobs = await leaseOneOfEachGroup(tx, round)
     const served = new TouchedGroups()
     served.touchAll(due)
     for (const { groupKey } of jobs) served.touch(groupKey, 'served')
-    await updateGroups(tx, order.kind, served, terms.nowMs)
+    await updateGroups(tx, request.kind, served, terms.nowMs)
     leased.push(...jobs)
   }
   return leased

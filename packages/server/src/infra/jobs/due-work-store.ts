@@ -6,10 +6,10 @@ import {
   statement,
   type WriteTables,
 } from '#infra/db/index.ts'
-import { byArrival, type JobState, type JobTables } from './job-tables.ts'
+import { inQueueOrder, type JobState, type JobTables } from './job-tables.ts'
 
 /** What there is to do for a kind, and when; null where there is nothing. */
-export interface Agenda {
+export interface DueWork {
   readonly kind: string
   /** The earliest job without a group that is ready. */
   readonly readyAtMs: number | null
@@ -28,7 +28,7 @@ interface Own {
 }
 
 // Each column is one step into the index made for it.
-function agenda(tables: ReadTables<JobTables>, value: Placeholder<Own>) {
+function dueWork(tables: ReadTables<JobTables>, value: Placeholder<Own>) {
   return tables
     .selectFrom('job_kinds as of')
     .select((eb) => [
@@ -48,7 +48,7 @@ function agenda(tables: ReadTables<JobTables>, value: Placeholder<Own>) {
         .select('jobs.job_id')
         .whereRef('jobs.kind', '=', 'of.kind')
         .where('jobs.state', '=', sql.lit<JobState>('new'))
-        .orderBy(byArrival('jobs'))
+        .orderBy(inQueueOrder('jobs'))
         .limit(1)
         .as('newJobId'),
       eb
@@ -81,29 +81,29 @@ function agenda(tables: ReadTables<JobTables>, value: Placeholder<Own>) {
     ])
 }
 
-const ofAll = statement((tables: WriteTables<JobTables>, value: Placeholder<Own>) => agenda(tables, value))
+const ofAll = statement((tables: WriteTables<JobTables>, value: Placeholder<Own>) => dueWork(tables, value))
 
 const ofOne = statement((tables: WriteTables<JobTables>, value: Placeholder<Own & { kind: string }>) =>
-  agenda(tables, value).where('of.kind', '=', value('kind')),
+  dueWork(tables, value).where('of.kind', '=', value('kind')),
 )
 
-export async function listAgendas(reader: Reader, own: Own): Promise<Agenda[]> {
+export async function listDueWork(reader: Reader, own: Own): Promise<DueWork[]> {
   return reader.run(ofAll, own)
 }
 
-export async function findAgenda(
+export async function findDueWork(
   reader: Reader,
   query: Own & { readonly kind: string },
-): Promise<Agenda | undefined> {
+): Promise<DueWork | undefined> {
   return reader.first(ofOne, query)
 }
 
 /** When there is next something to do. */
-export function nextAtMs(agenda: Agenda | undefined, nowMs: number): number {
-  if (!agenda) return Number.POSITIVE_INFINITY
-  if (agenda.newJobId !== null) return nowMs
+export function nextAtMs(dueWork: DueWork | undefined, nowMs: number): number {
+  if (!dueWork) return Number.POSITIVE_INFINITY
+  if (dueWork.newJobId !== null) return nowMs
   return Math.min(
-    ...[agenda.readyAtMs, agenda.groupAtMs, agenda.lostAtMs, agenda.giveUpAtMs].map(
+    ...[dueWork.readyAtMs, dueWork.groupAtMs, dueWork.lostAtMs, dueWork.giveUpAtMs].map(
       (atMs) => atMs ?? Number.POSITIVE_INFINITY,
     ),
   )
