@@ -82,17 +82,6 @@ export type JobHandler<Kind extends JobKind> = (
   context: JobContext,
 ) => Promise<void>
 
-/** One of the jobs that a batch handler gets. */
-export interface BatchJob<Kind extends JobKind> {
-  readonly payload: Static<Kind['payload']>
-  readonly context: JobContext
-}
-
-/** Answers for each job, in their order, the error with which it failed, or undefined. If it throws, all have failed. */
-export type BatchHandler<Kind extends JobKind> = (
-  jobs: readonly BatchJob<Kind>[],
-) => Promise<readonly (Error | undefined)[]>
-
 /** What an attempt says of the group: that it failed, that it works, or nothing. */
 export type GroupWord = 'failed' | 'works' | 'nothing'
 
@@ -137,8 +126,6 @@ export interface Jobs {
   ): Promise<void>
   /** Registers the one handler of a kind; must happen before `start`. */
   handle<Kind extends JobKind>(kind: Kind, handler: JobHandler<Kind>): void
-  /** Like `handle`, for work that is cheaper done together: the handler gets up to `maxBatch` jobs that are ready. */
-  handleBatch<Kind extends JobKind>(kind: Kind, maxBatch: number, handler: BatchHandler<Kind>): void
   /** Runs a job of the kind, with an empty payload and for the server's tenant, at the first start ever and then
    * `periodMs` after the last time it ended: one over all nodes, and none is lost. Must happen before `start`. */
   every(kind: JobKind, periodMs: number): void

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
+import { type Reader, serverTenant } from '#infra/db/index.ts'
 import type { JobState, JobTables } from './job-tables.ts'
 
 // What people see of jobs.
@@ -255,62 +255,6 @@ export async function countByState(reader: Reader): Promise<StateCount[]> {
     counts.set(key, { ...row, count: row.count + (counts.get(key)?.count ?? 0) })
   }
   return [...counts.values()]
-}
-
-/** Gives a dead job a new life: its attempts and its time begin again. False when it is not dead, or when an
- * unfinished job has taken its dedup key. */
-export async function reviveDead(
-  tx: Writer,
-  job: { readonly jobId: number; readonly nowMs: number; readonly giveUpAtMs: number | null },
-): Promise<boolean> {
-  const revived = await tx
-    .tables<JobTables>()
-    .updateTable('jobs')
-    .set((eb) => ({
-      state: eb
-        .case()
-        .when(eb.or([eb('ordering_key', 'is not', null), eb('group_key', 'is not', null)]))
-        .then(sql.lit<JobState>('new'))
-        .else(sql.lit<JobState>('ready'))
-        .end(),
-      attempts: 0,
-      run_at_ms: job.nowMs,
-      give_up_at_ms: job.giveUpAtMs,
-      finished_at_ms: null,
-      remove_at_ms: null,
-    }))
-    .where('job_id', '=', job.jobId)
-    .where('state', '=', 'dead')
-    .where((eb) =>
-      eb.or([
-        eb('dedup_key', 'is', null),
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('jobs as twin')
-              .select('twin.job_id')
-              .whereRef('twin.tenant_id', '=', 'jobs.tenant_id')
-              .whereRef('twin.kind', '=', 'jobs.kind')
-              .whereRef('twin.dedup_key', '=', 'jobs.dedup_key')
-              .where('twin.finished_at_ms', 'is', null),
-          ),
-        ),
-      ]),
-    )
-    .executeTakeFirst()
-  return revived.numUpdatedRows > 0n
-}
-
-export async function findJob(
-  reader: Reader,
-  jobId: number,
-): Promise<{ readonly kind: string; readonly state: JobState } | undefined> {
-  return reader
-    .tables<JobTables>()
-    .selectFrom('jobs')
-    .select(['kind', 'state'])
-    .where('job_id', '=', jobId)
-    .executeTakeFirst()
 }
 
 function assertServer(reader: Reader): void {

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { breathe, jobsLab, otherTenant, settleFor } from '#harness/jobs-lab.ts'
-import { serverTenant } from '#infra/db/index.ts'
 import { type JobKind, JobVerdict, jobKind } from './index.ts'
 
 const step = jobKind({
@@ -128,21 +127,5 @@ eachDialect('jobs of one order', (open) => {
       [{ name: 'second' }, 'Its time ran out before it could run'],
       [{ name: 'first' }, 'broken'],
     ])
-  })
-
-  test('let a revived one in where it is found', async () => {
-    let isBroken = true
-    const { jobs, db, enqueue, begun, clock, listDead } = await stepper(step, (name) => {
-      if (name === 'first' && isBroken) throw new JobVerdict('never', { kind: 'dead' })
-    })
-    await enqueue(step, { name: 'first' }, { orderingKey: 'o' })
-    await settleFor(jobs, clock, 500)
-    isBroken = false
-    await enqueue(step, { name: 'later' }, { orderingKey: 'o', runAtMs: clock.now() + 5000 })
-    await jobs.settle()
-    const [dead] = await listDead()
-    await db.transact(serverTenant, (tx) => jobs.retryDead(tx, dead?.jobId ?? 0))
-    await settleFor(jobs, clock, 10_000)
-    expect(begun).toEqual(['first', 'later', 'first'])
   })
 })

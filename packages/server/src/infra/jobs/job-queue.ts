@@ -3,19 +3,10 @@ import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { isGrouped } from './group-breaker.ts'
 import { removeIdleGroups } from './job-group-store.ts'
 import { withdrawRepeated } from './job-key-store.ts'
-import {
-  type BatchHandler,
-  type EnqueueOptions,
-  type JobHandler,
-  type JobKind,
-  type Jobs,
-  jobKind,
-} from './job-kind.ts'
-import { findJob, reviveDead } from './job-list-store.ts'
+import { type EnqueueOptions, type JobHandler, type JobKind, type Jobs, jobKind } from './job-kind.ts'
 import { addKinds, lockKind } from './job-order-store.ts'
 import { encodePayload } from './job-payload.ts'
 import { expireFormerLeases, insertJobs, type NewJob, removeFinished, runSooner } from './job-store.ts'
-import type { Work } from './kind-worker.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 
 /** The queue of one process: enqueues at any time, and runs jobs between `start` and `stop`. */
@@ -27,15 +18,11 @@ export interface JobQueue extends Jobs {
   /** For tests: resolves when no job runs here and none is due by the clock; jobs for later and jobs of groups that
    * rest stay. Throws when the database fails meanwhile. */
   settle(): Promise<void>
-  /** Gives a dead job a new life, its attempts and its time begin again. False when it is not dead, or when another
-   * has taken its dedup key meanwhile. */
-  retryDead(tx: Writer, jobId: number): Promise<boolean>
 }
 
 interface Registered {
   readonly kind: JobKind
-  readonly work: Work
-  readonly maxBatch: number
+  readonly work: JobHandler<JobKind>
 }
 
 const mostConcurrent = 1000
@@ -103,26 +90,7 @@ class DatabaseJobQueue implements JobQueue {
   }
 
   handle<Kind extends JobKind>(kind: Kind, handler: JobHandler<Kind>): void {
-    this.#register({
-      kind,
-      maxBatch: 1,
-      async work([job]) {
-        if (job) await handler(job.payload as Static<Kind['payload']>, job.context)
-        return [undefined]
-      },
-    })
-  }
-
-  handleBatch<Kind extends JobKind>(kind: Kind, maxBatch: number, handler: BatchHandler<Kind>): void {
-    if (maxBatch < 1) throw new RangeError(`Job "${kind.name}": a batch has at least one job`)
-    this.#register({
-      kind,
-      maxBatch,
-      work: (jobs) =>
-        handler(
-          jobs.map(({ payload, context }) => ({ payload: payload as Static<Kind['payload']>, context })),
-        ),
-    })
+    this.#register({ kind, work: handler as JobHandler<JobKind> })
   }
 
   every(kind: JobKind, periodMs: number): void {
@@ -160,17 +128,6 @@ class DatabaseJobQueue implements JobQueue {
 
   async settle(): Promise<void> {
     await this.#runner.settle()
-  }
-
-  async retryDead(tx: Writer, jobId: number): Promise<boolean> {
-    const job = await findJob(tx, jobId)
-    if (!job) return false
-    const nowMs = this.#options.clock.now()
-    const giveUpAfterMs = this.#registered.get(job.kind)?.kind.retry.giveUpAfterMs
-    const giveUpAtMs = giveUpAfterMs === undefined ? null : nowMs + giveUpAfterMs
-    const isRevived = await reviveDead(tx, { jobId, nowMs, giveUpAtMs })
-    if (isRevived) tx.afterCommit(() => this.#runner.notice(job.kind))
-    return isRevived
   }
 
   #register(registered: Registered): void {

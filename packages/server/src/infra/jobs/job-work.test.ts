@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { breathe, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
-import { countByState, type JobContext, JobVerdict, jobKind, removeJobs } from './index.ts'
+import { countByState, type JobContext, jobKind, removeJobs } from './index.ts'
 
 const base = {
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
@@ -99,101 +99,6 @@ eachDialect('recurring jobs', (open) => {
     expect(() => jobs.every(count, 1000)).toThrow(TypeError)
     jobs.every(sweep, 1000)
     await expect(jobs.start()).rejects.toThrow('no handler')
-  })
-})
-
-eachDialect('batch handlers', (open) => {
-  const newLab = jobsLab(open)
-
-  async function counter(handler: (numbers: readonly number[]) => Promise<readonly (Error | undefined)[]>) {
-    const lab = await newLab()
-    const { jobs } = lab.addNode('a')
-    const batches: number[][] = []
-    jobs.handleBatch(count, 8, async (batch) => {
-      batches.push(batch.map(({ payload }) => payload.n))
-      return handler(batch.map(({ payload }) => payload.n))
-    })
-    await jobs.start()
-    return {
-      ...lab,
-      jobs,
-      batches,
-      add: (numbers: readonly number[], orderOf: (n: number) => string | undefined = () => undefined) =>
-        lab.db.transact(someTenant, (tx) =>
-          jobs.enqueueAll(
-            tx,
-            count,
-            numbers.map((n) => {
-              const orderingKey = orderOf(n)
-              return {
-                payload: { n },
-                options: { subject: 's', ...(orderingKey === undefined ? {} : { orderingKey }) },
-              }
-            }),
-          ),
-        ),
-    }
-  }
-
-  const succeed = async (numbers: readonly number[]) => numbers.map(() => undefined)
-  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
-
-  test('get the ready jobs together, within the concurrency of the kind', async () => {
-    const { jobs, batches, add } = await counter(async (numbers) => {
-      await breathe(2)
-      return succeed(numbers)
-    })
-    await add(upTo(50))
-    await jobs.settle()
-    expect(batches.flat()).toEqual(upTo(50))
-    // 20 jobs at a time, 8 in a batch.
-    expect(batches.slice(0, 3).map(({ length }) => length)).toEqual([8, 8, 4])
-  })
-
-  test('answer for each job', async () => {
-    const { jobs, add, list, clock } = await counter(async (numbers) =>
-      numbers.map((n) => {
-        if (n === 1) return new Error('again')
-        if (n === 2) return new JobVerdict('never', { kind: 'dead' })
-        return undefined
-      }),
-    )
-    await add(upTo(4))
-    await settleFor(jobs, clock, 500)
-    const listed = await list(count, 's')
-    expect(listed.map(({ state, lastError }) => [state, lastError])).toEqual([
-      ['done', undefined],
-      ['ready', 'again'],
-      ['dead', 'never'],
-      ['done', undefined],
-    ])
-  })
-
-  test('that throw, or answer for too few, have failed with all', async () => {
-    let calls = 0
-    const { jobs, add, list, clock } = await counter(async () => {
-      calls += 1
-      if (calls === 1) throw new Error('broken')
-      return []
-    })
-    await add(upTo(3))
-    await jobs.settle()
-    expect((await list(count, 's')).map(({ lastError }) => lastError)).toEqual(['broken', 'broken', 'broken'])
-    await jump(jobs, clock, 1000)
-    const errors = (await list(count, 's')).map(({ lastError }) => lastError)
-    expect(new Set(errors)).toEqual(new Set(['A batch handler answered for 0 of 3 jobs']))
-  })
-
-  test('never get two of the same order at once', async () => {
-    const { jobs, batches, add } = await counter(succeed)
-    // In one transaction: which jobs are ready together is a matter of when they were added.
-    await add([1, 2, 3, 11, 12, 13], (n) => (n < 10 ? 'a' : 'b'))
-    await jobs.settle()
-    expect(batches).toEqual([
-      [1, 11],
-      [2, 12],
-      [3, 13],
-    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import type { JobContext, JobKind } from './job-kind.ts'
+import type { JobContext, JobHandler, JobKind } from './job-kind.ts'
 import { decodePayload } from './job-payload.ts'
 import type { LeasedJob } from './job-store.ts'
 import type { FinishedJob, PollRequest, PollResult } from './poll-kind.ts'
@@ -18,15 +18,9 @@ export interface JobMetrics {
   jobRan(kind: string, outcome: 'done' | 'retry' | 'dead' | 'released', durationMs: number): void
 }
 
-/** Runs jobs together and answers how each failed, or undefined. */
-export type Work = (
-  jobs: readonly { readonly payload: unknown; readonly context: JobContext }[],
-) => Promise<readonly unknown[]>
-
 export interface WorkerOptions {
   readonly kind: JobKind
-  readonly work: Work
-  readonly maxBatch: number
+  readonly work: JobHandler<JobKind>
   readonly periodMs: number | undefined
 }
 
@@ -136,9 +130,7 @@ export class KindWorker {
     if (request.renews || this.#running.size === 0) this.#renewAtMs = Number.POSITIVE_INFINITY
     const started = result.leased.map((job) => this.#begin(job, nowMs + this.kind.leaseMs))
     if (this.#running.size > 0) this.#renewAtMs = Math.min(this.#renewAtMs, nowMs + this.kind.leaseMs / 3)
-    const { maxBatch } = this.#options
-    for (let from = 0; from < started.length; from += maxBatch)
-      void this.#run(started.slice(from, from + maxBatch))
+    for (const running of started) void this.#run(running)
   }
 
   /** Takes no more jobs. */
@@ -183,38 +175,20 @@ export class KindWorker {
     return running
   }
 
-  async #run(batch: readonly RunningJob[]): Promise<void> {
-    const startedMs = this.#deps.clock.now()
-    const jobs = batch.flatMap((running) => {
-      const decoded = decodePayload(this.kind, running.job.payload)
-      if ('payload' in decoded) return [{ running, payload: decoded.payload, context: contextOf(running) }]
-      this.#report(running, { kind: 'dead', error: decoded.problem, group: 'nothing' }, 0)
-      return []
-    })
-    if (jobs.length === 0) return
-    const errors = await this.#work(jobs)
-    const durationMs = this.#deps.clock.now() - startedMs
-    for (const [index, { running }] of jobs.entries()) this.#conclude(running, errors[index], durationMs)
-  }
-
-  async #work(jobs: Parameters<Work>[0]): Promise<readonly unknown[]> {
-    try {
-      const errors = await this.#options.work(jobs)
-      if (errors.length === jobs.length) return errors
-      throw new Error(`A batch handler answered for ${errors.length} of ${jobs.length} jobs`)
-    } catch (error) {
-      return jobs.map(() => error ?? new Error('The handler threw nothing'))
-    }
-  }
-
-  #conclude(running: RunningJob, error: unknown, durationMs: number): void {
+  async #run(running: RunningJob): Promise<void> {
+    const decoded = decodePayload(this.kind, running.job.payload)
+    if ('problem' in decoded)
+      return this.#report(running, { kind: 'dead', error: decoded.problem, group: 'nothing' }, 0)
     const { clock, random } = this.#deps
-    const { job, abort } = running
-    if (error === undefined) this.#report(running, { kind: 'done' }, durationMs)
-    else if (this.#isStopping && abort.signal.aborted) this.#report(running, { kind: 'released' }, durationMs)
-    else {
+    const startedMs = clock.now()
+    try {
+      await this.#options.work(decoded.payload, contextOf(running))
+      this.#report(running, { kind: 'done' }, clock.now() - startedMs)
+    } catch (error) {
+      const isReleased = this.#isStopping && running.abort.signal.aborted
       const how = { policy: this.kind.retry, nowMs: clock.now(), random }
-      this.#report(running, outcomeOfError(error, job, how), durationMs, error)
+      const outcome = isReleased ? ({ kind: 'released' } as const) : outcomeOfError(error, running.job, how)
+      this.#report(running, outcome, clock.now() - startedMs, isReleased ? undefined : error)
     }
   }
 
