@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { jobsLab, settleFor, someTenant } from '#harness/jobs-lab.ts'
-import { finishedKeysMigrations, JobVerdict, jobKind, jobsMigrations } from './index.ts'
+import { JobVerdict, jobKind } from './index.ts'
 
 const base = {
   payload: Type.Object({ word: Type.String() }),
@@ -22,7 +22,7 @@ const newest = jobKind({
 })
 
 eachDialect('the keys of jobs', (open) => {
-  const newLab = jobsLab(open, [...jobsMigrations, ...finishedKeysMigrations])
+  const newLab = jobsLab(open)
 
   test('keep others out also when the job has ended, where the kind says so', async () => {
     const lab = await newLab()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { forUpdate, type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
-import type { Leases } from './job-store.ts'
+import type { Ending } from './job-store.ts'
 import { inQueueOrder, type JobState, type JobTables } from './job-tables.ts'
 
 // Of the unfinished jobs of one ordering key one is the head (`ready` or `leased`); the others are `new` or `waiting`.
@@ -85,7 +85,8 @@ async function setState(tx: Writer, jobIds: readonly number[], state: JobState):
     await tx.tables<JobTables>().updateTable('jobs').set({ state }).where('job_id', 'in', jobIds).execute()
 }
 
-/** Before heads end: makes the next of each order ready. Answers the groups of those. */
+/** Before heads end: makes the next of each order ready. Answers the groups of those. With a lease token only behind
+ * heads that are still under the lease: one that was lost ends nothing. */
 export async function promoteBehind(
   tx: Writer,
   heads: { readonly jobIds: readonly number[]; readonly leaseToken?: string },
@@ -120,11 +121,6 @@ export async function promoteBehind(
   return promoted.flatMap(({ groupKey }) => (groupKey === null ? [] : [groupKey]))
 }
 
-/** `promoteBehind` for jobs under a lease: a lease that was lost ends nothing. */
-export async function promoteBehindLeased(tx: Writer, { jobIds, leaseToken }: Leases): Promise<string[]> {
-  return promoteBehind(tx, { jobIds, leaseToken })
-}
-
 const overdue = statement(
   (tables: Tables, value: Placeholder<{ kind: string; nowMs: number; limit: number }>) =>
     tables
@@ -138,11 +134,11 @@ const overdue = statement(
       .limit(value('limit')),
 )
 
-/** Ends unleased jobs whose time is over. Answers how many, and the groups whose ready jobs have changed. */
+/** Ends unleased jobs whose time is over. Answers the groups whose ready jobs have changed. */
 export async function giveUpOverdue(
   tx: Writer,
-  query: { kind: string; nowMs: number; limit: number; error: string; removeAtMs: number },
-): Promise<{ readonly count: number; readonly groupKeys: ReadonlySet<string> }> {
+  query: Ending & { kind: string; limit: number; error: string },
+): Promise<string[]> {
   const rows = await tx.run(overdue, query)
   const isHead = (state: JobState) => state === 'ready'
   const behind = rows.filter(({ state }) => !isHead(state)).map(({ jobId }) => jobId)
@@ -152,19 +148,20 @@ export async function giveUpOverdue(
   const promoted = heads.length > 0 ? await promoteBehind(tx, { jobIds: heads }) : []
   await endJobs(tx, heads, query)
   const touched = rows.flatMap(({ groupKey }) => (groupKey === null ? [] : [groupKey]))
-  return { count: rows.length, groupKeys: new Set([...promoted, ...touched]) }
+  return [...promoted, ...touched]
 }
 
 async function endJobs(
   tx: Writer,
   jobIds: readonly number[],
-  { error, nowMs, removeAtMs }: { error: string; nowMs: number; removeAtMs: number },
+  { error, nowMs, removeAtMs, keepsKey }: Ending & { error: string },
 ): Promise<void> {
   if (jobIds.length === 0) return
   await tx
     .tables<JobTables>()
     .updateTable('jobs')
     .set({ state: 'dead', finished_at_ms: nowMs, remove_at_ms: removeAtMs })
+    .set(keepsKey === 1 ? {} : { dedup_key: null })
     // The last error of an attempt says more than that time ran out.
     .set((eb) => ({ last_error: eb.fn.coalesce('last_error', eb.val(error)) }))
     .where('job_id', 'in', jobIds)

@@ -19,7 +19,6 @@ import {
 import {
   countByState,
   countQueued,
-  finishedKeysMigrations,
   JobVerdict,
   jobKind,
   jobsMigrations,
@@ -52,7 +51,7 @@ async function openFile() {
   const path = join(folder, 'kith.db')
   const db = await openDatabase({
     url: `sqlite:${path}`,
-    migrations: [...jobsMigrations, ...finishedKeysMigrations],
+    migrations: jobsMigrations,
   })
   onTestFinished(async () => {
     await db.close()
@@ -70,7 +69,6 @@ const entries: Readonly<Record<string, RegExp>> = {
   jobs_leased: /kind=\?/,
   jobs_give_up: /kind=\? AND give_up_at_ms[<>]/,
   jobs_dedup: /tenant_id=\? AND kind=\? AND dedup_key=\?/,
-  jobs_dedup_finished: /tenant_id=\? AND kind=\? AND dedup_key=\?/,
   jobs_subject: /tenant_id=\? AND kind=\? AND subject=\?/,
   jobs_remove: /remove_at_ms</,
   job_groups_due: /kind=\? AND claim_at_ms[<>]/,

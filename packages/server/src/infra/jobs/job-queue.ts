@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { isGrouped } from './group-breaker.ts'
 import { removeIdleGroups } from './job-group-store.ts'
-import { withdrawRepeated } from './job-key-store.ts'
 import { type EnqueueOptions, type JobHandler, type JobKind, type Jobs, jobKind } from './job-kind.ts'
 import { addKinds, lockKind } from './job-order-store.ts'
 import { encodePayload } from './job-payload.ts'
@@ -82,10 +81,6 @@ class DatabaseJobQueue implements JobQueue {
       tx,
       jobs.map(({ payload, options = {} }) => newJob(tx, kind, { payload, options, nowMs })),
     )
-    if (kind.keepsDedupKey) {
-      const keys = jobs.flatMap(({ options }) => options?.dedupKey ?? [])
-      await withdrawRepeated(tx, kind.name, keys)
-    }
     tx.afterCommit(() => this.#runner.notice(kind.name))
   }
 

@@ -52,6 +52,7 @@ export interface LeasedJob {
   readonly leaseToken: string
   /** As it is stored under the lease: see `leaseSet`. */
   readonly dedupKey: string | null
+  readonly lastError: string | null
 }
 
 /** Rows of one insert: 12 values each, far below the limits of both databases. */
@@ -100,6 +101,7 @@ export const leasedColumns = [
   'give_up_at_ms as giveUpAtMs',
   'lease_token as leaseToken',
   'dedup_key as dedupKey',
+  'last_error as lastError',
 ] as const
 
 /** What a row is set to when it is leased. */
@@ -213,14 +215,22 @@ export interface Leases {
   readonly leaseToken: string
 }
 
-/** Each of these changes only rows that are still under the lease. */
+/** How jobs end. */
+export interface Ending {
+  readonly nowMs: number
+  readonly removeAtMs: number
+  /** 1 where finished jobs keep others with their dedup keys out. */
+  readonly keepsKey: number
+}
+
+/** This and the next change only rows that are still under the lease. */
 export async function markDone(
   tx: Writer,
   { jobIds, leaseToken }: Leases,
-  times: { readonly nowMs: number; readonly keepDoneMs: number },
+  { nowMs, removeAtMs, keepsKey }: Ending,
 ): Promise<void> {
   const tables = tx.tables<JobTables>()
-  if (times.keepDoneMs === 0)
+  if (removeAtMs === nowMs)
     await tables
       .deleteFrom('jobs')
       .where('job_id', 'in', jobIds)
@@ -233,8 +243,9 @@ export async function markDone(
         ...noLease,
         state: 'done',
         last_error: null,
-        finished_at_ms: times.nowMs,
-        remove_at_ms: times.nowMs + times.keepDoneMs,
+        finished_at_ms: nowMs,
+        remove_at_ms: removeAtMs,
+        ...(keepsKey === 1 ? {} : { dedup_key: null }),
       })
       .where('job_id', 'in', jobIds)
       .where('lease_token', '=', leaseToken)
@@ -246,71 +257,79 @@ interface LeasedRow {
   readonly leaseToken: string
 }
 
-const retry = statement(
-  (tables: Tables, value: Placeholder<LeasedRow & { atMs: number; error: string | null }>) =>
-    tables
-      .updateTable('jobs')
-      .set({ ...noLease, state: 'ready', run_at_ms: value('atMs'), last_error: value('error') })
-      .where('job_id', '=', value('jobId'))
-      .where('lease_token', '=', value('leaseToken')),
-)
-
-/** Gives a job back to be tried again at `atMs`. */
-export async function markRetry(
-  tx: Writer,
-  job: LeasedRow & { readonly atMs: number; readonly error: string },
-): Promise<void> {
-  await tx.change(retry, job)
+interface Again {
+  readonly atMs: number
+  readonly attempts: number
+  readonly error: string | null
 }
 
-const repeat = statement(
-  (tables: Tables, value: Placeholder<LeasedRow & { atMs: number; error: string | null }>) =>
-    tables
-      .updateTable('jobs')
-      .set({ ...noLease, state: 'ready', attempts: 0, run_at_ms: value('atMs'), last_error: value('error') })
-      .where('job_id', '=', value('jobId'))
-      .where('lease_token', '=', value('leaseToken')),
+const requeue = statement((tables: Tables, value: Placeholder<LeasedRow & Again>) =>
+  tables
+    .updateTable('jobs')
+    .set({
+      ...noLease,
+      state: 'ready',
+      run_at_ms: value('atMs'),
+      attempts: value('attempts'),
+      last_error: value('error'),
+    })
+    .where('job_id', '=', value('jobId'))
+    .where('lease_token', '=', value('leaseToken')),
 )
 
-/** Puts a recurring job back for its next time. */
-export async function markRepeat(
-  tx: Writer,
-  job: LeasedRow & { readonly atMs: number; readonly error: string | null },
-): Promise<void> {
-  await tx.change(repeat, job)
+/** Puts a job back to run at `atMs`: after a failure, for its next period, or as if the attempt had not begun. */
+export async function requeueJob(tx: Writer, job: LeasedRow & Again): Promise<void> {
+  await tx.change(requeue, job)
 }
 
-const dead = statement(
-  (tables: Tables, value: Placeholder<LeasedRow & { error: string; nowMs: number; removeAtMs: number }>) =>
-    tables
-      .updateTable('jobs')
-      .set({
-        ...noLease,
-        state: 'dead',
-        last_error: value('error'),
-        finished_at_ms: value('nowMs'),
-        remove_at_ms: value('removeAtMs'),
-      })
-      .where('job_id', '=', value('jobId'))
-      .where('lease_token', '=', value('leaseToken')),
+const dead = statement((tables: Tables, value: Placeholder<LeasedRow & Ending & { error: string }>) =>
+  tables
+    .updateTable('jobs')
+    .set({
+      ...noLease,
+      state: 'dead',
+      last_error: value('error'),
+      finished_at_ms: value('nowMs'),
+      remove_at_ms: value('removeAtMs'),
+      dedup_key: sql<string | null>`case when ${value('keepsKey')} = 1 then dedup_key end`,
+    })
+    .where('job_id', '=', value('jobId'))
+    .where('lease_token', '=', value('leaseToken')),
 )
 
 export async function markDead(
   tx: Writer,
-  job: LeasedRow & { readonly error: string; readonly nowMs: number; readonly removeAtMs: number },
+  job: LeasedRow & Ending & { readonly error: string },
 ): Promise<void> {
   await tx.change(dead, job)
 }
 
-/** Gives jobs back as if this attempt had not begun. */
-export async function releaseJobs(tx: Writer, { jobIds, leaseToken }: Leases): Promise<void> {
-  await tx
-    .tables<JobTables>()
+const takeBack = statement((tables: Tables, value: Placeholder<LeasedRow & { dedupKey: string }>) =>
+  tables
     .updateTable('jobs')
-    .set({ ...noLease, state: 'ready', attempts: sql<number>`attempts - 1` })
-    .where('job_id', 'in', jobIds)
-    .where('lease_token', '=', leaseToken)
-    .execute()
+    .set({ dedup_key: value('dedupKey') })
+    .where('job_id', '=', value('jobId'))
+    .where('lease_token', '=', value('leaseToken'))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('jobs as twin')
+            .select('twin.job_id')
+            .whereRef('twin.tenant_id', '=', 'jobs.tenant_id')
+            .whereRef('twin.kind', '=', 'jobs.kind')
+            .where('twin.dedup_key', '=', value('dedupKey')),
+        ),
+      ),
+    ),
+)
+
+/** Gives a leased job the dedup key back that it let go of; false where another has it by now. */
+export async function takeBackKey(tx: Writer, job: LeasedJob): Promise<boolean> {
+  const ending = ` ${job.jobId}`
+  if (!job.dedupKey?.endsWith(ending)) return true
+  const dedupKey = job.dedupKey.slice(0, -ending.length)
+  return (await tx.change(takeBack, { ...job, dedupKey })) > 0
 }
 
 /** Brings the next time of a recurring job forward when its period has become shorter. */
@@ -325,7 +344,6 @@ export async function runSooner(
     .where('tenant_id', '=', tx.tenantId)
     .where('kind', '=', recurring.kind)
     .where('dedup_key', '=', recurring.dedupKey)
-    .where('finished_at_ms', 'is', null)
     .where('run_at_ms', '>', recurring.latestMs)
     .execute()
 }

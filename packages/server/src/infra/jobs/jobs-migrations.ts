@@ -61,7 +61,7 @@ async function createJobs(schema: MigrationSchema): Promise<void> {
   })
   await schema.createIndex('jobs_dedup', 'jobs', ['tenant_id', 'kind', 'dedup_key'], {
     unique: true,
-    where: 'dedup_key is not null and finished_at_ms is null',
+    where: 'dedup_key is not null',
   })
   await schema.createIndex('jobs_subject', 'jobs', ['tenant_id', 'kind', 'subject', 'job_id'], {
     where: 'subject is not null',
@@ -94,15 +94,3 @@ async function createGroups(schema: MigrationSchema): Promise<void> {
   )
   await schema.createTable('job_kinds', { kind: 'text' }, { primaryKey: ['kind'], clustered: true })
 }
-
-/** What finds the finished jobs of kinds with `keepsDedupKey`. */
-export const finishedKeysMigrations: readonly Migration[] = [
-  {
-    id: '1300_finished_job_keys',
-    async up(schema) {
-      await schema.createIndex('jobs_dedup_finished', 'jobs', ['tenant_id', 'kind', 'dedup_key'], {
-        where: 'dedup_key is not null and finished_at_ms is not null',
-      })
-    },
-  },
-]

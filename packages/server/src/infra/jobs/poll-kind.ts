@@ -10,20 +10,19 @@ import {
   policyOf,
 } from './group-breaker.ts'
 import { addGroups, leaseOneOfEachGroup, listDueGroups, loadGroups, saveGroups } from './job-group-store.ts'
-import { takeBackKeys } from './job-key-store.ts'
 import type { JobKind } from './job-kind.ts'
-import { giveUpOverdue, lockKind, orderNewJobs, promoteBehindLeased } from './job-order-store.ts'
+import { giveUpOverdue, lockKind, orderNewJobs, promoteBehind } from './job-order-store.ts'
 import {
+  type Ending,
   type LeasedJob,
   type LeaseTerms,
   leasePlainJobs,
   listLostJobs,
   markDead,
   markDone,
-  markRepeat,
-  markRetry,
-  releaseJobs,
   renewLeases,
+  requeueJob,
+  takeBackKey,
 } from './job-store.ts'
 import { type Outcome, outcomeOfLostLease } from './retry.ts'
 
@@ -102,7 +101,7 @@ export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerm
     ? await renewLeases(tx, { ...own, leaseUntilMs: terms.nowMs + kind.leaseMs })
     : undefined
   const groups = new TouchedGroups()
-  await storeOutcomes(tx, request, { finished, leaseToken: terms.leaseToken, nowMs: terms.nowMs, groups })
+  await storeOutcomes(tx, request, terms.nowMs, groups)
   if (due.lost) await recoverLost(tx, request, terms, groups)
   if (due.overdue) await giveUp(tx, request, terms, groups)
   const hasUnordered = due.new && (await orderNew(tx, kind, groups)) === maxRowsPerPoll
@@ -131,44 +130,65 @@ function dueParts(dueWork: DueWork | undefined, nowMs: number) {
   return { ...due, isArranging: due.new || due.lost || due.overdue || due.groups }
 }
 
-interface Outcomes {
-  readonly finished: readonly FinishedJob[]
+/** Stores what became of jobs that were leased with one token. */
+async function storeOutcomes(
+  tx: Writer,
+  { kind, periodMs, finished }: Pick<PollRequest, 'kind' | 'periodMs' | 'finished'>,
+  nowMs: number,
+  groups: TouchedGroups,
+): Promise<void> {
+  const ended: FinishedJob[] = []
+  for (const { job, outcome } of finished) {
+    groups.touch(job.groupKey, eventOf(outcome))
+    const again = againOf(job, outcome, { nowMs, periodMs })
+    if (!again) ended.push({ job, outcome })
+    // Another job has the key by now, and does the work of this one.
+    else if (kind.freesDedupKey && !(await takeBackKey(tx, job)))
+      ended.push({ job, outcome: { kind: 'done' } })
+    else await requeueJob(tx, { ...job, ...again })
+  }
+  const [first] = ended
+  if (first) await storeEnds(tx, kind, { ended, leaseToken: first.job.leaseToken, nowMs, groups })
+}
+
+/** How a job runs again, if it does. A recurring one never ends: after its last attempt it waits for its next time like
+ * after a success. */
+function againOf(
+  job: LeasedJob,
+  outcome: Outcome,
+  { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number | undefined },
+) {
+  if (outcome.kind === 'retry') return { atMs: outcome.atMs, attempts: job.attempts, error: outcome.error }
+  if (outcome.kind === 'released')
+    return { atMs: job.runAtMs, attempts: job.attempts - 1, error: job.lastError }
+  if (periodMs === undefined) return undefined
+  return { atMs: nowMs + periodMs, attempts: 0, error: outcome.kind === 'dead' ? outcome.error : null }
+}
+
+interface Ends {
+  readonly ended: readonly FinishedJob[]
   readonly leaseToken: string
   readonly nowMs: number
   readonly groups: TouchedGroups
 }
 
-async function storeOutcomes(tx: Writer, request: PollRequest, outcomes: Outcomes): Promise<void> {
-  const { finished, leaseToken, nowMs, groups } = outcomes
-  if (finished.length === 0) return
-  for (const { job, outcome } of finished) groups.touch(job.groupKey, eventOf(outcome))
-  const settled = await takeBackKeys(tx, request.kind, finished)
-  const ended = settled.filter(({ outcome }) => outcome.kind === 'done' || outcome.kind === 'dead')
-  if (request.periodMs !== undefined) await storeRepeats(tx, ended, nowMs + request.periodMs)
-  else await storeEnds(tx, request.kind, { ...outcomes, finished: ended })
-  for (const { job, outcome } of settled)
-    if (outcome.kind === 'retry') await markRetry(tx, { ...job, atMs: outcome.atMs, error: outcome.error })
-  const released = idsOf(settled.filter(({ outcome }) => outcome.kind === 'released'))
-  if (released.length > 0) await releaseJobs(tx, { jobIds: released, leaseToken })
-}
-
-async function storeEnds(tx: Writer, kind: JobKind, ended: Outcomes): Promise<void> {
-  const { finished, leaseToken, nowMs, groups } = ended
-  const deadMs = kind.keepDeadMs ?? keepDeadMs
-  const heads = idsOf(finished.filter(({ job }) => job.orderingKey !== null))
-  if (heads.length > 0) groups.touchAll(await promoteBehindLeased(tx, { jobIds: heads, leaseToken }))
-  const done = idsOf(finished.filter(({ outcome }) => outcome.kind === 'done'))
+async function storeEnds(
+  tx: Writer,
+  kind: JobKind,
+  { ended, leaseToken, nowMs, groups }: Ends,
+): Promise<void> {
+  const heads = idsOf(ended.filter(({ job }) => job.orderingKey !== null))
+  if (heads.length > 0) groups.touchAll(await promoteBehind(tx, { jobIds: heads, leaseToken }))
+  const done = idsOf(ended.filter(({ outcome }) => outcome.kind === 'done'))
   if (done.length > 0)
-    await markDone(tx, { jobIds: done, leaseToken }, { nowMs, keepDoneMs: kind.keepDoneMs })
-  for (const { job, outcome } of finished)
-    if (outcome.kind === 'dead')
-      await markDead(tx, { ...job, error: outcome.error, nowMs, removeAtMs: nowMs + deadMs })
+    await markDone(tx, { jobIds: done, leaseToken }, endingOf(kind, nowMs, kind.keepDoneMs))
+  const deadEnding = endingOf(kind, nowMs, kind.keepDeadMs ?? keepDeadMs)
+  for (const { job, outcome } of ended)
+    if (outcome.kind === 'dead') await markDead(tx, { ...job, ...deadEnding, error: outcome.error })
 }
 
-/** A recurring job never ends: after its last attempt it waits for its next time like after a success. */
-async function storeRepeats(tx: Writer, ended: readonly FinishedJob[], atMs: number): Promise<void> {
-  for (const { job, outcome } of ended)
-    await markRepeat(tx, { ...job, atMs, error: outcome.kind === 'dead' ? outcome.error : null })
+function endingOf(kind: JobKind, nowMs: number, keepMs: number): Ending {
+  return { nowMs, removeAtMs: nowMs + keepMs, keepsKey: Number(kind.keepsDedupKey ?? false) }
 }
 
 function idsOf(finished: readonly FinishedJob[]): number[] {
@@ -193,26 +213,19 @@ async function recoverLost(
   const how = { policy: request.kind.retry, nowMs, random: terms.random }
   for (const job of await listLostJobs(tx, query)) {
     const finished = [{ job, outcome: outcomeOfLostLease(job, how) }]
-    const silent = new TouchedGroups()
-    await storeOutcomes(tx, request, { finished, leaseToken: job.leaseToken, nowMs, groups: silent })
-    groups.touchAll(silent.events.keys())
+    await storeOutcomes(tx, { ...request, finished }, nowMs, groups)
   }
 }
 
 async function giveUp(
   tx: Writer,
-  request: PollRequest,
-  terms: PollTerms,
+  { kind }: PollRequest,
+  { nowMs }: PollTerms,
   groups: TouchedGroups,
 ): Promise<void> {
-  const { groupKeys } = await giveUpOverdue(tx, {
-    kind: request.kind.name,
-    nowMs: terms.nowMs,
-    limit: maxRowsPerPoll,
-    error: 'Its time ran out before it could run',
-    removeAtMs: terms.nowMs + (request.kind.keepDeadMs ?? keepDeadMs),
-  })
-  groups.touchAll(groupKeys)
+  const ending = endingOf(kind, nowMs, kind.keepDeadMs ?? keepDeadMs)
+  const error = 'Its time ran out before it could run'
+  groups.touchAll(await giveUpOverdue(tx, { kind: kind.name, limit: maxRowsPerPoll, error, ...ending }))
 }
 
 /** Answers how many have got their place. */

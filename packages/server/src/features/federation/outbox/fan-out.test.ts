@@ -7,14 +7,7 @@ import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dial
 import { type RecordedTransaction, recordTransactions } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
-import {
-  finishedKeysMigrations,
-  type JobQueue,
-  jobsMigrations,
-  listJobs,
-  openJobs,
-  removeJobs,
-} from '#infra/jobs/index.ts'
+import { type JobQueue, jobsMigrations, listJobs, openJobs, removeJobs } from '#infra/jobs/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { federationMigrations } from '../federation-migrations.ts'
 import { findFreshInboxes } from '../identities/identities-store.ts'
@@ -25,7 +18,6 @@ import type { Outgoing } from './outgoing.ts'
 
 const migrations = [
   ...jobsMigrations,
-  ...finishedKeysMigrations,
   ...tenantsMigrations,
   ...relationsMigrations,
   ...federationMigrations,
