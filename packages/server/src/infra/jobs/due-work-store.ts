@@ -23,62 +23,85 @@ export interface DueWork {
   readonly giveUpAtMs: number | null
 }
 
+const kindOf = sql.ref<string>('of.kind')
+
 interface Own {
   readonly leaseToken: string
 }
 
+type Tables = ReadTables<JobTables>
+
 // Each column is one step into the index made for it.
-function dueWork(tables: ReadTables<JobTables>, value: Placeholder<Own>) {
+function dueWork(tables: Tables, value: Placeholder<Own>) {
   return tables
     .selectFrom('job_kinds as of')
-    .select((eb) => [
+    .select([
       'of.kind',
-      eb
-        .selectFrom('jobs')
-        .select('jobs.run_at_ms')
-        .whereRef('jobs.kind', '=', 'of.kind')
-        .where('jobs.state', '=', 'ready')
-        .where('jobs.group_key', 'is', null)
-        .where('jobs.finished_at_ms', 'is', null)
-        .orderBy('jobs.run_at_ms')
-        .limit(1)
-        .as('readyAtMs'),
-      eb
-        .selectFrom('jobs')
-        .select('jobs.job_id')
-        .whereRef('jobs.kind', '=', 'of.kind')
-        .where('jobs.state', '=', sql.lit<JobState>('new'))
-        .orderBy(inQueueOrder('jobs'))
-        .limit(1)
-        .as('newJobId'),
-      eb
-        .selectFrom('job_groups')
-        .select('job_groups.claim_at_ms')
-        .whereRef('job_groups.kind', '=', 'of.kind')
-        .where('job_groups.claim_at_ms', 'is not', null)
-        .orderBy('job_groups.claim_at_ms')
-        .limit(1)
-        .as('groupAtMs'),
-      eb
-        .selectFrom('jobs')
-        .select('jobs.lease_until_ms')
-        .whereRef('jobs.kind', '=', 'of.kind')
-        .where('jobs.lease_until_ms', 'is not', null)
-        .where('jobs.lease_token', '!=', value('leaseToken'))
-        .orderBy('jobs.lease_until_ms')
-        .limit(1)
-        .as('lostAtMs'),
-      eb
-        .selectFrom('jobs')
-        .select('jobs.give_up_at_ms')
-        .whereRef('jobs.kind', '=', 'of.kind')
-        .where('jobs.give_up_at_ms', 'is not', null)
-        .where('jobs.finished_at_ms', 'is', null)
-        .where('jobs.lease_until_ms', 'is', null)
-        .orderBy('jobs.give_up_at_ms')
-        .limit(1)
-        .as('giveUpAtMs'),
+      firstReady(tables).as('readyAtMs'),
+      firstNew(tables).as('newJobId'),
+      firstGroup(tables).as('groupAtMs'),
+      firstLost(tables, value).as('lostAtMs'),
+      firstOverdue(tables).as('giveUpAtMs'),
     ])
+}
+
+function firstReady(tables: Tables) {
+  return (
+    tables
+      .selectFrom('jobs')
+      .select('jobs.run_at_ms')
+      .where('jobs.kind', '=', kindOf)
+      .where('jobs.state', '=', 'ready')
+      .where('jobs.group_key', 'is', null)
+      .where('jobs.finished_at_ms', 'is', null)
+      // All null, but so PostgreSQL knows that the index has this order.
+      .orderBy('jobs.group_key')
+      .orderBy('jobs.run_at_ms')
+      .limit(1)
+  )
+}
+
+function firstNew(tables: Tables) {
+  return tables
+    .selectFrom('jobs')
+    .select('jobs.job_id')
+    .where('jobs.kind', '=', kindOf)
+    .where('jobs.state', '=', sql.lit<JobState>('new'))
+    .orderBy(inQueueOrder('jobs'))
+    .limit(1)
+}
+
+function firstGroup(tables: Tables) {
+  return tables
+    .selectFrom('job_groups')
+    .select('job_groups.claim_at_ms')
+    .where('job_groups.kind', '=', kindOf)
+    .where('job_groups.claim_at_ms', 'is not', null)
+    .orderBy('job_groups.claim_at_ms')
+    .limit(1)
+}
+
+function firstLost(tables: Tables, value: Placeholder<Own>) {
+  return tables
+    .selectFrom('jobs')
+    .select('jobs.lease_until_ms')
+    .where('jobs.kind', '=', kindOf)
+    .where('jobs.lease_until_ms', 'is not', null)
+    .where('jobs.lease_token', '!=', value('leaseToken'))
+    .orderBy('jobs.lease_until_ms')
+    .limit(1)
+}
+
+function firstOverdue(tables: Tables) {
+  return tables
+    .selectFrom('jobs')
+    .select('jobs.give_up_at_ms')
+    .where('jobs.kind', '=', kindOf)
+    .where('jobs.give_up_at_ms', 'is not', null)
+    .where('jobs.finished_at_ms', 'is', null)
+    .where('jobs.lease_until_ms', 'is', null)
+    .orderBy('jobs.give_up_at_ms')
+    .limit(1)
 }
 
 const ofAll = statement((tables: WriteTables<JobTables>, value: Placeholder<Own>) => dueWork(tables, value))

@@ -243,18 +243,11 @@ export async function countByState(reader: Reader): Promise<StateCount[]> {
   assertServer(reader)
   const jobs = reader.tables<JobTables>().selectFrom('jobs')
   const counted = ['kind', 'state', sql<number>`count(*)`.as('count')] as const
-  const open = jobs.select(counted).groupBy(['kind', 'state']).where('finished_at_ms', 'is', null)
   const lists = await Promise.all([
-    open.where('group_key', 'is', null).execute(),
-    open.where('group_key', 'is not', null).execute(),
-    jobs.select(counted).groupBy(['kind', 'state']).where('state', '=', sql.lit<JobState>('dead')).execute(),
+    jobs.select(counted).where('finished_at_ms', 'is', null).groupBy(['kind', 'state']).execute(),
+    jobs.select(counted).where('state', '=', sql.lit<JobState>('dead')).groupBy(['kind', 'state']).execute(),
   ])
-  const counts = new Map<string, StateCount>()
-  for (const row of lists.flat()) {
-    const key = `${row.kind} ${row.state}`
-    counts.set(key, { ...row, count: row.count + (counts.get(key)?.count ?? 0) })
-  }
-  return [...counts.values()]
+  return lists.flat()
 }
 
 function assertServer(reader: Reader): void {

@@ -62,8 +62,7 @@ async function openFile() {
 
 /** How an index of the queue must be entered, so that only rows of the matter at hand are looked at. */
 const entries: Readonly<Record<string, RegExp>> = {
-  jobs_plain: /kind=\? AND state=\?/,
-  jobs_grouped: /kind=\? AND group_key=\?/,
+  jobs_queue: /kind=\? AND group_key=\?/,
   jobs_ordered: /kind=\? AND ordering_key=\? AND state=\?/,
   jobs_new: /kind=\?/,
   jobs_leased: /kind=\?/,
@@ -84,7 +83,7 @@ const allowedScans = [
   // Newest first, with a limit.
   /^SCAN jobs USING INDEX jobs_dead$/,
   // What `countByState` counts, in the index alone.
-  /^SCAN jobs USING COVERING INDEX jobs_(plain|grouped|dead)$/,
+  /^SCAN jobs USING COVERING INDEX jobs_(queue|dead)$/,
 ]
 
 function isCheap(line: string): boolean {

@@ -134,6 +134,8 @@ const leasePlain = statement((tables: Tables, value: Placeholder<LeaseTerms>, di
           .where('group_key', 'is', null)
           .where('finished_at_ms', 'is', null)
           .where('run_at_ms', '<=', value('nowMs'))
+          // All null, but so PostgreSQL knows that the index has this order.
+          .orderBy('group_key')
           .orderBy('run_at_ms')
           .orderBy('job_id')
           .limit(value('limit')),

@@ -36,18 +36,12 @@ async function createJobs(schema: MigrationSchema): Promise<void> {
     finished_at_ms: 'integer null',
     remove_at_ms: 'integer null',
   })
-  // The columns of its condition stand in an index where rows are counted: else SQLite looks at each row.
+  // The column of its condition stands in an index where rows are counted: else SQLite looks at each row.
   await schema.createIndex(
-    'jobs_plain',
-    'jobs',
-    ['kind', 'state', 'run_at_ms', 'job_id', 'group_key', 'finished_at_ms'],
-    { where: 'group_key is null and finished_at_ms is null' },
-  )
-  await schema.createIndex(
-    'jobs_grouped',
+    'jobs_queue',
     'jobs',
     ['kind', 'group_key', 'state', 'run_at_ms', 'job_id', 'finished_at_ms'],
-    { where: 'group_key is not null and finished_at_ms is null' },
+    { where: 'finished_at_ms is null' },
   )
   await schema.createIndex('jobs_ordered', 'jobs', ['kind', 'ordering_key', 'state', '(job_id + 0)'], {
     where: 'ordering_key is not null and finished_at_ms is null',
