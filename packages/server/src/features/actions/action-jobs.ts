@@ -1,7 +1,7 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
-import type { Jobs } from '#infra/jobs/index.ts'
+import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { StoredAction } from './action.ts'
 import { listExpired } from './action-lookup-store.ts'
@@ -20,7 +20,6 @@ import {
   passOnCountsJob,
   publishLaterJob,
   sweepActionsJob,
-  sweepRemainsJob,
   tellCountsJob,
   withdrawSignedJob,
 } from './job-kinds.ts'
@@ -52,8 +51,11 @@ export function handleActionJobs(deps: ActionJobDeps): void {
     withdrawSigned(deps, { ...key, issuerTag: issuerTag as IdTag }, signal),
   )
   jobs.handle(dropCopiesJob, (payload, { tenantId }) => dropCopies(deps, tenantId, payload))
-  jobs.handle(sweepRemainsJob, () => sweepRemains(deps.db, nowSecs(deps.clock)))
-  jobs.every(sweepRemainsJob, 60 * minuteMs)
+  recurring(jobs, {
+    name: 'actions.sweep-remains',
+    everyMs: 60 * minuteMs,
+    run: () => sweepRemains(deps.db, nowSecs(deps.clock)),
+  })
   const work = [
     [publishLaterJob, publishScheduled],
     [acceptLaterJob, acceptUnasked],

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { jobKind, sweepKind } from '#infra/jobs/index.ts'
+import { jobKind } from '#infra/jobs/index.ts'
 
 const minuteMs = 60_000
 
@@ -12,9 +12,6 @@ export const sweepActionsJob = jobKind({
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
-
-/** Removes what remains of actions that were deleted long ago; to be run every hour. */
-export const sweepRemainsJob = sweepKind('actions.sweep-remains')
 
 const AboutAction = Type.Object({ actionId: Type.String() })
 const soonAgain = { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs }

@@ -1,5 +1,5 @@
 import { serverTenant, type Writer } from '#infra/db/index.ts'
-import { addSweep, type SweepDeps, sweepKind } from '#infra/jobs/index.ts'
+import { addSweep, type SweepDeps } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import {
   type DueProfile,
@@ -18,8 +18,6 @@ const keptWhereManySecs = daySecs
 const relatedAgainSecs = 7 * daySecs
 const perPortion = 100
 
-const sweepProfilesJob = sweepKind('profiles.sweep')
-
 /** Forgets profiles of other servers that nobody here has to do with and nobody has asked for lately. Who asks again gets
  * them from there. */
 export function addProfileSweep(
@@ -29,7 +27,7 @@ export function addProfileSweep(
   let areMany = false
   addSweep(
     deps,
-    { kind: sweepProfilesJob, periodMs: hourMs },
+    { name: 'profiles.sweep', everyMs: hourMs },
     async (tx) => {
       areMany = await hasMoreThan(tx.as(serverTenant), maxRows)
       return 0

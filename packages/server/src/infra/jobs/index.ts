@@ -8,13 +8,16 @@ export {
   listDead,
   listGroups,
   listJobs,
-  type StateCount,
 } from './job-list-store.ts'
 export { addMovedJobs, listOpenJobs, type MovedJob } from './job-move-store.ts'
 export { removeJobs } from './job-purge-store.ts'
 export { type JobQueue, openJobs } from './job-queue.ts'
-export type { JobState } from './job-tables.ts'
 export { jobsMigrations } from './jobs-migrations.ts'
-export type { JobLogger, JobMetrics } from './kind-worker.ts'
+export {
+  addSweep,
+  recurring,
+  rowsPerPortion,
+  type SweepDeps,
+  sweep,
+} from './recurring.ts'
 export type { RunnerOptions } from './runner.ts'
-export { addSweep, rowsPerPortion, type SweepDeps, type SweepPortion, sweep, sweepKind } from './sweep.ts'

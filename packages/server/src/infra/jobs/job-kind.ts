@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 
-// What a feature needs to declare, enqueue and handle jobs. docs/adr/0006-jobs.md says how they are run.
+// What a feature needs to declare, enqueue and handle jobs. docs/adr/0006-jobs.md lists what is promised and how it is kept.
 
 /** How a kind of job is tried again. */
 export interface RetryPolicy {

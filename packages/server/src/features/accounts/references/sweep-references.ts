@@ -1,5 +1,5 @@
 import type { Writer } from '#infra/db/index.ts'
-import { addSweep, type SweepDeps, sweepKind } from '#infra/jobs/index.ts'
+import { addSweep, type SweepDeps } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { deleteSession, findLastUse } from '../sessions/session-sweep-store.ts'
 import { sidOf } from './reference-store.ts'
@@ -11,13 +11,11 @@ const keptSecs = 30 * 86_400
 // Each costs a look at its session.
 const usedUpPerPortion = 100
 
-const sweepReferencesJob = sweepKind('references.sweep')
-
 /** Removes references of all tenants that can be used no more. */
 export function addReferenceSweep({ clock, ...deps }: SweepDeps & { readonly clock: Clock }): void {
   addSweep(
     deps,
-    { kind: sweepReferencesJob, periodMs: hourMs },
+    { name: 'references.sweep', everyMs: hourMs },
     (tx, limit) => deleteExpiredReferences(tx, { upTo: nowSecs(clock) - keptSecs, limit }),
     (tx) => markSome(tx, nowSecs(clock)),
     (tx) => deleteSome(tx, nowSecs(clock) - keptSecs),

@@ -1,18 +1,16 @@
-import { addSweep, type SweepDeps, sweepKind } from '#infra/jobs/index.ts'
+import { addSweep, type SweepDeps } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { deleteExpiredSessions, deleteRevokedSessions } from './session-sweep-store.ts'
 import { keptAfterEndSecs } from './start-session.ts'
 
 const tenMinutesMs = 10 * 60_000
 
-const sweepSessionsJob = sweepKind('sessions.sweep')
-
 /** Removes sessions of all tenants that ended a day ago. */
 export function addSessionSweep({ clock, ...deps }: SweepDeps & { readonly clock: Clock }): void {
   const upTo = () => nowSecs(clock) - keptAfterEndSecs - 1
   addSweep(
     deps,
-    { kind: sweepSessionsJob, periodMs: tenMinutesMs },
+    { name: 'sessions.sweep', everyMs: tenMinutesMs },
     (tx, limit) => deleteExpiredSessions(tx, { upTo: upTo(), limit }),
     (tx, limit) => deleteRevokedSessions(tx, { upTo: upTo(), limit }),
   )

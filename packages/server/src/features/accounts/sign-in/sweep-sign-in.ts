@@ -1,17 +1,15 @@
-import { addSweep, type SweepDeps, sweepKind } from '#infra/jobs/index.ts'
+import { addSweep, type SweepDeps } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { qrLifeSecs } from '../qr/qr-session.ts'
 import { deleteEmptyBuckets, deleteEndedChallenges, deleteEndedQrSessions } from './sign-in-sweep-store.ts'
 
 const tenMinutesMs = 10 * 60_000
 
-const sweepSignInJob = sweepKind('sign-in.sweep')
-
 /** Removes what is left of sign-ins at all tenants: attempts that count no more, QR sessions, challenges. */
 export function addSignInSweep({ clock, ...deps }: SweepDeps & { readonly clock: Clock }): void {
   addSweep(
     deps,
-    { kind: sweepSignInJob, periodMs: tenMinutesMs },
+    { name: 'sign-in.sweep', everyMs: tenMinutesMs },
     (tx, limit) => deleteEmptyBuckets(tx, { upTo: clock.now() - 1, limit }),
     // Ended ones stay as long again, so that a late poll is told that they have expired.
     (tx, limit) => deleteEndedQrSessions(tx, { upTo: nowSecs(clock) - qrLifeSecs - 1, limit }),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
-import { type JobKind, type Jobs, jobKind } from './job-kind.ts'
+import { type JobContext, type Jobs, jobKind } from './job-kind.ts'
 
 /** Rows that one transaction of a sweep removes: others wait for a few milliseconds. */
 export const rowsPerPortion = 500
@@ -14,9 +14,17 @@ export interface SweepDeps {
   readonly jobs: Pick<Jobs, 'handle' | 'every'>
 }
 
-/** Declares a recurring job that sweeps tables. */
-export function sweepKind(name: string) {
-  return jobKind({
+/** A recurring job: its name, how often it runs, and what it does. */
+export interface Recurring {
+  readonly name: string
+  readonly everyMs: number
+  readonly run: (context: JobContext) => Promise<void>
+}
+
+/** Declares a recurring job, and registers its handler and its schedule. One at a time over all nodes; after its third
+ * failure in a row it waits for its next time. */
+export function recurring(jobs: Pick<Jobs, 'handle' | 'every'>, { name, everyMs, run }: Recurring): void {
+  const kind = jobKind({
     name,
     payload: Type.Object({}),
     retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
@@ -24,16 +32,17 @@ export function sweepKind(name: string) {
     leaseMs: 120_000,
     keepDoneMs: 0,
   })
+  jobs.handle(kind, (_, context) => run(context))
+  jobs.every(kind, everyMs)
 }
 
 /** Registers a sweep; `portions` are called one after the other, each until it finds nothing. */
 export function addSweep(
   { db, jobs }: SweepDeps,
-  { kind, periodMs }: { readonly kind: JobKind; readonly periodMs: number },
+  schedule: Pick<Recurring, 'name' | 'everyMs'>,
   ...portions: readonly SweepPortion[]
 ): void {
-  jobs.handle(kind, async (_, { signal }) => sweep(db, portions, signal))
-  jobs.every(kind, periodMs)
+  recurring(jobs, { ...schedule, run: ({ signal }) => sweep(db, portions, signal) })
 }
 
 /** Runs each portion in transactions of its own, so that other writes come between; what fails does not keep the rest. */
