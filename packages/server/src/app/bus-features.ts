@@ -1,10 +1,10 @@
 import { type HeldCredential, listEnded } from '#features/accounts/index.ts'
 import { addBusSweep, type Bus, busRoute, openBus } from '#features/bus/index.ts'
-import { listBarred } from '#features/relations/index.ts'
+import { listSuspendedOrBanned } from '#features/relations/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { HttpHooks, RateLimits } from '#infra/http/index.ts'
 import { openSockets, type Sockets } from '#infra/ws/index.ts'
-import { forgottenChannel, type IdentityFeatures } from './identity-features.ts'
+import { type IdentityFeatures, invalidationChannel } from './identity-features.ts'
 import type { Services } from './services.ts'
 
 /** The bus, on which clients hear what happens. */
@@ -31,7 +31,7 @@ export function openSocketServer(
 ): Sockets {
   const { tenants } = identity
   const reader = db.reader(serverTenant)
-  const ended = { db, clock, tenants, listBarred: listBarred.bind(undefined, reader) }
+  const ended = { db, clock, tenants, listSuspendedOrBanned: listSuspendedOrBanned.bind(undefined, reader) }
   const sockets = openSockets<HeldCredential>({
     routes: [busRoute({ bus, clock })],
     hooks: { ...hooks, listEnded: (held) => listEnded(ended, held) },
@@ -39,6 +39,6 @@ export function openSocketServer(
     clock,
     logger,
   })
-  nodeBus.subscribe(forgottenChannel, { onMessage: () => void sockets.review() })
+  nodeBus.subscribe(invalidationChannel, { onMessage: () => void sockets.review() })
   return sockets
 }

@@ -126,7 +126,7 @@ function wireSignIn(
 ): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
   const { identities, tenants, settings } = identity
-  const { findFileAccess, findGivableAccess, findMakersFileAccess } = files
+  const { findFileAccess, findGrantableAccess, findMakersFileAccess } = files
   const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
   handleForgottenPasswords(jobs, { db, clock, vault, tenants })
   handleAccountMails(jobs, {
@@ -162,7 +162,7 @@ function wireSignIn(
       db,
       clock,
       vault,
-      findFileAccess: findGivableAccess,
+      findFileAccess: findGrantableAccess,
       emit: identity.emit,
     }),
     ...pushEndpoints({ db, vault, clock }),

@@ -28,9 +28,9 @@ import {
   openTokenVerifier,
   outboxEndpoints,
   queueDeliveredHistory,
+  queueForSending,
   receiveLocally,
   type SendDeps,
-  sendOut,
   sweepIdentitiesJob,
   sweepIdentitiesPeriodMs,
 } from '#features/federation/index.ts'
@@ -122,7 +122,7 @@ export function actionPorts(
       const found = await tenants.find(idTag)
       return found?.suspendedAt === undefined ? found : undefined
     },
-    deliver: (tx, { audience, ...outgoing }) => sendOut(sending, tx, { ...outgoing, ...audience }),
+    deliver: (tx, { audience, ...outgoing }) => queueForSending(sending, tx, { ...outgoing, ...audience }),
     fetchAttachments: (tx, received) => queueFetches(services, tx, received),
     emit,
     isSilenced: ({ idTag }) => isServerBlocked(services, idTag),
@@ -186,7 +186,7 @@ function wireInbox(
     clock,
     jobs,
     verifier,
-    isShunned: shunnedBy(services, domainBlocks),
+    isBlockedHere: isBlockedBy(services, domainBlocks),
     findConcerned: (reader, ...payloads) => findConcerned({ tenants }, reader, ...payloads),
     findTenantById: tenants.findById,
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
@@ -202,7 +202,7 @@ function wireInbox(
 }
 
 /** Whom an administrator has blocked, suspended or banned for the whole server, and whoever is in a blocked domain. */
-function shunnedBy(services: Services, domainBlocks: DomainBlocks) {
+function isBlockedBy(services: Services, domainBlocks: DomainBlocks) {
   return async (idTag: IdTag) => {
     if (await domainBlocks.isBlocked(idTag)) return true
     return isServerBlocked(services, idTag)
@@ -249,14 +249,14 @@ function wireOutbox(
   { receiveDeps, domainBlocks }: OutboxParts,
 ): void {
   const { db, clock, jobs, egress, metrics } = services
-  const isShunned = shunnedBy(services, domainBlocks)
+  const isBlockedHere = isBlockedBy(services, domainBlocks)
   handleOutboxJobs(jobs, {
     ...sendDeps(services),
     db,
     clock,
     egress,
     metrics,
-    isShunned,
+    isBlockedHere,
     findToken: (reader: Reader, actionId: ActionId) => findSendable(reader, actionId, nowSecs(clock)),
     isSuspended: async (tenantId) => (await tenants.findById(tenantId))?.suspendedAt !== undefined,
     async findInbox(recipient: IdTag, tenantId: TenantId) {
@@ -279,8 +279,8 @@ function wireOutbox(
     async receiveLocally(delivery, recipients: readonly IdTag[]) {
       const found = await Promise.all(recipients.map((idTag) => tenants.find(idTag)))
       const hosted = found.filter((tenant) => tenant !== undefined)
-      const shunned = await Promise.all(hosted.map(({ idTag }) => isShunned(idTag)))
-      const receivers = hosted.filter(({ suspendedAt }, at) => suspendedAt !== undefined || !shunned[at])
+      const blocked = await Promise.all(hosted.map(({ idTag }) => isBlockedHere(idTag)))
+      const receivers = hosted.filter(({ suspendedAt }, at) => suspendedAt !== undefined || !blocked[at])
       await receiveLocally(receiveDeps, delivery, receivers)
     },
     onDelivered: (tenantId, actionId) => queueDeliveredHistory({ db, jobs }, tenantId, actionId),

@@ -2,6 +2,7 @@ import type { FileId, IdTag } from '@kith/protocol'
 import { mintProxyToken } from '#features/accounts/index.ts'
 import { type ActionPorts, prepareFileShare, settleAttachment } from '#features/actions/index.ts'
 import {
+  ActiveUploads,
   assertAttachable,
   collectionEndpoints,
   dropFiles,
@@ -39,7 +40,6 @@ import {
   sweepUploadsJob,
   type UploadDeps,
   UploadLeases,
-  UploadTurns,
   uploadEndpoints,
   uploadFile,
   withdrawShare,
@@ -94,7 +94,7 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
         copyContent: async () => undefined,
         noteRead: (read) => reads.note(read),
       }),
-      ...uploadEndpoints({ ...fileDeps, partials: services.partials, turns: new UploadTurns() }),
+      ...uploadEndpoints({ ...fileDeps, partials: services.partials, turns: new ActiveUploads() }),
       ...collectionEndpoints({ db, clock }),
     ],
     pictures: pictureKeeper(services, fileDeps),
@@ -239,7 +239,7 @@ function accessFinders({ db, clock }: Services) {
       return (await accessOf(tenant, who, fileId))?.level
     },
     /** What the caller may give on: nothing of another owner's file, of which a copy is here. */
-    async findGivableAccess(tenant: Tenant, caller: Identified, fileId: FileId) {
+    async findGrantableAccess(tenant: Tenant, caller: Identified, fileId: FileId) {
       const reader = db.reader(tenant.tenantId)
       const who = await findFileViewer(reader, { tenant, caller, now: nowSecs(clock) })
       const access = await accessOf(tenant, who, fileId)

@@ -1,10 +1,16 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
-import { Authenticator, createPasswordHasher, type Forgotten, LastUse } from '#features/accounts/index.ts'
+import { Authenticator, createPasswordHasher, type Invalidation, LastUse } from '#features/accounts/index.ts'
 import type { DomainBlocks } from '#features/federation/index.ts'
 import { hasKid, type Identities, openIdentities, withoutBlocked } from '#features/federation/index.ts'
 import { isManaged } from '#features/idp/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
-import { findRelations, isBarred, noRelation, overruled, roleOf } from '#features/relations/index.ts'
+import {
+  findRelations,
+  isSuspendedOrBanned,
+  noRelation,
+  roleOf,
+  withServerStatus,
+} from '#features/relations/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -18,7 +24,7 @@ import type { Services } from './services.ts'
 import { diskReserveOf, lifetimesOf } from './settings-ports.ts'
 
 /** On which processes tell each other what must not be believed from memory. */
-export const forgottenChannel = 'forgotten'
+export const invalidationChannel = 'forgotten'
 
 type OwnProfile = Parameters<typeof createOwnProfile>[2]
 
@@ -45,7 +51,7 @@ export function openIdentityFeatures(services: Services, { addresses, domainBloc
     secrets: tokenSecrets,
     signatures,
     findIdentityKey,
-    shareForgotten: (forgotten) => services.nodeBus.publish(forgottenChannel, JSON.stringify(forgotten)),
+    shareForgotten: (forgotten) => services.nodeBus.publish(invalidationChannel, JSON.stringify(forgotten)),
     findRole: (tenant, callerTag) => findRole(db, tenant, callerTag),
   })
   followForgotten(services, { authenticator, tenants })
@@ -128,8 +134,8 @@ export async function getTenant(tenants: Tenants, tenantId: TenantId): Promise<T
 /** The role of an identity at a tenant; undefined when the server has suspended or banned it. */
 async function findRole(db: Database, tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined> {
   const { own, server } = await findRelations(db.reader(tenant.tenantId), callerTag)
-  if (server && isBarred(server)) return undefined
-  return roleOf(overruled(own ?? noRelation(callerTag), server))
+  if (server && isSuspendedOrBanned(server)) return undefined
+  return roleOf(withServerStatus(own ?? noRelation(callerTag), server))
 }
 
 /** Forgets what another process of the server says must not be believed from memory. */
@@ -137,10 +143,10 @@ function followForgotten(
   services: Services,
   { authenticator, tenants }: { readonly authenticator: Authenticator; readonly tenants: Tenants },
 ): void {
-  services.nodeBus.subscribe(forgottenChannel, {
+  services.nodeBus.subscribe(invalidationChannel, {
     onMessage(message) {
-      const forgotten = JSON.parse(message) as Forgotten
-      authenticator.hear(forgotten)
+      const forgotten = JSON.parse(message) as Invalidation
+      authenticator.applyInvalidation(forgotten)
       // A tenant of whom everything is forgotten may have been suspended.
       if ('tenantId' in forgotten && forgotten.sid === undefined) tenants.forget()
     },

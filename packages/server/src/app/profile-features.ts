@@ -5,7 +5,7 @@ import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts
 import { communityEndpoints } from '#features/communities/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
 import type { NameCheck } from '#features/registration/index.ts'
-import { endStanding, endStandingJob } from '#features/relations/index.ts'
+import { endServerStatus, endServerStatusJob } from '#features/relations/index.ts'
 import { ownerOf } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
@@ -113,6 +113,8 @@ function wireAdministration(
     forgetRoles: (tenantId) => authenticator.forget(tenantId),
     forgetCaller: (callerTag) => authenticator.forgetCaller(callerTag),
   }
-  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, emit }, payload, context))
+  jobs.handle(endServerStatusJob, (payload, context) =>
+    endServerStatus({ db, clock, emit }, payload, context),
+  )
   return adminEndpoints(adminDeps)
 }

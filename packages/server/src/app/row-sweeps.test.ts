@@ -173,12 +173,12 @@ eachDialect('a sweep of all tenants', (open) => {
 
   test('forgets names that have rested', async () => {
     const { now, put, list, sweep } = await openLab(open)
-    await put('resting_names', [
+    await put('quarantined_names', [
       ...manyOf((index) => ({ tenant_id: 0, name: `x${index}`, until: now })),
       { tenant_id: 0, name: 'rests', until: now + 1 },
     ])
     await sweep()
-    expect(await list('resting_names', 'name')).toEqual(['rests'])
+    expect(await list('quarantined_names', 'name')).toEqual(['rests'])
   })
 
   test('forgets events that nobody can ask for, numbered or not', async () => {
@@ -316,7 +316,7 @@ eachDialect('a sweep of all tenants', (open) => {
       'attempt_buckets_ended',
       'qr_sessions_ended',
       'passkey_challenges_ended',
-      'resting_names_by_end',
+      'quarantined_names_by_end',
       'relations_ended',
       'relations_ended',
       'profiles_look',

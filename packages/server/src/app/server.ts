@@ -112,7 +112,7 @@ function openHttp(
     cors: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     connections: config.connections,
-    rounds: services.rounds,
+    loopGuard: services.loopGuard,
     observe: ({ endpoint, method, status, durationMs }) =>
       metrics.requestServed({ method, route: endpoint, status, durationMs }),
   })

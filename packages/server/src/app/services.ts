@@ -7,7 +7,7 @@ import type { Config } from '#infra/config/index.ts'
 import { type Database, openDatabase } from '#infra/db/index.ts'
 import { DiskReserve, FreshPaths } from '#infra/disk/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
-import { createEgress, type Egress, Rounds, type UrlCheck } from '#infra/egress/index.ts'
+import { createEgress, type Egress, LoopGuard, type UrlCheck } from '#infra/egress/index.ts'
 import { type Images, openImages } from '#infra/images/index.ts'
 import { type JobQueue, openJobs } from '#infra/jobs/index.ts'
 import {
@@ -50,7 +50,7 @@ export interface Services {
   readonly dns: DnsResolver
   readonly egress: Egress & UrlCheck
   /** Detects requests that this process sent and that come back to it (loops). */
-  readonly rounds: Rounds
+  readonly loopGuard: LoopGuard
   readonly mailer: Mailer
   /** What the processes of the server tell each other. */
   readonly nodeBus: NodeBus
@@ -74,7 +74,7 @@ export async function openServices(
   const nodeId = `${hostname()} ${config.dataDir}`
   const jobs = openJobs({ db, clock, logger, metrics, nodeId })
   const files = await openFileStores(config, { clock, logger })
-  const { dns, egress, rounds } = openOutside(config)
+  const { dns, egress, loopGuard } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
   const nodeBus = await openNodeBus(config, { clock, logger })
   return {
@@ -92,7 +92,7 @@ export async function openServices(
     freshPaths: new FreshPaths(clock),
     dns,
     egress,
-    rounds,
+    loopGuard,
     mailer,
     nodeBus,
     async close() {
@@ -158,20 +158,20 @@ async function openFileStores(
 }
 
 /** The ways to other servers: names and requests. */
-export function openOutside({ federation }: Config): Pick<Services, 'dns' | 'egress' | 'rounds'> {
+export function openOutside({ federation }: Config): Pick<Services, 'dns' | 'egress' | 'loopGuard'> {
   const { dnsServers, allowPrivateNetwork } = federation
   const dns = createDnsResolver({
     servers: dnsServers ?? [],
     systemNames: allowPrivateNetwork !== false && !dnsServers,
   })
-  const rounds = new Rounds()
+  const loopGuard = new LoopGuard()
   const egress = createEgress({
     privateNetworks: allowPrivateNetwork,
     resolver: dns,
     userAgent: `Kith/${version}`,
-    rounds,
+    loopGuard,
   })
-  return { dns, egress, rounds }
+  return { dns, egress, loopGuard }
 }
 
 /** Opens the store of bytes that the configuration names. */

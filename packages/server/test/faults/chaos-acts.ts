@@ -10,33 +10,33 @@ import {
   type Visibility,
 } from '@kith/protocol'
 import type { Dice } from './chaos-dice.ts'
-import type { ChaosWorld, Inhabitant } from './chaos-world.ts'
+import type { ChaosTenant, ChaosWorld } from './chaos-world.ts'
 
 /** What became of a request: `unknown` when the server died before it answered. */
-export type Fate = 'done' | 'refused' | 'unknown'
+export type ActOutcome = 'done' | 'refused' | 'unknown'
 
 /** A post or a comment that somebody tried to publish. */
-export interface Deed {
+export interface ChaosAct {
   /** Names it, also where its id was never told. */
   readonly text: string
-  readonly by: Inhabitant
+  readonly by: ChaosTenant
   readonly visibility: Visibility
   readonly audienceTag: string | undefined
   /** The post under which it is a comment. */
-  readonly root: Deed | undefined
+  readonly root: ChaosAct | undefined
   readonly startedAt: number
   actionId: string | undefined
-  fate: Fate | undefined
-  deletion: Fate | undefined
+  fate: ActOutcome | undefined
+  deletion: ActOutcome | undefined
 }
 
 /** Something that one did about another. */
 export interface Change {
-  readonly by: Inhabitant
-  readonly about: Inhabitant
+  readonly by: ChaosTenant
+  readonly about: ChaosTenant
   readonly change: RelationshipChange
   endedAt: number
-  fate: Fate | undefined
+  fate: ActOutcome | undefined
 }
 
 const visibilities: readonly Visibility[] = ['P', 'V', 'F', 'F', 'C', null]
@@ -45,7 +45,7 @@ const kinds = ['LIKE', 'LOVE', null] as const
 
 /** What people do, at random, and what they were told about it. */
 export class ChaosActs {
-  readonly deeds: Deed[] = []
+  readonly deeds: ChaosAct[] = []
   readonly changes: Change[] = []
   readonly #world: ChaosWorld
   readonly #dice: Dice
@@ -73,7 +73,7 @@ export class ChaosActs {
   }
 
   /** Makes something hold between two, or end. */
-  async change(by: Inhabitant, about: Inhabitant, change: RelationshipChange): Promise<void> {
+  async change(by: ChaosTenant, about: ChaosTenant, change: RelationshipChange): Promise<void> {
     const made: Change = { by, about, change, endedAt: Number.POSITIVE_INFINITY, fate: undefined }
     this.changes.push(made)
     made.fate = await this.#ask(by, async (client) => {
@@ -86,11 +86,11 @@ export class ChaosActs {
     made.endedAt = this.#turn
   }
 
-  async #publish(by: Inhabitant, root: Deed | undefined): Promise<void> {
+  async #publish(by: ChaosTenant, root: ChaosAct | undefined): Promise<void> {
     const visibility = root ? root.visibility : this.#dice.pick(visibilities)
     const audienceTag = !root && visibility === null ? this.#other(by).idTag : undefined
     this.#turn += 1
-    const deed: Deed = {
+    const deed: ChaosAct = {
       ...{ text: `${root ? 'comment' : 'post'} ${this.deeds.length}`, by, visibility, audienceTag, root },
       ...{ startedAt: this.#turn, actionId: undefined, fate: undefined, deletion: undefined },
     }
@@ -104,12 +104,12 @@ export class ChaosActs {
     })
   }
 
-  async #react(by: Inhabitant, post: Deed, type: (typeof kinds)[number]): Promise<void> {
+  async #react(by: ChaosTenant, post: ChaosAct, type: (typeof kinds)[number]): Promise<void> {
     const params = { actionId: post.actionId as ActionId }
     await this.#ask(by, (client) => client.call(setReaction, { params, body: { type } }))
   }
 
-  async #delete(deed: Deed): Promise<void> {
+  async #delete(deed: ChaosAct): Promise<void> {
     const { actionId, by } = deed
     if (actionId === undefined) return
     const params = { actionId: actionId as ActionId }
@@ -117,7 +117,7 @@ export class ChaosActs {
     if (fate === 'done' || deed.deletion === undefined || deed.deletion === 'refused') deed.deletion = fate
   }
 
-  async #ask(by: Inhabitant, request: (client: Client) => Promise<unknown>): Promise<Fate> {
+  async #ask(by: ChaosTenant, request: (client: Client) => Promise<unknown>): Promise<ActOutcome> {
     const client = this.#world.clientOf(by)
     if (!client) return 'refused'
     try {
@@ -131,7 +131,7 @@ export class ChaosActs {
     }
   }
 
-  #other(than: Inhabitant): Inhabitant {
+  #other(than: ChaosTenant): ChaosTenant {
     return this.#dice.pick(this.#world.people.filter((person) => person !== than))
   }
 }

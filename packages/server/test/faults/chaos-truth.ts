@@ -7,8 +7,8 @@ import {
   listProfiles,
   type Profile,
 } from '@kith/protocol'
-import type { Change, ChaosActs, Deed } from './chaos-acts.ts'
-import type { ChaosWorld, Inhabitant } from './chaos-world.ts'
+import type { Change, ChaosAct, ChaosActs } from './chaos-acts.ts'
+import type { ChaosTenant, ChaosWorld } from './chaos-world.ts'
 
 /** What somebody has at home, and whom they have to do with. */
 interface Home {
@@ -20,7 +20,7 @@ interface Home {
 
 /** What is not as it has to be once everything is well again, each as a sentence. */
 export async function listDifferences(world: ChaosWorld, acts: ChaosActs): Promise<string[]> {
-  const homes = new Map<Inhabitant, Home>()
+  const homes = new Map<ChaosTenant, Home>()
   for (const person of world.people) homes.set(person, await readHome(world, person))
   const truth = new Truth(acts, homes)
   const differences = [
@@ -36,7 +36,7 @@ export async function listDifferences(world: ChaosWorld, acts: ChaosActs): Promi
   return differences
 }
 
-async function readHome(world: ChaosWorld, person: Inhabitant): Promise<Home> {
+async function readHome(world: ChaosWorld, person: ChaosTenant): Promise<Home> {
   const [client, guest] = [world.clientOf(person), world.guestOf(person)]
   if (!client || !guest) throw new Error('a server is down')
   const profiles = (await client.call(listProfiles, { query: { limit: 200 } })).data
@@ -54,7 +54,7 @@ async function listAll(client: Client): Promise<Action[]> {
 }
 
 /** Whoever a delivery was acknowledged for has what is still there, if nobody blocks anybody, nor left meanwhile. */
-async function undelivered(world: ChaosWorld, truth: Truth, deed: Deed): Promise<string[]> {
+async function undelivered(world: ChaosWorld, truth: Truth, deed: ChaosAct): Promise<string[]> {
   const { by, actionId } = deed
   if (actionId === undefined || !truth.isLive(deed)) return []
   const client = world.clientOf(by)
@@ -74,49 +74,49 @@ async function undelivered(world: ChaosWorld, truth: Truth, deed: Deed): Promise
   ]
 }
 
-function pairsOf(people: readonly Inhabitant[]): [Inhabitant, Inhabitant][] {
+function pairsOf(people: readonly ChaosTenant[]): [ChaosTenant, ChaosTenant][] {
   return people.flatMap((one) =>
-    people.filter((other) => other !== one).map((other): [Inhabitant, Inhabitant] => [one, other]),
+    people.filter((other) => other !== one).map((other): [ChaosTenant, ChaosTenant] => [one, other]),
   )
 }
 
 /** What everybody has, beside what everybody did. */
 class Truth {
   readonly #acts: ChaosActs
-  readonly #homes: ReadonlyMap<Inhabitant, Home>
-  readonly #byText: ReadonlyMap<unknown, Deed>
+  readonly #homes: ReadonlyMap<ChaosTenant, Home>
+  readonly #byText: ReadonlyMap<unknown, ChaosAct>
 
-  constructor(acts: ChaosActs, homes: ReadonlyMap<Inhabitant, Home>) {
+  constructor(acts: ChaosActs, homes: ReadonlyMap<ChaosTenant, Home>) {
     this.#acts = acts
     this.#homes = homes
     this.#byText = new Map(acts.deeds.map((deed) => [deed.text, deed]))
   }
 
-  isLive(deed: Deed): boolean {
+  isLive(deed: ChaosAct): boolean {
     return this.has(deed.by, deed)
   }
 
-  has(person: Inhabitant, { actionId }: Deed): boolean {
+  has(person: ChaosTenant, { actionId }: ChaosAct): boolean {
     return actionId !== undefined && this.#home(person).actions.has(actionId)
   }
 
-  isKeptFrom(person: Inhabitant, { by, root }: Deed): boolean {
+  isKeptFrom(person: ChaosTenant, { by, root }: ChaosAct): boolean {
     return this.hasBlock(by, person) || (root !== undefined && this.hasBlock(root.by, person))
   }
 
   /** Is it for somebody who has not turned away since? */
-  awaits(person: Inhabitant, deed: Deed): boolean {
+  awaits(person: ChaosTenant, deed: ChaosAct): boolean {
     const { root } = deed
     if (!root) return this.#mustHave(person, deed)
     return this.isLive(root) && (person === root.by || this.#mustHave(person, root))
   }
 
-  hasBlock(one: Inhabitant, other: Inhabitant): boolean {
+  hasBlock(one: ChaosTenant, other: ChaosTenant): boolean {
     return this.#changes(one, other, 'block').length + this.#changes(other, one, 'block').length > 0
   }
 
   /** What was acknowledged is there, and what was deleted is not. */
-  lost(deed: Deed): string[] {
+  lost(deed: ChaosAct): string[] {
     if (deed.fate !== 'done') return []
     const isKept = deed.deletion === undefined || deed.deletion === 'refused'
     if (isKept && !this.isLive(deed)) return [`${deed.text} of ${deed.by.idTag} is lost`]
@@ -125,7 +125,7 @@ class Truth {
   }
 
   /** What somebody has and may not have, and what guests are shown there. */
-  leaks(person: Inhabitant): string[] {
+  leaks(person: ChaosTenant): string[] {
     const { actions, forGuests } = this.#home(person)
     const shown = [...actions.values()].map(({ content }) => this.#byText.get(content?.text))
     const forbidden = shown.filter((deed) => deed && !this.#mayHave(person, deed))
@@ -140,7 +140,7 @@ class Truth {
   }
 
   /** What nobody did. */
-  foreign(person: Inhabitant): string[] {
+  foreign(person: ChaosTenant): string[] {
     return [...this.#home(person).actions.values()].flatMap(({ type, content, actionId }) =>
       (type === 'POST' || type === 'CMNT') && !this.#byText.has(content?.text)
         ? [`${person.idTag} has ${actionId}, which nobody made`]
@@ -149,7 +149,7 @@ class Truth {
   }
 
   /** Both sides say the same, and what the last acknowledged change said. */
-  relations(one: Inhabitant, other: Inhabitant): string[] {
+  relations(one: ChaosTenant, other: ChaosTenant): string[] {
     if (this.hasBlock(one, other)) return []
     const [mine, theirs] = [
       this.#home(one).profiles.get(other.idTag),
@@ -170,7 +170,7 @@ class Truth {
   }
 
   /** What `reader` has of what `by` published is the same, all of it, and nothing that was deleted. */
-  replicas(by: Inhabitant, reader: Inhabitant): string[] {
+  replicas(by: ChaosTenant, reader: ChaosTenant): string[] {
     if (this.hasBlock(by, reader)) return []
     return this.#acts.deeds
       .filter((deed) => deed.by === by && deed.actionId !== undefined)
@@ -185,7 +185,7 @@ class Truth {
 
   /** The issuer's server is the authority for what is counted. It tells those who were there all the time; the others know
    * what was counted when they came. */
-  counts(reader: Inhabitant, deed: Deed): string[] {
+  counts(reader: ChaosTenant, deed: ChaosAct): string[] {
     const [own, replica] = [this.#find(deed.by, deed), this.#find(reader, deed)]
     const partings = [reader, deed.by].flatMap((one) =>
       this.#changes(one, one === reader ? deed.by : reader, 'disconnect'),
@@ -200,7 +200,7 @@ class Truth {
 
   /** The reactions that `by` sees as theirs are those that the issuer has; whoever may no longer read what they once
    * received reacts to it in vain. */
-  reactions(by: Inhabitant, issuer: Inhabitant): string[] {
+  reactions(by: ChaosTenant, issuer: ChaosTenant): string[] {
     if (this.hasBlock(by, issuer)) return []
     const kept = [...this.#home(issuer).actions.values()].filter(
       ({ type, issuerTag }) => type === 'REACT' && issuerTag === by.idTag,
@@ -215,7 +215,7 @@ class Truth {
     })
   }
 
-  #mayHave(person: Inhabitant, deed: Deed): boolean {
+  #mayHave(person: ChaosTenant, deed: ChaosAct): boolean {
     const root = deed.root ?? deed
     // Whose thread it is decides for everybody: after a block the others no longer hear what is said.
     const isSilenced = deed.root && this.#isDone(root.by, deed.by, 'block', deed.startedAt)
@@ -223,8 +223,9 @@ class Truth {
     if (person === deed.by || person === root.by || root.visibility === 'P') return true
     if (this.#isDone(person, deed.by, 'block', Number.POSITIVE_INFINITY)) return false
     // On another server the issuer's block is not known, and what goes there to somebody else is shown to its followers.
-    const isBarred = deed.by.at === person.at && this.#isDone(deed.by, person, 'block', deed.startedAt)
-    if (isBarred && !deed.root) return false
+    const isSuspendedOrBanned =
+      deed.by.at === person.at && this.#isDone(deed.by, person, 'block', deed.startedAt)
+    if (isSuspendedOrBanned && !deed.root) return false
     if (root.visibility === 'V' || root.audienceTag === person.idTag) return true
     const asked = this.#changes(person, root.by, 'connect').length > 0
     const isConnected = asked && this.#changes(root.by, person, 'connect').length > 0
@@ -233,7 +234,7 @@ class Truth {
   }
 
   /** Does it go to somebody who has followed or been connected ever since? */
-  #mustHave(reader: Inhabitant, { root, visibility, audienceTag, by }: Deed): boolean {
+  #mustHave(reader: ChaosTenant, { root, visibility, audienceTag, by }: ChaosAct): boolean {
     if (root) return false
     if (visibility === null) return audienceTag === reader.idTag
     const profile = this.#home(reader).profiles.get(by.idTag)
@@ -243,21 +244,21 @@ class Truth {
     return isConnected || (visibility !== 'C' && isFollowing)
   }
 
-  #isDone(by: Inhabitant, about: Inhabitant, change: Change['change'], before: number): boolean {
+  #isDone(by: ChaosTenant, about: ChaosTenant, change: Change['change'], before: number): boolean {
     return this.#changes(by, about, change).some(({ fate, endedAt }) => fate === 'done' && endedAt < before)
   }
 
-  #changes(by: Inhabitant, about: Inhabitant, ...kinds: Change['change'][]): Change[] {
+  #changes(by: ChaosTenant, about: ChaosTenant, ...kinds: Change['change'][]): Change[] {
     return this.#acts.changes.filter(
       (made) => made.by === by && made.about === about && (kinds.length === 0 || kinds.includes(made.change)),
     )
   }
 
-  #find(person: Inhabitant, { actionId }: Deed): Action | undefined {
+  #find(person: ChaosTenant, { actionId }: ChaosAct): Action | undefined {
     return this.#home(person).actions.get(actionId ?? '')
   }
 
-  #home(person: Inhabitant): Home {
+  #home(person: ChaosTenant): Home {
     const home = this.#homes.get(person)
     if (!home) throw new Error(`${person.idTag} was not asked`)
     return home

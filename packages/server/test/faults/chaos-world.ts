@@ -15,7 +15,7 @@ const names = [
 ] as const
 const minuteMs = 60_000
 
-export interface Inhabitant {
+export interface ChaosTenant {
   readonly idTag: string
   readonly at: number
   token: string
@@ -29,7 +29,7 @@ interface Site {
 
 /** Three servers in processes of their own with two people each, links that can be cut, and one clock for all. */
 export class ChaosWorld implements AsyncDisposable {
-  readonly people: readonly Inhabitant[]
+  readonly people: readonly ChaosTenant[]
   readonly #sites: Site[] = []
   readonly #folder: string
   #nowMs = Date.UTC(2026, 0, 1)
@@ -69,11 +69,11 @@ export class ChaosWorld implements AsyncDisposable {
   }
 
   /** At home; undefined while the server is down. */
-  clientOf({ idTag, at, token }: Inhabitant): Client | undefined {
+  clientOf({ idTag, at, token }: ChaosTenant): Client | undefined {
     return this.#site(at).process?.client(idTag, token)
   }
 
-  guestOf({ idTag, at }: Inhabitant): Client | undefined {
+  guestOf({ idTag, at }: ChaosTenant): Client | undefined {
     return this.#site(at).process?.client(idTag)
   }
 

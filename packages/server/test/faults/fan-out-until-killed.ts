@@ -2,7 +2,7 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
 import { migrations } from '#app/migrations.ts'
 import { findFreshInboxes } from '#features/federation/index.ts'
-import { continueLane, type FanOutDeps, sendOut } from '#features/federation/outbox/fan-out.ts'
+import { continueLane, type FanOutDeps, queueForSending } from '#features/federation/outbox/fan-out.ts'
 import { isFanningOut } from '#features/federation/outbox/fan-out-store.ts'
 import { fanOutJob } from '#features/federation/outbox/outbox-jobs.ts'
 import { listCircle } from '#features/relations/index.ts'
@@ -61,6 +61,6 @@ async function send(count: number): Promise<void> {
         tables,
       )
     }
-    await sendOut(deps, tx, { actionId, issuerTag, named: [], circle: 'followers' })
+    await queueForSending(deps, tx, { actionId, issuerTag, named: [], circle: 'followers' })
   })
 }

@@ -44,8 +44,8 @@ import {
 import { auditMigrations } from '#features/audit/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
 import {
-  endStanding,
-  endStandingJob,
+  endServerStatus,
+  endServerStatusJob,
   findEffectiveRelation,
   findRelation,
   isLastLeader,
@@ -176,7 +176,9 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
   }
   handleActionJobs({ ...ports, jobs, findTenantById: tenants.findById })
   const emit = async () => undefined
-  jobs.handle(endStandingJob, (payload, context) => endStanding({ db, clock, emit }, payload, context))
+  jobs.handle(endServerStatusJob, (payload, context) =>
+    endServerStatus({ db, clock, emit }, payload, context),
+  )
   await jobs.start()
   const endpoints = actionEndpoints(ports)
 

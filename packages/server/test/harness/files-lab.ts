@@ -17,6 +17,7 @@ import { afterAll, afterEach } from 'vitest'
 import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
 import {
+  ActiveUploads,
   collectionEndpoints,
   endSharesOfFiles,
   type FileEndpointDeps,
@@ -38,7 +39,6 @@ import {
   sweepUploads,
   sweepUploadsJob,
   UploadLeases,
-  UploadTurns,
   uploadEndpoints,
   withdrawShare,
   withdrawShareJob,
@@ -201,7 +201,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
   await jobs.start()
   const endpoints = [
     ...fileEndpoints(deps),
-    ...uploadEndpoints({ ...deps, partials, turns: new UploadTurns() }),
+    ...uploadEndpoints({ ...deps, partials, turns: new ActiveUploads() }),
     ...shareEndpoints(shareDeps),
     ...collectionEndpoints(deps),
   ]

@@ -121,7 +121,7 @@ function startableNode(options: RunnerOptions, clock: TestClock): LabNode {
 }
 
 /** Lets promises and handlers go on until they wait for something outside. */
-export async function breathe(turns = 20): Promise<void> {
+export async function flushMicrotasks(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await nextTurn()
 }
 

@@ -30,7 +30,7 @@ export function readCommandConfig({ env }: Pick<CommandInput, 'env'>): Config {
 const unheard: TellingBus = {
   tell: async () => undefined,
   tellAll: async () => undefined,
-  isWanted: async () => false,
+  hasListeners: async () => false,
   pass: () => undefined,
 }
 

@@ -8,7 +8,7 @@ import { listExpired } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
 import { setStatus } from './action-store.ts'
 import { announceAction } from './community/announce-action.ts'
-import { acceptUnasked } from './compose/answer-action.ts'
+import { acceptAutomatically } from './compose/answer-action.ts'
 import { publishScheduled } from './compose/change-draft.ts'
 import { countAction } from './counts/count-actions.ts'
 import { passOnCounts, tellCounts } from './counts/tell-counts.ts'
@@ -24,9 +24,9 @@ import {
   withdrawSignedJob,
 } from './job-kinds.ts'
 import { admitWaiting } from './receive/pending-action.ts'
+import { listUnanswered } from './removal/deleted-rows-store.ts'
 import { dropCopies, dropCopiesLater } from './removal/drop-copies.ts'
-import { listUnanswered } from './removal/remains-store.ts'
-import { sweepMemory, sweepRemains } from './removal/sweep-memory.ts'
+import { sweepDeletedRows, sweepMemory } from './removal/sweep-memory.ts'
 import { sweepTombstones } from './removal/tombstone-store.ts'
 import { withdrawSigned } from './removal/withdraw-signed.ts'
 import { hooksOf } from './types/index.ts'
@@ -54,11 +54,11 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   recurring(jobs, {
     name: 'actions.sweep-remains',
     everyMs: 60 * minuteMs,
-    run: () => sweepRemains(deps.db, nowSecs(deps.clock)),
+    run: () => sweepDeletedRows(deps.db, nowSecs(deps.clock)),
   })
   const work = [
     [publishLaterJob, publishScheduled],
-    [acceptLaterJob, acceptUnasked],
+    [acceptLaterJob, acceptAutomatically],
     [admitLaterJob, admitWaiting],
     [announceLaterJob, announceAction],
     [tellCountsJob, tellCounts],

@@ -140,7 +140,7 @@ export async function findStoredAction(
 }
 
 /** The issuer's action that stands where this one would: of those with the same values of the unique members. */
-export async function findRival(
+export async function findSuperseded(
   reader: Reader,
   action: Pick<StoredAction, 'type' | 'issuerTag' | 'audienceTag' | 'subject'>,
 ): Promise<StoredAction | undefined> {

@@ -1,6 +1,6 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 import { createSearchIndex } from './feed/search-index-store.ts'
-import { isOver, isRequest, keptSince } from './removal/remains-store.ts'
+import { isOver, isRequest, keptSince } from './removal/deleted-rows-store.ts'
 
 export const actionsMigrations: readonly Migration[] = [
   {

@@ -22,7 +22,7 @@ export const publishLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -33,7 +33,7 @@ export const acceptLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -44,7 +44,7 @@ export const admitLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -55,7 +55,7 @@ export const dropCopiesJob = jobKind({
   payload: Type.Object({ issuerTag: Type.String(), fileIds: Type.Array(Type.String()) }),
   retry: soonAgain,
   concurrency: 2,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -66,7 +66,7 @@ export const announceLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: minuteMs,
   keepDoneMs: 0,
 })
@@ -88,7 +88,7 @@ export const tellCountsJob = jobKind({
   payload: AboutAction,
   retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
   concurrency: 2,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: minuteMs,
   freesDedupKey: true,
   keepDoneMs: 0,

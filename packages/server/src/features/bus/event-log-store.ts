@@ -141,7 +141,7 @@ export interface LogState {
 }
 
 /** Are events of the tenant written down now? */
-export async function isWanted(reader: Reader, now: number): Promise<boolean> {
+export async function hasListeners(reader: Reader, now: number): Promise<boolean> {
   return (await reader.first(selectWanted, { tenantId: reader.tenantId, now })) !== undefined
 }
 

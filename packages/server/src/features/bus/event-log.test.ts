@@ -9,7 +9,7 @@ import {
   deleteNumberedEvents,
   findLog,
   findOldestSeq,
-  isWanted,
+  hasListeners,
   listEvents,
   listLogs,
   numberEvents,
@@ -43,7 +43,7 @@ eachDialect('the log of events', (open) => {
     const db = await start()
     expect(await append(db, alice, 'lost')).toBe(false)
     expect(await number(db, alice)).toBe(0)
-    expect([await findLog(db.reader(alice)), await isWanted(db.reader(alice), 1000)]).toEqual([
+    expect([await findLog(db.reader(alice)), await hasListeners(db.reader(alice), 1000)]).toEqual([
       undefined,
       false,
     ])

@@ -6,7 +6,7 @@ import { type Database, serverTenant, type TenantId, type Writer } from '#infra/
 import type { SocketVisit } from '#infra/ws/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Connection } from './connection.ts'
-import { appendNotice, appendNotices, findLog, isWanted, listLogs, wantLog } from './event-log-store.ts'
+import { appendNotice, appendNotices, findLog, hasListeners, listLogs, wantLog } from './event-log-store.ts'
 import { EventNumbers } from './event-numbers.ts'
 import { isKept, type Notice } from './notice.ts'
 import { Presence } from './presence.ts'
@@ -22,7 +22,7 @@ export interface Bus {
    * written. */
   tell(tx: Writer, notice: Notice): Promise<void>
   /** Is there anybody to tell? For who would have to look up what to tell. */
-  isWanted(tx: Writer): Promise<boolean>
+  hasListeners(tx: Writer): Promise<boolean>
   /** The same for several tenants. */
   tellAll(tx: Writer, tenantIds: readonly TenantId[], notice: Notice): Promise<void>
   /** Tells what nobody needs to hear who is not there: at once, and without a trace. */
@@ -80,8 +80,8 @@ class ProcessBus implements Bus {
       tx.afterCommit(() => this.#numbers.request(tenantId))
   }
 
-  isWanted(tx: Writer): Promise<boolean> {
-    return isWanted(tx, nowSecs(this.#deps.clock))
+  hasListeners(tx: Writer): Promise<boolean> {
+    return hasListeners(tx, nowSecs(this.#deps.clock))
   }
 
   async tellAll(tx: Writer, tenantIds: readonly TenantId[], notice: Notice): Promise<void> {

@@ -6,7 +6,7 @@ import {
   type ScopeRequirement,
   scopeAllows,
 } from '@kith/protocol'
-import { findUnasked } from '#features/actions/index.ts'
+import { findForNotification } from '#features/actions/index.ts'
 import { findAccessibleFile, findFileViewer } from '#features/files/index.ts'
 import { findStoredProfile } from '#features/profiles/index.ts'
 import { actsAsTenant, findViewer } from '#features/relations/index.ts'
@@ -38,12 +38,12 @@ type Renderer<Kind extends Notice['kind']> = (
 ) => Promise<Outgoing<BusEventData<Kind>> | undefined>
 
 const renderers: { readonly [Kind in BusEventName]: Renderer<Kind> } = {
-  ACTION: (deps, account, { actionId }) => findUnasked(deps, { ...account, actionId }),
+  ACTION: (deps, account, { actionId }) => findForNotification(deps, { ...account, actionId }),
   async ACTION_STATUS(deps, account, { actionId, status, to }) {
     return (await isFor(deps, account, to)) ? { actionId, status } : undefined
   },
   async STAT(deps, account, { actionId }) {
-    const action = await findUnasked(deps, { ...account, actionId })
+    const action = await findForNotification(deps, { ...account, actionId })
     return action && { actionId, stat: action.stat }
   },
   async FILE(deps, account, { fileId, event, to }) {

@@ -14,7 +14,7 @@ type SessionEvent = Of<AccountEvent, 'session.signed-in' | 'session.revoked'>
 type ShareEvent = Of<FileEvent, 'file.shared' | 'file.unshared'>
 
 /** What of a bus is told of events. */
-export type TellingBus = Pick<Bus, 'tell' | 'tellAll' | 'isWanted' | 'pass'>
+export type TellingBus = Pick<Bus, 'tell' | 'tellAll' | 'hasListeners' | 'pass'>
 
 const fileWords = {
   'file.created': 'created',
@@ -34,7 +34,7 @@ export function busReactions(bus: TellingBus) {
     },
     /** The tenant whose it is, and those it shares it with. */
     async tellOfFile(tx: Writer, { kind, fileId, to }: FileEvent): Promise<void> {
-      if (!(await bus.isWanted(tx))) return
+      if (!(await bus.hasListeners(tx))) return
       const shares = await listSharesOfFiles(tx, [fileId])
       const people = shares.filter(({ subjectType }) => subjectType === 'U')
       const grantees = people.map(({ subjectId }) => subjectId as IdTag)
@@ -43,7 +43,7 @@ export function busReactions(bus: TellingBus) {
     },
     /** Of a share only those hear whom it is for. */
     async tellOfShare(tx: Writer, { kind, fileId, to }: ShareEvent): Promise<void> {
-      if (!(await bus.isWanted(tx))) return
+      if (!(await bus.hasListeners(tx))) return
       await bus.tell(tx, { kind: 'FILE', fileId, event: fileWords[kind], to: [...new Set(to)] })
     },
     /** Those who follow the profile here, and its own clients. */

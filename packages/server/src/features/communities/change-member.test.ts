@@ -116,7 +116,7 @@ onSqlite('a community’s leaders and moderators', (open) => {
   })
 
   describe('give statuses', () => {
-    const hushes: Record<string, Partial<Relation>> = {
+    const blockedStates: Record<string, Partial<Relation>> = {
       Active: { isBlocked: false, isMuted: false },
       Trusted: { isBlocked: false, isMuted: false },
       Blocked: { isBlocked: true, isMuted: false },
@@ -131,10 +131,10 @@ onSqlite('a community’s leaders and moderators', (open) => {
         for (const to of profileStatuses) {
           await change('max', 'carl', { status: from })
           await change('lea', 'carl', { status: to })
-          const isOut = hushes[to]?.isBlocked
+          const isOut = blockedStates[to]?.isBlocked
           expect(await of('carl')).toEqual({ role: isOut ? 'public' : 'contributor', status: to })
           expect(await findRelation(club.reader, tag('carl'))).toMatchObject({
-            ...hushes[to],
+            ...blockedStates[to],
             role: 'contributor',
           })
         }

@@ -4,7 +4,7 @@ import {
   changeRelation,
   changeStatus,
   findRelation,
-  isBarred,
+  isSuspendedOrBanned,
   lastLeader,
   listLeaders,
   noRelation,
@@ -95,7 +95,7 @@ async function setStatus(
   if (!changesStatus(change)) return (await findRelation(tx, idTag)) ?? noRelation(idTag)
   const { status, banExpiresAt: until, banReason: reason } = change
   const relation = await changeStatus(deps, tx, idTag, { status, until, reason })
-  if (isBarred(relation)) await deps.revokeSessions(tx, idTag)
+  if (isSuspendedOrBanned(relation)) await deps.revokeSessions(tx, idTag)
   return relation
 }
 

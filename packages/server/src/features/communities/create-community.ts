@@ -7,7 +7,7 @@ import {
   type StoredProfile,
 } from '#features/profiles/index.ts'
 import {
-  assertRoom,
+  assertFreeSlot,
   type CreateTenantDeps,
   createTenant,
   type HostedTenant,
@@ -82,7 +82,7 @@ export async function createCommunity(
   const base = await deps.tenants.base()
   const community = await deps.db.transact(serverTenant, async (tx) => {
     if (plan.usesInvitation) await spend(deps, tx.as(base.tenantId), request)
-    await assertRoom(tx, plan.maxTenants)
+    await assertFreeSlot(tx, plan.maxTenants)
     return make(deps, tx, request, plan)
   })
   await complete(deps, request, plan, community)

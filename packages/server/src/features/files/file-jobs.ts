@@ -9,7 +9,7 @@ export const makeVariantsJob = jobKind({
   // About a day: a picture at fault is told at once, so what fails is the store, the disk or the machine.
   retry: { maxAttempts: 32, firstDelayMs: 5_000, longestDelayMs: 3_600_000 },
   concurrency: 2,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: 120_000,
   keepDoneMs: 0,
 })
@@ -23,7 +23,7 @@ export const fetchFileJob = jobKind({
     /** Who passed the action on, and has the file as well. */
     sourceTag: Type.Optional(Type.String()),
     /** Somebody wants to read it now, however large it is. */
-    isAskedFor: Type.Optional(Type.Boolean()),
+    isOnDemand: Type.Optional(Type.Boolean()),
   }),
   retry: {
     maxAttempts: 50,

@@ -44,7 +44,7 @@ const cases: [string, Caller, FileFilter, FileSort, string][] = [
 
 // What is given to a visitor, and what folders are being changed, is looked through once, and kept without doubles.
 const isDear =
-  /^SCAN (?!CONSTANT|(open_)?granted$|above$|changing$|discarded$|crowd$|edge$|within$|candidate$|\d-ROW)|TEMP B-TREE/
+  /^SCAN (?!CONSTANT|(open_)?granted$|above$|changing$|discarded$|reader_share$|edge$|within$|candidate$|\d-ROW)|TEMP B-TREE/
 
 const shown: NewFile = {
   fileId: 'd' as FileId,
@@ -93,7 +93,7 @@ const firstPage = {
 
 test.each(cases)('a list of files is read through an index, in its order: %s', async (...given) => {
   const [, caller, filter, sort, index] = given
-  const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
+  const who = { viewer: viewerOf(alice, caller, { hasBlocksOrMutes: false }), held: [], limits: undefined }
   const steps = await stepsOf((reader: Reader) =>
     listFilePage(reader, who, { ...firstPage, filter, sort, maxCandidates: 0 }),
   )
@@ -110,7 +110,7 @@ test.each([visitor, guest, narrowed])('what is given is followed down the folder
     caller === narrowed
       ? ({ everywhere: 0, single: [{ fileId: 'd' as FileId, level: 1 }] } as const)
       : undefined
-  const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits }
+  const who = { viewer: viewerOf(alice, caller, { hasBlocksOrMutes: false }), held: [], limits }
   const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
   const folders = steps.filter((step) => / (folder|gone) (?!.*files_discarded_folders)/.test(step))
   expect(folders.length).toBeGreaterThan(0)
@@ -118,12 +118,12 @@ test.each([visitor, guest, narrowed])('what is given is followed down the folder
     expect(step).toMatch(
       /^SEARCH (folder|gone) USING .*INDEX files_(folders|trashed_from) \(tenant_id=\? AND/,
     )
-  const shares = steps.filter((step) => / (person|crowd) USING /.test(step))
+  const shares = steps.filter((step) => / (person|reader_share) USING /.test(step))
   for (const step of shares) expect(step).toMatch(/INDEX shares_by_subject|AUTOMATIC/)
 })
 
 test.each([visitor, guest])('the actions that show a file are found by it', async (caller) => {
-  const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
+  const who = { viewer: viewerOf(alice, caller, { hasBlocksOrMutes: false }), held: [], limits: undefined }
   const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
   const looks = steps.filter((step) => / actions /.test(step))
   expect(looks.length).toBeGreaterThan(0)
@@ -136,7 +136,7 @@ test.each([visitor, guest])('the actions that show a file are found by it', asyn
 })
 
 test.each([visitor, guest])('who may read few files has no others looked at', async (caller) => {
-  const who = { viewer: viewerOf(alice, caller, { hushes: false }), held: [], limits: undefined }
+  const who = { viewer: viewerOf(alice, caller, { hasBlocksOrMutes: false }), held: [], limits: undefined }
   const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
   const looks = steps.filter((step) => / (files|own|shown|child|attached|copy) /.test(step))
   expect(looks.length).toBeGreaterThan(3)
@@ -145,7 +145,7 @@ test.each([visitor, guest])('who may read few files has no others looked at', as
 })
 
 test('what was read last is found by itself, and the rest in the order of ids', async () => {
-  const who = { viewer: viewerOf(alice, owner, { hushes: false }), held: [], limits: undefined }
+  const who = { viewer: viewerOf(alice, owner, { hasBlocksOrMutes: false }), held: [], limits: undefined }
   const listing = {
     filter: {},
     sort: 'recent',

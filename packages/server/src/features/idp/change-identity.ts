@@ -32,11 +32,11 @@ export async function setAddress(
   return deps.db.transact(tenant.tenantId, async (tx) => {
     // It may have ended since it was shown.
     if (caller.kind === 'key' && !(await findKey(tx, caller.keyId))) throw new Failure('E-AUTH-UNAUTH')
-    const { identity, standing } = await getManaged(tx, request)
-    assertMayChange(standing, identity)
+    const { identity, ownRole } = await getManaged(tx, request)
+    assertMayChange(ownRole, identity)
     const now = nowSecs(deps.clock)
     const address = acceptAddress(wanted, identity.idTag)
-    const isOwn = standing === 'owner' || standing === 'key'
+    const isOwn = ownRole === 'owner' || ownRole === 'key'
     const base = isOwn ? seen(identity, now) : identity
     const changed = { ...base, address, addressUpdatedAt: now, updatedAt: now }
     await updateIdentity(tx, changed)
@@ -64,7 +64,7 @@ export async function changeIdentity(
   const { tenant, isDynamic } = request
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const managed = await getManaged(tx, request)
-    assertMayChange(managed.standing, managed.identity)
+    assertMayChange(managed.ownRole, managed.identity)
     const updatedAt = nowSecs(deps.clock)
     const identity = { ...(await withStatus(deps, tx, managed, request)), updatedAt }
     const changed = isDynamic === undefined ? identity : { ...identity, isDynamic }
@@ -76,7 +76,7 @@ export async function changeIdentity(
 async function withStatus(
   deps: Deps,
   tx: Writer,
-  { identity, standing }: Managed,
+  { identity, ownRole }: Managed,
   {
     caller,
     status,
@@ -84,7 +84,7 @@ async function withStatus(
   }: Pick<Ask, 'caller'> & From & { readonly status?: 'active' | 'suspended' | undefined },
 ): Promise<ManagedIdentity> {
   if (status === undefined) return identity
-  if (standing !== 'provider') throw new Failure('E-AUTH-FORBIDDEN')
+  if (ownRole !== 'provider') throw new Failure('E-AUTH-FORBIDDEN')
   if (identity.status === 'pending')
     throw new Failure('E-STATE', { message: 'Its owner activates this name.' })
   if (identity.status === status) return identity

@@ -14,7 +14,7 @@ import { addKey } from './identity-keys.ts'
 import { countActivationMail, countName } from './idp-buckets.ts'
 import { acceptAddress, isProvider, type ManagedIdentity, pendingSecs } from './managed-identity.ts'
 import { insertIdentity } from './managed-identity-store.ts'
-import { findObjection, isAtRest, isGiven, type ProviderNamesDeps } from './provider-names.ts'
+import { findObjection, isGiven, isQuarantinedName, type ProviderNamesDeps } from './provider-names.ts'
 import { deleteReleased } from './released-identity-store.ts'
 
 export interface CreateIdentityDeps extends ProviderNamesDeps, MakeReferenceDeps {
@@ -80,7 +80,7 @@ async function assertFree(deps: CreateIdentityDeps, request: CreateIdentity): Pr
   const objection = await findObjection(deps, { tenant, idTag })
   if (typeof objection === 'object') throw invalid('/idTag', objection.refusal)
   const reader = deps.db.reader(tenant.tenantId)
-  if (objection === 'taken' || (await isAtRest(deps, reader, askerOf(request))))
+  if (objection === 'taken' || (await isQuarantinedName(deps, reader, askerOf(request))))
     throw new Failure('E-PROFILE-EXISTS')
 }
 
@@ -97,7 +97,7 @@ async function store(
   const { idTag, ownerTag } = identity
   await assertSessionLives(deps, tx, caller)
   // Looked at again where nobody else can come between: of many who ask for a name at once one gets it.
-  if ((await isGiven(tx, { tenant, idTag })) || (await isAtRest(deps, tx, askerOf(request))))
+  if ((await isGiven(tx, { tenant, idTag })) || (await isQuarantinedName(deps, tx, askerOf(request))))
     throw new Failure('E-PROFILE-EXISTS')
   if (!(await insertIdentity(tx, identity))) throw new Failure('E-PROFILE-EXISTS')
   await deleteReleased(tx, idTag)

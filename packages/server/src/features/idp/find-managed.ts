@@ -3,7 +3,7 @@ import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { activeSecs, type ManagedIdentity, type Standing, standingOf } from './managed-identity.ts'
+import { activeSecs, type IdentityRole, type ManagedIdentity, roleOnIdentity } from './managed-identity.ts'
 import { findIdentity, listByLabel, updateIdentity } from './managed-identity-store.ts'
 
 export interface Ask {
@@ -15,15 +15,15 @@ export interface Ask {
 
 export interface Managed {
   readonly identity: ManagedIdentity
-  readonly standing: Standing
+  readonly ownRole: IdentityRole
 }
 
 /** An identity and what the caller is to it. `E-NOTFOUND` when there is none of which the caller may know. */
 export async function getManaged(reader: Reader, { tenant, caller, id }: Ask): Promise<Managed> {
   const identity = await findById(reader, tenant, id)
-  const standing = identity && standingOf(caller, tenant, identity)
-  if (!standing) throw new Failure('E-NOTFOUND')
-  return { identity, standing }
+  const ownRole = identity && roleOnIdentity(caller, tenant, identity)
+  if (!ownRole) throw new Failure('E-NOTFOUND')
+  return { identity, ownRole }
 }
 
 async function findById(reader: Reader, tenant: Tenant, id: string): Promise<ManagedIdentity | undefined> {
@@ -48,10 +48,10 @@ const seenEverySecs = 3600
 export async function noteSeen(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   tenant: Tenant,
-  { identity, standing }: Managed,
+  { identity, ownRole }: Managed,
 ): Promise<void> {
   const now = nowSecs(clock)
-  if (standing === 'provider' || standing === 'registrar') return
+  if (ownRole === 'provider' || ownRole === 'registrar') return
   if (identity.lastSeenAt !== undefined && identity.lastSeenAt + seenEverySecs > now) return
   await db.transact(tenant.tenantId, async (tx) => {
     const current = await findIdentity(tx, identity.idTag)

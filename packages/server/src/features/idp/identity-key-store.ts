@@ -113,7 +113,7 @@ export async function listKeys(reader: Reader, filter: KeyFilter): Promise<Offse
   return { items: rows.map(fromRow), total: Number(total), offset, limit }
 }
 
-/** The rule of `standingOf` and `assertMayChange`, for lists. */
+/** The rule of `roleOnIdentity` and `assertMayChange`, for lists. */
 function matching(reader: Reader, { idTag, changeableBy }: KeyFilter) {
   let query = reader
     .tables<KeyTables>()

@@ -74,8 +74,8 @@ export async function createKey(
     throw invalid('/expiresAt', 'This time has passed.')
   return deps.db.transact(tenant.tenantId, async (tx) => {
     await assertSessionLives(deps, tx, caller)
-    const { identity, standing } = await getManaged(tx, { tenant, caller, id })
-    assertMayChange(standing, identity)
+    const { identity, ownRole } = await getManaged(tx, { tenant, caller, id })
+    assertMayChange(ownRole, identity)
     const { idTag } = identity
     const made = await addKey(deps, tx, { idTag, name, expiresAt })
     const details = { idTag, keyId: made.key.keyId }
@@ -118,8 +118,8 @@ export async function removeKey(deps: Deps, named: NamedKey & { readonly ip: str
 async function getChangeable(reader: Reader, { tenant, caller, id, idTag }: NamedKey): Promise<IdentityKey> {
   const key = /^\d{1,15}$/.test(id) ? await findKey(reader, Number(id)) : undefined
   if (!key || (idTag !== undefined && idTag !== key.idTag)) throw new Failure('E-NOTFOUND')
-  const { identity, standing } = await getManaged(reader, { tenant, caller, id: key.idTag })
-  if (standing === 'registrar' && identity.status !== 'pending') throw new Failure('E-NOTFOUND')
+  const { identity, ownRole } = await getManaged(reader, { tenant, caller, id: key.idTag })
+  if (ownRole === 'registrar' && identity.status !== 'pending') throw new Failure('E-NOTFOUND')
   return key
 }
 

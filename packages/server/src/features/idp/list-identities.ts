@@ -3,7 +3,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { type Ask, getManaged, noteSeen } from './find-managed.ts'
-import { isProvider, type ManagedIdentity, shownTo, standingOf } from './managed-identity.ts'
+import { isProvider, type ManagedIdentity, roleOnIdentity, shownTo } from './managed-identity.ts'
 import { listIdentities as listStored, pageIdentities } from './managed-identity-store.ts'
 
 export interface ListIdentities {
@@ -32,7 +32,7 @@ export async function listIdentities(
       ? await listStored(reader, { ...filter, visibleTo, offset, limit })
       : await pageIdentities(reader, { ...filter, visibleTo, cursor: cursor || undefined, limit })
   const show = (identity: ManagedIdentity) =>
-    shownTo(standingOf(caller, tenant, identity) ?? 'registrar', identity)
+    shownTo(roleOnIdentity(caller, tenant, identity) ?? 'registrar', identity)
   return { ...page, items: page.items.map(show) }
 }
 
@@ -42,5 +42,5 @@ export async function getIdentity(
 ): Promise<ManagedIdentity> {
   const managed = await getManaged(deps.db.reader(ask.tenant.tenantId), ask)
   await noteSeen(deps, ask.tenant, managed)
-  return shownTo(managed.standing, managed.identity)
+  return shownTo(managed.ownRole, managed.identity)
 }

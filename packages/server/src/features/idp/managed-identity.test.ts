@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { idTag } from '#harness/http-site.ts'
 import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
-import { acceptAddress, assertMayChange, type Standing, standingOf } from './managed-identity.ts'
+import { acceptAddress, assertMayChange, type IdentityRole, roleOnIdentity } from './managed-identity.ts'
 
 const provider: Tenant = { tenantId: 1 as TenantId, idTag: idTag('names.example'), type: 'person' }
 const club: Tenant = { ...provider, type: 'community' }
@@ -24,7 +24,7 @@ const caller = (name: string, more: Partial<Identified> = {}): Identified => ({
 })
 const key = (name: string): KeyHolder => ({ kind: 'key', idTag: idTag(name), keyId: 1 })
 
-test.each<[string, Identified | KeyHolder, Tenant, typeof own, Standing | undefined]>([
+test.each<[string, Identified | KeyHolder, Tenant, typeof own, IdentityRole | undefined]>([
   ['the provider’s owner', caller('names.example', { isOwner: true }), provider, owned, 'provider'],
   ['an administrator', caller('root.example', { isAdmin: true }), provider, owned, 'provider'],
   ['a leader of a community', caller('lea.example', { role: 'leader' }), club, owned, 'provider'],
@@ -37,8 +37,8 @@ test.each<[string, Identified | KeyHolder, Tenant, typeof own, Standing | undefi
   ['its key', key('x.names.example'), provider, owned, 'key'],
   ['the key of another', key('y.names.example'), provider, owned, undefined],
   ['a stranger', caller('bob.example'), provider, owned, undefined],
-])('%s stands so', (_, who, tenant, identity, standing) => {
-  expect(standingOf(who, tenant, identity)).toBe(standing)
+])('%s stands so', (_, who, tenant, identity, ownRole) => {
+  expect(roleOnIdentity(who, tenant, identity)).toBe(ownRole)
 })
 
 describe('a change', () => {
@@ -55,8 +55,8 @@ describe('a change', () => {
     ['suspended', 'owner', 'E-STATE'],
     ['suspended', 'registrar', 'E-AUTH-FORBIDDEN'],
     ['suspended', 'key', 'E-STATE'],
-  ] as const)('of one that is %s by the %s: %s', (status, standing, code) => {
-    const change = () => assertMayChange(standing, { status })
+  ] as const)('of one that is %s by the %s: %s', (status, ownRole, code) => {
+    const change = () => assertMayChange(ownRole, { status })
     if (code === undefined) expect(change).not.toThrow()
     else expect(change).toThrow(expect.objectContaining({ code }))
   })

@@ -30,13 +30,13 @@ const daySecs = 24 * 3600
 export const referenceSecs = daySecs
 export const pendingSecs = 7 * daySecs
 export const activeSecs = 365 * daySecs
-export const restSecs = 30 * daySecs
+export const quarantineSecs = 30 * daySecs
 /** How much longer a name is kept whose server nobody can reach, and how soon it is looked at again. */
-export const doubtSecs = 30 * daySecs
-export const secondLookSecs = daySecs
+export const unreachableGraceSecs = 30 * daySecs
+export const recheckSecs = daySecs
 
 /** As what somebody stands before an identity; undefined: they may not know of it. */
-export type Standing = 'provider' | 'owner' | 'key' | 'registrar'
+export type IdentityRole = 'provider' | 'owner' | 'key' | 'registrar'
 
 /** Whoever the provider belongs to: on a community's host its leaders, on the base tenant's also administrators. */
 export function isProvider(caller: Identified | KeyHolder, tenant: Tenant): boolean {
@@ -44,29 +44,29 @@ export function isProvider(caller: Identified | KeyHolder, tenant: Tenant): bool
   return caller.isOwner || caller.isAdmin || (tenant.type === 'community' && hasRole(caller, 'leader'))
 }
 
-export function standingOf(
+export function roleOnIdentity(
   caller: Identified | KeyHolder,
   tenant: Tenant,
   { idTag, ownerTag, registrarTag }: Pick<ManagedIdentity, 'idTag' | 'ownerTag' | 'registrarTag'>,
-): Standing | undefined {
+): IdentityRole | undefined {
   if (caller.kind === 'key') return caller.idTag === idTag ? 'key' : undefined
   if (isProvider(caller, tenant)) return 'provider'
   if (caller.idTag === (ownerTag ?? idTag)) return 'owner'
   return caller.idTag === registrarTag ? 'registrar' : undefined
 }
 
-/** Fails unless the standing allows a change now: a registrar has a say while the identity is pending, and of a suspended
+/** Fails unless the ownRole allows a change now: a registrar has a say while the identity is pending, and of a suspended
  * one the provider alone. */
-export function assertMayChange(standing: Standing, { status }: Pick<ManagedIdentity, 'status'>): void {
-  if (standing === 'provider') return
-  if (standing === 'registrar' && status !== 'pending')
+export function assertMayChange(ownRole: IdentityRole, { status }: Pick<ManagedIdentity, 'status'>): void {
+  if (ownRole === 'provider') return
+  if (ownRole === 'registrar' && status !== 'pending')
     throw new Failure('E-AUTH-FORBIDDEN', { message: 'This name is its owner’s by now.' })
   if (status === 'suspended') throw new Failure('E-STATE', { message: 'This name is suspended.' })
 }
 
-/** The identity as the standing shows it: the address of its owner is no longer for who registered it. */
-export function shownTo(standing: Standing, identity: ManagedIdentity): ManagedIdentity {
-  if (standing !== 'registrar' || identity.status === 'pending') return identity
+/** The identity as the ownRole shows it: the address of its owner is no longer for who registered it. */
+export function shownTo(ownRole: IdentityRole, identity: ManagedIdentity): ManagedIdentity {
+  if (ownRole !== 'registrar' || identity.status === 'pending') return identity
   const { email: _, ...shown } = identity
   return shown
 }

@@ -2,17 +2,17 @@ import type { IdTag, ProviderInfo } from '@kith/protocol'
 import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { isProvider } from './managed-identity.ts'
-import { findObjection, isAtRest, type ProviderNamesDeps } from './provider-names.ts'
+import { findObjection, isQuarantinedName, type ProviderNamesDeps } from './provider-names.ts'
 
 /** What a provider says of itself (the settings `idp.*`); empty where it says nothing. */
-export interface ProviderWords {
+export interface ProviderTexts {
   readonly name: string
   readonly info: string
   readonly url: string
 }
 
 export async function getProviderInfo(
-  { findWords }: { findWords(tenantId: TenantId): Promise<ProviderWords> },
+  { findWords }: { findWords(tenantId: TenantId): Promise<ProviderTexts> },
   { tenantId, idTag }: Tenant,
 ): Promise<ProviderInfo> {
   const { name, info, url } = await findWords(tenantId)
@@ -25,7 +25,7 @@ export async function isAvailable(
   { tenant, caller, idTag }: { readonly tenant: Tenant; readonly caller: Caller; readonly idTag: IdTag },
 ): Promise<boolean> {
   if (await findObjection(deps, { tenant, idTag })) return false
-  return !(await isAtRest(deps, deps.db.reader(tenant.tenantId), {
+  return !(await isQuarantinedName(deps, deps.db.reader(tenant.tenantId), {
     idTag,
     callerTag: idTagOf(caller),
     isProvider: caller.kind === 'identity' && isProvider(caller, tenant),

@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
-import { isResting, labelsBelow, refusalOf } from '#features/registration/index.ts'
-import { findRelation, isBarred } from '#features/relations/index.ts'
+import { isQuarantined, labelsBelow, refusalOf } from '#features/registration/index.ts'
+import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
 import { findTenantByHost } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
@@ -37,8 +37,8 @@ export async function findObjection(
   if (await deps.isBlockedDomain(idTag)) return { refusal: 'This server has nothing to do with this domain.' }
   const reader = deps.db.reader(serverTenant)
   const relation = await findRelation(reader, idTag)
-  if (relation && isBarred(relation)) return 'taken'
-  if (await isResting(reader, idTag, nowSecs(deps.clock))) return 'taken'
+  if (relation && isSuspendedOrBanned(relation)) return 'taken'
+  if (await isQuarantined(reader, idTag, nowSecs(deps.clock))) return 'taken'
   return (await isGiven(reader, wanted)) ? 'taken' : undefined
 }
 
@@ -61,7 +61,7 @@ export async function isProvided(
 }
 
 /** Does the name rest from its last owner, for this one? The provider's owner waits for nobody. */
-export async function isAtRest(
+export async function isQuarantinedName(
   { clock }: Pick<ProviderNamesDeps, 'clock'>,
   reader: Reader,
   { idTag, callerTag, isProvider }: { idTag: IdTag; callerTag: IdTag | undefined; isProvider: boolean },

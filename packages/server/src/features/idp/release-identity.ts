@@ -6,7 +6,7 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { type Ask, getManaged, idTagOf } from './find-managed.ts'
-import { assertMayChange, isProvider, type ManagedIdentity, restSecs } from './managed-identity.ts'
+import { assertMayChange, isProvider, type ManagedIdentity, quarantineSecs } from './managed-identity.ts'
 import { deleteIdentity } from './managed-identity-store.ts'
 import { deleteReleased, findReleased, putReleased } from './released-identity-store.ts'
 
@@ -34,15 +34,15 @@ export const forgetNameJob = jobKind({
 export async function releaseIdentity(deps: Deps, request: Ask & { readonly ip: string }): Promise<IdTag> {
   const { tenant, caller, ip } = request
   return deps.db.transact(tenant.tenantId, async (tx) => {
-    const resting = isProvider(caller, tenant) ? await findResting(deps, tx, request) : undefined
+    const resting = isProvider(caller, tenant) ? await findQuarantined(deps, tx, request) : undefined
     if (resting !== undefined) {
       await deleteReleased(tx, resting)
       const details = { idTag: resting }
       await audit(deps, tx, { event: 'identity.freed', actorTag: caller.idTag, ip, details })
       return resting
     }
-    const { identity, standing } = await getManaged(tx, request)
-    assertMayChange(standing, identity)
+    const { identity, ownRole } = await getManaged(tx, request)
+    assertMayChange(ownRole, identity)
     const { idTag, status } = identity
     await removeIdentity(deps, tx, identity)
     const details = { idTag, status }
@@ -51,7 +51,7 @@ export async function releaseIdentity(deps: Deps, request: Ask & { readonly ip: 
   })
 }
 
-async function findResting(
+async function findQuarantined(
   { clock }: Pick<Deps, 'clock'>,
   tx: Writer,
   { tenant, id }: Pick<Ask, 'tenant' | 'id'>,
@@ -70,6 +70,6 @@ export async function removeIdentity(
   await exhaustReferences(tx, ['idp-activate'], idTag)
   await deleteIdentity(tx, idTag)
   if (status !== 'pending') await jobs.enqueue(tx, forgetNameJob, { idTag })
-  const until = nowSecs(clock) + restSecs
+  const until = nowSecs(clock) + quarantineSecs
   await putReleased(tx, { idTag, until, registrarTag: status === 'pending' ? registrarTag : undefined })
 }

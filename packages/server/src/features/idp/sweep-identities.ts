@@ -6,7 +6,7 @@ import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Jobs, jobKind, sweep } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { seen } from './find-managed.ts'
-import { activeSecs, doubtSecs, type ManagedIdentity, secondLookSecs } from './managed-identity.ts'
+import { activeSecs, type ManagedIdentity, recheckSecs, unreachableGraceSecs } from './managed-identity.ts'
 import { deleteIdentity, findIdentity, listEnded, updateIdentity } from './managed-identity-store.ts'
 import { removeIdentity } from './release-identity.ts'
 import { pruneReleased } from './released-identity-store.ts'
@@ -57,8 +57,8 @@ async function judge(
   const now = nowSecs(deps.clock)
   const { idTag, status, lastSeenAt, updatedAt } = identity
   if (sign === 'found') return updateIdentity(tx, seen(identity, now))
-  if (sign === 'unreachable' && now < (lastSeenAt ?? updatedAt) + activeSecs + doubtSecs)
-    return updateIdentity(tx, { ...identity, expiresAt: now + secondLookSecs })
+  if (sign === 'unreachable' && now < (lastSeenAt ?? updatedAt) + activeSecs + unreachableGraceSecs)
+    return updateIdentity(tx, { ...identity, expiresAt: now + recheckSecs })
   if (status === 'pending') {
     // Nobody has had it: the next one may.
     await exhaustReferences(tx, ['idp-activate'], idTag)

@@ -5,7 +5,7 @@ import {
   type Relation,
   type RelationColumns,
   relationOf,
-  type Standing,
+  type ServerStatus,
 } from '#features/relations/index.ts'
 import { contains, type Reader, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
@@ -216,7 +216,7 @@ function serverRelationIn(row: KnownRow): Relation | undefined {
     ...noRelation(row.id_tag as IdTag),
     isBlocked: row.server_blocked === 1,
     isMuted: row.server_muted === 1,
-    standing: (row.server_standing ?? undefined) as Standing | undefined,
+    standing: (row.server_standing ?? undefined) as ServerStatus | undefined,
     standingUntil: row.server_until ?? undefined,
     standingReason: row.server_reason ?? undefined,
   }

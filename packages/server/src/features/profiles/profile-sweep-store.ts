@@ -55,7 +55,7 @@ export async function listDueProfiles(
 }
 
 /** Puts off when the sweep looks at a profile again. */
-export async function putOff(tx: Writer, idTag: string, lookAt: number): Promise<void> {
+export async function postpone(tx: Writer, idTag: string, lookAt: number): Promise<void> {
   await tx
     .tables<SweepTables>()
     .updateTable('profiles')

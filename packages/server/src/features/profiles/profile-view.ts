@@ -1,10 +1,10 @@
 import { type CommunityRole, type Me, type Profile, rolesUpTo, toIso } from '@kith/protocol'
 import {
   connectionState,
-  overruled,
   type Relation,
   relationshipOf,
   statusOf,
+  withServerStatus,
 } from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
@@ -82,9 +82,9 @@ export function profileView(profile: StoredProfile, context: ProfileContext): Pr
   }
 }
 
-/** Whom the server trusts, or has suspended, everybody may know; whom it or the tenant hushes, only the tenant. */
+/** Whom the server trusts, or has suspended, everybody may know; whom it or the tenant hasBlocksOrMutes, only the tenant. */
 function statusIn({ relation, server, isSuspended }: ProfileContext): Profile['status'] {
-  if (relation) return statusOf(overruled(relation, server))
+  if (relation) return statusOf(withServerStatus(relation, server))
   return server?.standing ?? (isSuspended ? 'Suspended' : 'Active')
 }
 

@@ -2,8 +2,8 @@ import type { IdTag, RelationshipChange } from '@kith/protocol'
 import {
   changeRelation,
   findRelation,
-  isBarred,
   isLastLeader,
+  isSuspendedOrBanned,
   lastLeader,
   noRelation,
   type Relation,
@@ -69,7 +69,7 @@ async function makeHold(
     })
   const { isFollowing, connection } = relation
   // A suspension or a ban is a block and more.
-  const endsBar = isBarred(relation)
+  const endsBan = isSuspendedOrBanned(relation)
   const isAsking = connection === 'requested' || connection === 'connected'
   const steps: Record<RelationshipChange, () => Promise<unknown>> = {
     follow: async () => !isFollowing && (await tell('FLLW')),
@@ -77,7 +77,7 @@ async function makeHold(
     connect: async () => !isAsking && (await tell('CONN')),
     disconnect: async () => connection !== 'disconnected' && (await tell('CONN', 'DEL')),
     block: () => keep({ isBlocked: true }, (tx) => assertLedWithout(tx, idTag)),
-    unblock: () => keep(endsBar ? withStatus('Active') : { isBlocked: false }),
+    unblock: () => keep(endsBan ? withStatus('Active') : { isBlocked: false }),
     mute: () => keep({ isMuted: true }),
     unmute: () => keep({ isMuted: false }),
   }

@@ -6,7 +6,7 @@ import {
   deleteRemoteProfile,
   hasMoreThan,
   listDueProfiles,
-  putOff,
+  postpone,
 } from './profile-sweep-store.ts'
 
 const hourMs = 3_600_000
@@ -47,7 +47,7 @@ async function lookAtSome(tx: Writer, terms: Terms): Promise<number> {
   for (const profile of due) {
     const lookAt = lookAgainAt(profile, terms)
     if (lookAt === undefined) await deleteRemoteProfile(tx, profile.idTag)
-    else await putOff(tx, profile.idTag, lookAt)
+    else await postpone(tx, profile.idTag, lookAt)
   }
   return due.length
 }

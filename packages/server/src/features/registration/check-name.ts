@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import type { Asker } from '#features/federation/index.ts'
-import { findRelation, isBarred } from '#features/relations/index.ts'
+import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -8,8 +8,8 @@ import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import { type DnsCheckDeps, whereDnsLeads } from './dns-check.ts'
 import { isLocalName, labelsBelow, type NameKind, refusalOf } from './name-rules.ts'
+import { isQuarantined } from './quarantined-name-store.ts'
 import type { RemoteProviders } from './remote-providers.ts'
-import { isResting } from './resting-name-store.ts'
 
 export interface NameCheckDeps extends DnsCheckDeps {
   readonly db: Database
@@ -159,8 +159,8 @@ async function isTaken(
   if (await tenants.findByHost(name)) return true
   const reader = db.reader(serverTenant)
   const relation = await findRelation(reader, name)
-  if (relation && isBarred(relation)) return true
-  if (await isResting(reader, name, nowSecs(clock))) return true
+  if (relation && isSuspendedOrBanned(relation)) return true
+  if (await isQuarantined(reader, name, nowSecs(clock))) return true
   const labels = name.split('.')
   const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)
   for (const parent of parents) if (parent !== baseIdTag && (await tenants.find(parent))) return true

@@ -22,7 +22,7 @@ const drawnLikeLatin = /^[аеорсухіјѕһӏԁԛԝѵοναικρυχ]+$/u
 
 /** Is a label, in A-label form, made to be taken for another one: of letters of several scripts, or of letters of
  * another script that look like Latin ones throughout? */
-export function isDeceptive(label: string): boolean {
+export function isLookAlike(label: string): boolean {
   if (!label.startsWith('xn--')) return false
   const letters = domainToUnicode(label).replace(/\P{L}/gu, '')
   return !scripts.some((script) => script.test(letters)) || drawnLikeLatin.test(letters)

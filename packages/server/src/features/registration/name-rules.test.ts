@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { idTag } from '#harness/http-site.ts'
-import { isDeceptive } from './look-alike.ts'
+import { isLookAlike } from './look-alike.ts'
 import { type NameKind, refusalOf } from './name-rules.ts'
 
 const rules = {
@@ -73,5 +73,5 @@ test.each([
   ['соса', true],
   ['ѕсоре', true],
 ])('%s is deceptive: %s', (label, expected) => {
-  expect(isDeceptive(domainToASCII(label))).toBe(expected)
+  expect(isLookAlike(domainToASCII(label))).toBe(expected)
 })

@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { isDeceptive, readingsOf } from './look-alike.ts'
+import { isLookAlike, readingsOf } from './look-alike.ts'
 
 /** How a name is asked for: one below this server's own domain, or one that somebody has in the DNS. A community may
  * have either. */
@@ -40,5 +40,5 @@ export function refusalOf(idTag: IdTag, kind: NameKind, rules: NameRules): strin
 function labelRefusal(labels: readonly string[], { reserved }: NameRules): string | undefined {
   if (labels.some((label) => readingsOf(label).some((reading) => reserved.includes(reading))))
     return 'This name is reserved.'
-  return labels.some(isDeceptive) ? 'This name can be taken for another one.' : undefined
+  return labels.some(isLookAlike) ? 'This name can be taken for another one.' : undefined
 }

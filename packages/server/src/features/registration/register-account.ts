@@ -13,7 +13,7 @@ import {
   type TokenLifetimes,
 } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { assertRoom, type HostedTenant } from '#features/tenants/index.ts'
+import { assertFreeSlot, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
@@ -147,7 +147,7 @@ async function register(
   const { idTag, appDomain, email, invitation, lang, device, lifetimes } = plan
   // Decided by one conditional update: of many who use the last place at once one gets it.
   if (invitation) await consumeReference(deps, tx, { refId: invitation.refId, types: ['invite'] })
-  await assertRoom(tx, plan.maxTenants)
+  await assertFreeSlot(tx, plan.maxTenants)
   const tenant = await makePerson(deps, tx, {
     idTag,
     name: idTag,

@@ -15,11 +15,11 @@ export const registrationMigrations: readonly Migration[] = [
         'person_id',
       ])
       await schema.createTable(
-        'resting_names',
+        'quarantined_names',
         { tenant_id: 'integer', name: 'text', until: 'integer' },
         { primaryKey: ['tenant_id', 'name'] },
       )
-      await schema.createIndex('resting_names_by_end', 'resting_names', ['until'])
+      await schema.createIndex('quarantined_names_by_end', 'quarantined_names', ['until'])
     },
   },
 ]

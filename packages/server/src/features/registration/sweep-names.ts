@@ -1,6 +1,6 @@
 import { addSweep, type SweepDeps } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { deleteRestedNames } from './resting-name-store.ts'
+import { deleteRestedNames } from './quarantined-name-store.ts'
 
 const hourMs = 3_600_000
 

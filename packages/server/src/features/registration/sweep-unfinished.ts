@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { hasWayIn, listSessions, personalMethods } from '#features/accounts/index.ts'
+import { hasSignInMethod, listSessions, personalMethods } from '#features/accounts/index.ts'
 import { listLedAlone } from '#features/relations/index.ts'
 import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
@@ -46,7 +46,7 @@ export async function sweepUnfinished(deps: SweepUnfinishedDeps): Promise<void> 
 async function judge(deps: SweepUnfinishedDeps, tx: Writer, tenant: HostedTenant): Promise<boolean> {
   const { tenantId: personId, idTag, suspendedAt } = tenant
   const now = nowSecs(deps.clock)
-  if (await hasWayIn(tx)) {
+  if (await hasSignInMethod(tx)) {
     await deleteUnfinished(tx, personId)
     return false
   }

@@ -18,12 +18,12 @@ export interface StatusChange {
 }
 
 /** Ends what restricts an identity when its time is over. */
-export const endStandingJob = jobKind({
+export const endServerStatusJob = jobKind({
   name: 'relations.end-standing',
   payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 2,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 0,
 })
@@ -52,19 +52,19 @@ export async function changeStatus(
     at,
   })
   if (until !== undefined)
-    await deps.jobs.enqueue(tx, endStandingJob, { idTag, until }, { runAtMs: until * 1000 })
+    await deps.jobs.enqueue(tx, endServerStatusJob, { idTag, until }, { runAtMs: until * 1000 })
   return relation
 }
 
-export interface EndStandingDeps {
+export interface EndServerStatusDeps {
   readonly db: Database
   readonly clock: Clock
   readonly emit: Emit<RelationEvent>
 }
 
-/** Does the work of `endStandingJob`; a status that was changed meanwhile has another end. */
-export async function endStanding(
-  deps: EndStandingDeps,
+/** Does the work of `endServerStatusJob`; a status that was changed meanwhile has another end. */
+export async function endServerStatus(
+  deps: EndServerStatusDeps,
   payload: { readonly idTag: string; readonly until: number },
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {

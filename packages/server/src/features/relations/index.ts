@@ -1,18 +1,18 @@
-export { changeStatus, endStanding, endStandingJob } from './change-status.ts'
+export { changeStatus, endServerStatus, endServerStatusJob } from './change-status.ts'
 export type { RelationEvent } from './events.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
 export {
   connectionState,
-  isBarred,
   isStranger,
+  isSuspendedOrBanned,
   noRelation,
-  overruled,
   type Relation,
   rankOf,
   relationshipOf,
   roleOf,
-  type Standing,
+  type ServerStatus,
   statusOf,
+  withServerStatus,
   withStatus,
 } from './relation.ts'
 export { type RelationColumns, relationOf } from './relation-row.ts'
@@ -23,10 +23,10 @@ export {
   findEffectiveRelation,
   findRelation,
   findRelations,
-  listBarred,
   listCircle,
   listLeaders,
   listReceivers,
+  listSuspendedOrBanned,
   removeRelation,
 } from './relation-store.ts'
 export { relationsMigrations } from './relations-migrations.ts'

@@ -1,5 +1,5 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
-import type { Connection, Relation, Standing } from './relation.ts'
+import type { Connection, Relation, ServerStatus } from './relation.ts'
 
 /** A row of the table `relations`. */
 export interface RelationRow {
@@ -18,7 +18,7 @@ export interface RelationRow {
   updated_at: number
   in_circle: number
   is_source: number
-  is_hushed: number
+  is_blocked_or_muted: number
 }
 
 /** The columns that say what holds; the others follow from them. */
@@ -46,7 +46,7 @@ export function relationOf(row: RelationColumns): Relation {
     isBlocked: row.blocked === 1,
     isMuted: row.muted === 1,
     role: (row.role ?? undefined) as CommunityRole | undefined,
-    standing: (row.standing ?? undefined) as Standing | undefined,
+    standing: (row.standing ?? undefined) as ServerStatus | undefined,
     standingUntil: row.standing_until ?? undefined,
     standingReason: row.standing_reason ?? undefined,
     updatedAt: row.updated_at,

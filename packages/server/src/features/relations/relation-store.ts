@@ -8,7 +8,14 @@ import {
   type TenantId,
   type Writer,
 } from '#infra/db/index.ts'
-import { isBarred, noRelation, overruled, type Relation, rankOf, roleOf } from './relation.ts'
+import {
+  isSuspendedOrBanned,
+  noRelation,
+  type Relation,
+  rankOf,
+  roleOf,
+  withServerStatus,
+} from './relation.ts'
 import { type RelationRow, relationOf } from './relation-row.ts'
 
 interface RelationTables {
@@ -52,7 +59,7 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
       updated_at: value('updated_at'),
       in_circle: value('in_circle'),
       is_source: value('is_source'),
-      is_hushed: value('is_hushed'),
+      is_blocked_or_muted: value('is_blocked_or_muted'),
     })
     .onConflict((conflict) =>
       conflict.columns(['tenant_id', 'id_tag']).doUpdateSet((row) => ({
@@ -69,7 +76,7 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
         updated_at: row.ref('excluded.updated_at'),
         in_circle: row.ref('excluded.in_circle'),
         is_source: row.ref('excluded.is_source'),
-        is_hushed: row.ref('excluded.is_hushed'),
+        is_blocked_or_muted: row.ref('excluded.is_blocked_or_muted'),
       })),
     ),
 )
@@ -186,12 +193,12 @@ const selectHushed = statement<RelationTables, { tenantId: number }, { id_tag: s
     .selectFrom('relations')
     .select('id_tag')
     .where('tenant_id', 'in', [value('tenantId'), sql.lit(serverTenant)])
-    .where(sql<boolean>`is_hushed = 1`)
+    .where(sql<boolean>`is_blocked_or_muted = 1`)
     .limit(1),
 )
 
 /** Does the tenant, or the server for all, block or mute anybody at all? */
-export async function hushesAnybody(reader: Reader): Promise<boolean> {
+export async function findsBlocksOrMutes(reader: Reader): Promise<boolean> {
   return (await reader.first(selectHushed, { tenantId: reader.tenantId })) !== undefined
 }
 
@@ -215,22 +222,22 @@ export async function findRelations(
 }
 
 /** Of whom among these the server believes nothing. */
-export async function listBarred(reader: Reader, idTags: readonly IdTag[]): Promise<IdTag[]> {
+export async function listSuspendedOrBanned(reader: Reader, idTags: readonly IdTag[]): Promise<IdTag[]> {
   const rows = await reader
     .tables<RelationTables>()
     .selectFrom('relations')
     .selectAll()
     .where('tenant_id', '=', serverTenant)
     .where('id_tag', 'in', idTags)
-    .where(sql<boolean>`is_hushed = 1`)
+    .where(sql<boolean>`is_blocked_or_muted = 1`)
     .execute()
-  return rows.map(relationOf).flatMap((relation) => (isBarred(relation) ? [relation.idTag] : []))
+  return rows.map(relationOf).flatMap((relation) => (isSuspendedOrBanned(relation) ? [relation.idTag] : []))
 }
 
 /** What holds in effect: what the server has decided for all comes on top. Undefined when nothing ever did. */
 export async function findEffectiveRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
   const { own, server } = await findRelations(reader, idTag)
-  return own || server ? overruled(own ?? noRelation(idTag), server) : undefined
+  return own || server ? withServerStatus(own ?? noRelation(idTag), server) : undefined
 }
 
 /** Who leads the community of the reader, and is kept out neither there nor by the server. */
@@ -331,6 +338,6 @@ function toRow(tenantId: TenantId, relation: Relation, at: number): RelationRow 
     updated_at: at,
     in_circle: Number(roleOf(relation) !== 'public'),
     is_source: Number(!isBlocked && (isFollowing || isConnected)),
-    is_hushed: Number(isBlocked || isMuted),
+    is_blocked_or_muted: Number(isBlocked || isMuted),
   }
 }

@@ -11,7 +11,7 @@ import {
 export type Connection = 'disconnected' | 'requested' | 'asked' | 'connected'
 
 /** What an administrator has made of an identity, beyond blocking and muting it. */
-export type Standing = Extract<ProfileStatus, 'Trusted' | 'Suspended' | 'Banned'>
+export type ServerStatus = Extract<ProfileStatus, 'Trusted' | 'Suspended' | 'Banned'>
 
 /** What holds between a tenant and another identity; for the server's own tenant what it has decided for all. */
 export interface Relation {
@@ -26,7 +26,7 @@ export interface Relation {
   /** The role it was given in this community. */
   readonly role: CommunityRole | undefined
   /** Suspended and banned identities are blocked and muted as well. */
-  readonly standing: Standing | undefined
+  readonly standing: ServerStatus | undefined
   /** When a suspension or a ban ends by itself, Unix seconds; undefined: when somebody ends it. */
   readonly standingUntil: number | undefined
   readonly standingReason: string | undefined
@@ -88,13 +88,13 @@ export function isStranger(type: 'person' | 'community', relation: Relation | un
 }
 
 /** Is it suspended or banned? */
-export function isBarred({ standing }: Pick<Relation, 'standing'>): boolean {
+export function isSuspendedOrBanned({ standing }: Pick<Relation, 'standing'>): boolean {
   return standing === 'Suspended' || standing === 'Banned'
 }
 
 /** The status of an identity in one word (docs/protocol/profiles.md, Status). */
 export function statusOf(relation: Relation): ProfileStatus {
-  if (relation.standing !== undefined && isBarred(relation)) return relation.standing
+  if (relation.standing !== undefined && isSuspendedOrBanned(relation)) return relation.standing
   if (relation.isBlocked) return 'Blocked'
   return relation.isMuted ? 'Muted' : (relation.standing ?? 'Active')
 }
@@ -113,14 +113,14 @@ export function withStatus(
   }
 }
 
-/** What holds, where the server has a word on the identity as well: whoever is hushed by either is hushed. */
-export function overruled(own: Relation, server: Relation | undefined): Relation {
+/** What holds, where the server has a word on the identity as well: who is blocked or muted by either is blocked or muted. */
+export function withServerStatus(own: Relation, server: Relation | undefined): Relation {
   if (!server) return own
   return {
     ...own,
     isBlocked: own.isBlocked || server.isBlocked,
     isMuted: own.isMuted || server.isMuted,
-    ...(isBarred(server) || own.standing === undefined
+    ...(isSuspendedOrBanned(server) || own.standing === undefined
       ? {
           standing: server.standing,
           standingUntil: server.standingUntil,

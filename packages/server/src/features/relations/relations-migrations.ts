@@ -22,7 +22,7 @@ export const relationsMigrations: readonly Migration[] = [
           // What follows from the above, for the indexes: SQLite finds partial ones by plain conditions alone.
           in_circle: 'boolean default 0',
           is_source: 'boolean default 0',
-          is_hushed: 'boolean default 0',
+          is_blocked_or_muted: 'boolean default 0',
           // What administrators decided: for their community or, in rows of the server's tenant, for all.
           standing: 'text null',
           standing_until: 'integer null',
@@ -39,8 +39,8 @@ export const relationsMigrations: readonly Migration[] = [
       await schema.createIndex('relations_sources', 'relations', ['id_tag', 'tenant_id'], {
         where: 'is_source = 1',
       })
-      await schema.createIndex('relations_hushed', 'relations', ['tenant_id', 'id_tag'], {
-        where: 'is_hushed = 1',
+      await schema.createIndex('relations_blocked_or_muted', 'relations', ['tenant_id', 'id_tag'], {
+        where: 'is_blocked_or_muted = 1',
       })
       await schema.createIndex('relations_leaders', 'relations', ['id_tag', 'tenant_id'], {
         where: "role = 'leader'",

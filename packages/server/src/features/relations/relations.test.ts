@@ -9,12 +9,12 @@ import { isLastLeader } from './last-leader.ts'
 import {
   connectionState,
   noRelation,
-  overruled,
   type Relation,
   rankOf,
   relationshipOf,
   roleOf,
   statusOf,
+  withServerStatus,
   withStatus,
 } from './relation.ts'
 import {
@@ -23,7 +23,7 @@ import {
   countCircle,
   findEffectiveRelation,
   findRelation,
-  hushesAnybody,
+  findsBlocksOrMutes,
   listCircle,
   listLeaders,
   listReceivers,
@@ -48,13 +48,16 @@ test.each<[Partial<Relation>, string]>([
   expect(relationshipOf({ ...noRelation(bob), ...relation })).toBe(word)
 })
 
-test.each(profileStatuses)('the status %s is what it is called, and hushes as it says', (status) => {
-  const relation = { ...noRelation(bob), role: 'leader' as const, ...withStatus(status) }
-  expect(statusOf(relation)).toBe(status)
-  const isOut = status === 'Blocked' || status === 'Suspended' || status === 'Banned'
-  expect(roleOf(relation)).toBe(isOut ? 'public' : 'leader')
-  expect(relation.isMuted).toBe(isOut ? status !== 'Blocked' : status === 'Muted')
-})
+test.each(profileStatuses)(
+  'the status %s is what it is called, and hasBlocksOrMutes as it says',
+  (status) => {
+    const relation = { ...noRelation(bob), role: 'leader' as const, ...withStatus(status) }
+    expect(statusOf(relation)).toBe(status)
+    const isOut = status === 'Blocked' || status === 'Suspended' || status === 'Banned'
+    expect(roleOf(relation)).toBe(isOut ? 'public' : 'leader')
+    expect(relation.isMuted).toBe(isOut ? status !== 'Blocked' : status === 'Muted')
+  },
+)
 
 test.each<[ProfileStatus, ProfileStatus, ProfileStatus]>([
   ['Active', 'Active', 'Active'],
@@ -68,7 +71,7 @@ test.each<[ProfileStatus, ProfileStatus, ProfileStatus]>([
   ['Trusted', 'Suspended', 'Suspended'],
 ])('%s here and %s on the server come to %s', (own, server, together) => {
   const relation = { ...noRelation(bob), ...withStatus(own) }
-  expect(statusOf(overruled(relation, { ...noRelation(bob), ...withStatus(server) }))).toBe(together)
+  expect(statusOf(withServerStatus(relation, { ...noRelation(bob), ...withStatus(server) }))).toBe(together)
 })
 
 test('who asked for a connection does not show on the wire', () => {
@@ -180,7 +183,7 @@ eachDialect('relations', (open) => {
       await changeRelation(tx, bob, { ...withStatus('Banned'), standingReason: 'Spam', at: 5 })
       await changeRelation(tx.as(alice), bob, { isFollower: true, role: 'moderator', at: 1 })
     })
-    expect(await hushesAnybody(db.reader(carol))).toBe(true)
+    expect(await findsBlocksOrMutes(db.reader(carol))).toBe(true)
     const effective = await findEffectiveRelation(db.reader(alice), bob)
     expect(effective).toMatchObject({
       isFollower: true,
@@ -202,7 +205,7 @@ eachDialect('relations', (open) => {
       standing: undefined,
       standingReason: undefined,
     })
-    expect(await hushesAnybody(db.reader(carol))).toBe(false)
+    expect(await findsBlocksOrMutes(db.reader(carol))).toBe(false)
   })
 
   test('tell which tenants receive an identity', async () => {

@@ -93,12 +93,12 @@ async function store(
 ): Promise<void> {
   const { name } = known
   const isFree = known.kind === 'free'
-  if (isFree) await assertRoom(target, name, text)
+  if (isFree) await assertFreeSlot(target, name, text)
   const value = isSecret(known) ? { sealed: sealValue(vault, target.tenantId, name, text) } : { text }
   await putStoredSetting(target, { name, ...value, isFree, now: nowSecs(clock) })
 }
 
-async function assertRoom(tx: Writer, name: string, text: string): Promise<void> {
+async function assertFreeSlot(tx: Writer, name: string, text: string): Promise<void> {
   const others = await sumFreeSettings(tx, name)
   const bytes = others.bytes + Buffer.byteLength(text)
   if (others.names >= maxFreeNames || bytes > maxFreeBytes)

@@ -3,7 +3,7 @@ import { Failure } from '#lib/failure.ts'
 import { countTenants } from './tenant-store.ts'
 
 /** Fails with `E-STATE` when as many tenants live here as may (the setting `limits.max_tenants`; 0 is without limit). */
-export async function assertRoom(tx: Writer, maxTenants: number): Promise<void> {
+export async function assertFreeSlot(tx: Writer, maxTenants: number): Promise<void> {
   if (maxTenants > 0 && (await countTenants(tx)) >= maxTenants)
     throw new Failure('E-STATE', { message: 'There is no room for more on this server.' })
 }

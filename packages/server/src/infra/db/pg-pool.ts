@@ -30,11 +30,11 @@ function openPool(url: string, isReadOnly: boolean): PostgresPool {
   pool.on('error', () => undefined)
   return {
     async query(query) {
-      assertRoom(pool)
+      assertFreeSlot(pool)
       return pool.query(query)
     },
     async connect() {
-      assertRoom(pool)
+      assertFreeSlot(pool)
       return clientOf(await pool.connect())
     },
     end: () => pool.end(),
@@ -64,7 +64,7 @@ function clientOf(client: pg.PoolClient): PostgresClient {
   }
 }
 
-function assertRoom(pool: pg.Pool): void {
+function assertFreeSlot(pool: pg.Pool): void {
   if (pool.waitingCount >= maxWaiting)
     throw new Failure('E-UNAVAILABLE', {
       cause: new Error('Too many calls wait for a connection to the database'),

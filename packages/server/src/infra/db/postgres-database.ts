@@ -16,7 +16,7 @@ import { type Migration, migrate } from './migrator.ts'
 import type { PostgresClient, PostgresPools } from './postgres-pool.ts'
 import { PostgresSession } from './postgres-session.ts'
 import { assertOutsideTransaction, runInScope } from './transaction-scope.ts'
-import { callSite, unhurried, WorkGivenUp, type WorkLimits, watchWork } from './transaction-watch.ts'
+import { callSite, WorkGivenUp, type WorkLimits, watchWork, withoutTimeLimit } from './transaction-watch.ts'
 
 // With jittered pauses that double up to the longest, about three seconds of conflicts are sat out.
 const maxAttempts = 20
@@ -84,7 +84,7 @@ export class PostgresDatabase implements Database {
     const begin = 'begin isolation level read committed'
     const site = callSite(this.migrate)
     return migrate(
-      (work) => this.#runAgain({ tenantId: serverTenant, work, begin, limits: unhurried, site }),
+      (work) => this.#runAgain({ tenantId: serverTenant, work, begin, limits: withoutTimeLimit, site }),
       migrations,
       clock,
     )

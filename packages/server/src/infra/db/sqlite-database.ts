@@ -16,7 +16,7 @@ import { ReaderHandle, ReadSource } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
 import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 import { assertOutsideTransaction } from './transaction-scope.ts'
-import { unhurried } from './transaction-watch.ts'
+import { withoutTimeLimit } from './transaction-watch.ts'
 import { WriteAheadLog } from './write-ahead-log.ts'
 import { WriteQueue, type WriteQueueLimits } from './write-queue.ts'
 
@@ -95,7 +95,11 @@ export class SqliteDatabase implements Database {
   }
 
   migrate(migrations: readonly Migration[], clock: Clock): Promise<boolean> {
-    return migrate((work) => this.#queue.add(serverTenant, work, { limits: unhurried }), migrations, clock)
+    return migrate(
+      (work) => this.#queue.add(serverTenant, work, { limits: withoutTimeLimit }),
+      migrations,
+      clock,
+    )
   }
 
   async ping(): Promise<void> {

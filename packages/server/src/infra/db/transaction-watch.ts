@@ -13,7 +13,7 @@ export interface WorkLimits {
 }
 
 /** For migrations: they take as long as they need. */
-export const unhurried: WorkLimits = { warnMs: 60_000, limitMs: Number.POSITIVE_INFINITY }
+export const withoutTimeLimit: WorkLimits = { warnMs: 60_000, limitMs: Number.POSITIVE_INFINITY }
 
 /** The work of a transaction took too long. */
 export class WorkGivenUp extends Error {

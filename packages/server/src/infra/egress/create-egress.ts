@@ -14,9 +14,9 @@ import {
   type UrlCheck,
 } from './egress.ts'
 import { toEgressError } from './egress-failure.ts'
+import type { LoopGuard } from './loop-guard.ts'
 import { checkedUrl, hostOf, networkPolicy, type PrivateNetworks } from './network-policy.ts'
 import { type Hop, isRedirect, nextHop } from './redirects.ts'
-import type { Rounds } from './rounds.ts'
 
 export interface EgressOptions {
   /** `ALLOW_PRIVATE_NETWORK`. */
@@ -24,7 +24,7 @@ export interface EgressOptions {
   readonly resolver: LookupDeps['resolver']
   readonly userAgent: string
   /** Marks what leaves, so that it is known when it comes back. */
-  readonly rounds?: Pick<Rounds, 'via'>
+  readonly loopGuard?: Pick<LoopGuard, 'via'>
   /** Certificate authorities (PEM) to trust besides the usual ones. */
   readonly trustedCertificates?: readonly string[]
 }
@@ -46,13 +46,13 @@ class CheckedEgress implements Egress, UrlCheck {
   readonly #gate = new Gate(gateLimits)
   readonly #closing = new AbortController()
   readonly #userAgent: string
-  readonly #rounds: Pick<Rounds, 'via'> | undefined
+  readonly #loopGuard: Pick<LoopGuard, 'via'> | undefined
 
   constructor(options: EgressOptions) {
     this.#lookup = { resolver: options.resolver, policy: networkPolicy(options.privateNetworks) }
     this.#trusted = options.trustedCertificates ?? []
     this.#userAgent = options.userAgent
-    this.#rounds = options.rounds
+    this.#loopGuard = options.loopGuard
   }
 
   async request(request: EgressRequest): Promise<EgressAnswer> {
@@ -110,7 +110,7 @@ class CheckedEgress implements Egress, UrlCheck {
           ...headers,
           ...lengthOf(request.body),
           'accept-encoding': 'identity',
-          ...(this.#rounds ? { via: this.#rounds.via } : {}),
+          ...(this.#loopGuard ? { via: this.#loopGuard.via } : {}),
         },
         body: bodyOf(request.body),
         signal,
@@ -128,7 +128,7 @@ class CheckedEgress implements Egress, UrlCheck {
       return await this.#gate.enter(origin, signal)
     } catch (error) {
       if (!(error instanceof GateFullError)) throw error
-      throw new EgressError('crowded', 'too many requests are waiting', { cause: error })
+      throw new EgressError('overloaded', 'too many requests are waiting', { cause: error })
     }
   }
 }

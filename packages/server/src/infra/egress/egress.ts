@@ -31,7 +31,7 @@ export interface EgressStream extends Omit<EgressAnswer, 'body'> {
 }
 
 /** Why a request did not get an answer. `refused` is policy (address, scheme, port, userinfo, compression); it is never
- * retried. `crowded`: this server has too many
+ * retried. `overloaded`: this server has too many
  * requests under way; nobody was asked. `unknown-host`: the DNS is sure that there is no such name; `dns`: it could not tell. The message may be shown
  * to whoever caused the request: what an address means inside stands in the cause alone. */
 export class EgressError extends Error {
@@ -45,7 +45,7 @@ export class EgressError extends Error {
     | 'too-large'
     | 'redirect'
     | 'aborted'
-    | 'crowded'
+    | 'overloaded'
   constructor(reason: EgressError['reason'], message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.name = 'EgressError'

@@ -1,4 +1,4 @@
 export * from './create-egress.ts'
 export * from './egress.ts'
+export { LoopGuard, maxLoops } from './loop-guard.ts'
 export type { PrivateNetworks } from './network-policy.ts'
-export { maxRounds, Rounds } from './rounds.ts'

@@ -4,7 +4,7 @@ import type { Contract } from '@kith/protocol'
 import Type from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
 import { alice, type HttpSite, type HttpSiteOptions, jsonBody, startHttpSite } from '#harness/http-site.ts'
-import { createEgress, Rounds } from '#infra/egress/index.ts'
+import { createEgress, LoopGuard } from '#infra/egress/index.ts'
 import { bind, type Endpoint } from './endpoint.ts'
 
 // A machine may be busy.
@@ -178,12 +178,12 @@ describe('a host', () => {
 })
 
 describe('a request that comes back', () => {
-  test('is ended with 508 after three rounds', async () => {
-    const rounds = new Rounds()
+  test('is ended with 508 after three loopGuard', async () => {
+    const loopGuard = new LoopGuard()
     const resolver = {
       resolveAddresses: async () => ({ kind: 'found' as const, records: ['127.0.0.1'] }),
     }
-    const egress = createEgress({ privateNetworks: true, resolver, userAgent: 'Kith/test', rounds })
+    const egress = createEgress({ privateNetworks: true, resolver, userAgent: 'Kith/test', loopGuard })
     cleanUps.push(() => egress.close())
     let served = 0
     const circle = bind(
@@ -199,7 +199,7 @@ describe('a request that comes back', () => {
           : { status: answer.status }
       },
     )
-    const site = await serving([circle as never], { rounds })
+    const site = await serving([circle as never], { loopGuard })
     const { port } = site
     expect((await site.send('/api/circle')).json.data).toEqual({ status: 508 })
     expect(served).toBe(3)

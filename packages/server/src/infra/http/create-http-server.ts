@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Rounds } from '#infra/egress/index.ts'
+import type { LoopGuard } from '#infra/egress/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { type AnswerSite, createIsoNow } from './answer.ts'
 import { type BodyBounds, BodyBudget, defaultBodyBounds } from './body-budget.ts'
@@ -35,7 +35,7 @@ export interface HttpServerOptions {
   readonly connections?: ConnectionBounds
   readonly bodies?: BodyBounds
   /** Recognizes requests that this server itself has sent. */
-  readonly rounds?: Rounds
+  readonly loopGuard?: LoopGuard
   /** Told of every answer to a route, when it is written: for metrics and the access log. */
   readonly observe?: (answered: Answered) => void
 }
@@ -80,9 +80,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...options.rawRoutes.map((route) => rawTarget(site, route)),
   ])
   const peerOf = createPeerReader(options.trustedProxies)
-  const { rounds } = options
+  const { loopGuard } = options
   const maxUnderWay = bounds.perAddress
-  const edge = createEdge({ site, rateLimits, clock, router, peerOf, isTrusted, maxUnderWay, rounds })
+  const edge = createEdge({ site, rateLimits, clock, router, peerOf, isTrusted, maxUnderWay, loopGuard })
   const server = createNodeServer(edge, {
     clock,
     isUpgrade: (request) => upgradeOf(router, request) !== undefined,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { maxRounds, type Rounds } from '#infra/egress/index.ts'
+import { type LoopGuard, maxLoops } from '#infra/egress/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { AdmissionDeps } from './admission.ts'
@@ -18,14 +18,14 @@ interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
   readonly isTrusted: (ip: string) => boolean
   /** Requests of one address that a trusted proxy may have under way here. */
   readonly maxUnderWay: number
-  readonly rounds: Rounds | undefined
+  readonly loopGuard: LoopGuard | undefined
 }
 
 /** Answers every request of a server: by itself, or by what lives at the address. */
 export function createEdge(deps: EdgeDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { site, router, rounds, peerOf } = deps
+  const { site, router, loopGuard, peerOf } = deps
   const underWay = new RequestsUnderWay(deps.maxUnderWay)
-  const roundsOf = ({ headers }: IncomingMessage) => rounds?.countOf(headers.via) ?? 0
+  const roundsOf = ({ headers }: IncomingMessage) => loopGuard?.countOf(headers.via) ?? 0
   const isFromProxy = ({ socket }: IncomingMessage) =>
     deps.isTrusted(plainAddress(socket.remoteAddress ?? ''))
   const serve = (exchange: Exchange) => {
@@ -40,11 +40,11 @@ export function createEdge(deps: EdgeDeps): (request: IncomingMessage, response:
     const exchange = exchangeOf(request, response, peerOf(request))
     const before = roundsOf(request)
     if (!isNormal) answerFailure(site, exchange, new Failure('E-VALIDATION'), { connection: 'close' })
-    else if (before >= maxRounds) answerLoop(site, exchange)
+    else if (before >= maxLoops) answerLoop(site, exchange)
     else if (isFromProxy(request) && !underWay.enter(rateKeyOf(exchange.peer.ip), response))
       answerFailure(site, exchange, tooManyUnderWay(), { connection: 'close' })
     else if (request.method === 'OPTIONS') answerOptions(site, exchange, router)
-    else if (rounds && before > 0) rounds.within(before, () => serve(exchange))
+    else if (loopGuard && before > 0) loopGuard.within(before, () => serve(exchange))
     else serve(exchange)
   }
 }

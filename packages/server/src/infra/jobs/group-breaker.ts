@@ -64,10 +64,10 @@ const noPolicy: GroupPolicy = {
   longestRestMs: 3_600_000,
 }
 
-export function isGrouped({ group, takesTurns }: JobKind): boolean {
-  return group !== undefined || takesTurns !== undefined
+export function isGrouped({ group, isFairByTenant }: JobKind): boolean {
+  return group !== undefined || isFairByTenant !== undefined
 }
 
-export function policyOf({ group, takesTurns }: JobKind): GroupPolicy {
-  return takesTurns ? tenantPolicy : (group ?? noPolicy)
+export function policyOf({ group, isFairByTenant }: JobKind): GroupPolicy {
+  return isFairByTenant ? tenantPolicy : (group ?? noPolicy)
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { flushMicrotasks, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { countQueued, type JobKind, JobVerdict, jobKind, listGroups } from './index.ts'
 
@@ -59,7 +59,7 @@ eachDialect('groups of jobs', (open) => {
         most,
         running.values().reduce((sum, count) => sum + count, 0),
       )
-      await breathe(3)
+      await flushMicrotasks(3)
       running.set(hostOf(name), (running.get(hostOf(name)) ?? 0) - 1)
     })
     await sendAll(manyTo(['a', 'b', 'c', 'd'], 10))
@@ -148,8 +148,8 @@ eachDialect('groups of jobs', (open) => {
     expect(begun).toBe(6)
     isDown = false
     clock.advance(60_000)
-    while (begun < 7) await breathe(1)
-    await breathe(50)
+    while (begun < 7) await flushMicrotasks(1)
+    await flushMicrotasks(50)
     expect(begun).toBe(7)
     slow.resolve()
     await jobs.settle()
@@ -184,7 +184,7 @@ eachDialect('groups of jobs', (open) => {
 
   test('keep the order of a key, and a dead one of it does not stop the next', async () => {
     const { jobs, db, sent } = await sender(send, async (name) => {
-      await breathe(3)
+      await flushMicrotasks(3)
       if (name === 'host:1') throw new JobVerdict('refused', { kind: 'dead' })
     })
     const names = manyTo(['host'], 8)

@@ -39,7 +39,7 @@ export interface JobKind<Payload extends TSchema = TSchema> {
   readonly group?: GroupPolicy
   /** Round robin between tenants, however many jobs one of them has. Without it jobs run in the order of their
    * times. Not for kinds with a group policy, nor for recurring ones. */
-  readonly takesTurns?: 'by tenant'
+  readonly isFairByTenant?: 'by tenant'
   /** Lets go of a job's dedup key when it begins, for kinds that read once what others change meanwhile: what changes
    * then gets a job of its own. One that is to be tried again takes its key back; where another has it by then, it ends,
    * for that one does its work. */
@@ -83,7 +83,7 @@ export type JobHandler<Kind extends JobKind> = (
 ) => Promise<void>
 
 /** What an attempt says of the group: that it failed, that it works, or nothing. */
-export type GroupWord = 'failed' | 'works' | 'nothing'
+export type GroupVerdict = 'failed' | 'works' | 'nothing'
 
 /** Thrown by a handler to say how to go on; any other error is a failed attempt, of the group as well. `atMs` (Unix
  * milliseconds, for instance from a Retry-After) takes the place of the delay of the retry policy; at most 7 days from
@@ -92,11 +92,11 @@ export class JobVerdict extends Error {
   readonly verdict:
     | {
         readonly kind: 'dead'
-        readonly group?: GroupWord
+        readonly group?: GroupVerdict
         /** Nothing went wrong: there is nothing left to do. */
         readonly isExpected?: true
       }
-    | { readonly kind: 'retry'; readonly atMs?: number; readonly group?: GroupWord }
+    | { readonly kind: 'retry'; readonly atMs?: number; readonly group?: GroupVerdict }
   constructor(message: string, verdict: JobVerdict['verdict'], cause?: unknown) {
     super(message, { cause })
     this.name = 'JobVerdict'

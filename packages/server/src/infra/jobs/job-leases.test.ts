@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { flushMicrotasks, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { type JobContext, jobKind } from './index.ts'
 
@@ -33,7 +33,7 @@ eachDialect('leases of jobs', (open) => {
     })
     await node.jobs.start()
     const hasBegun = async (count = 1) => {
-      while (begun.length < count) await breathe(1)
+      while (begun.length < count) await flushMicrotasks(1)
     }
     return { ...node, begun, contexts, gate, hasBegun }
   }
@@ -131,7 +131,7 @@ eachDialect('leases of jobs', (open) => {
       const other = await startNode(lab, 'b')
       for (let renewals = 0; renewals < 12; renewals += 1) {
         lab.clock.advance(work.leaseMs / 3)
-        while ((await findLeaseEnd(lab)) !== lab.clock.now() + work.leaseMs) await breathe(1)
+        while ((await findLeaseEnd(lab)) !== lab.clock.now() + work.leaseMs) await flushMicrotasks(1)
         await other.jobs.settle()
       }
       expect(other.begun).toEqual([])
@@ -171,7 +171,7 @@ eachDialect('leases of jobs', (open) => {
       await node.hasBegun()
       const stopped = node.jobs.stop()
       await lab.enqueue(work, { name: 'next' }, { subject: 's' })
-      await breathe()
+      await flushMicrotasks()
       node.gate.resolve()
       await stopped
       expect(node.begun).toEqual(['job'])
@@ -189,12 +189,12 @@ eachDialect('leases of jobs', (open) => {
       const started = jobs.start()
       await Promise.all([jobs.stop(), jobs.stop(), started])
       lab.clock.advance(10_000)
-      await breathe()
+      await flushMicrotasks()
       const [job] = await lab.list(work, 's')
       expect(job?.state).toBe(begun.length === 0 ? 'ready' : 'done')
       await lab.enqueue(work, { name: 'later' }, { subject: 't' })
       lab.clock.advance(10_000)
-      await breathe()
+      await flushMicrotasks()
       expect(await lab.list(work, 't')).toMatchObject([{ state: 'ready', attempts: 0 }])
     })
 
@@ -209,7 +209,7 @@ eachDialect('leases of jobs', (open) => {
       expect(signal?.aborted).toBe(true)
       expect(await lab.list(work, 's')).toMatchObject([{ state: 'ready', attempts: 0 }])
       node.gate.resolve()
-      await breathe()
+      await flushMicrotasks()
       expect(await lab.list(work, 's')).toMatchObject([{ state: 'ready', attempts: 0 }])
     })
 
@@ -252,7 +252,7 @@ eachDialect('leases of jobs', (open) => {
       node.jobs.handle(work, async ({ name }) => {
         ran.push(name)
         seen.push(name)
-        await breathe(1)
+        await flushMicrotasks(1)
       })
       return { ...node, seen }
     })
@@ -275,7 +275,7 @@ eachDialect('leases of jobs', (open) => {
     lab.clock.advance(-24 * 3600 * 1000)
     await lab.db.transact(someTenant, (tx) => jobs.enqueue(tx, work, { name: 'own' }))
     await hasBegun()
-    await breathe()
+    await flushMicrotasks()
     // The next look around is a second from now, not a day and a second.
     await lab.enqueue(work, { name: 'of another process' })
     lab.clock.advance(1000)

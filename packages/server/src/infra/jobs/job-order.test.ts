@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, otherTenant, settleFor } from '#harness/jobs-lab.ts'
+import { flushMicrotasks, jobsLab, otherTenant, settleFor } from '#harness/jobs-lab.ts'
 import { type JobKind, JobVerdict, jobKind } from './index.ts'
 
 const step = jobKind({
@@ -35,7 +35,7 @@ eachDialect('jobs of one order', (open) => {
     const ended: string[] = []
     const { jobs, enqueue, begun } = await stepper(step, async (name) => {
       // The first of an order takes longest: without order the last would end first.
-      await breathe(10 - Number(name.at(-1)))
+      await flushMicrotasks(10 - Number(name.at(-1)))
       ended.push(name)
     })
     for (const name of ['a1', 'b1', 'a2', 'b2', 'a3', 'b3'])
@@ -53,7 +53,7 @@ eachDialect('jobs of one order', (open) => {
       for (const name of ['first', 'second', 'third'])
         await jobs.enqueue(tx, step, { name }, { orderingKey: 'o' })
     })
-    while (begun.length < 3) await breathe(1)
+    while (begun.length < 3) await flushMicrotasks(1)
   })
 
   test('keep it within one call and over tenants', async () => {

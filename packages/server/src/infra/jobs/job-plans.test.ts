@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Kysely, type KyselyPlugin, SqliteQueryCompiler } from 'kysely'
 import Type from 'typebox'
 import { expect, onTestFinished, test } from 'vitest'
-import { breathe } from '#harness/jobs-lab.ts'
+import { flushMicrotasks } from '#harness/jobs-lab.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import {
   type Database,
@@ -156,7 +156,7 @@ async function runEverything(db: Database): Promise<void> {
   // Its lease is renewed, and at last it is given back.
   while (!isStopped) {
     clock.advance(1000)
-    await breathe(2)
+    await flushMicrotasks(2)
   }
   await stopped
 }

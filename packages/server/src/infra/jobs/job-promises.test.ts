@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, type LabNode, someTenant } from '#harness/jobs-lab.ts'
+import { flushMicrotasks, jobsLab, type LabNode, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { countByState, JobVerdict, jobKind } from './index.ts'
 
@@ -71,7 +71,7 @@ eachDialect('jobs in any order of events', (open) => {
         check(index, own)
         begun.push(index)
         running.set(index, node)
-        await breathe(own.turns)
+        await flushMicrotasks(own.turns)
         if (running.get(index) === node) running.delete(index)
         if (attempt <= own.failures) throw new Error('fails')
         if (own.ends === 'dead') throw new JobVerdict('never', { kind: 'dead' })
@@ -150,10 +150,10 @@ eachDialect('jobs in any order of events', (open) => {
         if (step.do === 'enqueue') await world.enqueue(step.tasks)
         else if (step.do === 'crash') await world.crash(step.node, step.returnsAs)
         else await world.pass(step.ms)
-        await breathe(step.do === 'enqueue' ? step.tasks.length : 0)
+        await flushMicrotasks(step.do === 'enqueue' ? step.tasks.length : 0)
       }
-      for (let rounds = 0; (await world.countUnfinished()) > 0; rounds += 1) {
-        if (rounds > 100) throw new Error('Some jobs never end')
+      for (let loopGuard = 0; (await world.countUnfinished()) > 0; loopGuard += 1) {
+        if (loopGuard > 100) throw new Error('Some jobs never end')
         await world.pass(2000)
       }
       expect(world.problems).toEqual([])

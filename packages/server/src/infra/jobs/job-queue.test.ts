@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { flushMicrotasks, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import {
   countByState,
@@ -91,7 +91,7 @@ eachDialect('jobs', (open) => {
       await jobs.settle()
       await enqueue(greet, { name: 'Ada' })
       clock.advance(1000)
-      while (greeted.length === 0) await breathe(1)
+      while (greeted.length === 0) await flushMicrotasks(1)
     })
 
     test('in great number keeps to the concurrency of its kind, and all run', async () => {
@@ -100,7 +100,7 @@ eachDialect('jobs', (open) => {
       const { jobs, db, greeted } = await greeter(async () => {
         running += 1
         most = Math.max(most, running)
-        await breathe(1)
+        await flushMicrotasks(1)
         running -= 1
       })
       const names = Array.from({ length: 300 }, (_, index) => `name ${index}`)

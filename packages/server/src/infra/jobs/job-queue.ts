@@ -130,7 +130,7 @@ class DatabaseJobQueue implements JobQueue {
     const { kind } = registered
     const { name, concurrency } = kind
     if (this.#registered.has(name)) throw new Error(`Job "${name}" has two handlers`)
-    if (kind.group && kind.takesTurns)
+    if (kind.group && kind.isFairByTenant)
       throw new TypeError(`Job "${name}": its groups are served round robin already`)
     if (concurrency < 1 || concurrency > mostConcurrent)
       throw new RangeError(`Job "${name}": its concurrency is from 1 to ${mostConcurrent}`)
@@ -190,7 +190,7 @@ function newJob(
     subject: options.subject ?? null,
     dedupKey: options.dedupKey ?? null,
     orderingKey: options.orderingKey ?? null,
-    groupKey: kind.takesTurns ? String(tx.tenantId) : (options.groupKey ?? null),
+    groupKey: kind.isFairByTenant ? String(tx.tenantId) : (options.groupKey ?? null),
     runAtMs,
     createdAtMs: nowMs,
     giveUpAtMs: giveUpAfterMs === undefined ? null : Math.max(runAtMs, nowMs) + giveUpAfterMs,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { breathe, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
+import { flushMicrotasks, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { countByState, type JobContext, jobKind, removeJobs } from './index.ts'
 
@@ -128,15 +128,15 @@ eachDialect('the jobs of a tenant that ends', (open) => {
         jobs.enqueue(tx, send, { name }, { groupKey: 'host', orderingKey, subject: 's' }),
       )
     await add('running', someTenant, 'o')
-    while (begun.length === 0) await breathe(1)
+    while (begun.length === 0) await flushMicrotasks(1)
     await add('waiting', someTenant, 'o')
     await add('of another', otherTenant, 'o')
     await add('of another order', otherTenant, 'p')
-    await breathe(20)
+    await flushMicrotasks(20)
     await lab.db.transact(someTenant, (tx) => removeJobs(tx))
     expect(await lab.list(send, 's')).toEqual([])
     lab.clock.advance(1000)
-    while (begun.length < 3) await breathe(1)
+    while (begun.length < 3) await flushMicrotasks(1)
     expect(begun).toEqual(['running', 'of another', 'of another order'])
     gate.resolve()
     await jobs.settle()

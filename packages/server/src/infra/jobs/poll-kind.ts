@@ -108,7 +108,7 @@ export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerm
   await updateGroups(tx, kind, groups, terms.nowMs)
   if (!request.looks) return { leased: [], held, nextAtMs: undefined }
   // Fairness between tenants needs to know of all jobs.
-  if (hasUnordered && kind.takesTurns) return { leased: [], held, nextAtMs: terms.nowMs }
+  if (hasUnordered && kind.isFairByTenant) return { leased: [], held, nextAtMs: terms.nowMs }
   const leased = await leasePlain(tx, request, terms)
   if (isLocked) leased.push(...(await leaseGrouped(tx, request, terms, request.free - leased.length)))
   // A full poll leaves the question to the next one.

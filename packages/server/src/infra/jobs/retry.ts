@@ -1,13 +1,13 @@
-import { type GroupWord, JobVerdict, type RetryPolicy } from './job-kind.ts'
+import { type GroupVerdict, JobVerdict, type RetryPolicy } from './job-kind.ts'
 
 /** What became of one attempt. */
 export type Outcome =
   | { readonly kind: 'done' }
-  | { readonly kind: 'retry'; readonly atMs: number; readonly error: string; readonly group: GroupWord }
+  | { readonly kind: 'retry'; readonly atMs: number; readonly error: string; readonly group: GroupVerdict }
   | {
       readonly kind: 'dead'
       readonly error: string
-      readonly group: GroupWord
+      readonly group: GroupVerdict
       readonly isExpected?: true
     }
   /** The attempt does not count: the server stopped before it ended. */

@@ -11,7 +11,7 @@ const picture = jobKind({
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
   concurrency: 1,
   leaseMs: 10_000,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   keepDoneMs: 0,
 })
 const third = 4711 as TenantId

@@ -7,7 +7,7 @@ import { uncounted } from './upgrade-counting.ts'
 const upgradeRequired = 426
 
 /** The answer to a request at the path of a socket that asks for none. */
-export function notSpoken(contract: SocketContract, deps: AdmissionDeps): RawRoute {
+export function rejectUpgrade(contract: SocketContract, deps: AdmissionDeps): RawRoute {
   return {
     method: 'GET',
     path: contract.path,

@@ -15,8 +15,8 @@ import {
 } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { LiveSocket } from './live-socket.ts'
-import { notSpoken } from './not-spoken.ts'
-import { defaultSocketLimits, type SocketLimits, SocketRoom } from './socket-room.ts'
+import { rejectUpgrade } from './not-spoken.ts'
+import { defaultSocketLimits, OpenSocketSet, type SocketLimits } from './open-socket-set.ts'
 import { closeOf, type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
 import { tooManySockets, UpgradeCounting } from './upgrade-counting.ts'
 import { Visit } from './visit.ts'
@@ -47,7 +47,7 @@ export function openSockets<Credential>(options: SocketsOptions<Credential>): So
 class SocketServer<Credential> implements Sockets {
   readonly rawRoutes: readonly RawRoute[]
   readonly #options: SocketsOptions<Credential>
-  readonly #room: SocketRoom
+  readonly #room: OpenSocketSet
   readonly #visits = new Map<LiveSocket, Visit<Credential>>()
   #acceptor: Promise<WebSocketServer> | undefined
   #isStopping = false
@@ -56,9 +56,9 @@ class SocketServer<Credential> implements Sockets {
   constructor(options: SocketsOptions<Credential>) {
     const { routes, clock, limits = defaultSocketLimits } = options
     this.#options = options
-    this.#room = new SocketRoom({ clock, limits, review: () => this.#reviewAll() })
+    this.#room = new OpenSocketSet({ clock, limits, review: () => this.#reviewAll() })
     this.rawRoutes = routes.map((route) => ({
-      ...notSpoken(route.contract, options),
+      ...rejectUpgrade(route.contract, options),
       upgrade: { protocol: 'websocket', take: (visit) => this.#accept(route, visit) },
     }))
   }

@@ -19,7 +19,7 @@ async function start(options?: SocketSiteOptions): Promise<SocketSite> {
 }
 
 /** Lets everything that is under way in this process and on its sockets happen. */
-async function breathe(): Promise<void> {
+async function flushMicrotasks(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
@@ -120,9 +120,9 @@ describe('a refusal', () => {
   test.each(['bad', ''])('for the bearer "%s" is 1008, a second after the upgrade', async (token) => {
     const site = await start()
     await using client = await site.connect(`/ws/echo/x?token=${token}`)
-    await breathe()
+    await flushMicrotasks()
     site.clock.advance(999)
-    await breathe()
+    await flushMicrotasks()
     expect(client.socket.readyState).toBe(client.socket.OPEN)
     site.clock.advance(1)
     expect(await client.closed).toMatchObject({ code: 1008 })
@@ -159,7 +159,7 @@ describe('a refusal', () => {
   test('of many bad bearers comes before the upgrade', async () => {
     const site = await start({ rates: { 'bad-bearer': 1 } })
     await using _client = await site.connect('/ws/echo/x?token=bad')
-    await breathe()
+    await flushMicrotasks()
     await expect(site.connect('/ws/echo/x?token=bad')).rejects.toMatchObject({ status: 429 })
     await using good = await site.connect()
     good.send('still here')
@@ -176,7 +176,7 @@ describe('messages', () => {
     await client.until(1)
     expect(client.received).toEqual(['still here'])
     client.send(Buffer.from('bytes'))
-    await breathe()
+    await flushMicrotasks()
     site.clock.advance(1000)
     expect(await client.closed).toMatchObject({ code: 1008 })
   })
@@ -204,7 +204,7 @@ describe('messages', () => {
     })
     await using client = await site.connect()
     for (const message of ['first', 'second']) client.send(message)
-    await breathe()
+    await flushMicrotasks()
     expect(handled).toEqual(['first begins'])
     first.resolve()
     await expect.poll(() => handled).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
@@ -225,7 +225,7 @@ describe('messages', () => {
     await using client = await site.connect()
     const large = 'x'.repeat(100_000)
     for (let at = 0; at < 200; at += 1) client.send(large)
-    await breathe()
+    await flushMicrotasks()
     // Some twenty megabytes are not read: they stay where they are.
     expect(client.socket.bufferedAmount).toBeGreaterThan(5_000_000)
     gate.resolve()
@@ -295,7 +295,7 @@ describe('a client that', () => {
     while (socket.isOpen && sent < 1000) {
       socket.send(message)
       sent += 1
-      if (sent % 16 === 0) await breathe()
+      if (sent % 16 === 0) await flushMicrotasks()
     }
     expect(socket.isOpen).toBe(false)
     expect(sent).toBeLessThan(500)
@@ -328,7 +328,7 @@ describe('a client that', () => {
     })
     for (let at = 0; at < 3; at += 1) {
       site.clock.advance(25_000)
-      await breathe()
+      await flushMicrotasks()
     }
     expect((await silent.closed).code).toBe(1006)
     expect(pings).toBe(2)
@@ -346,7 +346,7 @@ describe('a client that', () => {
       }),
     })
     const client = await site.connect()
-    await breathe()
+    await flushMicrotasks()
     await client[Symbol.asyncDispose]()
     await expect.poll(() => [site.sockets.size, gone]).toEqual([0, 1])
   })
@@ -360,7 +360,7 @@ describe('a client that', () => {
       )
       socket.resetAndDestroy()
     }
-    await breathe()
+    await flushMicrotasks()
     await using client = await site.connect()
     client.send('x')
     await client.until(1)
@@ -388,7 +388,7 @@ describe('the number of sockets is bounded', () => {
     const site = await start({ limits, trustedProxies })
     await using _a = await from(site, '192.0.2.1', 'owner')
     await using _b = await from(site, '192.0.2.2', 'owner')
-    await breathe()
+    await flushMicrotasks()
     const third = await from(site, '192.0.2.3', 'owner')
     expect(await third.closed).toMatchObject({ code: 1013 })
     await using _c = await from(site, '192.0.2.4', 'visitor')
@@ -452,7 +452,7 @@ test('half a request for a socket is no reason to wait at a stop', async () => {
   const socket = connectTcp(site.port, '127.0.0.1')
   const answer = text(socket)
   socket.write('GET /ws/echo/x HTTP/1.1\r\n')
-  await breathe()
+  await flushMicrotasks()
   await site.sockets.stop()
   socket.destroy()
   await answer.catch(() => undefined)

@@ -9,9 +9,9 @@ interface CountingDeps {
 }
 
 // A client that is refused for the number of its sockets may try again when one of them has ended.
-const crowdedSecs = 10
+const overloadedSecs = 10
 
-export const tooManySockets = () => new Failure('E-RATELIMIT', { retryAfterSecs: crowdedSecs })
+export const tooManySockets = () => new Failure('E-RATELIMIT', { retryAfterSecs: overloadedSecs })
 
 /** Upgrades count for their address before anything else is known. Whoever proves to be somebody has a rate of their own
  * beside it, whatever others did from the same address. */

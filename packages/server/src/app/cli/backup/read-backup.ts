@@ -20,7 +20,7 @@ export async function unpackBackup(
   place: RestorePlace,
   { clock }: { readonly clock: Clock },
 ): Promise<ReadBackup> {
-  const blobs = await openDiskBlobs({ dir: place.asideBlobs, clock, logger: silentLogger })
+  const blobs = await openDiskBlobs({ dir: place.stagedBlobs, clock, logger: silentLogger })
   const found = { tenants: 0, blobs: { count: 0, bytes: 0 } }
   let about: About | undefined
   let database: Manifest['database'] | undefined
@@ -30,9 +30,9 @@ export async function unpackBackup(
       continue
     }
     const [folder, tenant = '', hash = ''] = file.name.split('/')
-    if (file.name === names.database[about.database]) database = await unpack(file, place.asideDatabase)
+    if (file.name === names.database[about.database]) database = await unpack(file, place.stagedDatabase)
     else if (file.name === names.masterKey)
-      await writeFile(place.asideKey, await readText(file), { mode: 0o600 })
+      await writeFile(place.stagedKey, await readText(file), { mode: 0o600 })
     else if (folder === 'blobs') {
       found.blobs.bytes += await unpackBlob(blobs, file, { tenant, hash })
       found.blobs.count += 1

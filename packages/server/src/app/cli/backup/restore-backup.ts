@@ -44,7 +44,7 @@ export async function restoreBackup(config: Config, options: RestoreOptions): Pr
   if (!check) await assertPlace(config, place, force)
   const backup = await unpackChecked(config, place, options)
   if (check) return { ...backup, replaced: [] }
-  if (place.database.kind === 'postgres') await restorePostgres(place.database.url, place.asideDatabase)
+  if (place.database.kind === 'postgres') await restorePostgres(place.database.url, place.stagedDatabase)
   const stamp = new Date(clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const { replaced, ...plan } = await planMoves(place, stamp)
   await carryOutRestore(config.dataDir, plan)
@@ -72,8 +72,8 @@ async function unpackChecked(
   try {
     const backup = await unpackBackup(path, place, { clock })
     await assertMasterKey(config, place, backup.about)
-    if (place.database.kind === 'sqlite') await bringUpToDate(new Secret(`sqlite:${place.asideDatabase}`))
-    else await checkDump(place.asideDatabase)
+    if (place.database.kind === 'sqlite') await bringUpToDate(new Secret(`sqlite:${place.stagedDatabase}`))
+    else await checkDump(place.stagedDatabase)
     isOfUse = !check
     return backup
   } finally {
@@ -84,17 +84,17 @@ async function unpackChecked(
 /** With another master key every identity of the server would be lost. */
 async function assertMasterKey(
   config: Config,
-  { asideKey }: RestorePlace,
+  { stagedKey }: RestorePlace,
   { keyPrint }: About,
 ): Promise<void> {
-  if (keyPrintOf(await findMasterKey(config, asideKey)) !== keyPrint)
+  if (keyPrintOf(await findMasterKey(config, stagedKey)) !== keyPrint)
     throw unusable('it was written with another master key')
 }
 
-async function findMasterKey({ masterKey }: Config, asideKey: string): Promise<KeyObject> {
+async function findMasterKey({ masterKey }: Config, stagedKey: string): Promise<KeyObject> {
   if (masterKey.kind === 'value' || !masterKey.generated) return loadMasterKey(masterKey)
-  if (existsSync(asideKey))
-    return loadMasterKey({ kind: 'value', text: new Secret(await readFile(asideKey, 'utf8')) })
+  if (existsSync(stagedKey))
+    return loadMasterKey({ kind: 'value', text: new Secret(await readFile(stagedKey, 'utf8')) })
   if (existsSync(masterKey.path)) return loadMasterKey(masterKey)
   throw new Failure('E-STATE', {
     message: `The backup holds no master key. Put the key of the server at ${masterKey.path} first, readable by its owner only.`,

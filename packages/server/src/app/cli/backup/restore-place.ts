@@ -7,19 +7,19 @@ import { Failure } from '#lib/failure.ts'
 import type { RestorePlan } from '../../finish-restore.ts'
 import { names } from './backup-format.ts'
 
-// What is restored lies aside, in the file system where it will belong, until everything has been checked.
-const aside = '.restoring'
+// What is restored lies stagingFolder, in the file system where it will belong, until everything has been checked.
+const stagingFolder = '.restoring'
 /** May be in a data directory that counts as empty: the key is put there by hand when the backup has none. */
-const harmless = ['master.key', 'lost+found', aside]
+const harmless = ['master.key', 'lost+found', stagingFolder]
 
 export interface RestorePlace {
   readonly dataDir: string
   readonly database: Config['database']
   readonly blobDir: string
-  /** Where the restored files lie aside. */
-  readonly asideDatabase: string
-  readonly asideBlobs: string
-  readonly asideKey: string
+  /** Where the restored files lie stagingFolder. */
+  readonly stagedDatabase: string
+  readonly stagedBlobs: string
+  readonly stagedKey: string
   /** Where the server looks for its key, when that is its own file. */
   readonly keyPath: string | undefined
 }
@@ -36,19 +36,19 @@ export function restorePlace({ dataDir, database, blobStore, masterKey }: Config
     dataDir,
     database,
     blobDir: blobStore.path,
-    asideDatabase: join(databaseDir, aside, names.database[database.kind]),
-    asideBlobs: join(blobStore.path, aside),
-    asideKey: join(dataDir, aside, names.masterKey),
+    stagedDatabase: join(databaseDir, stagingFolder, names.database[database.kind]),
+    stagedBlobs: join(blobStore.path, stagingFolder),
+    stagedKey: join(dataDir, stagingFolder, names.masterKey),
     keyPath: masterKey.kind === 'file' && masterKey.generated ? masterKey.path : undefined,
   }
 }
 
 /** The folders that are of no use when the restore has ended, well or not. */
-function leftoversOf({ asideDatabase, asideBlobs, asideKey }: RestorePlace): string[] {
-  return [...new Set([dirname(asideDatabase), asideBlobs, dirname(asideKey)])]
+function leftoversOf({ stagedDatabase, stagedBlobs, stagedKey }: RestorePlace): string[] {
+  return [...new Set([dirname(stagedDatabase), stagedBlobs, dirname(stagedKey)])]
 }
 
-/** Makes room aside; what an earlier restore has left there goes. */
+/** Makes room stagingFolder; what an earlier restore has left there goes. */
 export async function makeRoom(place: RestorePlace): Promise<void> {
   for (const folder of leftoversOf(place)) await rm(folder, { recursive: true, force: true })
   for (const folder of leftoversOf(place)) await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -60,7 +60,7 @@ export async function clearRoom(place: RestorePlace): Promise<void> {
   for (const folder of [place.blobDir, place.dataDir]) await rmdir(folder).catch(() => undefined)
 }
 
-/** Refuses a place where something lies already, unless it may be moved aside, and one that a server is using. */
+/** Refuses a place where something lies already, unless it may be moved stagingFolder, and one that a server is using. */
 export async function assertFree(place: RestorePlace, { force }: { readonly force: boolean }): Promise<void> {
   const { dataDir, database } = place
   if (database.kind === 'sqlite' && existsSync(database.path) && isSqliteFileInUse(database.path))
@@ -73,31 +73,31 @@ export async function assertFree(place: RestorePlace, { force }: { readonly forc
   ]
   if (inTheWay.length > 0 && !force)
     throw new Failure('E-STATE', {
-      message: `There is something already: ${inTheWay[0]}. With --force it is moved aside.`,
+      message: `There is something already: ${inTheWay[0]}. With --force it is moved stagingFolder.`,
     })
 }
 
-/** How what lies aside gets to its place, and what is there now out of the way: the database goes first and comes last. */
+/** How what lies stagingFolder gets to its place, and what is there now out of the way: the database goes first and comes last. */
 export async function planMoves(
   place: RestorePlace,
   stamp: string,
 ): Promise<RestorePlan & { replaced: string[] }> {
   const away = `.replaced-${stamp}`
   const moveAway = (path: string) => ({ from: path, to: join(dirname(path), away, basename(path)) })
-  const { database, blobDir, asideBlobs, asideDatabase, asideKey, keyPath } = place
+  const { database, blobDir, stagedBlobs, stagedDatabase, stagedKey, keyPath } = place
   const files = database.kind === 'sqlite' ? ['', '-wal', '-shm'].map((end) => database.path + end) : []
-  const restoredKey = existsSync(asideKey) ? keyPath : undefined
+  const restoredKey = existsSync(stagedKey) ? keyPath : undefined
   const old = [
     ...files,
     ...(await listTenantFolders(place)).map((name) => join(blobDir, name)),
     ...(restoredKey === undefined ? [] : [restoredKey]),
   ].filter((path) => existsSync(path))
-  const restoredTenants = (await entriesOf(asideBlobs)).filter(isTenantFolder)
+  const restoredTenants = (await entriesOf(stagedBlobs)).filter(isTenantFolder)
   const moves = [
     ...old.map(moveAway),
-    ...restoredTenants.map((name) => ({ from: join(asideBlobs, name), to: join(blobDir, name) })),
-    ...(restoredKey === undefined ? [] : [{ from: asideKey, to: restoredKey }]),
-    ...(database.kind === 'sqlite' ? [{ from: asideDatabase, to: database.path }] : []),
+    ...restoredTenants.map((name) => ({ from: join(stagedBlobs, name), to: join(blobDir, name) })),
+    ...(restoredKey === undefined ? [] : [{ from: stagedKey, to: restoredKey }]),
+    ...(database.kind === 'sqlite' ? [{ from: stagedDatabase, to: database.path }] : []),
   ]
   const replaced = [...new Set(old.map((path) => join(dirname(path), away)))]
   return { moves, replaced, leftovers: leftoversOf(place) }

@@ -1,6 +1,6 @@
 import { unindexActions } from '#features/actions/index.ts'
 import { audit } from '#features/audit/index.ts'
-import { restNames } from '#features/registration/index.ts'
+import { quarantineNames } from '#features/registration/index.ts'
 import {
   assertOthersLead,
   findBaseTenant,
@@ -47,7 +47,7 @@ export async function purgeTenant(
   await untilNoticed(deps, tenant.suspendedAt)
   await deps.db.transact(serverTenant, async (tx) => {
     await assertOthersLead(tx, tenant.idTag)
-    await restNames(deps, tx, tenant)
+    await quarantineNames(deps, tx, tenant)
   })
   await forgetIdentity(deps, tenant.idTag)
   const removed = await removeTraces(deps, tenant)

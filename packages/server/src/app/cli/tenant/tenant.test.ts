@@ -494,7 +494,7 @@ describe('tenant purge', () => {
     const left = traces(tenantId, ['quokka', 'leaving'])
     expect(left).toEqual([
       expect.stringMatching(/^audit_log: .*tenant\.purged.*leaving\.localhost/),
-      expect.stringMatching(/^resting_names: 0 leaving\.localhost \d+$/),
+      expect.stringMatching(/^quarantined_names: 0 leaving\.localhost \d+$/),
     ])
     expect(await readdir(`${line.dataDir}/blobs`)).not.toContain(String(tenantId))
     expect((await line.json('blobs', 'verify', '--deep', '--tenant', baseTag)).blobs).toBe(1)

@@ -16,7 +16,7 @@ export const importCommand: Command = {
   options: {},
   async run(input) {
     const path = resolve(argument(input, 'FILE'))
-    const imported = await withProgram(input, (program) => takeIn(program, path), { mayBegin: true })
+    const imported = await withProgram(input, (program) => importFrom(program, path), { mayBegin: true })
     const { idTag } = imported.tenant
     const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
     const { blobs, jobs, about } = imported
@@ -28,7 +28,7 @@ export const importCommand: Command = {
   },
 }
 
-function takeIn({ services, identity }: Program, path: string) {
+function importFrom({ services, identity }: Program, path: string) {
   const { config } = services
   const deps = {
     ...services,

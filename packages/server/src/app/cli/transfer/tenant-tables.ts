@@ -22,7 +22,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 ]
 
 /** What belongs to this server and not to the tenant, or to something that is under way here. */
-export const stayingTables: readonly string[] = [
+export const notExportedTables: readonly string[] = [
   // Moved in a form of its own.
   'tenants',
   'jobs',
@@ -33,7 +33,7 @@ export const stayingTables: readonly string[] = [
   'domain_blocks',
   'tombstones',
   'unfinished_registrations',
-  'resting_names',
+  'quarantined_names',
   // Under way.
   'fan_outs',
   'waiting_tokens',
@@ -63,7 +63,7 @@ const stayingColumns: Readonly<Record<string, readonly string[]>> = { files: ['m
 /** The tables whose rows make up a tenant, what others refer to first. New tables are among them by themselves. */
 export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
   const tables = await listTenantTables(reader)
-  const moved = tables.filter(({ name }) => !stayingTables.includes(name))
+  const moved = tables.filter(({ name }) => !notExportedTables.includes(name))
   for (const { name, columns } of moved)
     if (columns.some(({ kind }) => kind === 'other'))
       throw new Error(`The rows of ${name} cannot be moved: tell how they are made anew`)

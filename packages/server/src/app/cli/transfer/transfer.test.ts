@@ -19,7 +19,7 @@ import { Failure } from '#lib/failure.ts'
 import { purgeTenant } from '../tenant/purge-tenant.ts'
 import { exportTenant } from './export-tenant.ts'
 import { importTenant } from './import-tenant.ts'
-import { sealedColumns, stayingTables } from './tenant-tables.ts'
+import { notExportedTables, sealedColumns } from './tenant-tables.ts'
 
 const aliceTag = 'alice.localhost' as IdTag
 const photo = await readFile(new URL('../../../../test/fixtures/images/photo.jpg', import.meta.url))
@@ -286,14 +286,14 @@ describe('the tables that stay or hold secrets', () => {
   test('exist', async () => {
     const tables = (await listTenantTables(source.db.reader(serverTenant))).map(({ name }) => name)
     // A virtual table on SQLite.
-    const named = stayingTables.filter((name) => name !== 'action_texts')
+    const named = notExportedTables.filter((name) => name !== 'action_texts')
     expect(tables).toEqual(expect.arrayContaining(named))
   })
 
   test('are all declared: a sealed column that is not would be worth nothing elsewhere', async () => {
     const tables = await listTenantTables(source.db.reader(serverTenant))
     const sealed = tables
-      .filter(({ name }) => !stayingTables.includes(name))
+      .filter(({ name }) => !notExportedTables.includes(name))
       .flatMap(({ name, columns }) =>
         columns.filter((column) => column.name.includes('seal')).map((column) => `${name}.${column.name}`),
       )

@@ -9,7 +9,7 @@ import { acceptName } from '#lib/visible-name.ts'
 import { queueAccountMail } from '../mails/queue-account-mail.ts'
 import { assertRecentlySignedIn, assertSessionLives } from '../sessions/personal-caller.ts'
 import { getActiveTenant } from '../sign-in/complete-login.ts'
-import { hasWayIn } from '../sign-in/has-way-in.ts'
+import { hasSignInMethod } from '../sign-in/has-sign-in-method.ts'
 import { loadWebAuthn } from './load-webauthn.ts'
 import {
   challengeLifeSecs,
@@ -113,7 +113,7 @@ export async function deletePasskey(
   assertRecentlySignedIn(deps, caller)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     if (!(await removePasskey(tx, keyId))) throw new Failure('E-NOTFOUND')
-    if (!(await hasWayIn(tx)))
+    if (!(await hasSignInMethod(tx)))
       throw new Failure('E-STATE', { message: 'This is the only way to sign in: set a password first.' })
     await queueAccountMail(deps, tx, { template: 'passkey-removed' })
     await audit(deps, tx, { event: 'passkey.removed', actorTag: caller.idTag, ip, details: { keyId } })

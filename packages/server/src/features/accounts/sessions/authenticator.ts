@@ -21,11 +21,11 @@ export interface AuthenticatorDeps extends CredentialDeps {
    * whom the server has suspended or banned: nothing of theirs is believed. */
   findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined>
   /** Has the other processes forget as well what is forgotten here. Nothing that is stored rests on it: no event. */
-  shareForgotten(forgotten: Forgotten): void
+  shareForgotten(forgotten: Invalidation): void
 }
 
 /** What was changed, and must not be believed from memory: a session, all of a tenant, or the roles of an identity. */
-export type Forgotten =
+export type Invalidation =
   | { readonly tenantId: TenantId; readonly sid?: string | undefined }
   | { readonly callerTag: IdTag }
 
@@ -48,7 +48,7 @@ export interface PresentedBearer {
   readonly ip: string
 }
 
-interface Standing {
+interface ServerStatus {
   readonly role: CommunityRole
   readonly isOwner: boolean
   readonly isAdmin: boolean
@@ -57,7 +57,7 @@ interface Standing {
 // Verdicts cost a signature check each and some 400 bytes to keep, and the tables have their full size from the start.
 const maxVerdicts = 5000
 const maxSessions = 5000
-const maxStandings = 5000
+const maxServerStatuses = 5000
 // A revocation or a lost role shows at once in the process that made it, and within this time in the others.
 const freshMs = 2_000
 // A proxy token rests on a key that its owner may have revoked: it is looked at again this often.
@@ -75,13 +75,13 @@ export class Authenticator {
   readonly #deps: AuthenticatorDeps
   readonly #verdicts = new LRUCache<string, Verdict>({ max: maxVerdicts })
   readonly #sessions: RecentReads<string, Session>
-  readonly #standings: RecentReads<string, Standing>
+  readonly #standings: RecentReads<string, ServerStatus>
 
   constructor(deps: AuthenticatorDeps) {
     this.#deps = deps
     const { clock } = deps
     this.#sessions = new RecentReads({ clock, maxEntries: maxSessions, freshMs })
-    this.#standings = new RecentReads({ clock, maxEntries: maxStandings, freshMs })
+    this.#standings = new RecentReads({ clock, maxEntries: maxServerStatuses, freshMs })
   }
 
   /** Throws `E-AUTH-UNAUTH` for a bearer that is nothing here or no longer, `E-UNAVAILABLE` when the server that could
@@ -115,7 +115,7 @@ export class Authenticator {
   }
 
   /** Forgets what another process has forgotten. */
-  hear(forgotten: Forgotten): void {
+  applyInvalidation(forgotten: Invalidation): void {
     if ('callerTag' in forgotten) {
       const { callerTag } = forgotten
       this.#standings.forgetWhere((key) => key.endsWith(` ${callerTag}`))
@@ -130,8 +130,8 @@ export class Authenticator {
       recent.forgetWhere((key) => key.startsWith(keyOf(tenantId, '')))
   }
 
-  #tell(forgotten: Forgotten): void {
-    this.hear(forgotten)
+  #tell(forgotten: Invalidation): void {
+    this.applyInvalidation(forgotten)
     this.#deps.shareForgotten(forgotten)
   }
 
@@ -189,10 +189,10 @@ export class Authenticator {
     return { kind: 'reference', refId, scope: scope ?? [], sessionId: session.sid }
   }
 
-  async #standing(tenant: HostedTenant, callerTag: IdTag): Promise<Standing | undefined> {
+  async #standing(tenant: HostedTenant, callerTag: IdTag): Promise<ServerStatus | undefined> {
     if (callerTag === tenant.idTag) return { role: 'leader', isOwner: true, isAdmin: tenant.isBase }
     const { db, findRole } = this.#deps
-    const load = async (): Promise<Standing | undefined> => {
+    const load = async (): Promise<ServerStatus | undefined> => {
       const role = await findRole(tenant, callerTag)
       if (!role) return undefined
       const isAdmin = tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag))

@@ -1,4 +1,4 @@
-import { findRelations, isBarred } from '#features/relations/index.ts'
+import { findRelations, isSuspendedOrBanned } from '#features/relations/index.ts'
 import type { SignInEpoch } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
@@ -17,7 +17,7 @@ export async function exchangeProxyToken(
   const { proxy, device, epoch, expiresAt } = input
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const { server } = await findRelations(tx, proxy.issuerTag)
-    if (server && isBarred(server)) return undefined
+    if (server && isSuspendedOrBanned(server)) return undefined
     return startSession(deps, tx, {
       // The session is the memory of the `jti`: it is kept for a day after its end, which is later than the token's.
       sid: secretHash(`${proxy.issuerTag}\n${proxy.jti}`),

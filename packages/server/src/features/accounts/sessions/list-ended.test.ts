@@ -35,7 +35,7 @@ eachDialect('what sockets rest on', (open) => {
         findById: async (tenantId: TenantId) =>
           hosted([alice, bob].find((tenant) => tenant.tenantId === tenantId)) as never,
       },
-      listBarred: async (idTags: readonly IdTag[]) => idTags.filter((idTag) => barred.has(idTag)),
+      listSuspendedOrBanned: async (idTags: readonly IdTag[]) => idTags.filter((idTag) => barred.has(idTag)),
     }
     const ended = async (...held: HeldCredential[]) => {
       const found = await listEnded(deps, held)

@@ -10,7 +10,7 @@ export interface ListEndedDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
   /** Whom of these the server has suspended or banned. */
-  listBarred(idTags: readonly IdTag[]): Promise<readonly IdTag[]>
+  listSuspendedOrBanned(idTags: readonly IdTag[]): Promise<readonly IdTag[]>
 }
 
 /** Which of these credentials have nothing behind them any more: three queries at most, however many there are. */
@@ -20,7 +20,7 @@ export async function listEnded(
 ): Promise<ReadonlySet<HeldCredential>> {
   const [signedOut, barred, suspended] = await Promise.all([
     findSignedOut(deps, held),
-    findBarred(deps, held),
+    findSuspendedOrBanned(deps, held),
     findSuspended(deps, held),
   ])
   const hasEnded = (one: HeldCredential) =>
@@ -72,11 +72,14 @@ async function findLive(
 }
 
 /** A tenant's own identity is suspended as a tenant. */
-async function findBarred(deps: ListEndedDeps, held: readonly HeldCredential[]): Promise<Set<IdTag>> {
+async function findSuspendedOrBanned(
+  deps: ListEndedDeps,
+  held: readonly HeldCredential[],
+): Promise<Set<IdTag>> {
   const visitors = held.flatMap(({ tenant, credential: { callerTag } }) =>
     callerTag === undefined || callerTag === tenant.idTag ? [] : [callerTag],
   )
-  return new Set(visitors.length === 0 ? [] : await deps.listBarred([...new Set(visitors)]))
+  return new Set(visitors.length === 0 ? [] : await deps.listSuspendedOrBanned([...new Set(visitors)]))
 }
 
 async function findSuspended({ tenants }: ListEndedDeps, held: readonly HeldCredential[]) {

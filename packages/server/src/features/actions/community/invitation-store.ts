@@ -4,7 +4,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
 
 /** Does the community hold an invitation of this guest? It keeps only those whose inviters had the right. */
-export async function findStandingInvitation(
+export async function findOpenInvitation(
   reader: Reader,
   {
     communityTag,
@@ -27,7 +27,7 @@ export async function findStandingInvitation(
 }
 
 /** Who left, or was refused, has to be invited anew. */
-export async function spendInvitations(
+export async function consumeInvitations(
   tx: Writer,
   { communityTag, guestTag }: { readonly communityTag: IdTag; readonly guestTag: IdTag },
 ): Promise<void> {

@@ -29,7 +29,11 @@ export async function findRoot(
 
 /** Is this comment one that its issuer's server may hand to the tenant by itself? In a thread that is not held here it is
  * a word to the tenant, until the root comes. */
-export async function isTakenDirectly(tx: Writer, tenant: Tenant, comment: StoredAction): Promise<boolean> {
+export async function mayReceiveDirectly(
+  tx: Writer,
+  tenant: Tenant,
+  comment: StoredAction,
+): Promise<boolean> {
   const root = await findRoot(tx, comment)
   return !root || decidesOn(tenant, root) || root.issuerTag === comment.issuerTag
 }

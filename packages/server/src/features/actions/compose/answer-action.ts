@@ -33,7 +33,11 @@ export async function answerAction(
 }
 
 /** Accepts in the tenant's own name, where nobody has to be asked: the work of `acceptLaterJob`. */
-export async function acceptUnasked(ports: CreateDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
+export async function acceptAutomatically(
+  ports: CreateDeps,
+  tenant: Tenant,
+  actionId: ActionId,
+): Promise<void> {
   const action = await findStoredAction(ports.db.reader(tenant.tenantId), actionId)
   if (action?.status !== 'C') return
   const issuing = { tenant, caller: undefined, viewer: tenantViewer(tenant) }

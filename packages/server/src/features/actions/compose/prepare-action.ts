@@ -11,7 +11,7 @@ import { findStoredAction } from '../action-store.ts'
 import { findShown } from '../feed/feed-store.ts'
 import { assertStrangerRoom } from '../receive/stranger-budget.ts'
 import { hooksOf } from '../types/index.ts'
-import { isTakenFromStrangers } from '../types/strangers.ts'
+import { mayReceiveFromStranger } from '../types/strangers.ts'
 import type { Issuing } from '../types/type-hooks.ts'
 
 /** What an action says, with everything that had to be looked up. */
@@ -84,7 +84,7 @@ async function assertTakenHere(
     if (!addressee) continue
     const reader = ports.db.reader(addressee.tenantId)
     if (!isStranger(addressee.type, await findEffectiveRelation(reader, tenant.idTag))) continue
-    if (!(await isTakenFromStrangers(ports, reader, { tenant: addressee, action: body })))
+    if (!(await mayReceiveFromStranger(ports, reader, { tenant: addressee, action: body })))
       throw new Failure('E-AUTH-FORBIDDEN', { message: `${idTag} does not take this from strangers.` })
     if (body.subType !== endingSubType)
       await assertStrangerRoom(ports, reader, await registrableDomain(tenant.idTag))

@@ -1,7 +1,7 @@
 import type { ActionStat, ReactionKind } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
 import type { CountDeps, CreateDeps, DeleteDeps, ReadDeps } from '../action-ports.ts'
-import { findRival } from '../action-store.ts'
+import { findSuperseded } from '../action-store.ts'
 import { statView } from '../action-view.ts'
 import { tellCountsLater } from '../counts/count-actions.ts'
 import { type ActionCounts, setCounts } from '../counts/count-store.ts'
@@ -21,7 +21,7 @@ export async function setReaction(
   assertMayIssue(tenant, caller)
   const reader = ports.db.reader(tenant.tenantId)
   const own = { type: 'REACT', issuerTag: tenant.idTag, audienceTag: undefined, subject: actionId } as const
-  const current = await findRival(reader, own)
+  const current = await findSuperseded(reader, own)
   if (kind === null && current) await takeBack(ports, request, current)
   else if (kind !== null && current?.subType !== kind)
     await createAction(ports, {

@@ -3,7 +3,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { SendDeps, StoreDeps } from '../action-ports.ts'
-import { findRival, insertAction, setStatus } from '../action-store.ts'
+import { findSuperseded, insertAction, setStatus } from '../action-store.ts'
 import { type Audience, joined, nobody } from '../audience.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { hooksOf } from '../types/index.ts'
@@ -31,12 +31,12 @@ export async function publishInto(
   tx: Writer,
   { tenant, action, write }: OwnAction & { readonly write: typeof insertAction },
 ): Promise<StoredAction> {
-  const rival = await findRival(tx, action)
+  const superseded = await findSuperseded(tx, action)
   await claimIssueTime(tx, action, nowSecs(ports.clock))
-  if (rival) await setStatus(tx, rival.actionId, 'D')
+  if (superseded) await setStatus(tx, superseded.actionId, 'D')
   await write(tx, action)
   // The one it replaces was counted already.
-  if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
+  if (!superseded) await countAction(ports, tx, { tenant, action, by: 1 })
   await hooksOf(action.type).onCreate?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await send(ports, tx, { tenant, action })
   await ports.emit(tx, { kind: 'action.created', tenant, action })

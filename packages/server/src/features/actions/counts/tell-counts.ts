@@ -42,7 +42,7 @@ export async function tellCounts(ports: TellDeps, tenant: Tenant, actionId: Acti
 }
 
 /** Is it no action, but what an issuer's server says of counts? */
-export function isWordOnCounts({ type }: Pick<ActionTokenPayload, 'type'>): boolean {
+export function isStat({ type }: Pick<ActionTokenPayload, 'type'>): boolean {
   return type === statType.type
 }
 

@@ -10,7 +10,15 @@ import {
   residual,
   timeConditions,
 } from './feed-filter-predicate.ts'
-import { type Lead, leads, shownTo, startsBy, toldStarts, unsplit, withOthers } from './feed-starts-store.ts'
+import {
+  type DrivingFilter,
+  drivingFilters,
+  shownTo,
+  startsBy,
+  toldStarts,
+  unsplit,
+  withOthers,
+} from './feed-starts-store.ts'
 import { isLiveStatus, isOnPage, liveGroups, unlistedGroups } from './feed-status-predicate.ts'
 import { searchBranches } from './search-branches-store.ts'
 
@@ -22,8 +30,8 @@ export function listBranches(
   {
     value,
     dialect,
-    lead = leadsOf(viewer, filter)[0],
-  }: { readonly value: Value; readonly dialect: Dialect; readonly lead?: Lead | undefined },
+    driver = drivingFiltersOf(viewer, filter)[0],
+  }: { readonly value: Value; readonly dialect: Dialect; readonly driver?: DrivingFilter | undefined },
 ): FeedBranch[] {
   const readable = isReadableBy(viewer, 'a', {
     viewerTag: value('viewerTag') as Expression<string>,
@@ -34,7 +42,7 @@ export function listBranches(
   if (filter.search !== undefined)
     return searchBranches(viewer, filter, { value, dialect, shared: [...shared, ...narrow] })
   const live = liveGroups(viewer, filter, value).flatMap((group) =>
-    liveStarts(viewer, filter, { value, lead }).map((start) => ({ group, start })),
+    liveStarts(viewer, filter, { value, driver }).map((start) => ({ group, start })),
   )
   const unlisted = unlistedGroups(viewer, filter, value).map((group) => ({
     group,
@@ -47,11 +55,11 @@ export function listBranches(
 }
 
 /** The filters by which the branches of a list may start; none where it is about one thing, or has few rows anyway. */
-export function leadsOf(viewer: Viewer, filter: ActionFilter): readonly Lead[] {
+export function drivingFiltersOf(viewer: Viewer, filter: ActionFilter): readonly DrivingFilter[] {
   if (isNarrow(filter)) return []
-  const given = leads.filter((lead) => filter[lead] !== undefined)
+  const given = drivingFilters.filter((driver) => filter[driver] !== undefined)
   // Types of a person's page have no index of their own.
-  return isVisitor(viewer) && given.length > 1 ? given.filter((lead) => lead !== 'types') : given
+  return isVisitor(viewer) && given.length > 1 ? given.filter((driver) => driver !== 'types') : given
 }
 
 function isNarrow({ parentId, rootId, subject, actionIds, search }: ActionFilter): boolean {
@@ -59,10 +67,15 @@ function isNarrow({ parentId, rootId, subject, actionIds, search }: ActionFilter
 }
 
 /** The published actions that one filter of a list finds, before anything else is asked. */
-export function leadBranches(viewer: Viewer, filter: ActionFilter, value: Value, lead: Lead): FeedBranch[] {
+export function drivingBranches(
+  viewer: Viewer,
+  filter: ActionFilter,
+  value: Value,
+  driver: DrivingFilter,
+): FeedBranch[] {
   const isPublic = viewer.idTag === undefined ? [sql<SqlBool>`a.visibility = 'P'`] : []
   return liveGroups(viewer, filter, value).flatMap((group) =>
-    startsBy(viewer, filter, { value, lead }).map((start) => withOthers(start, [...group, ...isPublic])),
+    startsBy(viewer, filter, { value, driver }).map((start) => withOthers(start, [...group, ...isPublic])),
   )
 }
 
@@ -70,19 +83,19 @@ export function leadBranches(viewer: Viewer, filter: ActionFilter, value: Value,
 function liveStarts(
   viewer: Viewer,
   filter: ActionFilter,
-  { value, lead }: { readonly value: Value; readonly lead: Lead | undefined },
+  { value, driver }: { readonly value: Value; readonly driver: DrivingFilter | undefined },
 ): FeedBranch[] {
-  const starts = lead ? ledStarts(viewer, filter, { value, lead }) : [narrowStart(viewer, filter, value)]
+  const starts = driver ? ledStarts(viewer, filter, { value, driver }) : [narrowStart(viewer, filter, value)]
   return seesPage(viewer, filter) ? [...starts, ...told(filter, value)] : starts
 }
 
 function ledStarts(
   viewer: Viewer,
   filter: ActionFilter,
-  { value, lead }: { readonly value: Value; readonly lead: Lead },
+  { value, driver }: { readonly value: Value; readonly driver: DrivingFilter },
 ): FeedBranch[] {
-  const others = residual({ ...filter, [lead]: undefined }, value)
-  return startsBy(viewer, filter, { value, lead }).map((start) => withOthers(start, others))
+  const others = residual({ ...filter, [driver]: undefined }, value)
+  return startsBy(viewer, filter, { value, driver }).map((start) => withOthers(start, others))
 }
 
 /** One branch: the indexes of what is about one thing hold what visitors may be shown apart. */

@@ -124,11 +124,11 @@ function exceptOwn(viewer: Viewer, value: Value): Condition[] {
 /** Muting is the tenant's own affair: others do not learn of it from what is missing. In a community it is for all but the
  * muted themselves. */
 function hidesMuted(viewer: Viewer, filter: ActionFilter): boolean {
-  return viewer.facts.has('hushes') && filter.issuer === undefined
+  return viewer.facts.has('has-blocks-or-mutes') && filter.issuer === undefined
 }
 
 function isNotMuted(value: Value): Condition {
   return sql<SqlBool>`(a.issuer_tag in (${value('tenantTag')}, ${value('viewerTag')}) or not exists (
     select 1 from relations as m where m.tenant_id in (a.tenant_id, ${sql.lit(serverTenant)})
-    and m.id_tag = a.issuer_tag and m.is_hushed = 1 and m.muted = 1))`
+    and m.id_tag = a.issuer_tag and m.is_blocked_or_muted = 1 and m.muted = 1))`
 }

@@ -106,7 +106,7 @@ eachDialect('a filter', (open) => {
 eachDialect('of filters that go together', (open) => {
   const openLab = actionLab(open)
 
-  test('the one that finds the fewest leads, to whoever asks', async () => {
+  test('the one that finds the fewest drivingFilters, to whoever asks', async () => {
     const { makeTenant, db } = await openLab()
     const alice = await makeTenant('alice.example.com')
     const { tenant, reader } = alice

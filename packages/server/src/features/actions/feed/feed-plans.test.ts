@@ -93,7 +93,7 @@ eachDialect('a list of actions', (open) => {
     const { makeTenant } = await openLab()
     const { tenant, reader } = await makeTenant('alice.example.com')
     for (const [, caller, filter, order] of cases) {
-      const viewer = viewerOf(tenant, caller, { hushes: true })
+      const viewer = viewerOf(tenant, caller, { hasBlocksOrMutes: true })
       expect(await listFeed(reader, { viewer, filter, order, now: 1 })).toEqual([])
     }
   })
@@ -205,7 +205,7 @@ async function stepsOf(
   },
 ): Promise<string[]> {
   const { tenant, caller, filter, order } = list
-  const viewer = viewerOf(tenant, caller, { hushes: true })
+  const viewer = viewerOf(tenant, caller, { hasBlocksOrMutes: true })
   const values: Record<string, string | number> = {
     ...listValues(reader, { viewer, filter, now: 1 }),
     ...{ limit: 21, offset: order.offset ?? 0, reach: 61, placeAt: 5, placeSeq: 5 },

@@ -9,8 +9,8 @@ import { isLiveStatus, isOnPage } from './feed-status-predicate.ts'
 const isFeedOnly = sql<SqlBool>`a.feed_only = 1`
 
 /** A filter that has an index. */
-export type Lead = (typeof leads)[number]
-export const leads = ['tag', 'issuer', 'audience', 'involved', 'types'] as const
+export type DrivingFilter = (typeof drivingFilters)[number]
+export const drivingFilters = ['tag', 'issuer', 'audience', 'involved', 'types'] as const
 
 /** Of what the tenant holds, all; what visitors of a person are shown; what guests are. Each has indexes of its own. */
 type Shown = 'all' | 'page' | 'public'
@@ -24,18 +24,18 @@ export function shownTo(viewer: Viewer): Shown {
 export function startsBy(
   viewer: Viewer,
   filter: ActionFilter,
-  { value, lead }: { readonly value: Value; readonly lead: Lead },
+  { value, driver }: { readonly value: Value; readonly driver: DrivingFilter },
 ): FeedBranch[] {
   const shown = shownTo(viewer)
-  const starts = startsOf(filter, { value, lead, shown })
+  const starts = startsOf(filter, { value, driver, shown })
   return shown === 'page' ? starts.map((start) => withOthers(start, [isOnPage])) : starts
 }
 
 function startsOf(
   filter: ActionFilter,
-  { value, lead, shown }: { readonly value: Value; readonly lead: Lead; readonly shown: Shown },
+  { value, driver, shown }: { readonly value: Value; readonly driver: DrivingFilter; readonly shown: Shown },
 ): FeedBranch[] {
-  switch (lead) {
+  switch (driver) {
     case 'tag':
       return [{ from: 'tags', conditions: [hasTag(value), ...tagShown[shown]] }]
     case 'issuer':

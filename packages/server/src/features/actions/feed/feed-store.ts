@@ -4,7 +4,7 @@ import { isReadableBy, type Viewer, viewerShape } from '#features/relations/inde
 import { type Dialect, type Prepared, type Reader, statement } from '#infra/db/index.ts'
 import type { ActionFilter, ActionOrder, ActionPlace } from './action-filter.ts'
 import { type FeedBranch, isBeyond, pageOf, rowsOf, timeOf, type Value } from './branch-pages-store.ts'
-import { leadBranches, leadsOf, listBranches } from './feed-branches-store.ts'
+import { drivingBranches, drivingFiltersOf, listBranches } from './feed-branches-store.ts'
 import {
   type FeedRow,
   type FeedTables,
@@ -13,7 +13,7 @@ import {
   shownActions,
   shownAmong,
 } from './feed-query-store.ts'
-import type { Lead } from './feed-starts-store.ts'
+import type { DrivingFilter } from './feed-starts-store.ts'
 
 type FeedStatement = Prepared<FeedValues, FeedRow>
 
@@ -45,14 +45,14 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
     placeAt: order.after?.createdAt ?? 0,
     placeSeq: order.after?.seq ?? 0,
   }
-  const lead = await findLead(reader, query, values)
-  const shape = preparedShape(query, lead)
+  const driver = await findLead(reader, query, values)
+  const shape = preparedShape(query, driver)
   if (shape === undefined) {
     const value = (name: string) => sql<string | number>`${values[name]}`
     return (
       (await buildList(
         reader.tables<FeedTables>(),
-        { value, dialect: reader.dialect, lead },
+        { value, dialect: reader.dialect, driver },
         query,
       )?.execute()) ?? []
     )
@@ -60,7 +60,7 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
   let prepared = listStatements.get(shape)
   if (!prepared) {
     prepared = statement<FeedTables, FeedValues, FeedRow>((tables, value, dialect) => {
-      const built = buildList(tables, { value, dialect, lead }, query)
+      const built = buildList(tables, { value, dialect, driver }, query)
       if (!built) throw new Error('a list without statuses has no statement')
       return built
     })
@@ -69,13 +69,16 @@ export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRo
   return reader.run(prepared, values)
 }
 
-function preparedShape({ viewer, filter, order }: ListQuery, lead: Lead | undefined): string | undefined {
+function preparedShape(
+  { viewer, filter, order }: ListQuery,
+  driver: DrivingFilter | undefined,
+): string | undefined {
   const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   const { types = [] } = filter
   if (!given.every((name) => preparedFilters.has(name)) || types.length > maxPreparedTypes) return undefined
   if (order.offset !== undefined) return undefined
   const page = order.after ? 'next' : 'first'
-  return [viewerShape(viewer), given.sort().join(' '), types.length, lead, order.direction, page].join('|')
+  return [viewerShape(viewer), given.sort().join(' '), types.length, driver, order.direction, page].join('|')
 }
 
 type SelectFrom = Parameters<typeof shownActions>[0]
@@ -84,7 +87,7 @@ type SortedFeed = ReturnType<typeof shownActions>
 /** The query of a list, without values; undefined where the viewer is shown nothing of the statuses asked for. */
 export function buildList(
   tables: SelectFrom,
-  how: { readonly value: Value; readonly dialect: Dialect; readonly lead?: Lead | undefined },
+  how: { readonly value: Value; readonly dialect: Dialect; readonly driver?: DrivingFilter | undefined },
   { viewer, filter, order }: ListQuery,
 ): SortedFeed | undefined {
   const { value } = how
@@ -120,8 +123,8 @@ export async function countFeed(reader: Reader, query: ListQuery, atMost: number
   const values = listValues(reader, query)
   if (!values) return 0
   const value = (name: string) => sql<string | number>`${values[name]}`
-  const lead = await findLead(reader, query, values)
-  return countRows(reader, listBranches(viewer, filter, { value, dialect: reader.dialect, lead }), {
+  const driver = await findLead(reader, query, values)
+  return countRows(reader, listBranches(viewer, filter, { value, dialect: reader.dialect, driver }), {
     value,
     atMost,
   })
@@ -149,13 +152,13 @@ export async function findLead(
   reader: Reader,
   { viewer, filter }: Pick<ListQuery, 'viewer' | 'filter'>,
   values: FeedValues,
-): Promise<Lead | undefined> {
-  const given = leadsOf(viewer, filter)
+): Promise<DrivingFilter | undefined> {
+  const given = drivingFiltersOf(viewer, filter)
   if (given.length < 2) return given[0]
   const value = (name: string) => sql<string | number>`${values[name]}`
   const counts = await Promise.all(
-    given.map((lead) =>
-      countRows(reader, leadBranches(viewer, filter, value, lead), { value, atMost: atMostProbed }),
+    given.map((driver) =>
+      countRows(reader, drivingBranches(viewer, filter, value, driver), { value, atMost: atMostProbed }),
     ),
   )
   return given[counts.indexOf(Math.min(...counts))]

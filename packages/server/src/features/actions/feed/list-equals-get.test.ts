@@ -9,7 +9,7 @@ import { serverTenant } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { ownActionId } from '../action-id.ts'
 import { insertAction } from '../action-store.ts'
-import { findUnasked } from './find-unasked.ts'
+import { findForNotification } from './find-for-notification.ts'
 
 const people = ['alice.example.com', 'bob.example.com', 'carol.example.com'] as IdTag[]
 const [alice = '' as IdTag, bob = '' as IdTag, carol = '' as IdTag] = people
@@ -126,7 +126,7 @@ eachDialect('what lists show', (open) => {
             who.caller.kind === 'identity' ? ['A', 'C', 'N', 'P', 'R', 'S'] : ['A', 'C'],
           )
           for (const actionId of ids.slice(0, world.actions.length)) {
-            const told = await findUnasked(lab, { tenant: who.tenant, caller: who.caller, actionId })
+            const told = await findForNotification(lab, { tenant: who.tenant, caller: who.caller, actionId })
             const shown = await who.get(actionId).catch(() => undefined)
             // Lists leave out awaited ones that are not the caller's to answer; reads do not.
             const isListed = listed.includes(actionId) || (told !== undefined && shown?.status === 'C')

@@ -6,10 +6,10 @@ import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { hasTombstone, settleChildren } from '../action-lookup-store.ts'
 import type { SendDeps, StoreDeps } from '../action-ports.ts'
-import { findNewest, findRival, findStoredAction, setStatus } from '../action-store.ts'
+import { findNewest, findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
 import { nobody } from '../audience.ts'
 import { announceComment, announceLater } from '../community/announce-action.ts'
-import { dropUnvouched } from '../community/drop-unvouched.ts'
+import { dropUnannounced } from '../community/drop-unannounced.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { isWithdrawn } from '../removal/tombstone-store.ts'
 import { hooksOf } from '../types/index.ts'
@@ -39,7 +39,7 @@ export async function isLate(tx: Writer, action: StoredAction): Promise<boolean>
 }
 
 /** The action as the type's hook takes it in; a `Failure` refuses it. */
-export async function takeIn(
+export async function applyReceived(
   ports: StoreDeps,
   tx: Writer,
   { tenant, action, isFromStranger = false }: Arrival,
@@ -65,20 +65,20 @@ export async function admitAction(
   arrival: Arrival & { readonly write: (tx: Writer, action: StoredAction) => Promise<void> },
 ): Promise<void> {
   const { tenant, action, write } = arrival
-  const rival = await findRival(tx, action)
-  if (rival) await setStatus(tx, rival.actionId, 'D')
+  const superseded = await findSuperseded(tx, action)
+  if (superseded) await setStatus(tx, superseded.actionId, 'D')
   await write(tx, action)
-  await dropUnvouched(ports, tx, { tenant, action })
+  await dropUnannounced(ports, tx, { tenant, action })
   if (action.withinId === undefined) await settleChildren(tx, action)
   // The one it replaces was counted already.
-  if (!rival) await countAction(ports, tx, { tenant, action, by: 1 })
+  if (!superseded) await countAction(ports, tx, { tenant, action, by: 1 })
   await hooksOf(action.type).onReceive?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
-  await passOn(ports, tx, { tenant, action })
+  await announceToMembers(ports, tx, { tenant, action })
   await ports.emit(tx, { kind: 'action.received', tenant, action })
 }
 
 /** A community keeps to itself what those say whom it mutes. */
-async function passOn(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
+async function announceToMembers(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
   if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
   if (action.type === 'CMNT') await announceComment(ports, tx, { tenant, action })

@@ -8,7 +8,7 @@ import type { QueueDeps, ReadDeps, ReceiveDeps, StoreDeps } from '../action-port
 import { eraseAction, findStoredAction, insertAction, setExtra } from '../action-store.ts'
 import { admitLaterJob } from '../job-kinds.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
-import { type Arrival, admitAction, isLate, takeIn } from './admit-action.ts'
+import { type Arrival, admitAction, applyReceived, isLate } from './admit-action.ts'
 import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
 
 /** What became of an attachment: `contradicted` when its bytes are not those to which its id commits, `unavailable` when
@@ -76,7 +76,7 @@ async function admitPending(
   if (relation?.isBlocked || (await isLate(tx, pending))) return await erasePending(ports, tx, pending)
   try {
     const arrived: StoredAction = { ...pending, status: findActionType(pending.type)?.arrivesAs ?? 'A' }
-    const action = await takeIn(ports, tx, { tenant, action: arrived })
+    const action = await applyReceived(ports, tx, { tenant, action: arrived })
     await admitAction(ports, tx, { tenant, action, write: promoteAction })
   } catch (error) {
     if (!(error instanceof Failure)) throw error

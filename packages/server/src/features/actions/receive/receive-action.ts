@@ -13,18 +13,18 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { CountDeps, KnownTypeDeps, ReceiveDeps, StoreDeps, StrangerDeps } from '../action-ports.ts'
-import { eraseAction, findRival, findStoredAction, insertAction, setStatus } from '../action-store.ts'
+import { eraseAction, findStoredAction, findSuperseded, insertAction, setStatus } from '../action-store.ts'
 import { isAnnouncement, openAnnouncement } from '../community/receive-announcement.ts'
-import { isTakenDirectly } from '../community/thread-authority.ts'
+import { mayReceiveDirectly } from '../community/thread-authority.ts'
 import { parseAction } from '../compose/parse-action.ts'
 import { extraMembers } from '../compose/sign-action.ts'
 import { countAction } from '../counts/count-actions.ts'
-import { isWordOnCounts, receiveCounts } from '../counts/tell-counts.ts'
+import { isStat, receiveCounts } from '../counts/tell-counts.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
 import { hooksOf } from '../types/index.ts'
-import { isTakenFromStrangers } from '../types/strangers.ts'
+import { mayReceiveFromStranger } from '../types/strangers.ts'
 import { isNewer } from '../unique-key.ts'
-import { type Arrival, admitAction, isLate, relay, takeIn } from './admit-action.ts'
+import { type Arrival, admitAction, applyReceived, isLate, relay } from './admit-action.ts'
 import { awaitAttachments } from './pending-action.ts'
 import type { ReceivedAction, ReceiveOutcome } from './received-action.ts'
 import { chargeStranger } from './stranger-budget.ts'
@@ -54,13 +54,13 @@ export async function receiveAction(
   const refusal = isFromStranger && (await refuseStranger(ports, tx, { tenant, received, relation }))
   if (refusal) return refusal
   try {
-    if (isWordOnCounts(payload)) return { kind: await receiveCounts(ports, tx, { tenant, received }) }
+    if (isStat(payload)) return { kind: await receiveCounts(ports, tx, { tenant, received }) }
     if (isAnnouncement(received)) return await receiveAnnounced(ports, tx, { tenant, received })
     const deletion = await readDeletion(tx, received)
     if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
     const action = await withoutServerMembers(ports, tx, readAction(received))
     // Not kept as refused: it comes again from who decides in the thread.
-    if (action.type === 'CMNT' && via === undefined && !(await isTakenDirectly(tx, tenant, action)))
+    if (action.type === 'CMNT' && via === undefined && !(await mayReceiveDirectly(tx, tenant, action)))
       return { kind: 'known' }
     return await receivePublished(ports, tx, { tenant, action, via, isFromStranger })
   } catch (error) {
@@ -76,7 +76,7 @@ function isStrangers(tenant: Tenant, relation: Relation | undefined, via: IdTag 
   return (via === undefined || tenant.type === 'community') && isStranger(tenant.type, relation)
 }
 
-/** What is not taken from a stranger, or is more than its domain may leave here today. What was held before can be deleted
+/** What is not received from a stranger, or is more than its domain may leave here today. What was held before can be deleted
  * all the same. */
 async function refuseStranger(
   ports: StrangerDeps & CountDeps,
@@ -90,10 +90,10 @@ async function refuseStranger(
   const { payload } = received
   // Who may pass a comment on is asked where its thread is known.
   const isInThread = isAnnouncement(received) && received.announced?.payload.type === 'CMNT'
-  if (!isInThread && !(await isTakenFromStrangers(ports, tx, { tenant, action: payload })))
+  if (!isInThread && !(await mayReceiveFromStranger(ports, tx, { tenant, action: payload })))
     return { kind: 'stranger' }
   // Nothing remains of these but a count.
-  if (isWordOnCounts(payload)) return undefined
+  if (isStat(payload)) return undefined
   const limit = await chargeStranger(ports, tx, { received, relation })
   if (!limit || (await endsWhatIsHeld(tx, received))) return undefined
   return { kind: 'limited', ...limit }
@@ -230,11 +230,11 @@ async function endDeleted(ports: StoreDeps, tx: Writer, { tenant, action }: Arri
 /** Keeps of an action that comes too late what keeps out others of its key; nobody is to read it. What it replaced where
  * it came in time ends here too. */
 async function keepOutOlder(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
-  const rival = await findRival(tx, action)
+  const superseded = await findSuperseded(tx, action)
   await insertAction(tx, { ...action, ...withoutText, status: 'D' })
-  if (!rival || !isNewer(action, rival)) return
-  await setStatus(tx, rival.actionId, 'D')
-  await endDeleted(ports, tx, { tenant, action: rival })
+  if (!superseded || !isNewer(action, superseded)) return
+  await setStatus(tx, superseded.actionId, 'D')
+  await endDeleted(ports, tx, { tenant, action: superseded })
 }
 
 const withoutText = { content: undefined, attachments: [], x: undefined, token: undefined }
@@ -244,8 +244,8 @@ async function receivePublished(ports: ReceiveDeps, tx: Writer, arrival: Arrival
     await keepOutOlder(ports, tx, arrival)
     return { kind: 'stored' }
   }
-  const taken = { ...arrival, action: await takeIn(ports, tx, arrival) }
-  if (!(await awaitAttachments(ports, tx, taken)))
-    await admitAction(ports, tx, { ...taken, write: insertAction })
+  const received = { ...arrival, action: await applyReceived(ports, tx, arrival) }
+  if (!(await awaitAttachments(ports, tx, received)))
+    await admitAction(ports, tx, { ...received, write: insertAction })
   return { kind: 'stored' }
 }

@@ -7,8 +7,8 @@ import { planStatements } from '#harness/recorded-statements.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { findStoredAction } from '../action-store.ts'
 import { putReads } from '../feed/reader-store.ts'
-import { listUnanswered } from './remains-store.ts'
-import { sweepMemory, sweepRemains } from './sweep-memory.ts'
+import { listUnanswered } from './deleted-rows-store.ts'
+import { sweepDeletedRows, sweepMemory } from './sweep-memory.ts'
 
 type AnyTables = Record<string, Record<string, unknown>>
 
@@ -178,7 +178,7 @@ eachDialect('what is remembered of actions', (open) => {
     const { db, now } = await start()
     const steps = await planStatements(db, async (recorded) => {
       await sweepMemory(recorded, { now: now() })
-      await sweepRemains(recorded, now())
+      await sweepDeletedRows(recorded, now())
       await listUnanswered(recorded.reader(serverTenant), { upTo: now(), limit: 100 })
     })
     expect(steps.filter((step) => /Seq Scan|^SCAN (?!some|.*INDEX)|TEMP B-TREE|Sort/.test(step))).toEqual([])

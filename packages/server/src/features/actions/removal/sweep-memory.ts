@@ -6,15 +6,15 @@ import { deleteViews } from '../feed/reader-store.ts'
 import { reindexAction } from '../feed/reindex-store.ts'
 import { deleteStrangerRows } from '../receive/stranger-budget-store.ts'
 import { maxTokenAgeSecs } from '../receive/token-age.ts'
+import { keepDeletedRows, listDeletedRows, purgeDeletedRows } from './deleted-rows-store.ts'
 import { countReads, forgetRead, listOldReads } from './read-sweep-store.ts'
-import { deleteRemains, keepRemains, listRemains } from './remains-store.ts'
 
 const daySecs = 86_400
 const readsKeptDays = 180
 /** Of all tenants together; some 200 bytes each. */
 const maxReads = 500_000
 // Before what remains goes, its owner can see for so long that it was deleted; what is needed is looked at as often.
-const remainsAgainSecs = 30 * daySecs
+const deletedRowsAgainSecs = 30 * daySecs
 // Each costs a few statements.
 const perPortion = 50
 
@@ -47,17 +47,17 @@ async function forgetReads(tx: Writer, query: { upToDay: number; limit: number }
 }
 
 /** Removes what remains of deleted actions, when no token of theirs is taken any more. */
-export async function sweepRemains(db: Database, now: number): Promise<void> {
+export async function sweepDeletedRows(db: Database, now: number): Promise<void> {
   const upTo = now - maxTokenAgeSecs
   await sweep(db, [
     async (tx) => {
-      const found = await listRemains(tx, { upTo, limit: perPortion })
+      const found = await listDeletedRows(tx, { upTo, limit: perPortion })
       for (const { tenantId, actionId, isKnown, isNeeded } of found) {
         const own = tx.as(tenantId)
-        if (isNeeded || !isKnown) await keepRemains(own, actionId, upTo + remainsAgainSecs)
+        if (isNeeded || !isKnown) await keepDeletedRows(own, actionId, upTo + deletedRowsAgainSecs)
         else {
           await reindexAction(own, actionId as ActionId)
-          await deleteRemains(own, actionId)
+          await purgeDeletedRows(own, actionId)
         }
       }
       return found.length

@@ -10,8 +10,8 @@ import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps } from '../action-ports.ts'
-import { findRival, findStoredAction, setStatus } from '../action-store.ts'
-import { findStandingInvitation, spendInvitations } from '../community/invitation-store.ts'
+import { findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
+import { consumeInvitations, findOpenInvitation } from '../community/invitation-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
 
@@ -56,7 +56,7 @@ export const conn: TypeHooks = {
     const { tx, action } = scene
     const former = await findRelation(tx, action.issuerTag)
     await meet(scene, 'requested', 'asked')
-    if (action.status === 'C') await acceptUnasked(scene, former?.connection === 'connected')
+    if (action.status === 'C') await acceptAutomatically(scene, former?.connection === 'connected')
   },
   async onEnd(scene) {
     if (!isEnd(scene.action)) await disconnect(scene)
@@ -109,7 +109,7 @@ async function disconnect(scene: HookScene): Promise<void> {
   if (counterpart && (await isOutlived(scene, counterpart))) return awaitAgain(scene, counterpart)
   await changeRelation(tx, other, { connection: 'disconnected', ...(await formerRole(scene)), at })
   if (scene.tenant.type === 'community')
-    await spendInvitations(tx, { communityTag: scene.tenant.idTag, guestTag: other })
+    await consumeInvitations(tx, { communityTag: scene.tenant.idTag, guestTag: other })
   if (counterpart) await setStatus(tx, counterpart.actionId, 'D')
 }
 
@@ -149,7 +149,7 @@ async function findRequest(
   audienceTag: IdTag,
 ): Promise<StoredAction | undefined> {
   if (issuerTag === undefined) return undefined
-  const live = await findRival(reader, { type: 'CONN', issuerTag, audienceTag, subject: undefined })
+  const live = await findSuperseded(reader, { type: 'CONN', issuerTag, audienceTag, subject: undefined })
   return live && !isEnd(live) ? live : undefined
 }
 
@@ -173,11 +173,11 @@ async function formerRole(scene: HookScene) {
 
 /** A community takes in by itself whom one of its moderators invited, and anybody takes back who has forgotten that they are
  * connected. The answer has to be signed, so it comes later. */
-async function acceptUnasked(
+async function acceptAutomatically(
   { ports, tx, tenant, action, at }: HookScene,
   isConnected: boolean,
 ): Promise<void> {
   const invitation = { communityTag: tenant.idTag, guestTag: action.issuerTag, at }
-  const isInvited = tenant.type === 'community' && (await findStandingInvitation(tx, invitation))
+  const isInvited = tenant.type === 'community' && (await findOpenInvitation(tx, invitation))
   if (isConnected || isInvited) await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: action.actionId })
 }

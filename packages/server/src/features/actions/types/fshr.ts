@@ -1,7 +1,7 @@
 import { type FileId, parseFileId, parseTimestamp } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import { findRival, setStatus } from '../action-store.ts'
+import { findSuperseded, setStatus } from '../action-store.ts'
 import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
@@ -57,7 +57,7 @@ export const fshr: TypeHooks = {
 /** Whoever a file was offered to does not want it. What was offered anew meanwhile stays. */
 async function takeRefusal({ ports, tx, tenant, action }: HookScene): Promise<void> {
   const { type, subject, issuerTag: audienceTag } = action
-  const offer = await findRival(tx, { type, issuerTag: tenant.idTag, audienceTag, subject })
+  const offer = await findSuperseded(tx, { type, issuerTag: tenant.idTag, audienceTag, subject })
   const isLive = offer !== undefined && !isEnd(offer)
   const named = action.x?.offer
   if (isLive && named !== undefined && named !== offer.actionId) return

@@ -3,7 +3,7 @@ import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { IdentityDeps } from '../action-ports.ts'
-import { findRival } from '../action-store.ts'
+import { findSuperseded } from '../action-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
 import type { HookScene, TypeHooks } from './type-hooks.ts'
 
@@ -37,7 +37,7 @@ export const invt: TypeHooks = {
     const { subject, audienceTag: guestTag } = action
     if (subject !== tenant.idTag || guestTag === undefined) return
     const wish = { type: 'CONN', issuerTag: guestTag, audienceTag: tenant.idTag, subject: undefined } as const
-    const request = await findRival(tx, wish)
+    const request = await findSuperseded(tx, wish)
     if (request?.status === 'C') await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: request.actionId })
   },
   assertMayAccept: (ports, { subject, audienceTag, issuerTag }) =>

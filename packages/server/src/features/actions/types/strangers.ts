@@ -7,7 +7,7 @@ import type { StrangerDeps } from '../action-ports.ts'
 import type { HookScene } from './type-hooks.ts'
 
 /** What the rule is asked about, of a token or of a body. */
-interface Said {
+interface StrangerMessage {
   readonly type: string
   readonly subType?: string | undefined
   readonly audienceTag?: string | undefined
@@ -16,10 +16,10 @@ interface Said {
 
 /** Does the tenant of the reader take this action from a stranger? What answers other actions is asked about once it is
  * known whether those are held (`assertOnReadable`); an ending is always taken. */
-export async function isTakenFromStrangers(
+export async function mayReceiveFromStranger(
   ports: StrangerDeps,
   reader: Reader,
-  { tenant, action }: { readonly tenant: Tenant; readonly action: Said },
+  { tenant, action }: { readonly tenant: Tenant; readonly action: StrangerMessage },
 ): Promise<boolean> {
   const rule = (findActionType(action.type) ?? findServerActionType(action.type))?.fromStrangers
   if (rule === undefined || action.subType === endingSubType) return true
@@ -54,6 +54,6 @@ function mayBeRead(held: StoredAction, idTag: IdTag): boolean {
   return visibility !== null || [issuerTag, audienceTag, subject, ...audience].includes(idTag)
 }
 
-function placeOf({ idTag }: Tenant, { audienceTag, audience = [] }: Said, isOnReadable: boolean) {
+function placeOf({ idTag }: Tenant, { audienceTag, audience = [] }: StrangerMessage, isOnReadable: boolean) {
   return { isAddressed: audienceTag === idTag || audience.includes(idTag), isOnReadable }
 }

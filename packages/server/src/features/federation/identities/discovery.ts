@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { type FetchIdentityDeps, type FetchVerdict, fetchIdentity } from './fetch-identity.ts'
 import { type FindServerDeps, type FoundServer, findServer } from './find-server.ts'
 import type { PublishedIdentity } from './identity.ts'
-import { type Asker, type Crowded, type LookUpCause, LookUpLane } from './look-up-lanes.ts'
+import { type Asker, type LookUpCause, LookUpLane, type Overloaded } from './look-up-lanes.ts'
 
 export interface DiscoveryDeps extends FindServerDeps, FetchIdentityDeps {
   readonly clock: Clock
@@ -18,17 +18,17 @@ export interface KnownAnswer {
 }
 
 /** What the host of an inbox says of an identity that names it. */
-export type InboxWord = 'vouched' | 'denied' | 'unreachable'
+export type InboxConfirmation = 'confirmed' | 'denied' | 'unreachable'
 
 export type Discovered =
   | {
       readonly kind: 'found'
       readonly identity: PublishedIdentity
-      readonly inbox: InboxWord
+      readonly inbox: InboxConfirmation
       readonly server: string
       readonly etag: string | undefined
     }
-  | { readonly kind: 'not-modified'; readonly inbox: InboxWord }
+  | { readonly kind: 'not-modified'; readonly inbox: InboxConfirmation }
   | { readonly kind: 'unknown'; readonly isGone?: true }
   | { readonly kind: 'unreachable' }
 
@@ -52,15 +52,15 @@ export class Discovery {
     this.#deps = deps
   }
 
-  async discover(question: Question): Promise<Discovered | Crowded> {
+  async discover(question: Question): Promise<Discovered | Overloaded> {
     const { idTag, asker } = question
     const domain = await registrableDomain(idTag)
     const { budget } = this.#laneOf(asker)
     const account = `${asker.key} ${domain}`
-    if (budget.isExhausted(account)) return { kind: 'crowded' }
+    if (budget.isExhausted(account)) return { kind: 'overloaded' }
     const outcome = await this.#laneOf(asker).ofAsker(asker.key, () => this.#ask(question, domain))
     const isVain = outcome.kind === 'unknown' || outcome.kind === 'unreachable'
-    if (isVain || ('inbox' in outcome && outcome.inbox !== 'vouched')) budget.charge(account)
+    if (isVain || ('inbox' in outcome && outcome.inbox !== 'confirmed')) budget.charge(account)
     return outcome
   }
 
@@ -70,7 +70,7 @@ export class Discovery {
     return lane
   }
 
-  async #ask(question: Question, domain: string): Promise<Discovered | Crowded> {
+  async #ask(question: Question, domain: string): Promise<Discovered | Overloaded> {
     const { idTag, known, asker } = question
     const found = await this.#laneOf(asker).atDomain(
       domain,
@@ -94,19 +94,19 @@ export class Discovery {
   /** Does the host of the inbox say that it takes deliveries for the identity? Without asking, anybody could point the
    * deliveries of others at a third server. The server that was asked has said so already; the `serverUrl` that it names
    * proves nothing. */
-  async #askInbox(question: Question, server: string, inboxUrl: string): Promise<InboxWord> {
+  async #askInbox(question: Question, server: string, inboxUrl: string): Promise<InboxConfirmation> {
     const inbox = new URL(inboxUrl)
-    if (inbox.host === new URL(server).host) return 'vouched'
+    if (inbox.host === new URL(server).host) return 'confirmed'
     const verdict = await this.#askServer(question, inbox.origin, undefined)
-    if (verdict.kind === 'unreachable' || verdict.kind === 'crowded') return 'unreachable'
-    return verdict.kind === 'found' && verdict.identity.inboxUrl === inboxUrl ? 'vouched' : 'denied'
+    if (verdict.kind === 'unreachable' || verdict.kind === 'overloaded') return 'unreachable'
+    return verdict.kind === 'found' && verdict.identity.inboxUrl === inboxUrl ? 'confirmed' : 'denied'
   }
 
   #askServer(
     { idTag, asker }: Question,
     server: string,
     etag: string | undefined,
-  ): Promise<FetchVerdict | Crowded> {
+  ): Promise<FetchVerdict | Overloaded> {
     const lane = this.#laneOf(asker)
     const { clock, allowPlainHttp } = this.#deps
     return lane.atServer(new URL(server).origin, async (): Promise<FetchVerdict> => {

@@ -37,13 +37,13 @@ const waitingPerKey = 64
 // domain, and at one server, keep it from being a weapon.
 const perHost = 2
 const waitTimeoutMs = 20_000
-const maxRestingServers = 5000
+const maxPausedServers = 5000
 
 /** The places of one cause, and what came of its look-ups. */
 export class LookUpLane {
   readonly budget: FailureBudget
   /** Servers that did not answer, with the time until which they are left alone. */
-  readonly resting = new LRUCache<string, number>({ max: maxRestingServers })
+  readonly resting = new LRUCache<string, number>({ max: maxPausedServers })
   readonly #askers: Gate
   readonly #domains: Gate
   readonly #servers: Gate
@@ -57,37 +57,37 @@ export class LookUpLane {
     this.#servers = new Gate(hosts)
   }
 
-  ofAsker<Result>(key: string, work: () => Promise<Result>): Promise<Result | Crowded> {
+  ofAsker<Result>(key: string, work: () => Promise<Result>): Promise<Result | Overloaded> {
     return inTurn(this.#askers, key, work)
   }
 
-  atDomain<Result>(domain: string, work: () => Promise<Result>): Promise<Result | Crowded> {
+  atDomain<Result>(domain: string, work: () => Promise<Result>): Promise<Result | Overloaded> {
     return inTurn(this.#domains, domain, work)
   }
 
-  atServer<Result>(origin: string, work: () => Promise<Result>): Promise<Result | Crowded> {
+  atServer<Result>(origin: string, work: () => Promise<Result>): Promise<Result | Overloaded> {
     return inTurn(this.#servers, origin, work)
   }
 }
 
 /** Nobody was asked: too many are waiting, or something has used up its share. It says nothing of who was meant. */
-export interface Crowded {
-  readonly kind: 'crowded'
+export interface Overloaded {
+  readonly kind: 'overloaded'
 }
 
-const crowded: Crowded = { kind: 'crowded' }
+const overloaded: Overloaded = { kind: 'overloaded' }
 
 async function inTurn<Result>(
   gate: Gate,
   key: string,
   work: () => Promise<Result>,
-): Promise<Result | Crowded> {
+): Promise<Result | Overloaded> {
   let leave: () => void
   try {
     leave = await gate.enter(key, AbortSignal.timeout(waitTimeoutMs))
   } catch (error) {
     if (error instanceof GateFullError || (error instanceof Error && error.name === 'TimeoutError'))
-      return crowded
+      return overloaded
     throw error
   }
   try {

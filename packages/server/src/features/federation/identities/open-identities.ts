@@ -4,7 +4,7 @@ import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { IdentityEvent } from '../events.ts'
-import { type Discovered, Discovery, type DiscoveryDeps, type InboxWord } from './discovery.ts'
+import { type Discovered, Discovery, type DiscoveryDeps, type InboxConfirmation } from './discovery.ts'
 import {
   deleteExpired,
   deleteIdentity,
@@ -15,7 +15,7 @@ import {
 } from './identities-store.ts'
 import type { PublishedIdentity, ResolvedIdentity } from './identity.ts'
 import { withKeys } from './identity-key.ts'
-import { type Asker, type Crowded, serverItself } from './look-up-lanes.ts'
+import { type Asker, type Overloaded, serverItself } from './look-up-lanes.ts'
 
 export interface IdentitiesDeps extends DiscoveryDeps {
   readonly db: Database
@@ -95,7 +95,7 @@ class IdentityCache implements Identities {
   readonly #refreshedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
   /** What is being looked up, by asker, and asked, by cause; bounded by the gates of `Discovery`, which turn away at once. */
   readonly #lookingUp = new Map<string, Promise<ResolvedIdentity>>()
-  readonly #asking = new Map<string, Promise<ResolvedIdentity | Crowded>>()
+  readonly #asking = new Map<string, Promise<ResolvedIdentity | Overloaded>>()
 
   constructor(deps: IdentitiesDeps) {
     this.#deps = deps
@@ -175,7 +175,7 @@ class IdentityCache implements Identities {
     const key = `${asker.cause} ${idTag}`
     const underWay = this.#asking.get(key)
     const shared = underWay && (await underWay)
-    if (shared && shared.kind !== 'crowded') return shared
+    if (shared && shared.kind !== 'overloaded') return shared
     return seen(await once(this.#asking, key, async () => this.#ask(idTag, await find(), asker)))
   }
 
@@ -184,11 +184,11 @@ class IdentityCache implements Identities {
     idTag: IdTag,
     stored: StoredIdentity | undefined,
     asker: Asker,
-  ): Promise<ResolvedIdentity | Crowded> {
+  ): Promise<ResolvedIdentity | Overloaded> {
     const { db, clock } = this.#deps
     const discovered = await this.#discovery.discover({ idTag, known: stored, asker })
     // Nothing was learned: others may still ask.
-    if (discovered.kind === 'crowded') return discovered
+    if (discovered.kind === 'overloaded') return discovered
     if (discovered.kind === 'unreachable') return this.#fail(idTag, unreachable, unreachableMs)
     // One bad page says nothing of who was known before it.
     if (discovered.kind === 'unknown' && !discovered.isGone)
@@ -252,12 +252,12 @@ function freshEntry(
  * it said before holds. */
 function withInbox(
   fresh: StoredIdentity,
-  inbox: InboxWord,
+  inbox: InboxConfirmation,
   stored: StoredIdentity | undefined,
 ): StoredIdentity {
   const { identity } = fresh
   const isAsBefore = stored?.identity.inboxUrl === identity.inboxUrl
-  if (inbox === 'vouched' || (inbox === 'unreachable' && isAsBefore)) return fresh
+  if (inbox === 'confirmed' || (inbox === 'unreachable' && isAsBefore)) return fresh
   if (inbox === 'unreachable') return { ...fresh, identity: { ...identity, isInboxUnsure: true } }
   // Without the tag of the answer, so that the next one names the inbox again.
   const inboxUrl = `${ownServer(fresh)}/api/inbox`
@@ -269,8 +269,8 @@ function ownServer({ identity: { serverUrl }, server }: StoredIdentity): string 
   return new URL(serverUrl).host === new URL(server).host ? serverUrl : server
 }
 
-function seen(outcome: ResolvedIdentity | Crowded): ResolvedIdentity {
-  return outcome.kind === 'crowded' ? unreachable : outcome
+function seen(outcome: ResolvedIdentity | Overloaded): ResolvedIdentity {
+  return outcome.kind === 'overloaded' ? unreachable : outcome
 }
 
 /** The keys that are distrusted, or distrusted for longer, than was known. */

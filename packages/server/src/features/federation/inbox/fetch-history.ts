@@ -11,7 +11,7 @@ import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain, findConcernedBy, isSuspended, storeToken } from './store-token.ts'
 import { isGenuine, verifyLater } from './verify-later.ts'
 import { waitingSender } from './verify-token.ts'
-import { heedWithdrawals } from './withdrawals.ts'
+import { applyKeyRevocations } from './withdrawals.ts'
 
 export interface HistoryDeps extends ReceiveDeps {
   /** The tokens of what an identity published since then (Unix seconds) and the tenant may read, oldest first. */
@@ -40,13 +40,13 @@ export async function fetchHistory(
 ): Promise<void> {
   const idTag = payload.idTag as IdTag
   const tenant = await deps.findTenantById(tenantId)
-  if (!tenant || isSuspended(tenant) || (await deps.isShunned(idTag))) return
+  if (!tenant || isSuspended(tenant) || (await deps.isBlockedHere(idTag))) return
   const since = nowSecs(deps.clock) - historyLimits.maxAgeSecs
   const texts = await deps.requestHistory(tenant, idTag, { since, signal })
   for (const delivery of pairAnnounced(texts.slice(0, historyLimits.maxTokens))) {
     const token = checkAgain(delivery, nowSecs(deps.clock))
     if (!token || !isAbout(token, idTag) || !(await isUsable(deps, token))) continue
-    await heedWithdrawals(deps, token)
+    await applyKeyRevocations(deps, token)
     if (await concerns(deps, token, tenant)) await storeToken(deps, token, [tenant])
   }
 }
@@ -71,7 +71,7 @@ function pairAnnounced(texts: readonly string[]): Delivery[] {
 /** The history of one does not wait for another's server: what cannot be verified now arrives later by itself. */
 async function isUsable(deps: HistoryDeps, token: CheckedToken): Promise<boolean> {
   if (!token.announced) return await isGenuine(deps, token)
-  if (await deps.isShunned(token.announced.issuerTag)) return false
+  if (await deps.isBlockedHere(token.announced.issuerTag)) return false
   try {
     if ((await deps.verifier.verify(token, waitingSender)) === true) return true
     await verifyLater(deps, token, waitingSender)

@@ -16,7 +16,7 @@ export interface ReceiveDeps {
   readonly jobs: Jobs
   readonly verifier: TokenVerifier
   /** Has the whole server nothing to do with this identity, or with its domain? */
-  readonly isShunned: (idTag: IdTag) => Promise<boolean>
+  readonly isBlockedHere: (idTag: IdTag) => Promise<boolean>
   /** The tenants of this server that an action concerns. */
   readonly findConcerned: (
     reader: Reader,

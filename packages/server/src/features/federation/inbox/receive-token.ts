@@ -16,7 +16,7 @@ import {
   tenantsPerTransaction,
 } from './store-token.ts'
 import { verifyLater } from './verify-later.ts'
-import { heedWithdrawals } from './withdrawals.ts'
+import { applyKeyRevocations } from './withdrawals.ts'
 
 /** What a sender posts. */
 export interface Posted extends Delivery {
@@ -47,7 +47,7 @@ export async function receiveToken(deps: ReceiveDeps, { ip, ...delivery }: Poste
     await verifyLater(deps, token, sender)
     return { actionId, verified: false, isProcessed: false }
   }
-  const isWithdrawal = await heedWithdrawals(deps, token)
+  const isWithdrawal = await applyKeyRevocations(deps, token)
   const concerned = await findReceivers(deps, token)
   if (concerned.length === 0 && isWithdrawal) return { actionId, verified: true, isProcessed: true }
   if (concerned.length === 0) throw new Failure('E-NOTFOUND')
@@ -64,7 +64,7 @@ export async function receiveTokenNow(deps: ReceiveDeps, { ip, ...delivery }: Po
   const token = await readToken(deps, delivery)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
     throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
-  const isWithdrawal = await heedWithdrawals(deps, token)
+  const isWithdrawal = await applyKeyRevocations(deps, token)
   const concerned = await findReceivers(deps, token)
   if (concerned.length === 0 && !isWithdrawal) throw new Failure('E-NOTFOUND')
   const { outcomes, rest } = await storeInTime(deps, token, concerned)
@@ -77,7 +77,7 @@ export async function receiveTokenNow(deps: ReceiveDeps, { ip, ...delivery }: Po
 async function readToken(deps: ReceiveDeps, delivery: Delivery): Promise<CheckedToken> {
   const token = checkToken(delivery, nowSecs(deps.clock))
   for (const { issuerTag } of [token, ...(token.announced ? [token.announced] : [])])
-    if (await deps.isShunned(issuerTag)) throw new Failure('E-AUTH-FORBIDDEN')
+    if (await deps.isBlockedHere(issuerTag)) throw new Failure('E-AUTH-FORBIDDEN')
   return token
 }
 

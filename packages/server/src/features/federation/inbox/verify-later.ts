@@ -19,7 +19,7 @@ import {
   sumWaiting,
   type WaitingToken,
 } from './waiting-token-store.ts'
-import { heedWithdrawals } from './withdrawals.ts'
+import { applyKeyRevocations } from './withdrawals.ts'
 
 const mebibyte = 1024 * 1024
 // Anybody can name issuers under a domain of their own: they share one bound and one queue. And whoever has many domains
@@ -47,7 +47,7 @@ export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender
     if (await isWaiting(tx, tokenHash)) return
     const receivedAt = nowSecs(deps.clock)
     await deleteOverdue(tx, receivedAt - 2 * (maxWaitingMs / 1000))
-    await assertRoom(tx, waiting)
+    await assertFreeSlot(tx, waiting)
     await insertWaiting(tx, { ...waiting, receivedAt })
     const subject = withdrawal ? { subject: withdrawal.actionId } : {}
     const options = { groupKey: domain, dedupKey: tokenHash, ...subject }
@@ -56,7 +56,7 @@ export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender
 }
 
 /** `E-UNAVAILABLE` when too much waits: the sender tries again. */
-async function assertRoom(
+async function assertFreeSlot(
   tx: Writer,
   { bytes, ...whose }: Pick<WaitingToken, 'domain' | 'sender' | 'bytes'>,
 ): Promise<void> {
@@ -87,9 +87,9 @@ async function tryAgain(
 ): Promise<void> {
   const token = checkQueued(delivery, nowSecs(deps.clock))
   if (!token || context.createdAtMs + maxWaitingMs <= deps.clock.now()) return
-  if (await deps.isShunned((token.announced ?? token).issuerTag)) return
+  if (await deps.isBlockedHere((token.announced ?? token).issuerTag)) return
   if (!(await isGenuine(deps, token))) return
-  await heedWithdrawals(deps, token)
+  await applyKeyRevocations(deps, token)
   await storeLater(deps, token, await findConcernedBy(deps, token))
 }
 

@@ -17,7 +17,7 @@ const maxLookedAt = 20
 /** What a verified token withdraws is remembered before anything of it is stored, whoever it concerns: the action may be
  * on its way. What it brings may have been withdrawn by a token that waits for the same key, and then is not shown.
  * True when it is a withdrawal that is remembered now. */
-export async function heedWithdrawals(deps: Deps, token: CheckedToken): Promise<boolean> {
+export async function applyKeyRevocations(deps: Deps, token: CheckedToken): Promise<boolean> {
   const withdrawal = withdrawalOf(token.payload, token.issuerTag)
   if (withdrawal) return await deps.rememberWithdrawal(withdrawal)
   for (const brought of [token, ...(token.announced ? [token.announced] : [])])

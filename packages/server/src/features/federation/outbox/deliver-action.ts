@@ -6,7 +6,7 @@ import { type JobContext, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import type { Metrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { confirmJob, type deliverJob, type deliverLocallyJob, type findInboxJob } from './outbox-jobs.ts'
-import { GoneError, type Letter, postToken, type Receipt, withdrawn } from './post-token.ts'
+import { GoneError, postToken, type Receipt, type TokenPost, withdrawn } from './post-token.ts'
 import { groupByInbox, queueByInbox, queueSearches } from './queue-deliveries.ts'
 
 /** The signed token of an action; undefined when it is not to leave any more. */
@@ -29,7 +29,7 @@ export interface DeliverDeps {
   readonly egress: Pick<Egress, 'request'>
   readonly metrics: Pick<Metrics, 'deliveryTried'>
   /** Has the whole server nothing to do with this identity, or with its domain? */
-  readonly isShunned: (idTag: IdTag) => Promise<boolean>
+  readonly isBlockedHere: (idTag: IdTag) => Promise<boolean>
   readonly findToken: FindToken
   /** Is the tenant suspended, so that it publishes nothing until that ends? */
   readonly isSuspended: (tenantId: TenantId) => Promise<boolean>
@@ -145,7 +145,7 @@ async function askAll(
   return inboxes
 }
 
-export async function tryToPost(deps: PostDeps, letter: Letter, startedMs: number): Promise<Receipt> {
+export async function tryToPost(deps: PostDeps, letter: TokenPost, startedMs: number): Promise<Receipt> {
   const told = (outcome: 'delivered' | 'retry' | 'stopped') =>
     deps.metrics.deliveryTried(outcome, deps.clock.now() - startedMs)
   try {
@@ -189,10 +189,10 @@ export async function confirmDelivery(
 
 // Who blocks a domain blocks the identities in it, wherever they are hosted; others are blocked by name.
 export async function assertSomebodyAllowed(
-  deps: Pick<DeliverDeps, 'isShunned'>,
+  deps: Pick<DeliverDeps, 'isBlockedHere'>,
   recipients: readonly IdTag[],
 ): Promise<void> {
-  for (const recipient of recipients) if (!(await deps.isShunned(recipient))) return
+  for (const recipient of recipients) if (!(await deps.isBlockedHere(recipient))) return
   throw new JobVerdict('the recipients are blocked', { kind: 'dead' })
 }
 

@@ -11,17 +11,12 @@ import { type JobQueue, jobsMigrations, listJobs, openJobs, removeJobs } from '#
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { federationMigrations } from '../federation-migrations.ts'
 import { findFreshInboxes } from '../identities/identities-store.ts'
-import { continueLane, type FanOutDeps, sendOut } from './fan-out.ts'
+import { continueLane, type FanOutDeps, queueForSending } from './fan-out.ts'
 import { isFanningOut } from './fan-out-store.ts'
 import { deliverCountsJob, deliverJob, fanOutJob } from './outbox-jobs.ts'
 import type { Outgoing } from './outgoing.ts'
 
-const migrations = [
-  ...jobsMigrations,
-  ...tenantsMigrations,
-  ...relationsMigrations,
-  ...federationMigrations,
-]
+const migrations = [...jobsMigrations, ...tenantsMigrations, ...relationsMigrations, ...federationMigrations]
 const alice = 7 as TenantId
 const bob = 8 as TenantId
 const issuerTag = 'alice.example.com' as IdTag
@@ -145,7 +140,7 @@ onSqlite('a fan-out', (open) => {
     for (let at = 0; at < 5; at += 1) await lab.send({ actionId: idOf(at), countsOf: idOf(at) })
     await lab.db.transact(bob, async (tx) => {
       await addFollowers(tx, 0, 150)
-      await sendOut(lab.deps, tx, { actionId: idOf(9), issuerTag, named: [], circle: 'followers' })
+      await queueForSending(lab.deps, tx, { actionId: idOf(9), issuerTag, named: [], circle: 'followers' })
     })
     lab.db.committed.length = 0
     await lab.jobs.settle()
@@ -336,7 +331,7 @@ async function openLab(open: OpenTestDatabase, followers: number, inboxOf = ownI
     },
     send: (outgoing: Partial<Outgoing> & { readonly actionId: ActionId }) =>
       db.transact(alice, (tx) =>
-        sendOut(deps, tx, { issuerTag, named: [], circle: 'followers', ...outgoing }),
+        queueForSending(deps, tx, { issuerTag, named: [], circle: 'followers', ...outgoing }),
       ),
     count: async (number: number) => (await jobsOf(number)).length,
     inboxes: async (number: number) =>

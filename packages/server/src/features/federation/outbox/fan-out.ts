@@ -35,7 +35,7 @@ const suspendedPauseMs = 600_000
 
 /** Queues the deliveries of an action in its transaction. Of many recipients the first: a job goes on with the rest in
  * portions, each with its cursor in one transaction. */
-export async function sendOut(deps: SendDeps, tx: Writer, outgoing: Outgoing): Promise<void> {
+export async function queueForSending(deps: SendDeps, tx: Writer, outgoing: Outgoing): Promise<void> {
   if (outgoing.named.length === 0 && outgoing.circle === undefined) return
   // What the issuer sent before comes first.
   const next = (await isLaneBusy(tx, laneOf(outgoing)))
@@ -57,14 +57,14 @@ export async function continueLane(
   for (let portion = 0; portion < portionsPerTurn && !signal.aborted; portion += 1)
     // Nothing but the row of the fan-out is read and written here; whoever has it locked is alone with it.
     if (!(await deps.db.transact(tenantId, (tx) => continueFirst(deps, tx, turn), inBackground))) {
-      if (isSuspended) await putOff(deps, tenantId, lane)
+      if (isSuspended) await postpone(deps, tenantId, lane)
       return
     }
   await deps.db.transact(tenantId, (tx) => queueTurn(deps, tx, lane))
 }
 
 /** What is left of the lane waits until the suspension has ended. */
-async function putOff({ db, clock }: FanOutDeps, tenantId: TenantId, lane: string): Promise<void> {
+async function postpone({ db, clock }: FanOutDeps, tenantId: TenantId, lane: string): Promise<void> {
   if (!(await isLaneBusy(db.reader(tenantId), lane))) return
   const atMs = clock.now() + suspendedPauseMs
   throw new JobVerdict('the tenant is suspended', { kind: 'retry', atMs })

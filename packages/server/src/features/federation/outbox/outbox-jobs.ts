@@ -40,7 +40,7 @@ export const fanOutJob = jobKind({
   retry: { maxAttempts: Number.MAX_SAFE_INTEGER, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 1,
   // A tenant may have a lane for each action that is counted.
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: 60_000,
   freesDedupKey: true,
   keepDoneMs: 0,
@@ -99,7 +99,7 @@ export const findInboxJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String(), { minItems: 1 }) }),
   retry: patiently,
   concurrency: 16,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 0,
 })
@@ -110,7 +110,7 @@ export const deliverLocallyJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String()) }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 4,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 7 * dayMs,
 })

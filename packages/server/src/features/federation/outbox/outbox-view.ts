@@ -25,7 +25,7 @@ export function deliveryView(job: JobRecord, ownServer: string): DeliveryView {
 }
 
 /** Stands for recipients whose portion is still to be written. */
-export const toCome: DeliveryView = { server: 'unknown', recipients: [], state: 'queued', attempts: 0 }
+export const notQueuedYet: DeliveryView = { server: 'unknown', recipients: [], state: 'queued', attempts: 0 }
 
 function stateOf(job: JobRecord): DeliveryView['state'] {
   if (job.state === 'done') return 'delivered'

@@ -1,6 +1,6 @@
 import type { ActionId } from '@kith/protocol'
 import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
-import { type GroupWord, JobVerdict } from '#infra/jobs/index.ts'
+import { type GroupVerdict, JobVerdict } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 
 interface PostDeps {
@@ -9,7 +9,7 @@ interface PostDeps {
 }
 
 /** A token on its way to an inbox. */
-export interface Letter {
+export interface TokenPost {
   readonly actionId: ActionId
   readonly token: string
   /** The token that it announces. */
@@ -39,7 +39,7 @@ const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
 const maxAnswerBytes = 65_536
 
 /** Posts a token to an inbox. Without a receipt it throws the `JobVerdict` on the delivery. */
-export async function postToken(deps: PostDeps, letter: Letter): Promise<Receipt> {
+export async function postToken(deps: PostDeps, letter: TokenPost): Promise<Receipt> {
   const answer = await post(deps, letter)
   const receipt = readReceipt(answer, letter.actionId)
   if (!receipt) throw verdictOn(answer, deps.clock.now())
@@ -48,13 +48,13 @@ export async function postToken(deps: PostDeps, letter: Letter): Promise<Receipt
 
 async function post(
   { egress }: PostDeps,
-  { inboxUrl, token, beside, signal, isStillWanted }: Letter,
+  { inboxUrl, token, beside, signal, isStillWanted }: TokenPost,
 ): Promise<EgressAnswer> {
   const bytes = Buffer.from(beside === undefined ? token : JSON.stringify({ token, announced: beside }))
-  let isWanted = true
+  let hasListeners = true
   const read = async () => {
-    isWanted = await isStillWanted()
-    if (!isWanted) throw withdrawn()
+    hasListeners = await isStillWanted()
+    if (!hasListeners) throw withdrawn()
     return bytes
   }
   try {
@@ -70,7 +70,7 @@ async function post(
       signal,
     })
   } catch (error) {
-    if (!isWanted) throw withdrawn()
+    if (!hasListeners) throw withdrawn()
     if (!(error instanceof EgressError)) throw error
     // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
     const group = unreached.has(error.reason) ? 'failed' : 'nothing'
@@ -115,7 +115,7 @@ function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
 }
 
 /** A host that answers works; 429 may be meant for one issuer or for all. A host that puts off one token has looked at it. */
-function wordOn({ status, body }: EgressAnswer): GroupWord {
+function wordOn({ status, body }: EgressAnswer): GroupVerdict {
   if (status === 503 && concernsToken(body)) return 'works'
   if (status >= 500) return 'failed'
   return status === 429 ? 'nothing' : 'works'

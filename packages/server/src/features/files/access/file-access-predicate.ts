@@ -91,7 +91,7 @@ function levelOf(who: FileViewer, names: AccessNames): Level {
   const level = sql<number>`case when ${isOver} or ${isGone} then 0 when ${owned} and ${sql.lit(ownedLevel)} > ${sql.lit(readLevel)} then ${sql.lit(ownedLevel)}
     when ${isTrashed} and ${isDiscarded('files', names.tenantId)} then 0
     when ${mayBeGranted(who, names)} then ${grantedLevel(who, names)}
-    when ${owned} or ${isReadInItself(viewer, 'files', names)} then ${sql.lit(readLevel)} else 0 end`
+    when ${owned} or ${isReadableWithoutGrant(viewer, 'files', names)} then ${sql.lit(readLevel)} else 0 end`
   // A file in the trash is there only for those who may take it out.
   return sql<number>`coalesce(nullif(${level}, case when ${isTrashed} then ${sql.lit(readLevel)} else 0 end), 0)`
 }
@@ -104,7 +104,7 @@ function inTrash(file: string, { tenantId, withoutChanges }: AccessNames): Condi
  * shown by actions that were made here, where it was asked who may attach them; a copy by those of whom it came from.
  * What others attach, who know no more than an id, says nothing.
  * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
-export function isReadInItself(viewer: Viewer, file: string, names: AccessNames): Condition {
+export function isReadableWithoutGrant(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
   const showsIt = sql`case when ${of('is_copy')} = 1 then ${of('owner_tag')} else ${names.tenantTag} end`
   return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
@@ -168,16 +168,16 @@ export function reachedFiles(start: RawBuilder<unknown>, names: AccessNames): Ra
   return sql`reached(file_id, is_subject, level) as (
       ${start}
       union
-      select case edge.kind when 0 then ${folderOf('node')} else crowd.subject_id end,
-        edge.kind, case edge.kind when 0 then reached.level else ${carried(permissionLevel('crowd'))} end
+      select case edge.kind when 0 then ${folderOf('node')} else reader_share.subject_id end,
+        edge.kind, case edge.kind when 0 then reached.level else ${carried(permissionLevel('reader_share'))} end
       from reached
       join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
       cross join (select 0 as kind union all select 1 as kind) as edge
-      left join shares as crowd on edge.kind = 1 and crowd.tenant_id = ${names.tenantId}
-        and crowd.resource_id = node.file_id and crowd.subject_type = 'F' and ${isCurrent('crowd', names)}
+      left join shares as reader_share on edge.kind = 1 and reader_share.tenant_id = ${names.tenantId}
+        and reader_share.resource_id = node.file_id and reader_share.subject_type = 'F' and ${isCurrent('reader_share', names)}
       where ${isNoLostSubject(names)}
         and (edge.kind = 1 or ${folderOf('node')} is not null)
-        and (edge.kind = 0 or crowd.subject_id is not null)
+        and (edge.kind = 0 or reader_share.subject_id is not null)
     )`
 }
 
@@ -194,7 +194,7 @@ export function folderOf(file: string): RawBuilder<string | null> {
 
 /** The viewer reads the file `node` without a share. */
 export function readsReached({ viewer }: FileViewer, names: AccessNames): Condition {
-  return sql<SqlBool>`(${isOwnedBy('node', viewer, names)} or ${isReadInItself(viewer, 'node', names)})`
+  return sql<SqlBool>`(${isOwnedBy('node', viewer, names)} or ${isReadableWithoutGrant(viewer, 'node', names)})`
 }
 
 /** A share with the viewer in person. */

@@ -6,7 +6,7 @@ import {
   everybody,
   isCurrent,
   isOwnedBy,
-  isReadInItself,
+  isReadableWithoutGrant,
   permissionLevel,
 } from './file-access-predicate.ts'
 import type { FileViewer } from './file-viewer.ts'
@@ -98,16 +98,16 @@ function isReadable(who: FileViewer, names: AccessNames, prefix: string): Condit
   const granted = sql.ref(`${prefix}granted`)
   // A file in the trash is there only for those who may take it out.
   const ownsFully = viewer.facts.has('connected') ? owned : sql<SqlBool>`false`
-  return sql<SqlBool>`(not ${isOver} and (${ownsFully} or (${isThere} and (${owned} or ${isReadInItself(viewer, 'files', names)}))
+  return sql<SqlBool>`(not ${isOver} and (${ownsFully} or (${isThere} and (${owned} or ${isReadableWithoutGrant(viewer, 'files', names)}))
     or (${isThere} and ${liesIn(sql`(select file_id from ${granted})`)})
     or (${liesIn(sql`(select file_id from ${granted} where level > 1)`)} and not ${listed.isDiscarded('files')})))`
 }
 
 /** It is one of these, or in a folder that is: what another owner shared is not given on by its folder. */
 function liesIn(ids: RawBuilder<unknown>, copies: 'without copies' | 'with copies' = 'without copies') {
-  const isGivenOn = copies === 'with copies' ? sql`true` : sql`files.is_copy = 0`
+  const isReshared = copies === 'with copies' ? sql`true` : sql`files.is_copy = 0`
   return sql<SqlBool>`(files.file_id in ${ids}
-    or (${isGivenOn} and coalesce(files.parent_id, files.original_parent_id) in ${ids}))`
+    or (${isReshared} and coalesce(files.parent_id, files.original_parent_id) in ${ids}))`
 }
 
 /** What is given to the viewer: single files, and folders with the folders in them; what lies in these has their level.
@@ -115,7 +115,7 @@ function liesIn(ids: RawBuilder<unknown>, copies: 'without copies' | 'with copie
 function grantTables(who: FileViewer, names: AccessNames, prefix: string): ListTable[] {
   const { viewer, held } = who
   const { tenantId } = names
-  const [crowds, granted] = [sql.ref(`${prefix}crowds`), sql.ref(`${prefix}granted`)]
+  const [reader_shares, granted] = [sql.ref(`${prefix}reader_shares`), sql.ref(`${prefix}granted`)]
   const keys = held.map(
     ({ fileId, level }) => sql`select held.file_id, ${sql.lit(level)} from files as held
       where held.tenant_id = ${tenantId} and held.file_id = ${fileId} union all`,
@@ -123,36 +123,36 @@ function grantTables(who: FileViewer, names: AccessNames, prefix: string): ListT
   const toViewer = sql`select person.resource_id, ${permissionLevel('person')} from shares as person
     where person.tenant_id = ${tenantId} and person.subject_type = 'U' and person.subject_id = ${names.viewerTag}
     and ${isCurrent('person', names)} union all`
-  const reads = sql<SqlBool>`(${isOwnedBy('subject', viewer, names)} or ${isReadInItself(viewer, 'subject', names)})`
+  const reads = sql<SqlBool>`(${isOwnedBy('subject', viewer, names)} or ${isReadableWithoutGrant(viewer, 'subject', names)})`
   return [
     {
-      name: `${prefix}crowds(via, is_direct, file_id, level)`,
-      query: sql`${crowdsVia(names, sql`subject.file_id, 1`)}
-        union all ${crowdsVia(names, sql`coalesce(subject.parent_id, subject.original_parent_id), 0`)}`,
+      name: `${prefix}reader_shares(via, is_direct, file_id, level)`,
+      query: sql`${readerSharesVia(names, sql`subject.file_id, 1`)}
+        union all ${readerSharesVia(names, sql`coalesce(subject.parent_id, subject.original_parent_id), 0`)}`,
     },
     {
       name: `${prefix}granted(file_id, level)`,
       query: sql`${sql.join(keys, sql` `)} ${viewer.idTag === undefined ? sql`` : toViewer}
-        select crowd.file_id, crowd.level from ${crowds} as crowd
-          cross join files as subject where crowd.is_direct = 1 and subject.tenant_id = ${tenantId}
-            and subject.file_id = crowd.via and ${reads}
+        select reader_share.file_id, reader_share.level from ${reader_shares} as reader_share
+          cross join files as subject where reader_share.is_direct = 1 and subject.tenant_id = ${tenantId}
+            and subject.file_id = reader_share.via and ${reads}
         union
-        select coalesce(folder.file_id, gone.file_id, crowd.file_id), coalesce(crowd.level, above.level)
+        select coalesce(folder.file_id, gone.file_id, reader_share.file_id), coalesce(reader_share.level, above.level)
         from ${granted} as above
         cross join (select 0 as kind union all select 1 as kind union all select 2 as kind) as edge
         ${foldersBelow(names, sql`and folder.is_copy = 0`, sql`and gone.is_copy = 0`)}
-        left join ${crowds} as crowd on edge.kind = 2 and crowd.via = above.file_id
-        where folder.file_id is not null or gone.file_id is not null or crowd.file_id is not null`,
+        left join ${reader_shares} as reader_share on edge.kind = 2 and reader_share.via = above.file_id
+        where folder.file_id is not null or gone.file_id is not null or reader_share.file_id is not null`,
     },
   ]
 }
 
 /** Shares with the readers of a file of the tenant's own that is not in the trash, by that file or by the folder it is in. */
-function crowdsVia(names: AccessNames, via: RawBuilder<unknown>) {
-  return sql`select ${via}, crowd.resource_id, ${permissionLevel('crowd')} from shares as crowd
-    cross join files as subject where crowd.tenant_id = ${names.tenantId} and crowd.subject_type = 'F'
-    and ${isCurrent('crowd', names)} and subject.tenant_id = ${names.tenantId}
-    and subject.file_id = crowd.subject_id and subject.status <> 'D'
+function readerSharesVia(names: AccessNames, via: RawBuilder<unknown>) {
+  return sql`select ${via}, reader_share.resource_id, ${permissionLevel('reader_share')} from shares as reader_share
+    cross join files as subject where reader_share.tenant_id = ${names.tenantId} and reader_share.subject_type = 'F'
+    and ${isCurrent('reader_share', names)} and subject.tenant_id = ${names.tenantId}
+    and subject.file_id = reader_share.subject_id and subject.status <> 'D'
     and not ${listed.isInChange('subject')} and subject.is_copy = 0`
 }
 

@@ -160,7 +160,7 @@ mostlyOnSqlite('A file of another server', (open) => {
     ['a size beyond one file here', remoteFile(hello, { size: 1e12 })],
     ['no descriptor', { ...remoteFile(hello), descriptor: {} }],
   ])('is refused for ever with %s, and leaves nothing', async (_, remote) => {
-    const { lab, attempt } = await fetched(remote, { isAskedFor: true })
+    const { lab, attempt } = await fetched(remote, { isOnDemand: true })
     expect(await verdictOf(attempt())).toBe('dead')
     expect(await lab.remains()).toEqual(nothing)
   })
@@ -236,7 +236,7 @@ mostlyOnSqlite('A file of another server', (open) => {
       expect([asked.status, asked.headers['retry-after']]).toEqual([503, '5'])
     }
     expect(await lab.remains()).toMatchObject({ jobs: 1 })
-    await fetchFile(deps, { fileId: remote.fileId, ownerTag: bobTag, isAskedFor: true }, context)
+    await fetchFile(deps, { fileId: remote.fileId, ownerTag: bobTag, isOnDemand: true }, context)
     expect((await lab.send('GET', path, { as: owner })).body.equals(remote.bytes)).toBe(true)
     expect(await lab.usage()).toEqual({ used_bytes: remote.bytes.length, files: 1 })
   })

@@ -27,7 +27,7 @@ import {
   retryable,
   type Source,
 } from './remote-file.ts'
-import { isWanted } from './unfetched-file-store.ts'
+import { hasListeners } from './unfetched-file-store.ts'
 
 export interface FetchDeps extends ReserveDeps {
   readonly blobs: Pick<BlobStore, 'stage'>
@@ -43,7 +43,7 @@ export interface FetchDeps extends ReserveDeps {
 }
 
 // Larger originals are left where they are until somebody asks for them (docs/protocol/files.md).
-const maxUnaskedBytes = 25 * 1024 * 1024
+const maxPrefetchBytes = 25 * 1024 * 1024
 
 /** What became of an attempt. */
 export type FetchOutcome = 'held' | 'unavailable' | 'contradicted'
@@ -71,7 +71,7 @@ export async function fetchAndTell(
   const tried = { fileId: payload.fileId as FileId, ownerTag: payload.ownerTag as IdTag }
   const told = (outcome: FetchOutcome) => deps.onTried(context.tenantId, tried, outcome)
   // What it came with may have been removed since.
-  if (!(await isWanted(deps.db.reader(context.tenantId), payload.fileId as FileId))) return
+  if (!(await hasListeners(deps.db.reader(context.tenantId), payload.fileId as FileId))) return
   try {
     await fetchFile(deps, payload, context)
   } catch (error) {
@@ -94,7 +94,7 @@ export async function fetchFile(
   if (known && (known.content || !isCopyOf(known, ownerTag) || known.status === 'D')) return
   const source = await findSource(deps, wanted, signal)
   const descriptor = await fetchDescriptor(deps, source, wanted.fileId)
-  if (descriptor.size > maxUnaskedBytes && !payload.isAskedFor) await announce(deps, wanted, descriptor)
+  if (descriptor.size > maxPrefetchBytes && !payload.isOnDemand) await announce(deps, wanted, descriptor)
   else await fetchContent(deps, wanted, source, descriptor)
 }
 
@@ -119,7 +119,7 @@ async function findSource(
 async function announce(deps: FetchDeps, wanted: Wanted, descriptor: CheckedDescriptor): Promise<void> {
   const file = { ...copyOf(deps, wanted, descriptor), status: 'P', content: undefined } as const
   await deps.db.transact(wanted.tenantId, async (tx) => {
-    if ((await isWanted(tx, file.fileId)) && (await insertFile(tx, file))) await countFiles(tx, 1)
+    if ((await hasListeners(tx, file.fileId)) && (await insertFile(tx, file))) await countFiles(tx, 1)
   })
 }
 
@@ -177,7 +177,7 @@ async function store(
   const kept = { reservation, blobs: [staged] }
   await keepBlobs(deps, wanted.tenantId, kept, async (tx) => {
     // What it came with may have been removed while it was fetched.
-    if (!(await isWanted(tx, fileId))) return
+    if (!(await hasListeners(tx, fileId))) return
     if (await insertFile(tx, file)) await countFiles(tx, 1)
     else if (!(await fillFile(tx, file))) return
     await useBlobs(tx, [staged])

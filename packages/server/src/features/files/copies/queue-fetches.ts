@@ -60,7 +60,7 @@ export async function askForContent(
   tenantId: TenantId,
   { fileId, ownerTag }: Pick<StoredFile, 'fileId' | 'ownerTag'>,
 ): Promise<never> {
-  const payload = { fileId, ownerTag, isAskedFor: true }
+  const payload = { fileId, ownerTag, isOnDemand: true }
   const options = { dedupKey: `${fileId} asked`, groupKey: ownerTag }
   await deps.db.transact(tenantId, (tx) => deps.jobs.enqueue(tx, fetchFileJob, payload, options))
   throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 5 })

@@ -55,7 +55,7 @@ export async function listInDoubt(
 }
 
 /** Lets a share count again. */
-export async function reinstate(
+export async function confirmShares(
   tx: Writer,
   { shareId, expiresAt }: Pick<Share, 'shareId' | 'expiresAt'>,
 ): Promise<void> {

@@ -22,7 +22,7 @@ import { readLevel, writeLevel } from '../access/file-viewer.ts'
 import { getFile, getFileWithin, isOwnFile, type ReadDeps } from '../access/read-file.ts'
 import type { StoredFile } from '../file.ts'
 import type { AnnounceDeps } from './announce-share.ts'
-import { assertMayGive } from './assert-may-give.ts'
+import { assertMayGrant } from './assert-may-grant.ts'
 import type { EndDeps } from './end-shares.ts'
 import { foundShare } from './found-share.ts'
 import { reviewWhatRestsOn } from './review-shares.ts'
@@ -111,7 +111,7 @@ async function getGivable(
   const { permission, subjectType, caller } = grant
   const found = await getFileWithin(reader, deps, grant, writeLevel)
   if (subjectType === 'L' && permission === 'A') throw invalid('/permission', 'a link lets read or write')
-  assertMayGive({ ...grant, giverTag: caller.idTag, known, now: nowSecs(deps.clock) }, found)
+  assertMayGrant({ ...grant, granterTag: caller.idTag, known, now: nowSecs(deps.clock) }, found)
   return found
 }
 

@@ -2,7 +2,13 @@ import { changeReference } from '#features/accounts/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { doubtWhatRestsOn, listInDoubt, lookAgain, markUnfounded, reinstate } from './doubted-shares-store.ts'
+import {
+  confirmShares,
+  doubtWhatRestsOn,
+  listInDoubt,
+  lookAgain,
+  markUnfounded,
+} from './doubted-shares-store.ts'
 import { type EndDeps, endShares, queueReview } from './end-shares.ts'
 import { findFoundation } from './found-share.ts'
 import type { Foundation } from './foundation.ts'
@@ -82,7 +88,7 @@ async function reviewPortion(deps: EndDeps, tx: Writer, tenant: Tenant): Promise
 async function countAgain(deps: EndDeps, tx: Writer, share: Share, foundation: Foundation): Promise<void> {
   const { shareId, permission, createdBy, refHash } = share
   const expiresAt = earlier(share.expiresAt, foundation.expiresAt)
-  await reinstate(tx, { shareId, expiresAt })
+  await confirmShares(tx, { shareId, expiresAt })
   await putBases(tx, shareId, foundation.baseIds)
   if (refHash === undefined || expiresAt === share.expiresAt) return
   const accessLevel = permission === 'R' ? 'read' : 'write'

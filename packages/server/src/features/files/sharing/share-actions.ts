@@ -15,7 +15,7 @@ import { getFileWithin, isOwnFile, type ReadDeps } from '../access/read-file.ts'
 import { updateCopyEnd } from '../copies/copy-store.ts'
 import { addSharedFile, removeSharedFile, type SharedFileDeps } from '../copies/shared-file.ts'
 import { findFile } from '../file-store.ts'
-import { assertMayGive } from './assert-may-give.ts'
+import { assertMayGrant } from './assert-may-grant.ts'
 import { type EndDeps, removeShares, tellOfShare } from './end-shares.ts'
 import { foundShare } from './found-share.ts'
 import { reviewAtOnce, reviewWhatRestsOn } from './review-shares.ts'
@@ -97,7 +97,7 @@ async function findGivable(
   const found = await getFileWithin(reader, deps, { tenant, caller, fileId }, writeLevel)
   const subject = { fileId, subjectType: 'U', subjectId: audienceTag ?? '' } as const
   const known = await findShareOf(reader, subject)
-  assertMayGive({ ...subject, giverTag: caller.idTag, permission, known, now }, found)
+  assertMayGrant({ ...subject, granterTag: caller.idTag, permission, known, now }, found)
   if (!scopeAllows(caller.scope, 'admin:files')) throw new Failure('E-AUTH-FORBIDDEN')
   const made = await foundShare(
     reader,

@@ -7,7 +7,7 @@ export const withdrawShareJob = jobKind({
   payload: Type.Object({ fileId: Type.String(), audienceTag: Type.String() }),
   retry: { maxAttempts: 10, firstDelayMs: 5_000, longestDelayMs: 600_000 },
   concurrency: 2,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   leaseMs: 60_000,
   keepDoneMs: 0,
 })
@@ -28,7 +28,7 @@ export const reviewSharesJob = jobKind({
   payload: Type.Object({}),
   retry: { maxAttempts: 10, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 1,
-  takesTurns: 'by tenant',
+  isFairByTenant: 'by tenant',
   freesDedupKey: true,
   leaseMs: 60_000,
   keepDoneMs: 0,

@@ -153,15 +153,15 @@ export async function deleteShares(tx: Writer, shareIds: readonly number[]): Pro
 }
 
 /** A place among what was given on, over all tenants. */
-export interface GivenOnPlace {
+export interface ResharePlace {
   readonly tenantId: number
   readonly shareId: number
 }
 
 /** NOTE: over all tenants: the next of what was given on, in the order of tenants. */
-export async function listGivenOnAfter(
+export async function listResharesAfter(
   reader: Reader,
-  after: GivenOnPlace,
+  after: ResharePlace,
   limit: number,
 ): Promise<{ readonly tenantId: TenantId; readonly share: Share }[]> {
   const rows = await reader

@@ -10,7 +10,7 @@ import {
   listTenantsInDoubt,
   lookAgain,
 } from './doubted-shares-store.ts'
-import { listBaseIds, listExpired, listGivenOnAfter } from './share-store.ts'
+import { listBaseIds, listExpired, listResharesAfter } from './share-store.ts'
 
 const tenant = 1 as TenantId
 
@@ -28,7 +28,7 @@ eachDialect('Shares', (open) => {
   test('that a sweep looks at are those that expired, were given on or are in doubt', async () => {
     const indexes = await indexesOf(async (db) => {
       await listExpired(db.reader(serverTenant), 1, 10)
-      await listGivenOnAfter(db.reader(serverTenant), { tenantId: 0, shareId: 0 }, 10)
+      await listResharesAfter(db.reader(serverTenant), { tenantId: 0, shareId: 0 }, 10)
       await listTenantsInDoubt(db.reader(serverTenant))
     })
     expect(indexes).toEqual(['shares_expiry', 'shares_derived', 'shares_in_doubt'])

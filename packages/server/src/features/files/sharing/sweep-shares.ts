@@ -9,7 +9,7 @@ import { type EndDeps, endShares } from './end-shares.ts'
 import { foundationChecker } from './found-share.ts'
 import { reviewAtOnce, reviewShares } from './review-shares.ts'
 import type { Share } from './share.ts'
-import { findShare, type GivenOnPlace, listExpired, listGivenOnAfter } from './share-store.ts'
+import { findShare, listExpired, listResharesAfter, type ResharePlace } from './share-store.ts'
 
 export interface SweepSharesDeps extends EndDeps {
   readonly db: Database
@@ -21,7 +21,7 @@ const sharesPerBatch = 200
 const mostExamined = 5_000
 const sharesPerSlice = 20
 
-const first: GivenOnPlace = { tenantId: 0, shareId: 0 }
+const first: ResharePlace = { tenantId: 0, shareId: 0 }
 
 /** Removes what has expired, and what somebody gave on who has it no longer. */
 export class ShareSweep {
@@ -37,7 +37,7 @@ export class ShareSweep {
     await endExpired(this.#deps)
     for (const tenantId of await listTenantsInDoubt(this.#deps.db.reader(serverTenant)))
       await reviewShares(this.#deps, { tenantId })
-    const batch = await listGivenOnAfter(this.#deps.db.reader(serverTenant), this.#place, mostExamined)
+    const batch = await listResharesAfter(this.#deps.db.reader(serverTenant), this.#place, mostExamined)
     const last = batch.at(-1)
     this.#place =
       last && batch.length === mostExamined ? { tenantId: last.tenantId, shareId: last.share.shareId } : first

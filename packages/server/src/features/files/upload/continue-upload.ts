@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { type ActiveUploads, supersededUpload } from './active-uploads.ts'
 import { type FinishDeps, finishUpload } from './finish-upload.ts'
 import { type FoundUpload, getUpload, type UploadQuestion } from './get-upload.ts'
 import { longestUploadSecs, renewReservation } from './reserve-storage.ts'
 import { partialName, type ResumableUpload } from './upload.ts'
 import { moveUpload } from './upload-store.ts'
-import { overtaken, type UploadTurns } from './upload-turns.ts'
 
 export interface ContinueDeps extends FinishDeps {
-  readonly turns: UploadTurns
+  readonly turns: ActiveUploads
 }
 
 export interface UploadPiece extends UploadQuestion {
@@ -66,7 +66,7 @@ async function receive(
     const from = recorded.recordedOffset
     const expiresAt = nowSecs(clock) + longestUploadSecs
     if (!(await db.transact(tenantId, (tx) => moveUpload(tx, { uploadId, from, to, expiresAt }))))
-      throw overtaken()
+      throw supersededUpload()
     recorded = { recordedOffset: to, expiresAt }
   }
   await record(offset)

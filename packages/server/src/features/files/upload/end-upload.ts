@@ -1,13 +1,13 @@
 import type { TenantId } from '#infra/db/index.ts'
+import type { ActiveUploads } from './active-uploads.ts'
 import { getUpload, type UploadQuestion, type UploadReadDeps } from './get-upload.ts'
 import { deleteReservation } from './storage-store.ts'
 import { partialName, type ResumableUpload } from './upload.ts'
 import { deleteUpload } from './upload-store.ts'
-import type { UploadTurns } from './upload-turns.ts'
 
 /** Gives an upload up. */
 export async function endUpload(
-  deps: UploadReadDeps & { readonly turns: UploadTurns },
+  deps: UploadReadDeps & { readonly turns: ActiveUploads },
   question: UploadQuestion,
 ): Promise<void> {
   const { tenantId } = question.tenant

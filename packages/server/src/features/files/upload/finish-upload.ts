@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { supersededUpload } from './active-uploads.ts'
 import { dropUpload } from './end-upload.ts'
 import type { UploadReadDeps } from './get-upload.ts'
 import { longestUploadSecs, renewReservation } from './reserve-storage.ts'
@@ -9,7 +10,6 @@ import { partialName, type ResumableUpload } from './upload.ts'
 import { storeUpload, type Upload, type UploadDeps } from './upload-file.ts'
 import { parseUploadMetadata } from './upload-metadata.ts'
 import { moveUpload } from './upload-store.ts'
-import { overtaken } from './upload-turns.ts'
 
 export interface FinishDeps extends UploadDeps, UploadReadDeps {}
 
@@ -63,7 +63,7 @@ function inputOf(
     // The bytes are here: a client that goes away now changes nothing.
     signal: new AbortController().signal,
     async alsoStore(tx, fileId) {
-      if (!(await moveUpload(tx, { uploadId, from, to: length, expiresAt, fileId }))) throw overtaken()
+      if (!(await moveUpload(tx, { uploadId, from, to: length, expiresAt, fileId }))) throw supersededUpload()
     },
   }
 }

@@ -1,10 +1,10 @@
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
-import { findEffectiveRelation, hushesAnybody } from '../relation-store.ts'
+import { findEffectiveRelation, findsBlocksOrMutes } from '../relation-store.ts'
 import { actsAsTenant, type Viewer, viewerOf } from './viewer.ts'
 
 /** The viewer that a caller is; one or two small queries, none for guests of persons. Of `one` action it is not asked
- * whether anybody is hushed at all: to look up its issuer costs less. */
+ * whether anybody is blocked or muted at all: to look up its issuer costs less. */
 export async function findViewer(
   reader: Reader,
   tenant: Tenant,
@@ -12,8 +12,11 @@ export async function findViewer(
   looksAt: 'one' | 'many' = 'many',
 ): Promise<Viewer> {
   const actsAs = actsAsTenant(caller, tenant)
-  const mayHush = actsAs || tenant.type === 'community'
-  const hushes = mayHush && (looksAt === 'one' || (await hushesAnybody(reader)))
-  if (actsAs || caller.kind !== 'identity') return viewerOf(tenant, caller, { hushes })
-  return viewerOf(tenant, caller, { relation: await findEffectiveRelation(reader, caller.idTag), hushes })
+  const mayBlockOrMute = actsAs || tenant.type === 'community'
+  const hasBlocksOrMutes = mayBlockOrMute && (looksAt === 'one' || (await findsBlocksOrMutes(reader)))
+  if (actsAs || caller.kind !== 'identity') return viewerOf(tenant, caller, { hasBlocksOrMutes })
+  return viewerOf(tenant, caller, {
+    relation: await findEffectiveRelation(reader, caller.idTag),
+    hasBlocksOrMutes,
+  })
 }

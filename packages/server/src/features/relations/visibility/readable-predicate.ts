@@ -133,7 +133,7 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
     case 'issuer-blocked':
       return sql<SqlBool>`(${it('issuer_tag')} <> ${tenantTag} and exists (select 1 from relations
         where relations.tenant_id in (${it('tenant_id')}, ${sql.lit(serverTenant)})
-        and relations.id_tag = ${it('issuer_tag')} and relations.is_hushed = 1
+        and relations.id_tag = ${it('issuer_tag')} and relations.is_blocked_or_muted = 1
         and relations.blocked = 1))`
     case 'issuer-connected':
       return sql<SqlBool>`exists (select 1 from relations where relations.tenant_id = ${it('tenant_id')}

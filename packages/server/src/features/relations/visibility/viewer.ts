@@ -22,7 +22,7 @@ export function tenantViewer({ idTag, type }: Tenant): Viewer {
   const community: Fact[] = type === 'community' ? ['community'] : []
   const facts = new Set<Fact>([
     ...community,
-    'hushes',
+    'has-blocks-or-mutes',
     'identified',
     'acts-as-tenant',
     'follows',
@@ -36,20 +36,20 @@ export interface ViewerKnowledge {
   /** Between the tenant and a caller who does not act for it. */
   readonly relation?: Relation | undefined
   /** Does the tenant or the server block or mute anybody? Of no account for who visits a person. */
-  readonly hushes?: boolean
+  readonly hasBlocksOrMutes?: boolean
 }
 
 /** The viewer that a caller is, by what holds between it and the tenant. */
 export function viewerOf(
   tenant: Tenant,
   caller: Caller,
-  { relation, hushes = false }: ViewerKnowledge,
+  { relation, hasBlocksOrMutes = false }: ViewerKnowledge,
 ): Viewer {
   const isCommunity = tenant.type === 'community'
   const actsAs = actsAsTenant(caller, tenant)
   const community: Fact[] = isCommunity ? ['community'] : []
-  const hushing: Fact[] = hushes && (actsAs || isCommunity) ? ['hushes'] : []
-  const given = [...community, ...hushing]
+  const blockingOrMuting: Fact[] = hasBlocksOrMutes && (actsAs || isCommunity) ? ['has-blocks-or-mutes'] : []
+  const given = [...community, ...blockingOrMuting]
   const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(given) }
   if (caller.kind !== 'identity') return nobody
   if (actsAs)

@@ -13,7 +13,7 @@ export type Fact =
   /** The tenant is a community. */
   | 'community'
   /** The tenant or the server blocks or mutes somebody: where they do not, no issuer has to be looked up. */
-  | 'hushes'
+  | 'has-blocks-or-mutes'
 
 /** What is read from an action. */
 export type Trait =
@@ -88,8 +88,14 @@ function alone(of: 'action' | 'root') {
   const isSubject = any(trait('about-viewer'), all(actsAsTenant, trait('about-tenant')))
   /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. Whom a community blocks
    * its members do not read; its moderators do, or they could not clear away what is there. */
-  const minds = any(all(fact('community'), not(actsAsTenant)), all(not(fact('community')), actsAsTenant))
-  const isUnblocked = any(visibleTo('P'), not(all(fact('hushes'), minds, trait('issuer-blocked'))))
+  const appliesBlock = any(
+    all(fact('community'), not(actsAsTenant)),
+    all(not(fact('community')), actsAsTenant),
+  )
+  const isUnblocked = any(
+    visibleTo('P'),
+    not(all(fact('has-blocks-or-mutes'), appliesBlock, trait('issuer-blocked'))),
+  )
   /** Whoever visits a person reads of third parties there what friends addressed to that person, and what the person shows. */
   const isOnPage = any(
     fact('community'),

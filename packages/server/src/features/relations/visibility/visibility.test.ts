@@ -12,7 +12,7 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Caller, guest, type Identified, type Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
-import { noRelation, overruled, type Relation, roleOf, withStatus } from '../relation.ts'
+import { noRelation, type Relation, roleOf, withServerStatus, withStatus } from '../relation.ts'
 import { changeRelation } from '../relation-store.ts'
 import { relationsMigrations } from '../relations-migrations.ts'
 import { type ActionAudience, type BoundedAudience, canRead } from './can-read.ts'
@@ -152,7 +152,7 @@ describe('an action may be read by', () => {
   test.each(cases)('%s', (_, change, who, relation, expected) => {
     const viewer = viewerOf(person, who, {
       relation: relation && { ...noRelation(bob), ...relation },
-      hushes: true,
+      hasBlocksOrMutes: true,
     })
     expect(canRead(viewer, action(change))).toBe(expected)
   })
@@ -214,7 +214,7 @@ describe('an action may be read by', () => {
     ],
   ]
   test.each(inCommunity)('%s', (_, change, role, expected) => {
-    const viewer = viewerOf(community, caller(bob, role), { hushes: true })
+    const viewer = viewerOf(community, caller(bob, role), { hasBlocksOrMutes: true })
     expect(canRead(viewer, action(change))).toBe(expected)
   })
 
@@ -350,7 +350,7 @@ const anyWorld: fc.Arbitrary<World> = fc
   .map(({ type, relations, decisions, roots, children, reposts, callers }) => {
     const inEffect = (idTag: IdTag) => {
       const own = relations.find((relation) => relation.idTag === idTag) ?? noRelation(idTag)
-      return overruled(
+      return withServerStatus(
         own,
         decisions.find((decision) => decision.idTag === idTag),
       )

@@ -9,7 +9,7 @@ import type { ReadDeps } from './list-actions.ts'
 
 /** An action as a single read shows it, for whoever is told of it unasked: undefined where a read fails, and where a list
  * leaves it out because its issuer is muted. It counts as no view. */
-export async function findUnasked(
+export async function findForNotification(
   deps: ReadDeps,
   { tenant, caller, actionId }: ActionRequest,
 ): Promise<Outgoing<Action> | undefined> {
@@ -18,7 +18,8 @@ export async function findUnasked(
   const row = await findShown(reader, { viewer, actionId, now: nowSecs(deps.clock) })
   if (!row) return undefined
   const issuerTag = row.issuer_tag as IdTag
-  const minds = viewer.facts.has('hushes') && issuerTag !== tenant.idTag && issuerTag !== viewer.idTag
-  if (minds && (await findEffectiveRelation(reader, issuerTag))?.isMuted) return undefined
+  const appliesMute =
+    viewer.facts.has('has-blocks-or-mutes') && issuerTag !== tenant.idTag && issuerTag !== viewer.idTag
+  if (appliesMute && (await findEffectiveRelation(reader, issuerTag))?.isMuted) return undefined
   return actionView(row, actsAsTenant(caller, tenant))
 }

@@ -4,8 +4,8 @@ import type { AccessibleFile } from '../access/file-access-store.ts'
 import { levelOf, type Share } from './share.ts'
 
 /** What somebody wants to give, whether by a share or by an action. */
-export interface Gift {
-  readonly giverTag: IdTag | undefined
+export interface GrantRequest {
+  readonly granterTag: IdTag | undefined
   readonly subjectType: ShareSubject
   readonly subjectId: string
   readonly permission: SharePermission
@@ -16,10 +16,10 @@ export interface Gift {
 }
 
 /** Nobody gives more than they have, nor changes what was given to themselves or what is more than theirs to give. */
-export function assertMayGive(gift: Gift, { file, level }: AccessibleFile): void {
-  const { giverTag, subjectType, subjectId, permission, known, now } = gift
+export function assertMayGrant(gift: GrantRequest, { file, level }: AccessibleFile): void {
+  const { granterTag, subjectType, subjectId, permission, known, now } = gift
   if (levelOf(permission) > level) throw new Failure('E-AUTH-FORBIDDEN')
-  if (subjectType === 'U' && subjectId === giverTag) throw new Failure('E-AUTH-FORBIDDEN')
+  if (subjectType === 'U' && subjectId === granterTag) throw new Failure('E-AUTH-FORBIDDEN')
   const isLive = known !== undefined && (known.expiresAt ?? Number.POSITIVE_INFINITY) > now
   if (isLive && levelOf(known.permission) > level) throw new Failure('E-AUTH-FORBIDDEN')
   if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash.' })

@@ -27,7 +27,7 @@ const reviewEveryMs = 3000
 const goodbyeMs = 1500
 
 /** Every open socket of the process: counted, asked for signs of life, and looked at again. */
-export class SocketRoom {
+export class OpenSocketSet {
   readonly #clock: Clock
   readonly #limits: SocketLimits
   readonly #review: () => Promise<void>

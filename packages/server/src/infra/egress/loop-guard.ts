@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 
 /** How often a request may come back to the server that sent it. */
-export const maxRounds = 3
+export const maxLoops = 3
 
 /** Recognizes requests that come back to this process, by a random word in their `Via` (RFC 9110 section 7.6.3). */
-export class Rounds {
+export class LoopGuard {
   readonly #word = `kith-${randomBytes(9).toString('base64url')}`
   readonly #current = new AsyncLocalStorage<number>()
 
@@ -14,14 +14,14 @@ export class Rounds {
     return via === undefined ? 0 : via.split(this.#word).length - 1
   }
 
-  /** What leaves while `work` runs carries the rounds on. */
-  within<Result>(rounds: number, work: () => Result): Result {
-    return this.#current.run(rounds, work)
+  /** What leaves while `work` runs carries the loopGuard on. */
+  within<Result>(loopGuard: number, work: () => Result): Result {
+    return this.#current.run(loopGuard, work)
   }
 
   /** The header of a request that leaves now. */
   get via(): string {
-    const rounds = (this.#current.getStore() ?? 0) + 1
-    return Array.from({ length: rounds }, () => `1.1 ${this.#word}`).join(', ')
+    const loopGuard = (this.#current.getStore() ?? 0) + 1
+    return Array.from({ length: loopGuard }, () => `1.1 ${this.#word}`).join(', ')
   }
 }

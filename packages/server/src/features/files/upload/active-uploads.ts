@@ -1,7 +1,7 @@
 import { Failure } from '#lib/failure.ts'
 
 /** The right to change an upload, until it is disposed of. */
-export interface UploadTurn extends Disposable {
+export interface ActiveUpload extends Disposable {
   /** Aborted when somebody else waits for it. */
   readonly signal: AbortSignal
 }
@@ -13,13 +13,13 @@ interface Present {
 
 /** One request at a time changes an upload. Who comes later takes the place of who is there: a client that lost its
  * connection comes back long before the server notices. */
-export class UploadTurns {
+export class ActiveUploads {
   // As many as there are requests under way.
   readonly #present = new Map<string, Present>()
 
-  async take(name: string): Promise<UploadTurn> {
+  async take(name: string): Promise<ActiveUpload> {
     for (let other = this.#present.get(name); other; other = this.#present.get(name)) {
-      other.interrupt.abort(overtaken())
+      other.interrupt.abort(supersededUpload())
       await other.ended
     }
     const interrupt = new AbortController()
@@ -36,6 +36,6 @@ export class UploadTurns {
 }
 
 /** Somebody else has changed the upload meanwhile. */
-export function overtaken(): Failure {
+export function supersededUpload(): Failure {
   return new Failure('E-STATE', { message: 'Another request continues this upload.' })
 }

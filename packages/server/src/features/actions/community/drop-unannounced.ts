@@ -12,7 +12,7 @@ const commented: ReadonlySet<string> = new Set(['POST', 'SHRE', 'REPOST', 'CMNT'
 
 /** Removes comments that came by themselves before the action that they are about, and so before it was known in whose thread
  * they stand. They may come again, from who decides there. What was announced has been put under the root that it names. */
-export async function dropUnvouched(
+export async function dropUnannounced(
   ports: CountDeps,
   tx: Writer,
   { tenant, action }: { readonly tenant: Tenant; readonly action: StoredAction },

@@ -22,7 +22,7 @@ interface SweepTables {
 }
 
 /** What remains of an action that was deleted, or the record of a deletion. */
-export interface Remains {
+export interface DeletedRow {
   readonly tenantId: TenantId
   readonly actionId: string
   /** Has the sweep met it before? */
@@ -31,7 +31,7 @@ export interface Remains {
   readonly isNeeded: boolean
 }
 
-interface RemainsRow {
+interface DeletedRowColumns {
   tenant_id: number
   action_id: string
   kept_since: number | null
@@ -47,22 +47,23 @@ const isReferredTo = sql<boolean>`(${sql.join(
   sql` or `,
 )})`
 
-const selectRemains = statement<SweepTables, { upTo: number; limit: number }, RemainsRow>((tables, value) =>
-  tables
-    .selectFrom('actions')
-    .select(['tenant_id', 'action_id', 'kept_since', isReferredTo.as('is_needed')])
-    .where(sql.raw<SqlBool>(isOver))
-    .where(sql<SqlBool>`${sql.raw(keptSince)} <= ${value('upTo')}`)
-    .orderBy(sql.raw(keptSince))
-    .limit(value('limit')),
+const selectDeletedRows = statement<SweepTables, { upTo: number; limit: number }, DeletedRowColumns>(
+  (tables, value) =>
+    tables
+      .selectFrom('actions')
+      .select(['tenant_id', 'action_id', 'kept_since', isReferredTo.as('is_needed')])
+      .where(sql.raw<SqlBool>(isOver))
+      .where(sql<SqlBool>`${sql.raw(keptSince)} <= ${value('upTo')}`)
+      .orderBy(sql.raw(keptSince))
+      .limit(value('limit')),
 )
 
 /** NOTE: over all tenants, the oldest first. */
-export async function listRemains(
+export async function listDeletedRows(
   reader: Reader,
   query: { readonly upTo: number; readonly limit: number },
-): Promise<Remains[]> {
-  const rows = await reader.run(selectRemains, query)
+): Promise<DeletedRow[]> {
+  const rows = await reader.run(selectDeletedRows, query)
   return rows.map((row) => ({
     tenantId: row.tenant_id as TenantId,
     actionId: row.action_id,
@@ -72,7 +73,7 @@ export async function listRemains(
 }
 
 /** From now on it counts as kept since then. */
-export async function keepRemains(tx: Writer, actionId: string, since: number): Promise<void> {
+export async function keepDeletedRows(tx: Writer, actionId: string, since: number): Promise<void> {
   await tx
     .tables<SweepTables>()
     .updateTable('actions')
@@ -102,7 +103,7 @@ const deletions = companions.map(([table, column]) =>
 )
 
 /** Removes the last of an action, which no list can find by its words any more. */
-export async function deleteRemains(tx: Writer, actionId: string): Promise<void> {
+export async function purgeDeletedRows(tx: Writer, actionId: string): Promise<void> {
   for (const deletion of deletions) await tx.change(deletion, { tenantId: tx.tenantId, actionId })
 }
 
