@@ -1,5 +1,4 @@
-import type { FileId } from './ids.ts'
-import { parseFileId } from './ids.ts'
+import { type FileId, parseFileId } from './ids.ts'
 
 export const scopeAreas = [
   'files',

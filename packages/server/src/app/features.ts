@@ -1,6 +1,6 @@
 import type { IdTag, TenantFeature } from '@kith/protocol'
-import type { HeldCredential } from '#features/accounts/index.ts'
 import {
+  type HeldCredential,
   handleAccountMails,
   handleForgottenPasswords,
   referencesEndpoints,

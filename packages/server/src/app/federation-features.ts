@@ -14,9 +14,9 @@ import {
   putTombstone,
   receiveAction,
 } from '#features/actions/index.ts'
-import type { DomainBlocks } from '#features/federation/index.ts'
 import {
   type Asker,
+  type DomainBlocks,
   findFreshInboxes,
   findStoredIdentity,
   type HistoryDeps,

@@ -1,7 +1,12 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
 import { Authenticator, createPasswordHasher, type Invalidation, LastUse } from '#features/accounts/index.ts'
-import type { DomainBlocks } from '#features/federation/index.ts'
-import { hasKid, type Identities, openIdentities, withoutBlocked } from '#features/federation/index.ts'
+import {
+  type DomainBlocks,
+  hasKid,
+  type Identities,
+  openIdentities,
+  withoutBlocked,
+} from '#features/federation/index.ts'
 import { isManaged } from '#features/idp/index.ts'
 import { createOwnProfile, getOwnProfile } from '#features/profiles/index.ts'
 import {

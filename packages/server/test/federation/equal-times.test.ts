@@ -1,8 +1,7 @@
 import { createAction, deleteAction, type IdTag, listActions, setReaction } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findRelation } from '#features/relations/index.ts'
-import type { Person } from '#harness/test-network.ts'
-import { TestNetwork } from '#harness/test-network.ts'
+import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { follow, post } from './acts.ts'
 
 describe('several actions of one key within a second', { timeout: 30_000 }, () => {

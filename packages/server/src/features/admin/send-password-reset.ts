@@ -1,6 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { MakeReferenceDeps } from '#features/accounts/index.ts'
-import { mailReference } from '#features/accounts/index.ts'
+import { type MakeReferenceDeps, mailReference } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified } from '#infra/caller/index.ts'

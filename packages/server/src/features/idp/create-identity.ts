@@ -1,6 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { MakeReferenceDeps } from '#features/accounts/index.ts'
-import { assertSessionLives } from '#features/accounts/index.ts'
+import { assertSessionLives, type MakeReferenceDeps } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'

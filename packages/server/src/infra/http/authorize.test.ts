@@ -1,5 +1,4 @@
-import type { Contract } from '@kith/protocol'
-import { parseScope } from '@kith/protocol'
+import { type Contract, parseScope } from '@kith/protocol'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { callers, idTag } from '#harness/http-site.ts'

@@ -1,5 +1,4 @@
-import type { FileId, IdTag, ReferenceType } from '@kith/protocol'
-import { toIso } from '@kith/protocol'
+import { type FileId, type IdTag, type ReferenceType, toIso } from '@kith/protocol'
 import {
   findAccount,
   makeReference,

@@ -1,5 +1,4 @@
-import type { ActionId } from '@kith/protocol'
-import { parseActionId } from '@kith/protocol'
+import { type ActionId, parseActionId } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
 import { assertOnReadable } from './strangers.ts'

@@ -1,6 +1,10 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import type { AccountEvent, RevokeDeps } from '#features/accounts/index.ts'
-import { dropReference, findReferenceByHash } from '#features/accounts/index.ts'
+import {
+  type AccountEvent,
+  dropReference,
+  findReferenceByHash,
+  type RevokeDeps,
+} from '#features/accounts/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
