@@ -9,7 +9,7 @@ import { ChaosWorld } from './chaos-world.ts'
 // Luck decides what it tries, and when a process dies: a search for faults, which is asked for.
 const { CHAOS_SEED: given, CHAOS_ROUNDS: asked = '0' } = process.env
 const seeds = given ? [Number(given)] : Array.from({ length: Number(asked) }, () => randomSeed())
-const loopGuard = 8
+const rounds = 8
 const actsPerRound = 9
 // A start costs more than all that is done between two.
 const mostKills = 2
@@ -32,7 +32,7 @@ test.each(seeds)(
     const acts = new ChaosActs(world, dice)
     await makeFriends(world, acts)
     let kills = 0
-    for (let round = 0; round < loopGuard; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const victim = kills < mostKills && dice.isIn(0.4) ? dice.below(world.size) : undefined
       if (victim !== undefined) kills += 1
       await disturb(world, acts, { dice, victim })

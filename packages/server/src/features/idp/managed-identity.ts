@@ -55,7 +55,7 @@ export function roleOnIdentity(
   return caller.idTag === registrarTag ? 'registrar' : undefined
 }
 
-/** Fails unless the ownRole allows a change now: a registrar has a say while the identity is pending, and of a suspended
+/** Fails unless the role allows a change now: a registrar has a say while the identity is pending, and of a suspended
  * one the provider alone. */
 export function assertMayChange(ownRole: IdentityRole, { status }: Pick<ManagedIdentity, 'status'>): void {
   if (ownRole === 'provider') return
@@ -64,7 +64,7 @@ export function assertMayChange(ownRole: IdentityRole, { status }: Pick<ManagedI
   if (status === 'suspended') throw new Failure('E-STATE', { message: 'This name is suspended.' })
 }
 
-/** The identity as the ownRole shows it: the address of its owner is no longer for who registered it. */
+/** The identity as a role sees it: the address of its owner is no longer for who registered it. */
 export function shownTo(ownRole: IdentityRole, identity: ManagedIdentity): ManagedIdentity {
   if (ownRole !== 'registrar' || identity.status === 'pending') return identity
   const { email: _, ...shown } = identity

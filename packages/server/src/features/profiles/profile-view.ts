@@ -82,7 +82,7 @@ export function profileView(profile: StoredProfile, context: ProfileContext): Pr
   }
 }
 
-/** Whom the server trusts, or has suspended, everybody may know; whom it or the tenant hasBlocksOrMutes, only the tenant. */
+/** Whom the server trusts, or has suspended, everybody may know; whom it or the tenant blocks or mutes, only the tenant. */
 function statusIn({ relation, server, isSuspended }: ProfileContext): Profile['status'] {
   if (relation) return statusOf(withServerStatus(relation, server))
   return server?.standing ?? (isSuspended ? 'Suspended' : 'Active')

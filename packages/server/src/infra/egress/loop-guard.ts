@@ -14,14 +14,14 @@ export class LoopGuard {
     return via === undefined ? 0 : via.split(this.#word).length - 1
   }
 
-  /** What leaves while `work` runs carries the loopGuard on. */
-  within<Result>(loopGuard: number, work: () => Result): Result {
-    return this.#current.run(loopGuard, work)
+  /** What leaves while `work` runs carries the count of loops on. */
+  within<Result>(loops: number, work: () => Result): Result {
+    return this.#current.run(loops, work)
   }
 
   /** The header of a request that leaves now. */
   get via(): string {
-    const loopGuard = (this.#current.getStore() ?? 0) + 1
-    return Array.from({ length: loopGuard }, () => `1.1 ${this.#word}`).join(', ')
+    const loops = (this.#current.getStore() ?? 0) + 1
+    return Array.from({ length: loops }, () => `1.1 ${this.#word}`).join(', ')
   }
 }

@@ -178,7 +178,7 @@ describe('a host', () => {
 })
 
 describe('a request that comes back', () => {
-  test('is ended with 508 after three loopGuard', async () => {
+  test('is ended with 508 after three loops', async () => {
     const loopGuard = new LoopGuard()
     const resolver = {
       resolveAddresses: async () => ({ kind: 'found' as const, records: ['127.0.0.1'] }),

@@ -152,8 +152,8 @@ eachDialect('jobs in any order of events', (open) => {
         else await world.pass(step.ms)
         await flushMicrotasks(step.do === 'enqueue' ? step.tasks.length : 0)
       }
-      for (let loopGuard = 0; (await world.countUnfinished()) > 0; loopGuard += 1) {
-        if (loopGuard > 100) throw new Error('Some jobs never end')
+      for (let rounds = 0; (await world.countUnfinished()) > 0; rounds += 1) {
+        if (rounds > 100) throw new Error('Some jobs never end')
         await world.pass(2000)
       }
       expect(world.problems).toEqual([])

@@ -15,7 +15,7 @@ const maxTokenLength = 262_144
 
 // The pool has four threads and one operation takes about a millisecond. What is handed over keeps them busy while this
 // thread waits for a commit, and ends together, so that the next commit is shared. Neither kind takes all of it, so that a
-// flood of strangers' tokens to verify does not hold up signing; files and names wait for six loopGuard at most.
+// flood of strangers' tokens to verify does not hold up signing; files and names wait for six rounds at most.
 const atOnce = { total: 24, perKey: 16 }
 // About two seconds of work.
 const defaultMaxWaiting = 3000

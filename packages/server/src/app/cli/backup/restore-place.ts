@@ -7,7 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import type { RestorePlan } from '../../finish-restore.ts'
 import { names } from './backup-format.ts'
 
-// What is restored lies stagingFolder, in the file system where it will belong, until everything has been checked.
+// What is restored lies in a staging folder, in the file system where it will belong, until everything has been checked.
 const stagingFolder = '.restoring'
 /** May be in a data directory that counts as empty: the key is put there by hand when the backup has none. */
 const harmless = ['master.key', 'lost+found', stagingFolder]
@@ -16,7 +16,7 @@ export interface RestorePlace {
   readonly dataDir: string
   readonly database: Config['database']
   readonly blobDir: string
-  /** Where the restored files lie stagingFolder. */
+  /** Where the restored files lie until then. */
   readonly stagedDatabase: string
   readonly stagedBlobs: string
   readonly stagedKey: string
@@ -48,7 +48,7 @@ function leftoversOf({ stagedDatabase, stagedBlobs, stagedKey }: RestorePlace): 
   return [...new Set([dirname(stagedDatabase), stagedBlobs, dirname(stagedKey)])]
 }
 
-/** Makes room stagingFolder; what an earlier restore has left there goes. */
+/** Makes the staging folders; what an earlier restore has left there goes. */
 export async function makeRoom(place: RestorePlace): Promise<void> {
   for (const folder of leftoversOf(place)) await rm(folder, { recursive: true, force: true })
   for (const folder of leftoversOf(place)) await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -60,7 +60,7 @@ export async function clearRoom(place: RestorePlace): Promise<void> {
   for (const folder of [place.blobDir, place.dataDir]) await rmdir(folder).catch(() => undefined)
 }
 
-/** Refuses a place where something lies already, unless it may be moved stagingFolder, and one that a server is using. */
+/** Refuses a place where something lies already, unless it may be moved aside, and one that a server is using. */
 export async function assertFree(place: RestorePlace, { force }: { readonly force: boolean }): Promise<void> {
   const { dataDir, database } = place
   if (database.kind === 'sqlite' && existsSync(database.path) && isSqliteFileInUse(database.path))
@@ -73,11 +73,11 @@ export async function assertFree(place: RestorePlace, { force }: { readonly forc
   ]
   if (inTheWay.length > 0 && !force)
     throw new Failure('E-STATE', {
-      message: `There is something already: ${inTheWay[0]}. With --force it is moved stagingFolder.`,
+      message: `There is something already: ${inTheWay[0]}. With --force it is moved aside.`,
     })
 }
 
-/** How what lies stagingFolder gets to its place, and what is there now out of the way: the database goes first and comes last. */
+/** How what lies in the staging folders gets to its place, and what is there now out of the way: the database goes first and comes last. */
 export async function planMoves(
   place: RestorePlace,
   stamp: string,

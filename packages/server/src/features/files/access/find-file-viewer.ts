@@ -17,7 +17,7 @@ export async function findFileViewer(
   reader: Reader,
   { tenant, caller, now }: { readonly tenant: Tenant; readonly caller: Caller; readonly now: number },
 ): Promise<FileViewer> {
-  // Whom the tenant hasBlocksOrMutes makes no difference to what is its own.
+  // Whom the tenant blocks or mutes makes no difference to what is its own.
   const viewer = actsAsTenant(caller, tenant)
     ? viewerOf(tenant, caller, {})
     : await findViewer(reader, tenant, caller)
