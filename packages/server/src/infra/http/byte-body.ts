@@ -6,7 +6,7 @@ import { openFormPart } from './form-part.ts'
 import { assertPlainEncoding, hasBody, mediaTypeOf } from './json-body.ts'
 
 const checkEveryMs = 30_000
-/** Slower uploads than this hold a connection for nothing (ABUSE row 5). */
+/** Slower uploads than this hold a connection for nothing (docs/protocol/conventions.md, Bounds). */
 const minBytesPerCheck = 3_000
 
 /** The body of an upload as a stream: the raw bytes, or the part `file` of a multipart form. Where `only` is given, raw

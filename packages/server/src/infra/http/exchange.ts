@@ -59,7 +59,7 @@ const ownIdForm = /^[A-Za-z0-9._-]{1,64}$/
 const processPrefix = randomBytes(9).toString('base64url')
 let counter = 0
 
-/** The request's own `X-Request-Id` when it has the form of one, else a new id (DECISIONS part 1). */
+/** The request's own `X-Request-Id` when it has the form of one, else a new id (docs/protocol/conventions.md, Answers). */
 export function requestIdOf(header: string | string[] | undefined): string {
   if (typeof header === 'string' && ownIdForm.test(header)) return header
   counter += 1

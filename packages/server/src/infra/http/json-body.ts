@@ -6,7 +6,7 @@ import { Failure, invalid } from '#lib/failure.ts'
 import type { BodyBudget, BodyShare } from './body-budget.ts'
 import type { TokenBody } from './endpoint.ts'
 
-/** SPEC is silent; ABUSE row 5. */
+// docs/protocol/conventions.md, Bounds.
 const maxJsonBytes = 1024 * 1024
 const maxTokenBytes = 256 * 1024
 // Names, quotes and white space around two tokens.

@@ -12,7 +12,7 @@ export type RateLimitName =
   | 'inbox-issuer'
   | 'upgrade'
 
-/** Requests per minute and key. SPEC names the first two; the tight ones leave room for a household behind one
+/** Requests per minute and key. Also in docs/protocol/conventions.md, Bounds. The tight ones leave room for a household behind one
  * address and for a peer server, and stop a guessing machine. */
 export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   anonymous: 1000,

@@ -41,7 +41,7 @@ function urlsOf({ params }: Contract, path: string): string[] {
   return worded === plain ? [plain] : [worded, plain]
 }
 
-/** Every path of a contract: its own, its aliases, and the singular forms of DECISIONS part 1. */
+/** Every path of a contract: its own, its aliases, and its singular forms (docs/protocol/conventions.md, Paths). */
 export function pathsOf(contract: Contract): string[] {
   const paths = [contract.path, ...(contract.aliases ?? [])]
   return [...paths, ...paths.flatMap((path) => singularOf(path) ?? [])]

@@ -25,7 +25,7 @@ interface LiveSocketOptions {
   readonly onGone: () => void
 }
 
-// REALTIME part 1. A client that does not read is cut off before it costs more than this.
+// docs/protocol/realtime.md, Common rules. A client that does not read is cut off before it costs more than this.
 const maxWaitingBytes = 1024 ** 2
 const maxWaitingMessages = 1000
 const maxMistakes = 10

@@ -21,7 +21,7 @@ interface Guest {
 
 const beatEveryMs = 25_000
 const tickMs = 1000
-// REALTIME part 1: within 5 s. A tick in between and the query leave room.
+// docs/protocol/realtime.md, Common rules: within 5 s. A tick in between and the query leave room.
 const reviewEveryMs = 3000
 // In real time: a stop must not wait for a clock that stands still.
 const goodbyeMs = 1500

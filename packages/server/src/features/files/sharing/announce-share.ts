@@ -2,7 +2,7 @@ import type { FileId, FileType, IdTag } from '@kith/protocol'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 
-/** What an identity is told by an FSHR action (SPEC "Events", DECISIONS part 13). */
+/** What an identity is told by an FSHR action (docs/protocol/sharing.md, Shares). */
 export interface ShareNotice {
   readonly tenant: Tenant
   /** Who shares it or takes it back; undefined when it ended by itself. The action is the tenant's in any case. */

@@ -52,7 +52,7 @@ export function earlier(one: number | undefined, other: number | undefined): num
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
-/** What an FSHR action calls it (SPEC "Content schemas"). */
+/** What an FSHR action calls it (docs/protocol/action-types.md). */
 export function federatedPermission(permission: SharePermission): 'READ' | 'WRITE' {
   return permission === 'R' ? 'READ' : 'WRITE'
 }
