@@ -125,18 +125,10 @@ function wireSignIn(
   },
 ): Endpoint[] {
   const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
-  const { identities, tenants, settings } = identity
+  const { identities, settings, emit } = identity
   const { findFileAccess, findGrantableAccess, findMakersFileAccess } = files
   const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
-  handleForgottenPasswords(jobs, { db, clock, vault, tenants })
-  handleAccountMails(jobs, {
-    db,
-    vault,
-    mailer: openSettingsMailer(services, settings),
-    tenants,
-    serverUrlOf,
-    findLanguage: (tenantId) => settings.find(tenantId, 'language'),
-  })
+  handleSignInJobs(services, identity, serverUrlOf)
   return [
     ...signInEndpoints({
       ...identity,
@@ -158,21 +150,26 @@ function wireSignIn(
         return resolved.kind === 'found'
       },
     }),
-    ...referencesEndpoints({
-      db,
-      clock,
-      vault,
-      findFileAccess: findGrantableAccess,
-      emit: identity.emit,
-    }),
+    ...referencesEndpoints({ db, clock, vault, findFileAccess: findGrantableAccess, emit }),
     ...pushEndpoints({ db, vault, clock }),
     ...auditEndpoints({ db, clock }),
-    ...settingEndpoints({
-      db,
-      clock,
-      vault,
-      settings,
-      emit: identity.emit,
-    }),
+    ...settingEndpoints({ db, clock, vault, settings, emit }),
   ]
+}
+
+function handleSignInJobs(
+  services: Services,
+  { tenants, settings }: IdentityFeatures,
+  serverUrlOf: (tenant: Tenant) => string,
+): void {
+  const { db, clock, vault, jobs } = services
+  handleForgottenPasswords(jobs, { db, clock, vault, tenants })
+  handleAccountMails(jobs, {
+    db,
+    vault,
+    mailer: openSettingsMailer(services, settings),
+    tenants,
+    serverUrlOf,
+    findLanguage: (tenantId) => settings.find(tenantId, 'language'),
+  })
 }

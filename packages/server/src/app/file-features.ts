@@ -72,15 +72,7 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
   }
   const leases = new UploadLeases({ db, clock })
   const storage = storageDeps(services, identity, leases)
-  const fileDeps = {
-    ...storage,
-    db,
-    clock,
-    jobs,
-    findNames,
-    beforeRemoval,
-    emit,
-  }
+  const fileDeps = { ...storage, db, clock, jobs, findNames, beforeRemoval, emit }
   const fetchDeps = handleFileJobs(services, identity, storage)
   jobs.handle(sweepCopiesJob, () => sweepCopies(fileDeps))
   jobs.every(sweepCopiesJob, minuteMs)
@@ -104,23 +96,39 @@ export function openFileFeatures(services: Services, identity: IdentityFeatures,
     /** Shares tell the identities they are for by actions, which in turn need the files and wait for attachments. */
     wireActions(ports: ActionPorts): Endpoint[] {
       wireFetches(services, identity, { fetchDeps, ports })
-      const deps = {
-        ...shareDeps,
-        prepareFileShare: (notice: Parameters<typeof prepareFileShare>[1]) => prepareFileShare(ports, notice),
-        findTenant: identity.tenants.findById,
-      }
-      jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
-      jobs.handle(reviewSharesJob, (_, context) => reviewShares(deps, context))
-      const sweep = new ShareSweep(deps)
-      jobs.handle(sweepSharesJob, () => sweep.run())
-      jobs.every(sweepSharesJob, minuteMs)
-      return shareEndpoints({ ...deps, serverUrlOf: ({ idTag }) => addresses.serverUrl(idTag) })
+      return wireShares(services, identity, { addresses, ports, shareDeps })
     },
     close: () => reads[Symbol.asyncDispose](),
   }
 }
 
 export type FileFeatures = ReturnType<typeof openFileFeatures>
+
+function wireShares(
+  { jobs }: Services,
+  { tenants }: IdentityFeatures,
+  {
+    addresses,
+    ports,
+    shareDeps,
+  }: {
+    readonly addresses: Addresses
+    readonly ports: ActionPorts
+    readonly shareDeps: Parameters<typeof endSharesOfFiles>[0] & Pick<Services, 'db' | 'vault'>
+  },
+): Endpoint[] {
+  const deps = {
+    ...shareDeps,
+    prepareFileShare: (notice: Parameters<typeof prepareFileShare>[1]) => prepareFileShare(ports, notice),
+    findTenant: tenants.findById,
+  }
+  jobs.handle(withdrawShareJob, (payload, context) => withdrawShare(deps, payload, context))
+  jobs.handle(reviewSharesJob, (_, context) => reviewShares(deps, context))
+  const sweep = new ShareSweep(deps)
+  jobs.handle(sweepSharesJob, () => sweep.run())
+  jobs.every(sweepSharesJob, minuteMs)
+  return shareEndpoints({ ...deps, serverUrlOf: ({ idTag }) => addresses.serverUrl(idTag) })
+}
 
 /** Pictures that everybody may read, on profiles. */
 function pictureKeeper({ db, clock, blobs }: Services, deps: UploadDeps & Parameters<typeof dropFiles>[0]) {

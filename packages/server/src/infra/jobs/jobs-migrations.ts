@@ -6,13 +6,13 @@ export const jobsMigrations: readonly Migration[] = [
     id: '0006_jobs',
     async up(schema) {
       await createJobs(schema)
+      await indexJobs(schema)
       await createGroups(schema)
     },
   },
 ]
 
 // NOTE: a queue is read across tenants, so its key is the order of arrival; readers for tenants use `jobs_subject`.
-// Each index holds only the rows of one stage, so that a long queue in one place costs nothing in another.
 async function createJobs(schema: MigrationSchema): Promise<void> {
   await schema.createTable('jobs', {
     job_id: 'autoincrement',
@@ -36,6 +36,10 @@ async function createJobs(schema: MigrationSchema): Promise<void> {
     finished_at_ms: 'integer null',
     remove_at_ms: 'integer null',
   })
+}
+
+// Each index holds only the rows of one stage, so that a long queue in one place costs nothing in another.
+async function indexJobs(schema: MigrationSchema): Promise<void> {
   // The column of its condition stands in an index where rows are counted: else SQLite looks at each row.
   await schema.createIndex(
     'jobs_queue',
