@@ -51,7 +51,8 @@ export async function beginChange(deps: FolderDeps, tx: Writer, change: FolderCh
 /** Goes on with what is being done to a folder until nothing is left to do; others take turns with it. Whoever finds a
  * change that nobody is at may do the same: each portion begins with what there is. */
 export async function continueChange(deps: FolderDeps, tenantId: TenantId, folderId: FileId): Promise<void> {
-  while (!(await deps.db.transact(tenantId, (tx) => changePortion(deps, tx, folderId))));
+  const portion = (tx: Writer) => changePortion(deps, tx, folderId)
+  while (!(await deps.db.transact(tenantId, portion, { isBackground: true })));
 }
 
 /** Brings to its end what puts a file into the trash with a folder above it, so that it does not meet what is done to
