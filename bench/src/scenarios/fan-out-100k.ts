@@ -22,8 +22,7 @@ interface Run {
   readonly deletion: Stage
 }
 
-/** One post to a hundred thousand servers, where nobody listens, and its deletion: how long others wait for their writes
- * meanwhile. */
+/** One post to 100 000 unreachable servers, and its deletion: the latency of other writes meanwhile. */
 export async function fanOut100k(settings: Settings): Promise<Figure[]> {
   const { servers, databaseUrl } = settings
   await using data = await tempDir()

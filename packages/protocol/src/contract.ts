@@ -44,7 +44,7 @@ export type Reply =
   | { readonly kind: 'bytes'; readonly status: 200; readonly redirects?: true }
   | { readonly kind: 'empty'; readonly status: 204 }
 
-/** What is asked of those who come, whatever the transport. */
+/** Authentication, scope, role and rate bucket that a request or a socket upgrade needs. */
 export interface Requirements {
   readonly auth: Authentication
   /** The scope a narrowed token must have. Left out where no token is taken, where `unscoped` is set, or where a `personal`

@@ -9,7 +9,7 @@ const tag = 'Collections'
 export const collectionTypes = ['FAVR', 'RCNT', 'BKMK', 'PIND'] as const
 export type CollectionType = (typeof collectionTypes)[number]
 
-/** What is in a collection, and since when. */
+/** An item of a collection, with the time at which it was added. */
 export const CollectionItem = Type.Object({ itemId: Type.String(), addedAt: IsoTime })
 export type CollectionItem = Static<typeof CollectionItem>
 

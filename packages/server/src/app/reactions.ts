@@ -69,7 +69,7 @@ export function reactionsOf(services: Services, { identity, bus }: Reacting): Re
   }
 }
 
-/** What is believed from memory must not outlive what it was read from. */
+/** Drops cached roles and credentials when the rows that they were read from change. */
 function forgetting({ authenticator }: Reacting['identity']) {
   return {
     forgetRoles(tx: Writer, event: ActionChange): void {

@@ -119,7 +119,7 @@ interface Observers {
   readonly logger: Logger
 }
 
-/** The database, and the vault that opens what is sealed in it. */
+/** The database, and the vault that decrypts the secrets in it. */
 async function openStore(
   config: Config,
   { clock, logger, metrics }: Observers & { readonly metrics: Metrics },

@@ -10,7 +10,7 @@ export interface CommandInput {
   ask(question: string): Promise<string>
   /** Aborts when the person interrupts. Whoever asks for it heeds it: otherwise an interrupt ends the process at once. */
   interruption(): AbortSignal
-  /** Lets time pass, for a running server to notice what was done. */
+  /** Waits, in milliseconds, until a running server has noticed a change; tests do not wait. */
   readonly pause: (ms: number) => Promise<unknown>
 }
 

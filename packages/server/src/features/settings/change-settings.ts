@@ -93,12 +93,12 @@ async function store(
 ): Promise<void> {
   const { name } = known
   const isFree = known.kind === 'free'
-  if (isFree) await assertFreeSlot(target, name, text)
+  if (isFree) await assertSettingFits(target, name, text)
   const value = isSecret(known) ? { sealed: sealValue(vault, target.tenantId, name, text) } : { text }
   await putStoredSetting(target, { name, ...value, isFree, now: nowSecs(clock) })
 }
 
-async function assertFreeSlot(tx: Writer, name: string, text: string): Promise<void> {
+async function assertSettingFits(tx: Writer, name: string, text: string): Promise<void> {
   const others = await sumFreeSettings(tx, name)
   const bytes = others.bytes + Buffer.byteLength(text)
   if (others.names >= maxFreeNames || bytes > maxFreeBytes)

@@ -1,7 +1,7 @@
 export { admitTenant } from './admit-tenant.ts'
 export { appointAdmin, dismissAdmin } from './appoint-admin.ts'
+export { assertFreeSlot } from './assert-free-slot.ts'
 export { assertOthersLead } from './assert-others-lead.ts'
-export { assertFreeSlot } from './assert-room.ts'
 export { type CreateTenantDeps, createTenant, type NewTenant } from './create-tenant.ts'
 export { openTenants, type Tenants } from './open-tenants.ts'
 export { removeTenant } from './remove-tenant.ts'

@@ -48,7 +48,7 @@ export class StagingFolder {
     const { dir, clock } = this.#options
     const space = this.#space
     const explain = this.#explain
-    await space.assertFreeSlot(limits.expectedBytes ?? 1)
+    await space.assertFreeSpace(limits.expectedBytes ?? 1)
     const name = randomBytes(16).toString('hex')
     const path = join(dir, name)
     this.#staged.keep(path)

@@ -30,7 +30,7 @@ export class DiskSpace {
   }
 
   /** Fails with `LowDiskFailure` when so many bytes more would leave too little. */
-  async assertFreeSlot(bytes: number): Promise<void> {
+  async assertFreeSpace(bytes: number): Promise<void> {
     const roomBytes = await this.#measure()
     if (roomBytes < bytes) throw new LowDiskFailure()
     this.#leftBytes = Math.min(unmeasuredBytes, roomBytes)
@@ -38,7 +38,7 @@ export class DiskSpace {
 
   /** Before each write of a file whose length is not known, or not believed. */
   async take(bytes: number): Promise<void> {
-    if (this.#leftBytes < bytes) await this.assertFreeSlot(bytes)
+    if (this.#leftBytes < bytes) await this.assertFreeSpace(bytes)
     this.#leftBytes -= bytes
   }
 

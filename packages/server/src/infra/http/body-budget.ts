@@ -38,7 +38,7 @@ export class BodyBudget {
     let own = 0
     return {
       take: (bytes) => {
-        this.#assertFreeSlot(address, bytes)
+        this.#assertBudget(address, bytes)
         own += bytes
         this.#change(address, bytes)
       },
@@ -49,7 +49,7 @@ export class BodyBudget {
     }
   }
 
-  #assertFreeSlot(address: string, bytes: number): void {
+  #assertBudget(address: string, bytes: number): void {
     const { perAddress, total } = this.#bounds
     const held = (this.#held.get(address) ?? 0) + bytes
     const all = this.#total + bytes

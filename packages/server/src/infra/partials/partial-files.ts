@@ -65,14 +65,14 @@ export class PartialFiles {
   }
 
   /** Fails with `E-QUOTA` when the disk has no room for so many bytes more. */
-  async assertFreeSlot(bytes: number): Promise<void> {
-    await this.#space.assertFreeSlot(bytes)
+  async assertFreeSpace(bytes: number): Promise<void> {
+    await this.#space.assertFreeSpace(bytes)
   }
 
   /** Answers how long the file is now. When the source fails or the signal aborts, what arrived before stays; when the
    * disk is full, this piece goes at once. */
   async append(name: string, piece: Piece): Promise<number> {
-    await this.#space.assertFreeSlot(1)
+    await this.#space.assertFreeSpace(1)
     const path = this.#pathOf(name)
     const isNew = (await unlessMissing(stat(path))) === undefined
     const file = await this.#onDisk(open(path, writable, 0o600))

@@ -7,7 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import type { RestorePlan } from '../../finish-restore.ts'
 import { names } from './backup-format.ts'
 
-// What is restored lies in a staging folder, in the file system where it will belong, until everything has been checked.
+// On the file system of its destination, so that moving the checked files there is a rename and not a copy.
 const stagingFolder = '.restoring'
 /** May be in a data directory that counts as empty: the key is put there by hand when the backup has none. */
 const harmless = ['master.key', 'lost+found', stagingFolder]
@@ -77,7 +77,8 @@ export async function assertFree(place: RestorePlace, { force }: { readonly forc
     })
 }
 
-/** How what lies in the staging folders gets to its place, and what is there now out of the way: the database goes first and comes last. */
+/** The renames that replace the present data by the staged: the present database moves away first, the restored one
+ * arrives last, so that a restore that is cut off leaves no database beside the wrong files. */
 export async function planMoves(
   place: RestorePlace,
   stamp: string,

@@ -51,10 +51,10 @@ async function post(
   { inboxUrl, token, beside, signal, isStillWanted }: TokenPost,
 ): Promise<EgressAnswer> {
   const bytes = Buffer.from(beside === undefined ? token : JSON.stringify({ token, announced: beside }))
-  let hasListeners = true
+  let isWanted = true
   const read = async () => {
-    hasListeners = await isStillWanted()
-    if (!hasListeners) throw withdrawn()
+    isWanted = await isStillWanted()
+    if (!isWanted) throw withdrawn()
     return bytes
   }
   try {
@@ -70,7 +70,7 @@ async function post(
       signal,
     })
   } catch (error) {
-    if (!hasListeners) throw withdrawn()
+    if (!isWanted) throw withdrawn()
     if (!(error instanceof EgressError)) throw error
     // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
     const group = unreached.has(error.reason) ? 'failed' : 'nothing'

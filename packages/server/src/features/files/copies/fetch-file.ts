@@ -27,7 +27,7 @@ import {
   retryable,
   type Source,
 } from './remote-file.ts'
-import { hasListeners } from './unfetched-file-store.ts'
+import { isWanted } from './unfetched-file-store.ts'
 
 export interface FetchDeps extends ReserveDeps {
   readonly blobs: Pick<BlobStore, 'stage'>
@@ -71,7 +71,7 @@ export async function fetchAndTell(
   const tried = { fileId: payload.fileId as FileId, ownerTag: payload.ownerTag as IdTag }
   const told = (outcome: FetchOutcome) => deps.onTried(context.tenantId, tried, outcome)
   // What it came with may have been removed since.
-  if (!(await hasListeners(deps.db.reader(context.tenantId), payload.fileId as FileId))) return
+  if (!(await isWanted(deps.db.reader(context.tenantId), payload.fileId as FileId))) return
   try {
     await fetchFile(deps, payload, context)
   } catch (error) {
@@ -119,7 +119,7 @@ async function findSource(
 async function announce(deps: FetchDeps, wanted: Wanted, descriptor: CheckedDescriptor): Promise<void> {
   const file = { ...copyOf(deps, wanted, descriptor), status: 'P', content: undefined } as const
   await deps.db.transact(wanted.tenantId, async (tx) => {
-    if ((await hasListeners(tx, file.fileId)) && (await insertFile(tx, file))) await countFiles(tx, 1)
+    if ((await isWanted(tx, file.fileId)) && (await insertFile(tx, file))) await countFiles(tx, 1)
   })
 }
 
@@ -177,7 +177,7 @@ async function store(
   const kept = { reservation, blobs: [staged] }
   await keepBlobs(deps, wanted.tenantId, kept, async (tx) => {
     // What it came with may have been removed while it was fetched.
-    if (!(await hasListeners(tx, fileId))) return
+    if (!(await isWanted(tx, fileId))) return
     if (await insertFile(tx, file)) await countFiles(tx, 1)
     else if (!(await fillFile(tx, file))) return
     await useBlobs(tx, [staged])

@@ -36,7 +36,7 @@ export async function findUnfetched(
 }
 
 /** Is there still an action with which this file came, or does the tenant know of it otherwise? */
-export async function hasListeners(reader: Reader, fileId: FileId): Promise<boolean> {
+export async function isWanted(reader: Reader, fileId: FileId): Promise<boolean> {
   const attached = await reader
     .tables<AccessTables>()
     .selectFrom('action_attachments')

@@ -33,7 +33,7 @@ export async function createUpload(deps: FinishDeps, input: NewUpload): Promise<
   const creator = uploaderOf(caller)
   await assertMayPlace(deps.db.reader(tenantId), deps, place)
   if (creator === undefined) throw new Failure('E-AUTH-FORBIDDEN')
-  await deps.partials.assertFreeSlot(length)
+  await deps.partials.assertFreeSpace(length)
   const visitor = visitorOf(tenant, caller)
   const now = nowSecs(deps.clock)
   const begun = {
