@@ -83,7 +83,7 @@ withChromium('the page of what a link shares', (launch) => {
     await page.goto(await share(fileId))
     await page.getByRole('button', { name: 'Ansehen' }).click()
     await page.getByRole('heading', { name: 'Trip' }).waitFor()
-    expect(await page.getByRole('listitem').count()).toBe(2)
+    await expect.poll(() => page.getByRole('listitem').count()).toBe(2)
     await page.getByRole('link', { name: '<b>.txt herunterladen' }).waitFor()
     await page.getByRole('button', { name: 'Den Ordner Maps öffnen' }).click()
     await page.getByRole('link', { name: 'map.txt herunterladen' }).waitFor()
