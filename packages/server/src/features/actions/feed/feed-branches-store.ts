@@ -85,11 +85,13 @@ function liveStarts(
   filter: ActionFilter,
   { value, driver }: { readonly value: Value; readonly driver: DrivingFilter | undefined },
 ): FeedBranch[] {
-  const starts = driver ? ledStarts(viewer, filter, { value, driver }) : [narrowStart(viewer, filter, value)]
+  const starts = driver
+    ? drivenStarts(viewer, filter, { value, driver })
+    : [narrowStart(viewer, filter, value)]
   return seesPage(viewer, filter) ? [...starts, ...told(filter, value)] : starts
 }
 
-function ledStarts(
+function drivenStarts(
   viewer: Viewer,
   filter: ActionFilter,
   { value, driver }: { readonly value: Value; readonly driver: DrivingFilter },

@@ -9,7 +9,7 @@ import { ownActionId } from '../action-id.ts'
 import { insertAction } from '../action-store.ts'
 import type { ActionFilter } from './action-filter.ts'
 import { listValues } from './feed-query-store.ts'
-import { findLead } from './feed-store.ts'
+import { findDrivingFilter } from './feed-store.ts'
 
 const [bob, carol, dora] = ['bob.example.com', 'carol.example.com', 'dora.example.com'] as const as readonly [
   IdTag,
@@ -115,7 +115,7 @@ eachDialect('of filters that go together', (open) => {
     })
     const leadOf = async (caller: Caller, filter: ActionFilter) => {
       const query = { viewer: viewerOf(tenant, caller, {}), filter, now }
-      return findLead(reader, query, listValues(reader, query) ?? {})
+      return findDrivingFilter(reader, query, listValues(reader, query) ?? {})
     }
     const owner = alice.caller
     expect(await leadOf(owner, { tag: 'garden', involved: 'nobody.example.com' as IdTag })).toBe('involved')
