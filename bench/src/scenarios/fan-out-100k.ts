@@ -9,6 +9,8 @@ import type { Settings } from '../settings.ts'
 const peersPerSeed = 250
 const pauseMs = 5
 const longestMs = 1_800_000
+/** As long as the deliveries of a post take, about. */
+const aloneMs = 10_000
 
 interface Stage {
   readonly queuedMs: number
@@ -18,6 +20,8 @@ interface Stage {
 }
 
 interface Run {
+  /** Nothing is fanned out: what the machine itself has another write wait. */
+  readonly alone: Stage
   readonly post: Stage
   readonly deletion: Stage
 }
@@ -44,7 +48,9 @@ export async function fanOut100k(settings: Settings): Promise<Figure[]> {
     await cp(data.path, copy.path, { recursive: true })
     return await measure(copy.path, settings)
   })
+  const aloneLongest = runs.map(({ alone }) => Math.max(...alone.writesMs))
   return [
+    timeFigure('without a fan-out: longest wait of another write', aloneLongest),
     ...figuresOf(
       `a post to ${servers}`,
       runs.map(({ post }) => post),
@@ -98,6 +104,7 @@ async function measure(dataDir: string, settings: Settings): Promise<Run> {
   const db = await openData(dataDir, databaseUrl)
   const site = new Site(kith, db, await kith.signIn())
   for (let warm = 0; warm < 20; warm += 1) await site.write()
+  const alone = await site.during(() => pause(aloneMs))
   const content = { text: 'To everybody' }
   const posted = await site.during(async () => {
     const { data } = await site.send('/api/actions', 'POST', { type: 'POST', content, visibility: 'P' })
@@ -106,7 +113,7 @@ async function measure(dataDir: string, settings: Settings): Promise<Run> {
   const path = `/api/actions/${encodeURIComponent(posted.result)}`
   const deleted = await site.during(() => site.send(path, 'DELETE'))
   await db.close()
-  return { post: posted.stage, deletion: deleted.stage }
+  return { alone: alone.stage, post: posted.stage, deletion: deleted.stage }
 }
 
 class Site {
