@@ -146,8 +146,52 @@ describe('what happens', () => {
     expect(naming(/\bon[A-Z]\w*\?(: \(|\()\s*tx: Writer/)).toEqual([])
   })
 
+  test('to relations is said: nothing but their own room changes them in silence', () => {
+    const changing = naming(/\bchangeRelation\(/)
+    expect(changing.filter((path) => !path.startsWith('packages/server/src/features/relations/'))).toEqual([])
+  })
+
   test('is done by callers that are made in one place', () => {
     expect(naming(/kind: 'identity',/)).toEqual(['packages/server/src/infra/caller/caller.ts'])
+  })
+})
+
+// What the program itself decides: from its configuration, its folders and its addresses.
+const ofTheProgram = [
+  'addresses',
+  'assert-supported',
+  'finish-restore',
+  'full-disk',
+  'lock-data-dir',
+  'operations-routes',
+  'served-tenants',
+  'server',
+  'server-vault',
+  'services',
+  'set-up-link',
+  'settings-mailer',
+]
+
+describe('wiring', () => {
+  const wiring = shipped.filter(({ path }) => {
+    const name = /^packages\/server\/src\/app\/([\w-]+)\.ts$/.exec(path)?.[1]
+    return name !== undefined && !ofTheProgram.includes(name)
+  })
+
+  test('decides nothing: rules are in rooms, and `app` makes and joins', () => {
+    const decision = /\b(if|for|while|switch)\b \(|\bthrow\b|[!=]==|&&|\|\||\?\?|\?\.| \? /
+    const deciding = wiring.flatMap(({ path, text }) =>
+      withoutComments(text)
+        .split('\n')
+        .filter((line) => decision.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    )
+    expect(wiring.length).toBeGreaterThan(12)
+    expect(deciding).toEqual([])
+  })
+
+  test('keeps files to 150 lines', () => {
+    expect(wiring.filter((file) => lines(file) > 151).map(({ path }) => path)).toEqual([])
   })
 })
 
@@ -189,9 +233,13 @@ describe('tables', () => {
   })
 })
 
+function withoutComments(text: string): string {
+  return text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+}
+
 /** The tables that statements in a text name, sorted. */
 function tablesIn(text: string): string[] {
-  const code = text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+  const code = withoutComments(text)
   const builder = /(?:selectFrom|[jJ]oin|insertInto|updateTable|deleteFrom|from|using)\(\s*\[?'(\w+)/g
   const raw = /\b(?:from|join|into|update|table:)\s+'?(\w+)/g
   const found = [builder, raw].flatMap((pattern) =>

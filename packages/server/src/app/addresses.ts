@@ -7,6 +7,8 @@ export interface Addresses {
   /** Origin of a tenant's API, without a slash at the end. */
   serverUrl(idTag: IdTag): string
   inboxUrl(idTag: IdTag): string
+  /** Where the server itself is reached: the address that others reach, or the host of its base tenant. */
+  ownAddress(): string
   setPort(port: number): void
   readonly port: number
 }
@@ -23,6 +25,10 @@ export function openAddresses(config: Config): Addresses {
     serverUrl,
     // One inbox for the whole server: a sender with several recipients here delivers once.
     inboxUrl: () => `${serverUrl(config.baseIdTag)}/api/inbox`,
+    ownAddress() {
+      const [address] = config.federation.localAddresses
+      return address ?? new URL(serverUrl(config.baseIdTag)).hostname.replace(/^\[|\]$/g, '')
+    },
     setPort(actual) {
       port = actual
     },

@@ -1,36 +1,30 @@
-import type { IdTag, TenantFeature } from '@kith/protocol'
-import {
-  type HeldCredential,
-  handleAccountMails,
-  handleForgottenPasswords,
-  referencesEndpoints,
-  signInEndpoints,
-} from '#features/accounts/index.ts'
-import { auditEndpoints } from '#features/audit/index.ts'
+import type { HeldCredential } from '#features/accounts/index.ts'
 import type { Bus } from '#features/bus/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/federation/index.ts'
+import { scheduleFileSweeps } from '#features/files/index.ts'
 import { pushEndpoints } from '#features/push/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
+import { hostFinder } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { publicUrlOf } from '#infra/config/index.ts'
+import { soleHostOf } from '#infra/config/index.ts'
 import { Events } from '#infra/events/index.ts'
 import type { Endpoint, HttpHooks, RateLimits } from '#infra/http/index.ts'
-import { Failure } from '#lib/failure.ts'
+import { actionPorts, wireActions } from './action-features.ts'
 import type { Addresses } from './addresses.ts'
 import { openBusFeature } from './bus-features.ts'
-import { actionPorts, wireActions } from './federation-features.ts'
-import { type FileFeatures, openFileFeatures } from './file-features.ts'
+import { wireFederation } from './federation-features.ts'
+import { openFileFeatures } from './file-features.ts'
+import { fileParts, fileTelling } from './file-parts.ts'
 import { assertStorable } from './full-disk.ts'
 import { type IdentityFeatures, openIdentityFeatures } from './identity-features.ts'
 import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
 import { type AppEvent, reactionsOf } from './reactions.ts'
-import { openProviders, registrationFinder, wireRegistration } from './registration-features.ts'
+import { openProviders, openRegistration, wireRegistration } from './registration-features.ts'
 import { addRowSweeps } from './row-sweeps.ts'
 import type { Services } from './services.ts'
-import { openSettingsMailer } from './settings-mailer.ts'
-import { loginSettingsOf } from './settings-ports.ts'
+import { signInParts, wireSignIn } from './sign-in-features.ts'
 
 /** Every feature, wired: what it needs of others, and what happens because of what. */
 export interface Features {
@@ -54,25 +48,28 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const bus = openBusFeature(services, identity)
   events.subscribe(reactionsOf(services, { identity, bus }))
   addRowSweeps(services)
-  const files = openFileFeatures(services, identity, addresses)
-  const ports = actionPorts(services, identity, files.fileShares)
+  scheduleFileSweeps(services.jobs)
+  const files = openFileFeatures(services, fileParts(identity, addresses))
+  const ports = actionPorts(services, identity, files.forActions)
   const providers = openProviders(services, identity, addresses)
   const names = openNames(services, identity, { addresses, domainBlocks, providers })
   const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
   return {
     identity,
     endpoints: [
-      ...wireSignIn(services, identity, { addresses, rateLimits, files }),
+      ...wireSignIn(signInParts(services, identity, { addresses, rateLimits, files })),
       ...wireRegistration(services, identity, { names, providers }),
       ...wireProfiles(services, identity, { addresses, ports, files, names }),
-      ...files.endpoints,
-      ...files.wireActions(ports),
-      ...wireActions(services, identity, { addresses, domainBlocks, rateLimits, ports }),
+      ...files.wire(fileTelling(ports, identity)),
+      ...wireActions(services, identity, ports),
+      ...wireFederation(services, identity, { addresses, domainBlocks, rateLimits, ports }),
       ...domainBlockEndpoints({ ...services, domainBlocks }),
       ...idp.endpoints,
+      ...pushEndpoints(services),
+      ...settingEndpoints({ ...services, ...identity }),
     ],
     hooks: hooksOf(identity, idp, services),
-    findRegistration: registrationFinder(services, identity),
+    findRegistration: openRegistration(services, identity),
     isProvider: idp.isProvider,
     bus,
     async close() {
@@ -88,88 +85,12 @@ function hooksOf(
   idp: IdentityProvider,
   { config: { publicUrl, baseIdTag }, diskReserve }: Services,
 ): HttpHooks<HeldCredential> {
-  const offers: Readonly<Record<TenantFeature, (tenant: Tenant) => Promise<boolean>>> = {
-    idp: idp.isProvider,
-  }
-  const soleHost = publicUrl.servesEveryTenant
-    ? undefined
-    : new URL(publicUrlOf(publicUrl, baseIdTag, 0)).hostname
+  const offers = { idp: idp.isProvider }
+  const soleHost = soleHostOf(publicUrl, baseIdTag)
   return {
-    async findTenant(host) {
-      const named = await tenants.findByHost(host)
-      const other = host === soleHost ? baseIdTag : defaultTenant
-      return named ?? (other && (await tenants.find(other)))
-    },
-    async authenticate({ tenant, bearer, ip }) {
-      const keyHolder = await idp.findKeyHolder(tenant, bearer)
-      if (keyHolder) return { caller: keyHolder }
-      const { caller, credential } = await authenticator.authenticate({ tenant, bearer, ip })
-      return { caller, credential: { tenant, credential } }
-    },
+    findTenant: hostFinder({ tenants, baseIdTag, soleHost, defaultTenant }),
+    authenticate: (presented) => idp.authenticate(presented, (bearer) => authenticator.hold(bearer)),
     hasFeature: (tenant, feature) => offers[feature](tenant),
     assertStorable: (contract) => assertStorable(diskReserve, contract),
   }
-}
-
-function wireSignIn(
-  services: Services,
-  identity: IdentityFeatures,
-  {
-    addresses,
-    rateLimits,
-    files,
-  }: {
-    readonly addresses: Addresses
-    readonly rateLimits: RateLimits
-    readonly files: FileFeatures
-  },
-): Endpoint[] {
-  const { db, clock, vault, signingKeys, tokenSecrets, jobs } = services
-  const { identities, settings, emit } = identity
-  const { findFileAccess, findGrantableAccess, findMakersFileAccess } = files
-  const serverUrlOf = ({ idTag }: Tenant) => addresses.serverUrl(idTag)
-  handleSignInJobs(services, identity, serverUrlOf)
-  return [
-    ...signInEndpoints({
-      ...identity,
-      db,
-      clock,
-      vault,
-      keys: signingKeys,
-      secrets: tokenSecrets,
-      jobs,
-      rateLimits,
-      serverUrlOf,
-      findFileAccess,
-      findMakersFileAccess,
-      listLoginSettings: (tenantId) => loginSettingsOf(settings, tenantId),
-      requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
-      hasIdentity: async (idTag: IdTag, owner: IdTag) => {
-        const resolved = await identities.resolve(idTag, { asker: { cause: 'owner', key: owner } })
-        if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
-        return resolved.kind === 'found'
-      },
-    }),
-    ...referencesEndpoints({ db, clock, vault, findFileAccess: findGrantableAccess, emit }),
-    ...pushEndpoints({ db, vault, clock }),
-    ...auditEndpoints({ db, clock }),
-    ...settingEndpoints({ db, clock, vault, settings, emit }),
-  ]
-}
-
-function handleSignInJobs(
-  services: Services,
-  { tenants, settings }: IdentityFeatures,
-  serverUrlOf: (tenant: Tenant) => string,
-): void {
-  const { db, clock, vault, jobs } = services
-  handleForgottenPasswords(jobs, { db, clock, vault, tenants })
-  handleAccountMails(jobs, {
-    db,
-    vault,
-    mailer: openSettingsMailer(services, settings),
-    tenants,
-    serverUrlOf,
-    findLanguage: (tenantId) => settings.find(tenantId, 'language'),
-  })
 }

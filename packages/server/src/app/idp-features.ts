@@ -2,15 +2,15 @@ import type { IdTag } from '@kith/protocol'
 import type { DomainBlocks } from '#features/federation/index.ts'
 import {
   activationMailJob,
-  authenticateKey,
   forgetNameJob,
   idpEndpoints,
-  keyPrefix,
+  openProvider,
+  type Provider,
   sendActivationMail,
   sweepIdentities,
   sweepIdentitiesJob,
 } from '#features/idp/index.ts'
-import type { KeyHolder, Tenant } from '#infra/caller/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
@@ -18,13 +18,11 @@ import { forgetIdentity } from './cli/tenant/forget-identity.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
+import { providerTextsOf } from './settings-ports.ts'
 
 /** The names that tenants of this server give to others. */
-export interface IdentityProvider {
+export interface IdentityProvider extends Provider {
   readonly endpoints: readonly Endpoint[]
-  isProvider(tenant: Tenant): Promise<boolean>
-  /** Whoever holds a key of a managed identity; undefined for every other kind of bearer. */
-  findKeyHolder(tenant: Tenant, bearer: string): Promise<KeyHolder | undefined>
 }
 
 const sweepPeriodMs = 60 * 60_000
@@ -50,11 +48,8 @@ export function wireIdentityProvider(
   )
   jobs.every(sweepIdentitiesJob, sweepPeriodMs)
   jobs.handle(forgetNameJob, ({ idTag }) => forgetIdentity({ db, tenants }, idTag as IdTag))
-  const isProvider = async ({ tenantId }: Tenant) => {
-    const hosted = await tenants.findById(tenantId)
-    return hosted?.suspendedAt === undefined && (await settings.find(tenantId, 'idp.enabled'))
-  }
   return {
+    ...openProvider({ db, clock, tenants, settings }),
     endpoints: idpEndpoints({
       db,
       clock,
@@ -63,20 +58,7 @@ export function wireIdentityProvider(
       ownHosts: config.federation.localAddresses,
       findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
       isBlockedDomain: (name) => domainBlocks.isBlocked(name),
-      async findWords(tenantId) {
-        const [name, info, url] = await Promise.all([
-          settings.find(tenantId, 'idp.name'),
-          settings.find(tenantId, 'idp.info'),
-          settings.find(tenantId, 'idp.url'),
-        ])
-        return { name, info, url }
-      },
+      findWords: (tenantId) => providerTextsOf(settings, tenantId),
     }),
-    isProvider,
-    async findKeyHolder(tenant, bearer) {
-      if (!bearer.startsWith(keyPrefix)) return undefined
-      if (!(await isProvider(tenant))) return undefined
-      return authenticateKey({ db, clock }, { tenant, bearer })
-    },
   }
 }

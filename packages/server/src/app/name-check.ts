@@ -1,6 +1,7 @@
 import type { DomainBlocks } from '#features/federation/index.ts'
 import { isProvided } from '#features/idp/index.ts'
 import { type NameCheck, openNameCheck, type RemoteProviders } from '#features/registration/index.ts'
+import { allowsPlainHttp } from '#infra/config/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Addresses } from './addresses.ts'
 import type { IdentityFeatures } from './identity-features.ts'
@@ -18,7 +19,7 @@ export function openNames(
 ): NameCheck {
   const { addresses, domainBlocks, providers } = parts
   const { baseIdTag, publicUrl, federation } = config
-  const { discoveryName, identityHosts, localAddresses, allowPrivateNetwork } = federation
+  const { discoveryName, identityHosts, localAddresses } = federation
   return openNameCheck({
     db,
     clock,
@@ -30,7 +31,7 @@ export function openNames(
     identityHosts,
     localAddresses,
     servesEveryTenant: publicUrl.servesEveryTenant,
-    allowPlainHttp: allowPrivateNetwork !== false,
+    allowPlainHttp: allowsPlainHttp(config),
     serverUrls: (idTag) => [addresses.serverUrl(idTag), addresses.serverUrl(baseIdTag)],
     findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
     isProvided: (names) => isProvided({ clock }, db.reader(serverTenant), names),

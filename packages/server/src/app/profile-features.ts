@@ -1,8 +1,9 @@
 import type { IdTag } from '@kith/protocol'
-import { endSignIns, revokeSessions } from '#features/accounts/index.ts'
+import { endSessions } from '#features/accounts/index.ts'
 import { type ActionPorts, createAction, makeAction, storeMade } from '#features/actions/index.ts'
 import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts'
 import { communityEndpoints } from '#features/communities/index.ts'
+import { mayExist } from '#features/federation/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
 import type { NameCheck } from '#features/registration/index.ts'
 import { endServerStatus, endServerStatusJob } from '#features/relations/index.ts'
@@ -43,7 +44,6 @@ export function wireProfiles(
       inboxUrl: addresses.inboxUrl,
       serverInfo: { version, features: ['federation'] },
       createAction: (request) => createAction(ports, request),
-      forgetRoles: (tenantId) => identity.authenticator.forget(tenantId),
     }),
     ...wireCommunities(services, identity, parts),
     ...wireAdministration(services, identity, { ...deps, ports }),
@@ -57,7 +57,7 @@ function wireCommunities(
 ): Endpoint[] {
   const { db, clock, vault } = services
   const { settings, tenants, identities } = identity
-  const { findPicture, openPicture, storePicture, dropPicture } = files.pictures
+  const { assertPicture, openPicture, storePicture, dropPicture } = files.pictures
   return communityEndpoints({
     ...identity.createTenant,
     emit: identity.emit,
@@ -69,8 +69,8 @@ function wireCommunities(
     findCreationPolicy: () => settings.find(serverTenant, 'community.creation'),
     findMaxTenants: () => settings.find(serverTenant, 'limits.max_tenants'),
     assertNames: (wanted, asker) => names.assert(wanted, { cause: 'owner', key: asker }),
-    hasIdentity: async (idTag) => (await identities.resolve(idTag)).kind !== 'unknown',
-    assertPicture: async (tenant, caller, fileId) => void (await findPicture(tenant, caller, fileId)),
+    hasIdentity: (idTag) => mayExist(identities, idTag),
+    assertPicture,
     async copyPicture({ from, caller, fileId, to }) {
       const bytes = await openPicture(from, caller, fileId)
       const picture = { tenant: to, caller: ownerOf(to), place: 'profilePic', bytes } as const
@@ -97,7 +97,7 @@ function wireAdministration(
   { ports, ...deps }: AdminParts,
 ): Endpoint[] {
   const { db, clock, jobs, vault } = services
-  const { authenticator, emit } = identity
+  const { emit } = identity
   const adminDeps: AdminEndpointDeps = {
     ...deps,
     vault,
@@ -106,12 +106,7 @@ function wireAdministration(
       const made = await makeAction(ports, { tenant: community, caller: ownerOf(community), input })
       return async (tx) => void (await storeMade(ports, tx, made))
     },
-    async revokeSessions(tx: Writer, callerTag?: IdTag) {
-      if (callerTag === undefined) await endSignIns({ clock, emit }, tx)
-      else await revokeSessions({ clock, emit }, tx, { callerTag })
-    },
-    forgetRoles: (tenantId) => authenticator.forget(tenantId),
-    forgetCaller: (callerTag) => authenticator.forgetCaller(callerTag),
+    revokeSessions: (tx: Writer, callerTag?: IdTag) => endSessions({ clock, emit }, tx, callerTag),
   }
   jobs.handle(endServerStatusJob, (payload, context) =>
     endServerStatus({ db, clock, emit }, payload, context),

@@ -1,20 +1,19 @@
 import type { IdTag } from '@kith/protocol'
-import { endSignIns, mintProxyToken } from '#features/accounts/index.ts'
+import { endSignIns } from '#features/accounts/index.ts'
 import {
   type NameCheck,
   openRemoteProviders,
   type RemoteProviders,
   registrationEndpoints,
+  registrationFinder,
   releaseName,
   releaseNameJob,
   sweepUnfinished,
   sweepUnfinishedJob,
 } from '#features/registration/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
-import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
-import { nowSecs } from '#lib/clock.ts'
 import type { Addresses } from './addresses.ts'
 import { forgetIdentity } from './cli/tenant/forget-identity.ts'
 import { removeTraces } from './cli/tenant/purge-tenant.ts'
@@ -37,6 +36,7 @@ export function wireRegistration(
       db,
       clock,
       tenants,
+      emit,
       revokeSessions: (tx) => endSignIns({ clock, emit }, tx),
       async removeTenant(tenant) {
         await forgetIdentity({ db, tenants }, tenant.idTag)
@@ -65,33 +65,22 @@ export function wireRegistration(
 
 /** The identity providers of other servers, before which the base tenant speaks for this one. */
 export function openProviders(
-  { clock, config, egress, signingKeys }: Services,
-  { tenants, identities, findLifetimes }: IdentityFeatures,
+  { egress }: Services,
+  { tenants, identities, proxyToken }: IdentityFeatures,
   addresses: Addresses,
 ): RemoteProviders {
   return openRemoteProviders({
     egress,
     identities,
-    async proxyToken(target) {
-      const base = await tenants.base()
-      const issuedAt = nowSecs(clock)
-      const { proxySecs } = await findLifetimes(base.tenantId)
-      return mintProxyToken(signingKeys, base, { target, issuedAt, expiresAt: issuedAt + proxySecs })
-    },
-    ownAddress() {
-      const [address] = config.federation.localAddresses
-      return address ?? new URL(addresses.serverUrl(config.baseIdTag)).hostname.replace(/^\[|\]$/g, '')
-    },
+    proxyToken: async (target) => proxyToken(await tenants.base(), target),
+    ownAddress: () => addresses.ownAddress(),
   })
 }
 
-/** On which host people register, and who may: that of the base tenant, if others can be reached at all. */
-export function registrationFinder(
+/** Says where people register, and who may. */
+export function openRegistration(
   { config }: Pick<Services, 'config'>,
   { tenants, settings }: Pick<IdentityFeatures, 'tenants' | 'settings'>,
 ) {
-  return async ({ tenantId }: Tenant) => {
-    if (!config.publicUrl.servesEveryTenant || (await tenants.base()).tenantId !== tenantId) return undefined
-    return await settings.find(serverTenant, 'server.registration')
-  }
+  return registrationFinder({ tenants, settings, servesEveryTenant: config.publicUrl.servesEveryTenant })
 }

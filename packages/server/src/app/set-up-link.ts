@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { IdTag } from '@kith/protocol'
 import { writeDurably } from '#lib/durable-file.ts'
+import type { Services } from './services.ts'
 
 /** Where the set-up link lies for whoever may read the data directory. */
 function fileOf(dataDir: string): string {
@@ -16,4 +18,12 @@ export async function keepSetUpLink(dataDir: string, url: string | undefined): P
 /** Removes the file: the link was used. */
 export async function removeSetUpLink(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true })
+}
+
+/** Once the base tenant has a password, its set-up link need not lie about. */
+export function forgetSetUpLink({ config, logger }: Pick<Services, 'config' | 'logger'>, idTag: IdTag): void {
+  if (idTag !== config.baseIdTag) return
+  removeSetUpLink(config.dataDir).catch((error: unknown) =>
+    logger.warn({ err: error }, 'the file of the set-up link could not be removed'),
+  )
 }

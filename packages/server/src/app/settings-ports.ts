@@ -32,6 +32,16 @@ export async function diskReserveOf(settings: Settings): Promise<number> {
   return (await settings.find(serverTenant, 'limits.disk_reserve_mb')) * 1024 ** 2
 }
 
+/** What a provider of names says of itself. */
+export async function providerTextsOf(settings: Settings, tenantId: TenantId) {
+  const [name, info, url] = await Promise.all([
+    settings.find(tenantId, 'idp.name'),
+    settings.find(tenantId, 'idp.info'),
+    settings.find(tenantId, 'idp.url'),
+  ])
+  return { name, info, url }
+}
+
 const loginSettings: readonly SettingName[] = ['theme', 'language', 'fontSize', 'notifications', 'darkMode']
 
 /** What a client wants at once after signing in; the wire has room for texts alone. */

@@ -6,6 +6,8 @@ import {
   randomBytes,
 } from 'node:crypto'
 import type { CommunityRole, FileId, IdTag } from '@kith/protocol'
+import { forgetting } from '#app/forgetting.ts'
+import { wireSignIn } from '#app/sign-in-features.ts'
 import {
   type AccountEvent,
   Authenticator,
@@ -13,20 +15,22 @@ import {
   createAccount,
   createPasswordHasher,
   defaultLifetimes,
-  handleAccountMails,
-  handleForgottenPasswords,
   LastUse,
   type PasswordHasher,
-  referencesEndpoints,
   setPassword,
-  signInEndpoints,
 } from '#features/accounts/index.ts'
-import { auditEndpoints, auditMigrations } from '#features/audit/index.ts'
-import { relationsMigrations } from '#features/relations/index.ts'
-import { createTenant, type NewTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
+import { auditMigrations } from '#features/audit/index.ts'
+import { type RelationEvent, relationsMigrations, setRelation } from '#features/relations/index.ts'
+import {
+  createTenant,
+  type NewTenant,
+  openTenants,
+  type TenantEvent,
+  tenantsMigrations,
+} from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
-import type { Emit } from '#infra/events/index.ts'
+import { Events } from '#infra/events/index.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import {
@@ -38,6 +42,7 @@ import {
 } from '#infra/keys/index.ts'
 import type { Mail } from '#infra/mail/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { TestClock } from './test-clock.ts'
 
@@ -54,8 +59,6 @@ const migrations: readonly Migration[] = [
 export class SignInWorld {
   readonly clock = new TestClock()
   readonly masterKey = createSecretKey(randomBytes(32))
-  /** Roles of strangers; `public` when absent. */
-  readonly roles = new Map<IdTag, CommunityRole>()
   readonly names = new Map<TenantId, string>()
   /** What an identity may do with a file. */
   readonly fileAccess = new Map<`${IdTag} ${FileId}`, 'read' | 'write'>()
@@ -112,23 +115,35 @@ export function signInLab(
     ...portsOf(world, { keys, tenants }),
   }
   const authenticator = new Authenticator({ ...deps, shareForgotten: () => undefined })
-  const emit: Emit<AccountEvent> = async (tx, event) => {
-    if (event.kind === 'credentials.forgotten')
-      tx.afterCommit(() => authenticator.forget(tx.tenantId, event.sid))
-  }
+  const { emit } = eventsOf(authenticator)
   const withSessions = { ...deps, authenticator, emit }
-  handleForgottenPasswords(jobs, deps)
-  handleAccountMails(jobs, { ...deps, findLanguage: async () => undefined })
   return {
-    ...{ db, clock, world, keys, secrets, jobs, tenants, lastUse, authenticator },
+    ...{ db, clock, world, keys, secrets, jobs, tenants, lastUse, authenticator, emit },
     deps: withSessions,
-    endpoints: [
-      ...signInEndpoints(withSessions),
-      ...referencesEndpoints(withSessions),
-      ...auditEndpoints(deps),
-    ],
+    endpoints: wireSignIn(withSessions),
     makeTenant: (idTag: string, options: TenantOptions = {}) => makeTenant(deps, idTag, options),
+    /** The role of somebody at a tenant, from now on. */
+    async giveRole({ tenantId }: Tenant, idTag: IdTag, role: CommunityRole): Promise<void> {
+      await db.transact(tenantId, (tx) => setRelation({ emit }, tx, idTag, { role, at: nowSecs(clock) }))
+    },
   }
+}
+
+type LabEvent = AccountEvent | RelationEvent | TenantEvent
+
+function eventsOf(authenticator: Authenticator): Events<LabEvent> {
+  const events = new Events<LabEvent>()
+  const { forgetRole, forgetCredentials } = forgetting(authenticator)
+  events.subscribe({
+    'session.signed-in': [],
+    'session.revoked': [],
+    'password.set': [],
+    'standing.ended': [],
+    'credentials.forgotten': [forgetCredentials],
+    'relation.changed': [forgetRole],
+    'admin.changed': [forgetRole],
+  })
+  return events
 }
 
 function countingHasher(world: SignInWorld): PasswordHasher {
@@ -151,6 +166,8 @@ function portsOf(
 ) {
   const accessOf = async (_: Tenant, idTag: IdTag, fileId: FileId) =>
     world.fileAccess.get(`${idTag} ${fileId}`)
+  const findFileAccess = (tenant: Tenant, { idTag }: { idTag: IdTag }, fileId: FileId) =>
+    accessOf(tenant, idTag, fileId)
   return {
     async findIdentityKey(idTag: IdTag, kid: string) {
       const remote = world.remoteKeys.get(idTag)
@@ -161,16 +178,16 @@ function portsOf(
     },
     hasIdentity: async (idTag: IdTag) =>
       world.remoteKeys.has(idTag) || (await tenants.find(idTag)) !== undefined,
-    findRole: async (_: Tenant, callerTag: IdTag) => world.roles.get(callerTag) ?? ('public' as const),
     createOwnProfile: async (tx: Writer, { name }: Pick<NewTenant, 'name'>) =>
       void world.names.set(tx.tenantId, name),
     findOwnProfile: async ({ tenantId }: Tenant) => ({ name: world.names.get(tenantId) ?? '?' }),
     findLifetimes: async () => defaultLifetimes,
     listLoginSettings: async (): Promise<[string, string][]> => [['theme', 'dark']],
     requiresVerifiedEmail: async () => world.needsVerifiedEmail,
-    findFileAccess: (tenant: Tenant, { idTag }: { idTag: IdTag }, fileId: FileId) =>
-      accessOf(tenant, idTag, fileId),
+    findFileAccess,
+    findGrantableAccess: findFileAccess,
     findMakersFileAccess: accessOf,
+    findLanguage: async () => undefined,
     serverUrlOf: ({ idTag }: Tenant) => `https://${idTag}`,
     mailer: {
       async send(mail: Mail) {

@@ -200,14 +200,14 @@ export class TestServer implements AsyncDisposable {
     const { tenants, emit } = this.#running.features.identity
     const end = (tx: Writer) => endSignIns({ clock, emit }, tx)
     const { tenantId } = await this.#tenant(idTag)
-    await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions: end }, tx))
+    await this.db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, emit, revokeSessions: end }, tx))
   }
 
   async resume(idTag: string): Promise<void> {
     const { clock } = this
-    const { tenants } = this.#running.features.identity
+    const { tenants, emit } = this.#running.features.identity
     const { tenantId } = await this.#tenant(idTag)
-    await this.db.transact(tenantId, (tx) => resumeTenant({ tenants, clock }, tx))
+    await this.db.transact(tenantId, (tx) => resumeTenant({ tenants, clock, emit }, tx))
   }
 
   /** How many rows these tables have, over all tenants. */

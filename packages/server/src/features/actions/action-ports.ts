@@ -1,54 +1,16 @@
-import type {
-  ActionId,
-  CommunityRole,
-  FileId,
-  FileType,
-  IdTag,
-  StrangerSetting,
-  Visibility,
-} from '@kith/protocol'
-import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
-import type { Database, Reader, Writer } from '#infra/db/index.ts'
+import type { ActionId, IdTag } from '@kith/protocol'
+import type { RelationEvent } from '#features/relations/index.ts'
+import type { Settings } from '#features/settings/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import type { StoredAction } from './action.ts'
 import type { Audience } from './audience.ts'
 import type { ActionEvent } from './events.ts'
-
-/** What a file share says of its file, so that it can be shown before it is accepted. */
-export interface FileDescription {
-  readonly fileName: string
-  readonly contentType: string
-  readonly fileTp: FileType
-}
-
-/** What FSHR actions do to files. Each may be told the same twice. */
-export interface FileShares {
-  /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may give this access to the file. */
-  describe(
-    reader: Reader,
-    share: {
-      readonly tenant: Tenant
-      readonly caller: Identified | undefined
-      readonly audienceTag: IdTag | undefined
-      readonly fileId: FileId
-      readonly permission: 'READ' | 'WRITE'
-      /** Unix seconds. */
-      readonly expiresAt: number | undefined
-    },
-  ): Promise<FileDescription & { readonly expiresAt?: number }>
-  /** At the file's server: the audience has access now, or no longer. */
-  grant(tx: Writer, tenant: Tenant, share: StoredAction): Promise<void>
-  withdraw(tx: Writer, tenant: Tenant, share: Pick<StoredAction, 'subject' | 'audienceTag'>): Promise<void>
-  /** There too: the audience does not want it. */
-  decline(tx: Writer, tenant: Tenant, refusal: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
-  /** At the audience's: the file is among its own, as long as the share says, or no longer. */
-  accept(tx: Writer, share: StoredAction): Promise<void>
-  renew(tx: Writer, share: StoredAction): Promise<void>
-  drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
-}
+import type { Attachments, FileShares } from './file-ports.ts'
 
 /** For what only reads. */
 export interface ReadDeps {
@@ -61,22 +23,20 @@ export interface QueueDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
+/** For what says what has happened. */
+export interface EmitDeps {
+  readonly emit: Emit<ActionEvent | RelationEvent>
+}
+
 /** For what counts an action at its target. */
-export interface CountDeps extends QueueDeps {
+export interface CountDeps extends QueueDeps, EmitDeps {
   readonly clock: Clock
-  readonly emit: Emit<ActionEvent>
 }
 
 /** For what a server signs by itself. */
 export interface TokenDeps {
   readonly clock: Clock
   readonly keys: Pick<SigningKeys, 'sign'>
-}
-
-/** For what people issue. */
-export interface SignDeps extends TokenDeps {
-  /** Has an administrator blocked, suspended or banned this tenant? */
-  isSilenced(tenant: Tenant): Promise<boolean>
 }
 
 /** For what sends tokens. */
@@ -111,27 +71,29 @@ export interface KnownTypeDeps {
   findKnownType(tx: Writer, idTag: IdTag): Promise<Tenant['type'] | undefined>
 }
 
-/** For rules about strangers. */
-export interface StrangerDeps {
-  /** Does the tenant of the reader take from strangers what this setting is about? */
-  isOpenToStrangers(reader: Reader, setting: StrangerSetting): Promise<boolean>
+/** For rules about what a tenant has chosen, and about strangers. */
+export interface SettingDeps {
+  readonly settings: Pick<Settings, 'findWith'>
 }
 
 /** What the type of an action may need where it is stored, changed or ended. */
-export interface HookDeps extends QueueDeps, KnownTypeDeps, StrangerDeps {
+export interface HookDeps extends QueueDeps, EmitDeps, KnownTypeDeps, SettingDeps {
   readonly fileShares: FileShares
-  /** The role of somebody in a community of this server; undefined when the community is none of them. */
-  findRoleHere(tx: Writer, communityTag: IdTag, idTag: IdTag): Promise<CommunityRole | undefined>
 }
 
 /** For rules about the identities that an action names. */
 export interface IdentityDeps {
-  /** Would a community of this server be without a leader if this one left? */
-  leadsAlone(leaderTag: IdTag, communityTag: IdTag): Promise<boolean>
-  /** Is there such an identity, here or elsewhere? A look-up that comes to nothing is charged to the asker. */
-  findIdentity(idTag: IdTag, asker: IdTag): Promise<'found' | 'unknown' | 'unreachable'>
-  /** What its server says it is, here or elsewhere; not every server says it. */
-  askType(idTag: IdTag, asker: IdTag): Promise<Tenant['type'] | undefined>
+  readonly db: Database
+  readonly tenants: Pick<Tenants, 'find'>
+  /** Is there such an identity, here or elsewhere, and what does its server say it is? Not every server says it. A look-up
+   * that comes to nothing is charged to the asker. */
+  askIdentity(
+    idTag: IdTag,
+    asker: IdTag,
+  ): Promise<
+    | { readonly kind: 'found'; readonly type?: Tenant['type'] | undefined }
+    | { readonly kind: 'unknown' | 'unreachable' }
+  >
 }
 
 /** What the type of an action may need before it is signed. */
@@ -140,13 +102,8 @@ export interface PrepareHookDeps extends IdentityDeps {
 }
 
 /** For what completes an action before it is signed. */
-export interface PrepareDeps extends ReadDeps, PrepareHookDeps, StrangerDeps {
-  /** The tenant's own choice for what it publishes without a word on visibility. */
-  findDefaultVisibility(reader: Reader): Promise<Visibility | undefined>
-  /** A tenant of this server that takes part. */
-  findHosted(idTag: IdTag): Promise<Tenant | undefined>
-  /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may attach all these files. */
-  assertAttachable(reader: Reader, fileIds: readonly FileId[], caller: Caller): Promise<void>
+export interface PrepareDeps extends ReadDeps, PrepareHookDeps, SettingDeps {
+  readonly attachments: Pick<Attachments, 'assertAttachable'>
 }
 
 /** For what stores, changes or ends actions in a transaction. */
@@ -154,20 +111,11 @@ export interface StoreDeps extends CountDeps, SendDeps, HookDeps {}
 
 /** For what takes actions in from elsewhere. */
 export interface ReceiveDeps extends StoreDeps {
-  /** Queues the attachments of an action from elsewhere to be fetched, from its issuer or from whoever passed it on; those
-   * that the tenant does not hold yet. What becomes of each is told to `settleAttachment`. */
-  fetchAttachments(
-    tx: Writer,
-    received: {
-      readonly issuerTag: IdTag
-      readonly attachments: readonly FileId[]
-      readonly sourceTag: IdTag
-    },
-  ): Promise<readonly FileId[]>
+  readonly attachments: Pick<Attachments, 'queueFetches'>
 }
 
 /** For what makes and signs actions. */
-export interface MakeDeps extends PrepareDeps, SignDeps {}
+export interface MakeDeps extends PrepareDeps, TokenDeps {}
 
 /** For what makes actions and stores them. */
 export interface CreateDeps extends MakeDeps, StoreDeps {}
@@ -176,4 +124,6 @@ export interface CreateDeps extends MakeDeps, StoreDeps {}
 export interface DeleteDeps extends ReadDeps, TokenDeps, StoreDeps, IdentityDeps {}
 
 /** Everything that actions need of other features: for those who wire them. */
-export interface ActionPorts extends CreateDeps, ReceiveDeps, DeleteDeps {}
+export interface ActionPorts extends CreateDeps, ReceiveDeps, DeleteDeps {
+  readonly attachments: Attachments
+}

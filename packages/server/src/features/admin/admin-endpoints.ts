@@ -17,9 +17,9 @@ import { type ChangeIdentityDeps, changeIdentity } from './change-identity.ts'
 import { type PasswordResetDeps, sendPasswordReset } from './send-password-reset.ts'
 
 export interface AdminEndpointDeps
-  extends Omit<ChangeMemberDeps, 'revokeSessions'>,
+  extends Omit<ChangeMemberDeps, 'revokeSessions' | 'emit'>,
     Omit<ChangeIdentityDeps, 'revokeSessions'>,
-    FindProfileDeps,
+    Omit<FindProfileDeps, 'emit'>,
     PasswordResetDeps {
   readonly jobs: FindProfileDeps['jobs']
   readonly tenants: Pick<Tenants, 'find' | 'forget'>

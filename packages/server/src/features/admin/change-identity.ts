@@ -1,8 +1,8 @@
 import type { IdTag } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import { changesStatus, type MemberChange } from '#features/communities/index.ts'
-import { changeOwnProfile, type ProfileEmitter } from '#features/profiles/index.ts'
-import { changeStatus } from '#features/relations/index.ts'
+import { changeOwnProfile, type ProfileEvent } from '#features/profiles/index.ts'
+import { changeStatus, type RelationEvent } from '#features/relations/index.ts'
 import {
   appointAdmin,
   assertOthersLead,
@@ -11,25 +11,24 @@ import {
   isAppointedAdmin,
   resumeTenant,
   suspendTenant,
+  type TenantEvent,
   type Tenants,
 } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 
-export interface ChangeIdentityDeps extends ProfileEmitter {
+export interface ChangeIdentityDeps {
+  readonly emit: Emit<ProfileEvent | RelationEvent | TenantEvent>
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
   readonly tenants: Pick<Tenants, 'find' | 'forget'>
   /** Ends the sign-ins of the tenant of `tx`. */
   revokeSessions(tx: Writer): Promise<void>
-  /** Forgets which roles people have at a tenant. */
-  forgetRoles(tenantId: TenantId): void
-  /** Forgets which roles somebody has anywhere. */
-  forgetCaller(callerTag: IdTag): void
 }
 
 export interface ChangeIdentity {
@@ -54,13 +53,9 @@ export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeId
     if (change.name !== undefined && hosted)
       await changeOwnProfile(deps, tx.as(hosted.tenantId), { idTag, name: change.name })
     if (isAdmin === true) await appointAdmin(deps, tx, idTag)
-    if (isAdmin === false) await dismissAdmin(tx, idTag)
+    if (isAdmin === false) await dismissAdmin(deps, tx, idTag)
     await setStatus(deps, tx, request, hosted)
     await noteChange(deps, tx, request)
-    tx.afterCommit(() => {
-      deps.forgetRoles(tenant.tenantId)
-      deps.forgetCaller(idTag)
-    })
   })
 }
 

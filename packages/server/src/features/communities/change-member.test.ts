@@ -47,7 +47,7 @@ async function openClub(openLab: ReturnType<typeof actionLab>) {
       }
     },
     revokeSessions: async (_: unknown, callerTag: IdTag) => void revoked.push(callerTag),
-    forgetRoles: () => undefined,
+    emit: async () => undefined,
   }
   const put = (idTag: IdTag, relation: Partial<Relation>) =>
     lab.db.transact(club.tenant.tenantId, (tx) => changeRelation(tx, idTag, { ...relation, at: 1 }))

@@ -1,7 +1,6 @@
 import type { CommunityRole, IdTag } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import {
-  changeRelation,
   changeStatus,
   findRelation,
   isSuspendedOrBanned,
@@ -9,16 +8,18 @@ import {
   listLeaders,
   noRelation,
   type Relation,
+  type RelationEmitter,
   rankOf,
   roleOf,
+  setRelation,
 } from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertBound, assertMayChange, changesStatus, type MemberChange, roleIn } from './member-change.ts'
 
-export interface ChangeMemberDeps {
+export interface ChangeMemberDeps extends RelationEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -26,8 +27,6 @@ export interface ChangeMemberDeps {
   prepareEnd(community: Tenant, memberTag: IdTag): Promise<(tx: Writer) => Promise<void>>
   /** Ends the sessions of somebody at the tenant of `tx`. */
   revokeSessions(tx: Writer, callerTag: IdTag): Promise<void>
-  /** Forgets which roles people have at a tenant. */
-  forgetRoles(tenantId: TenantId): void
 }
 
 export interface ChangeMember {
@@ -56,7 +55,6 @@ export async function changeMember(deps: ChangeMemberDeps, request: ChangeMember
     const relation = await setStatus(deps, tx, idTag, change)
     await assertLed(tx, target, relation)
     await noteChange(deps, tx, request, { before: target, after: relation })
-    tx.afterCommit(() => deps.forgetRoles(tenant.tenantId))
     return relation
   })
 }
@@ -79,11 +77,11 @@ async function setRole(deps: ChangeMemberDeps, tx: Writer, { target, role, end }
   const at = nowSecs(deps.clock)
   if (role === 'public') {
     await end?.(tx)
-    await changeRelation(tx, idTag, { role: undefined, isFollower: false, at })
+    await setRelation(deps, tx, idTag, { role: undefined, isFollower: false, at })
     return
   }
   assertBound(target, role)
-  await changeRelation(tx, idTag, { role, at })
+  await setRelation(deps, tx, idTag, { role, at })
 }
 
 async function setStatus(

@@ -6,6 +6,7 @@ import {
   type ProfileEvent,
   type StoredProfile,
 } from '#features/profiles/index.ts'
+import type { RelationEvent } from '#features/relations/index.ts'
 import {
   assertFreeSlot,
   type CreateTenantDeps,
@@ -22,7 +23,7 @@ import { useInvitation } from './community-invitation.ts'
 import { foundCommunity } from './found-community.ts'
 
 export interface CreateCommunityDeps extends CreateTenantDeps {
-  readonly emit: Emit<ProfileEvent>
+  readonly emit: Emit<ProfileEvent | RelationEvent>
   readonly db: Database
   readonly tenants: Tenants
   /** Who may make communities (the setting `community.creation`). */

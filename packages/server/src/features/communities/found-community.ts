@@ -1,12 +1,12 @@
 import type { IdTag } from '@kith/protocol'
-import { changeRelation } from '#features/relations/index.ts'
+import { type RelationEmitter, setRelation } from '#features/relations/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 
 /** Gives a new community its first leader, and connects the two. A leader who lives elsewhere has yet to agree. */
 export async function foundCommunity(
-  { clock }: { readonly clock: Clock },
+  deps: RelationEmitter & { readonly clock: Clock },
   tx: Writer,
   founding: {
     readonly community: HostedTenant
@@ -16,8 +16,8 @@ export async function foundCommunity(
   },
 ): Promise<void> {
   const { community, leaderTag, leader } = founding
-  const at = nowSecs(clock)
+  const at = nowSecs(deps.clock)
   const connection = leader ? 'connected' : 'disconnected'
-  await changeRelation(tx.as(community.tenantId), leaderTag, { role: 'leader', connection, at })
-  if (leader) await changeRelation(tx.as(leader.tenantId), community.idTag, { connection, at })
+  await setRelation(deps, tx.as(community.tenantId), leaderTag, { role: 'leader', connection, at })
+  if (leader) await setRelation(deps, tx.as(leader.tenantId), community.idTag, { connection, at })
 }

@@ -1,24 +1,26 @@
+export { blockedHere } from './domain-blocks/blocked-here.ts'
 export { domainBlockEndpoints } from './domain-blocks/domain-block-endpoints.ts'
 export { guardEgress } from './domain-blocks/guard.ts'
 export { type DomainBlocks, openDomainBlocks } from './domain-blocks/open-domain-blocks.ts'
 export { withoutBlocked } from './domain-blocks/without-blocked.ts'
 export type { IdentityEvent } from './events.ts'
 export { federationMigrations } from './federation-migrations.ts'
+export {
+  askIdentity,
+  findIdentityKey,
+  findServer,
+  hasIdentity,
+  mayExist,
+} from './identities/ask-identities.ts'
 export { Discovery } from './identities/discovery.ts'
 export { askDns } from './identities/find-server.ts'
 export { findFreshInboxes, findStoredIdentity } from './identities/identities-store.ts'
-export { hasKid, type PublishedIdentity } from './identities/identity.ts'
+export type { PublishedIdentity } from './identities/identity.ts'
+export { localIdentities } from './identities/local-identities.ts'
 export { type Asker, serverItself } from './identities/look-up-lanes.ts'
 export { type Identities, openIdentities } from './identities/open-identities.ts'
 export { sweepIdentitiesJob, sweepIdentitiesPeriodMs } from './identities/sweep-identities.ts'
-export type { HistoryDeps } from './inbox/fetch-history.ts'
-export { handleInboxJobs } from './inbox/handle-inbox-jobs.ts'
-export { type HistoryRequesterDeps, historyRequester } from './inbox/history-requester.ts'
-export { inboxEndpoints } from './inbox/inbox-endpoints.ts'
-export { queueDeliveredHistory, queueReceivedHistory } from './inbox/opened-history.ts'
-export { receiveLocally } from './inbox/store-token.ts'
-export { openTokenVerifier } from './inbox/verify-token.ts'
-export { queueForSending, type SendDeps } from './outbox/fan-out.ts'
-export { handleOutboxJobs } from './outbox/handle-outbox-jobs.ts'
-export { outboxEndpoints } from './outbox/outbox-endpoints.ts'
+export { openInbox } from './inbox/open-inbox.ts'
+export { queueReceivedHistory } from './inbox/opened-history.ts'
+export { openDelivery, openOutbox } from './outbox/open-outbox.ts'
 export { deliverJob } from './outbox/outbox-jobs.ts'

@@ -5,6 +5,7 @@ import { findTenantByHost } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import { isManaged } from './managed-identity-store.ts'
 import { findReleased, isReleased } from './released-identity-store.ts'
 
@@ -75,4 +76,9 @@ export async function isQuarantinedName(
 function upTo(idTag: IdTag, domain: IdTag): IdTag[] {
   const labels = labelsBelow(idTag, domain) ?? []
   return labels.map((_, from) => [...labels.slice(from), domain].join('.') as IdTag)
+}
+
+/** Fails with `E-PROFILE-EXISTS` when a provider of this server gave the name to somebody, perhaps a moment ago. */
+export async function assertNotManaged(reader: Reader, name: IdTag): Promise<void> {
+  if (await isManaged(reader, [name])) throw new Failure('E-PROFILE-EXISTS')
 }

@@ -1,4 +1,5 @@
 export type { ProfileEvent } from './events.ts'
+export { findKnownType } from './find-known-type.ts'
 export {
   type FindProfileDeps,
   type FoundProfile,
@@ -8,7 +9,13 @@ export {
 } from './find-profile.ts'
 export { describeIdentity, type IdentityDocumentDeps } from './identity-document.ts'
 export { learnOfIssuer } from './learn-of-issuer.ts'
-export { changeOwnProfile, createOwnProfile, getOwnProfile, type ProfileEmitter } from './own-profile.ts'
+export {
+  changeOwnProfile,
+  createOwnProfile,
+  findShownProfile,
+  getOwnProfile,
+  type ProfileEmitter,
+} from './own-profile.ts'
 export type { ProfileMember, StoredProfile } from './profile.ts'
 export { type ProfileEndpointDeps, profileEndpoints } from './profile-endpoints.ts'
 export { findNames, findStoredProfile, forgetRemoteProfile } from './profile-store.ts'

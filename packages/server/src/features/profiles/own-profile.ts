@@ -37,6 +37,15 @@ export async function getOwnProfile(reader: Reader, idTag: IdTag): Promise<Store
   return profile
 }
 
+/** The name and the picture with which a tenant greets who signs in. */
+export async function findShownProfile(
+  reader: Reader,
+  idTag: IdTag,
+): Promise<{ readonly name: string; readonly profilePic?: string }> {
+  const { name, profilePic } = await getOwnProfile(reader, idTag)
+  return { name, ...(profilePic === undefined ? {} : { profilePic }) }
+}
+
 /** What everything needs that changes profiles. */
 export interface ProfileEmitter {
   readonly emit: Emit<ProfileEvent>

@@ -25,7 +25,10 @@ import { ownerMeView, profileView, publicMeView, relationshipView, type ServerIn
 import { type SetPictureDeps, setPicture } from './set-picture.ts'
 import { type SetRelationshipDeps, setRelationship } from './set-relationship.ts'
 
-export interface ProfileEndpointDeps extends SetRelationshipDeps, SetPictureDeps, IdentityDocumentDeps {
+export interface ProfileEndpointDeps
+  extends SetRelationshipDeps,
+    Omit<SetPictureDeps, 'emit'>,
+    IdentityDocumentDeps {
   /** `DISCOVERY_NAME`. */
   readonly discoveryName: string
   readonly tenants: Pick<Tenants, 'find'>

@@ -107,7 +107,6 @@ eachDialect('profiles', (open) => {
       inboxUrl: () => 'https://base.example.com/api/inbox',
       serverInfo: { version: '1.2.3', features: ['federation'] },
       createAction: async () => undefined,
-      forgetRoles: () => undefined,
       emit: async () => undefined,
       storePicture: async () => {
         throw new Error('no pictures here')

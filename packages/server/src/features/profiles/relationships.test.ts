@@ -44,7 +44,6 @@ eachDialect('relationships', (open) => {
       inboxUrl: (idTag) => `https://${idTag}/api/inbox`,
       serverInfo: { version: '1', features: [] },
       createAction: (request) => createAction(lab.ports, request),
-      forgetRoles: () => undefined,
       emit: async () => undefined,
       storePicture: async () => {
         throw new Error('no pictures here')

@@ -1,18 +1,21 @@
 import type { IdTag, RelationshipChange } from '@kith/protocol'
 import {
-  changeRelation,
   findRelation,
   isLastLeader,
   isSuspendedOrBanned,
   lastLeader,
   noRelation,
   type Relation,
+  type RelationEvent,
+  setRelation,
   withStatus,
 } from '#features/relations/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import type { ProfileEvent } from './events.ts'
 import { type FindProfileDeps, findProfile } from './find-profile.ts'
 
 export interface SetRelationshipDeps extends FindProfileDeps {
@@ -22,8 +25,7 @@ export interface SetRelationshipDeps extends FindProfileDeps {
     readonly caller: Identified
     readonly input: { readonly type: 'FLLW' | 'CONN'; readonly audienceTag: IdTag; readonly subType?: 'DEL' }
   }): Promise<unknown>
-  /** Forgets which roles people have at a tenant. */
-  forgetRoles(tenantId: TenantId): void
+  readonly emit: Emit<ProfileEvent | RelationEvent>
 }
 
 export interface SetRelationship {
@@ -64,8 +66,7 @@ async function makeHold(
   const keep = (kept: Partial<Relation>, assertMay?: (tx: Writer) => Promise<void>) =>
     deps.db.transact(tenant.tenantId, async (tx) => {
       await assertMay?.(tx)
-      await changeRelation(tx, idTag, { ...kept, at: nowSecs(deps.clock) })
-      tx.afterCommit(() => deps.forgetRoles(tenant.tenantId))
+      await setRelation(deps, tx, idTag, { ...kept, at: nowSecs(deps.clock) })
     })
   const { isFollowing, connection } = relation
   // A suspension or a ban is a block and more.

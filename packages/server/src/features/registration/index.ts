@@ -1,6 +1,7 @@
 export { type NameCheck, type NameCheckDeps, openNameCheck, type WantedName } from './check-name.ts'
 export { releaseName, releaseNameJob } from './claim-name.ts'
 export { type BaseTenant, type EnsureBaseTenantDeps, ensureBaseTenant } from './ensure-base-tenant.ts'
+export { registrationFinder } from './find-registration.ts'
 export { invitationLink } from './invitation.ts'
 export { type MakePersonDeps, makePerson, makeWelcome } from './make-person.ts'
 export { labelsBelow, refusalOf } from './name-rules.ts'

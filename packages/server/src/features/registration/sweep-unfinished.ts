@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { hasSignInMethod, listSessions, personalMethods } from '#features/accounts/index.ts'
+import type { RelationEmitter } from '#features/relations/index.ts'
 import { listLedAlone } from '#features/relations/index.ts'
 import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
@@ -7,7 +8,7 @@ import { jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { deleteUnfinished, listExpired, putUnfinished } from './unfinished-store.ts'
 
-export interface SweepUnfinishedDeps {
+export interface SweepUnfinishedDeps extends RelationEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'findById' | 'forget'>

@@ -1,13 +1,12 @@
 import type { IdTag, ProfileStatus } from '@kith/protocol'
 import Type from 'typebox'
 import type { Database, Writer } from '#infra/db/index.ts'
-import type { Emit } from '#infra/events/index.ts'
 import { type JobContext, type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
-import type { RelationEvent } from './events.ts'
 import { noRelation, type Relation, statusOf, withStatus } from './relation.ts'
-import { changeRelation, findRelation } from './relation-store.ts'
+import { findRelation } from './relation-store.ts'
+import { type RelationEmitter, setRelation } from './set-relation.ts'
 
 /** What an administrator makes of an identity; what is absent stays. Times are Unix seconds. */
 export interface StatusChange {
@@ -32,7 +31,7 @@ const restricting: ReadonlySet<ProfileStatus> = new Set(['Blocked', 'Muted', 'Su
 
 /** Gives an identity a status at the tenant of `tx`, which may end by itself, and answers what holds then. */
 export async function changeStatus(
-  deps: { readonly clock: Clock; readonly jobs: Pick<Jobs, 'enqueue'> },
+  deps: RelationEmitter & { readonly clock: Clock; readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
   idTag: IdTag,
   change: StatusChange,
@@ -45,7 +44,7 @@ export async function changeStatus(
     if (reason !== undefined) throw invalid('/banReason', `is not for the status ${status}`)
   }
   if (until !== undefined && until <= at) throw invalid('/banExpiresAt', 'has passed')
-  const relation = await changeRelation(tx, idTag, {
+  const relation = await setRelation(deps, tx, idTag, {
     ...(change.status === undefined ? {} : withStatus(change.status)),
     ...(until === undefined ? {} : { standingUntil: until }),
     ...(reason === undefined ? {} : { standingReason: reason }),
@@ -56,10 +55,9 @@ export async function changeStatus(
   return relation
 }
 
-export interface EndServerStatusDeps {
+export interface EndServerStatusDeps extends RelationEmitter {
   readonly db: Database
   readonly clock: Clock
-  readonly emit: Emit<RelationEvent>
 }
 
 /** Does the work of `endServerStatusJob`; a status that was changed meanwhile has another end. */
@@ -71,7 +69,7 @@ export async function endServerStatus(
   const idTag = payload.idTag as IdTag
   await deps.db.transact(tenantId, async (tx) => {
     if ((await findRelation(tx, idTag))?.standingUntil !== payload.until) return
-    await changeRelation(tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
+    await setRelation(deps, tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
     await deps.emit(tx, { kind: 'standing.ended', idTag })
   })
 }

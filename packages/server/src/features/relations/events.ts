@@ -1,7 +1,9 @@
 import type { IdTag } from '@kith/protocol'
 
-/** What restricted an identity at the tenant of a transaction is over, as its time was. */
+/** `relation.changed`: another thing holds between the tenant of a transaction and an identity, and with it perhaps another
+ * role; at the server's own tenant, for all tenants. `standing.ended`: what restricted the identity there is over, as its
+ * time was. */
 export interface RelationEvent {
-  readonly kind: 'standing.ended'
+  readonly kind: 'relation.changed' | 'standing.ended'
   readonly idTag: IdTag
 }

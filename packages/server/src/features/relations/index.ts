@@ -1,5 +1,6 @@
 export { changeStatus, endServerStatus, endServerStatusJob } from './change-status.ts'
 export type { RelationEvent } from './events.ts'
+export { findActingRole, findRole, isBlockedByServer } from './find-role.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
 export {
   connectionState,
@@ -30,6 +31,7 @@ export {
   removeRelation,
 } from './relation-store.ts'
 export { relationsMigrations } from './relations-migrations.ts'
+export { type RelationEmitter, setRelation } from './set-relation.ts'
 export { addRelationSweep } from './sweep-relations.ts'
 export { canRead } from './visibility/can-read.ts'
 export { findViewer } from './visibility/find-viewer.ts'

@@ -1,12 +1,12 @@
 import type { IdTag } from '@kith/protocol'
-import { changeRelation, withStatus } from '#features/relations/index.ts'
+import { type RelationEmitter, setRelation, withStatus } from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertOthersLead } from './assert-others-lead.ts'
 import type { Tenants } from './open-tenants.ts'
 import { findTenantById, findTenantByIdTag, updateSuspension } from './tenant-store.ts'
 
-interface Deps {
+interface Deps extends RelationEmitter {
   readonly tenants: Pick<Tenants, 'forget'>
   readonly clock: Clock
   /** Ends the sign-ins of the tenant of `tx`, so that a resumed tenant signs in anew. */
@@ -43,12 +43,12 @@ export async function resumeNamed(
 }
 
 async function setServerStatus(
-  { clock }: Pick<Deps, 'clock'>,
+  deps: Pick<Deps, 'clock' | 'emit'>,
   tx: Writer,
   status: 'Active' | 'Suspended',
 ): Promise<void> {
   const tenant = await findTenantById(tx, tx.tenantId)
   if (!tenant) return
-  const change = { ...withStatus(status), at: nowSecs(clock) }
-  await changeRelation(tx.as(serverTenant), tenant.idTag, change)
+  const change = { ...withStatus(status), at: nowSecs(deps.clock) }
+  await setRelation(deps, tx.as(serverTenant), tenant.idTag, change)
 }

@@ -107,7 +107,7 @@ eachDialect('tenants', (open) => {
     expect((await elsewhere.find(alice))?.suspendedAt).toBeDefined()
     here.clock.advance(5_001)
     expect((await here.tenants.find(alice))?.suspendedAt).toBeDefined()
-    await here.db.transact(tenant.tenantId, (tx) => resumeTenant(here, tx))
+    await here.db.transact(tenant.tenantId, (tx) => resumeTenant({ ...here, emit: quiet }, tx))
     expect((await here.tenants.find(alice))?.suspendedAt).toBeUndefined()
   })
 
@@ -122,16 +122,18 @@ eachDialect('tenants', (open) => {
     const { tenant } = await make(here, { isBase: true })
     const reader = here.db.reader(tenant.tenantId)
     expect(await isAppointedAdmin(reader, bob)).toBe(false)
-    await here.db.transact(tenant.tenantId, (tx) => appointAdmin(here, tx, bob))
+    await here.db.transact(tenant.tenantId, (tx) => appointAdmin({ ...here, emit: quiet }, tx, bob))
     expect(await isAppointedAdmin(reader, bob)).toBe(true)
-    await here.db.transact(tenant.tenantId, (tx) => dismissAdmin(tx, bob))
+    await here.db.transact(tenant.tenantId, (tx) => dismissAdmin({ emit: quiet }, tx, bob))
     expect(await isAppointedAdmin(reader, bob)).toBe(false)
   })
 })
 
+const quiet = async () => undefined
+
 async function suspend(db: Database, tenants: Tenants, clock: TestClock, tenantId: typeof serverTenant) {
   const revoked: number[] = []
   const revokeSessions = async (tx: { tenantId: number }) => void revoked.push(tx.tenantId)
-  await db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions }, tx))
+  await db.transact(tenantId, (tx) => suspendTenant({ tenants, clock, revokeSessions, emit: quiet }, tx))
   return revoked
 }

@@ -91,3 +91,8 @@ export class ConfigError extends Error {
     this.problems = problems
   }
 }
+
+/** May servers without TLS be asked? Where private networks are reached, there are such. */
+export function allowsPlainHttp({ federation }: Pick<Config, 'federation'>): boolean {
+  return federation.allowPrivateNetwork !== false
+}

@@ -3,8 +3,8 @@ export type {
   MasterKeyLocation,
   S3Credentials,
 } from './config.ts'
-export { ConfigError } from './config.ts'
-export { publicUrlOf } from './public-url.ts'
+export { allowsPlainHttp, ConfigError } from './config.ts'
+export { publicUrlOf, soleHostOf } from './public-url.ts'
 export { readConfig } from './read-config.ts'
 export type { S3Location } from './storage.ts'
 export type { ListenAddress } from './value-parsers.ts'

@@ -13,6 +13,11 @@ export function publicUrlOf(publicUrl: PublicUrl, idTag: IdTag, port: number): s
   return new URL(fill(publicUrl.template, idTag, port)).origin
 }
 
+/** The one host of a server that serves its base tenant alone. */
+export function soleHostOf(publicUrl: PublicUrl, baseIdTag: IdTag): string | undefined {
+  return publicUrl.servesEveryTenant ? undefined : new URL(publicUrlOf(publicUrl, baseIdTag, 0)).hostname
+}
+
 export function parsePublicUrl(text: string): PublicUrl | Problem {
   const example = fill(text, 'alice.example', 8080)
   const url = URL.canParse(example) ? new URL(example) : undefined

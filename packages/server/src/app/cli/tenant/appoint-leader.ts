@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
 import { foundCommunity } from '#features/communities/index.ts'
-import { changeRelation, findRelation, withStatus } from '#features/relations/index.ts'
+import { findRelation, setRelation, withStatus } from '#features/relations/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -13,7 +13,7 @@ export async function appointLeader(
   program: Program,
   { communityTag, leaderTag }: { readonly communityTag: IdTag; readonly leaderTag: IdTag },
 ): Promise<void> {
-  const { services } = program
+  const { services, identity } = program
   const community = await getHosted(program, communityTag)
   if (community.type !== 'community')
     throw new Failure('E-STATE', { message: `${communityTag} is a person: nobody leads it.` })
@@ -21,8 +21,8 @@ export async function appointLeader(
   await services.db.transact(serverTenant, async (tx) => {
     const own = tx.as(community.tenantId)
     const at = nowSecs(services.clock)
-    await changeRelation(own, leaderTag, { ...withStatus('Active'), at })
-    await foundCommunity(services, tx, { community, leaderTag, leader })
+    await setRelation(identity, own, leaderTag, { ...withStatus('Active'), at })
+    await foundCommunity({ ...services, ...identity }, tx, { community, leaderTag, leader })
     const details = { idTag: leaderTag, to: 'leader', by: 'command line' }
     await audit(services, own, { event: 'member.role-changed', details })
   })

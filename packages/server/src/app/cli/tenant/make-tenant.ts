@@ -37,7 +37,12 @@ export async function makeTenant(program: Program, request: TenantRequest) {
       : await makePerson({ ...services, ...identity.createTenant }, tx, { idTag, name, email: request.email })
     const own = tx.as(tenant.tenantId)
     if (request.isAdmin) await appoint(program, tx, idTag)
-    if (ownerTag) await foundCommunity(services, tx, { community: tenant, leaderTag: ownerTag, leader })
+    if (ownerTag)
+      await foundCommunity({ ...services, ...identity }, tx, {
+        community: tenant,
+        leaderTag: ownerTag,
+        leader,
+      })
     const refId = ownerTag ? undefined : await openAccount(program, own, hash)
     await audit(services, own, { event: 'tenant.created', details: { by: 'command line' } })
     return { tenant, refId }
@@ -49,11 +54,11 @@ export async function makeTenant(program: Program, request: TenantRequest) {
   }
 }
 
-async function appoint({ services }: Program, tx: Writer, idTag: IdTag): Promise<void> {
+async function appoint({ services, identity }: Program, tx: Writer, idTag: IdTag): Promise<void> {
   const base = await findBaseTenant(tx)
   if (!base)
     throw new Failure('E-STATE', { message: 'The base tenant is made by the first start: kith serve.' })
-  await appointAdmin(services, tx.as(base.tenantId), idTag)
+  await appointAdmin({ ...services, ...identity }, tx.as(base.tenantId), idTag)
 }
 
 /** A person's way in: the password, or the reference with which one is set. */

@@ -3,6 +3,7 @@ import { type IdTag, parseIdTag } from '@kith/protocol'
 import { indexActions } from '#features/actions/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { forgetRemoteProfile } from '#features/profiles/index.ts'
+import type { RelationEmitter } from '#features/relations/index.ts'
 import { admitTenant, type HostedTenant, resumeTenant, type Tenants } from '#features/tenants/index.ts'
 import { type ArchivedFile, readArchive, readText } from '#infra/archive/index.ts'
 import { type BlobStore, isBlobHash } from '#infra/blobs/index.ts'
@@ -24,7 +25,7 @@ import {
   unreadable,
 } from './transfer-format.ts'
 
-export interface ImportDeps extends PurgeDeps {
+export interface ImportDeps extends PurgeDeps, RelationEmitter {
   readonly db: Database
   readonly blobs: BlobStore
   readonly vault: Vault

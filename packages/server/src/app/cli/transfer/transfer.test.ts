@@ -102,7 +102,16 @@ async function openTarget(open: OpenTestDatabase) {
   const blobs = await openDiskBlobs({ dir: join(folder, `blobs-${names}`), clock, logger: silentLogger })
   const signingKeys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
   const tenants = openTenants({ db, clock })
-  const deps = { db, vault, blobs, signingKeys, tenants, clock, assertCanBeServed: () => undefined }
+  const deps = {
+    db,
+    vault,
+    blobs,
+    signingKeys,
+    tenants,
+    clock,
+    emit: async () => undefined,
+    assertCanBeServed: () => undefined,
+  }
   const rowsOf = async (tenantId: TenantId) => {
     const counts = []
     for (const { name } of await listTenantTables(db.reader(tenantId))) {

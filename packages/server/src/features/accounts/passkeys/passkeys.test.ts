@@ -295,7 +295,7 @@ onSqlite('adding a passkey', (open) => {
 
   test('is not for visitors, whatever their role', async () => {
     const { site } = await start(await openSignInSite(open))
-    site.world.roles.set(site.bob.idTag, 'leader')
+    await site.giveRole(site.alice, site.bob.idTag, 'leader')
     const proxy = await site.ask('GET', `/api/auth/proxy-token?target=${host}`, {
       host: 'bob.example.com',
       token: await site.login(site.bob),

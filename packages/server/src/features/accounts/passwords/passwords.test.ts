@@ -252,7 +252,7 @@ onSqlite('changing the password', (open) => {
       host: 'bob.example.com',
       token: await site.login(site.bob),
     })
-    site.world.roles.set(site.bob.idTag, 'leader')
+    await site.giveRole(site.alice, site.bob.idTag, 'leader')
     refused(await change(site, visitor.json.data.token), 403, 'E-AUTH-FORBIDDEN')
     refused(await change(site, undefined), 401, 'E-AUTH-UNAUTH')
     expect((await tryLogin(site, password)).status).toBe(200)

@@ -147,7 +147,7 @@ onSqlite('a QR sign-in', (open) => {
       host: 'bob.example.com',
       token: await site.login(site.bob),
     })
-    site.world.roles.set(site.bob.idTag, 'leader')
+    await site.giveRole(site.alice, site.bob.idTag, 'leader')
     for (const bearer of [key, narrow, proxy.json.data.token]) {
       refused(await respond(site, sessionId, bearer), 403, 'E-AUTH-FORBIDDEN')
       refused(await details(site, sessionId, bearer), 403, 'E-AUTH-FORBIDDEN')

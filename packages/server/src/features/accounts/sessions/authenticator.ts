@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { type CommunityRole, type IdTag, intersectScopes } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
+import { findActingRole } from '#features/relations/index.ts'
 import { type HostedTenant, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
 import { type Caller, identified, type Tenant } from '#infra/caller/index.ts'
-import type { TenantId } from '#infra/db/index.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -17,17 +18,15 @@ export interface AuthenticatorDeps extends CredentialDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
   readonly lastUse: Pick<LastUse, 'note'>
-  /** The community role of somebody who is not the tenant's owner; `public` for strangers and the blocked. Undefined for
-   * whom the server has suspended or banned: nothing of theirs is believed. */
-  findRole(tenant: Tenant, callerTag: IdTag): Promise<CommunityRole | undefined>
   /** Has the other processes forget as well what is forgotten here. Nothing that is stored rests on it: no event. */
   shareForgotten(forgotten: Invalidation): void
 }
 
-/** What was changed, and must not be believed from memory: a session, all of a tenant, or the roles of an identity. */
+/** What was changed, and must not be believed from memory: a session, all of a tenant, or the role of an identity at a
+ * tenant, at all of them when none is named. */
 export type Invalidation =
   | { readonly tenantId: TenantId; readonly sid?: string | undefined }
-  | { readonly callerTag: IdTag }
+  | { readonly callerTag: IdTag; readonly tenantId?: TenantId }
 
 /** A bearer that holds, and whose it is. */
 export interface Authenticated {
@@ -92,6 +91,12 @@ export class Authenticator {
     return { caller: await this.recall({ tenant, credential }), credential }
   }
 
+  /** The same, for who may go on to hold the credential. */
+  async hold(presented: PresentedBearer) {
+    const { caller, credential } = await this.authenticate(presented)
+    return { caller, credential: { tenant: presented.tenant, credential } }
+  }
+
   /** The caller that a credential makes now, whether or not its own time is over: for what was opened with it. Throws
    * `E-AUTH-UNAUTH` when what stands behind it has ended. */
   async recall({ tenant, credential }: HeldCredential): Promise<Authenticated['caller']> {
@@ -104,21 +109,22 @@ export class Authenticator {
     return await this.#caller(hosted, credential, session)
   }
 
-  /** Forgets a session, or all of a tenant's, and the roles there: for those who change them, after the commit. */
+  /** Forgets a session, or all of a tenant's, and the roles there: for those who end them, after the commit. */
   forget(tenantId: TenantId, sid?: string): void {
     this.#tell({ tenantId, sid })
   }
 
-  /** Forgets the roles that an identity has anywhere: for those who decide about it for the whole server. */
-  forgetCaller(callerTag: IdTag): void {
-    this.#tell({ callerTag })
+  /** Forgets the role of an identity at a tenant, and everywhere where the server has decided about it: after the commit. */
+  forgetRole(tenantId: TenantId, callerTag: IdTag): void {
+    this.#tell(tenantId === serverTenant ? { callerTag } : { callerTag, tenantId })
   }
 
   /** Forgets what another process has forgotten. */
   applyInvalidation(forgotten: Invalidation): void {
     if ('callerTag' in forgotten) {
-      const { callerTag } = forgotten
-      this.#standings.forgetWhere((key) => key.endsWith(` ${callerTag}`))
+      const { callerTag, tenantId } = forgotten
+      if (tenantId === undefined) this.#standings.forgetWhere((key) => key.endsWith(` ${callerTag}`))
+      else this.#standings.forget(keyOf(tenantId, callerTag))
       return
     }
     const { tenantId, sid } = forgotten
@@ -191,9 +197,9 @@ export class Authenticator {
 
   async #standing(tenant: HostedTenant, callerTag: IdTag): Promise<ServerStatus | undefined> {
     if (callerTag === tenant.idTag) return { role: 'leader', isOwner: true, isAdmin: tenant.isBase }
-    const { db, findRole } = this.#deps
+    const { db } = this.#deps
     const load = async (): Promise<ServerStatus | undefined> => {
-      const role = await findRole(tenant, callerTag)
+      const role = await findActingRole(db.reader(tenant.tenantId), callerTag)
       if (!role) return undefined
       const isAdmin = tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag))
       return { role, isOwner: false, isAdmin }

@@ -1,3 +1,4 @@
+import type { IdTag } from '@kith/protocol'
 import { endSignInEpoch } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
@@ -25,6 +26,12 @@ export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
   await exhaustReferences(tx, passwordReferences)
   await revokeSessions(deps, tx, { methods: [...personalMethods, 'proxy'] })
   await deletePending(tx)
+}
+
+/** Ends the sessions of one identity at the tenant of `tx`, or what anybody is signed in with there. */
+export async function endSessions(deps: RevokeDeps, tx: Writer, callerTag?: IdTag): Promise<void> {
+  if (callerTag === undefined) await endSignIns(deps, tx)
+  else await revokeSessions(deps, tx, { callerTag })
 }
 
 interface NewPassword {

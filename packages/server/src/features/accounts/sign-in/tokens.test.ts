@@ -265,9 +265,9 @@ onSqlite('a proxy token', (open) => {
 
   test('of a community is not for its leaders', async () => {
     const site = await openSignInSite(open)
-    await site.makeTenant('club.example.com', { type: 'community' })
+    const club = await site.makeTenant('club.example.com', { type: 'community' })
     const leader = await proxyToken(site, aliceTag, 'club.example.com')
-    site.world.roles.set(site.alice.idTag, 'leader')
+    await site.giveRole(club, site.alice.idTag, 'leader')
     const asked = { host: 'club.example.com', token: leader }
     expect((await site.ask('GET', '/api/auth/sessions', asked)).status).toBe(200)
     refused(

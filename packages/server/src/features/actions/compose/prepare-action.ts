@@ -1,5 +1,6 @@
 import { findActionType, type IdTag, parseActionId, type Visibility } from '@kith/protocol'
 import { findEffectiveRelation, isStranger } from '#features/relations/index.ts'
+import { findActive } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { registrableDomain } from '#infra/dns/index.ts'
@@ -37,7 +38,12 @@ export async function prepareBody(
   await assertTakenHere(ports, { tenant: issuing.tenant, body })
   const { attachments } = completed
   if (attachments.length > 0 && issuing.caller)
-    await ports.assertAttachable(reader, attachments, issuing.caller)
+    await ports.attachments.assertAttachable(reader, {
+      tenant: issuing.tenant,
+      caller: issuing.caller,
+      attachments,
+      now: nowSecs(ports.clock),
+    })
   const visibility = completed.visibility ?? (await presetVisibility(ports, reader, completed))
   return { withinId: undefined, ...completed, visibility }
 }
@@ -66,9 +72,9 @@ async function assertAudienceExists(
   const named = [...new Set(idTags)]
   for (let from = 0; from < named.length; from += atOnce) {
     const portion = named.slice(from, from + atOnce)
-    const found = await Promise.all(portion.map((idTag) => ports.findIdentity(idTag, asker)))
+    const found = await Promise.all(portion.map((idTag) => ports.askIdentity(idTag, asker)))
     // One that cannot be asked now is delivered to when it can.
-    if (found.includes('unknown')) throw new Failure('E-PROFILE-NOTFOUND')
+    if (found.some(({ kind }) => kind === 'unknown')) throw new Failure('E-PROFILE-NOTFOUND')
   }
 }
 
@@ -80,7 +86,7 @@ async function assertTakenHere(
   const named = new Set(body.audienceTag === undefined ? body.audience : [body.audienceTag, ...body.audience])
   named.delete(tenant.idTag)
   for (const idTag of named) {
-    const addressee = await ports.findHosted(idTag)
+    const addressee = await findActive(ports.tenants, idTag)
     if (!addressee) continue
     const reader = ports.db.reader(addressee.tenantId)
     if (!isStranger(addressee.type, await findEffectiveRelation(reader, tenant.idTag))) continue
@@ -94,5 +100,5 @@ async function assertTakenHere(
 /** What nothing was said about, and nothing inherited: the tenant's own choice, or the type's. */
 async function presetVisibility(ports: PrepareDeps, reader: Reader, body: ActionBody): Promise<Visibility> {
   if (body.visibility === null || findActionType(body.type)?.defaultVisibility !== 'P') return null
-  return (await ports.findDefaultVisibility(reader)) ?? 'P'
+  return await ports.settings.findWith(reader, 'profile.default_visibility')
 }

@@ -1,11 +1,12 @@
 import { type IdTag, maxActionTokenLength } from '@kith/protocol'
+import { isBlockedByServer } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { newNonce, ownActionId } from '../action-id.ts'
-import type { SignDeps, TokenDeps } from '../action-ports.ts'
+import type { TokenDeps } from '../action-ports.ts'
 import { findNewest } from '../action-store.ts'
 import { tokenPayload } from '../action-token.ts'
 import type { Issuing } from '../types/type-hooks.ts'
@@ -50,11 +51,11 @@ export function extraMembers(x: StoredAction['x'], authorTag: IdTag | undefined)
 /** The published form of a draft, signed. Takes a millisecond of another thread: never in a transaction. Whom the server
  * has silenced publishes nothing; they may still end what they began. */
 export async function signAction(
-  ports: SignDeps,
+  ports: TokenDeps,
   reader: Reader,
   { tenant, draft }: { readonly tenant: Tenant; readonly draft: Draft },
 ): Promise<StoredAction> {
-  if (draft.subType !== endingSubType && (await ports.isSilenced(tenant))) throw silenced()
+  if (draft.subType !== endingSubType && (await isBlockedByServer(reader, tenant.idTag))) throw silenced()
   const now = nowSecs(ports.clock)
   const former = await findNewest(reader, draft)
   const published: Draft = {

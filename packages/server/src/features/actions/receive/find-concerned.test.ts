@@ -89,7 +89,7 @@ onSqlite('an action from elsewhere concerns', (open) => {
 
   test('a suspended tenant too', async () => {
     const { concerned, bob, db, tenants, clock } = await start()
-    const deps = { tenants, clock, revokeSessions: async () => undefined }
+    const deps = { tenants, clock, revokeSessions: async () => undefined, emit: async () => undefined }
     await db.transact(bob.tenant.tenantId, (tx) => suspendTenant(deps, tx))
     expect(await concerned({ audienceTag: bob.idTag })).toEqual(['bob'])
   })

@@ -1,7 +1,8 @@
 import { type ActionId, type FileId, findActionType, type IdTag } from '@kith/protocol'
 import { findEffectiveRelation } from '#features/relations/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import type { TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import type { QueueDeps, ReadDeps, ReceiveDeps, StoreDeps } from '../action-ports.ts'
@@ -27,7 +28,7 @@ export async function awaitAttachments(ports: ReceiveDeps, tx: Writer, arrival: 
   if (attachments.length === 0 || isFromStranger) return false
   // What a community passes on its members may read there; not always at the issuer's, who does not know them.
   const sourceTag = via ?? issuerTag
-  const awaited = await ports.fetchAttachments(tx, { issuerTag, attachments, sourceTag })
+  const awaited = await ports.attachments.queueFetches(tx, { issuerTag, attachments, sourceTag })
   if (awaited.length === 0) return false
   await insertAction(tx, { ...action, isMarked: false, status: 'P' })
   await markAwaited(tx, actionId, awaited)
@@ -53,6 +54,20 @@ export async function settleAttachment(
     if (verdict === 'contradicted') await refusePending(ports, tx, actionId, new Failure('E-VALIDATION'))
     else if (!(await isAwaiting(tx, actionId))) await admitPending(ports, tx, { tenant, actionId })
   }
+}
+
+/** The same, in a transaction of its own; nothing to a tenant that has gone. */
+export async function settleTried(
+  deps: ReadDeps & StoreDeps & { readonly tenants: Pick<Tenants, 'findById'> },
+  tenantId: TenantId,
+  told: {
+    readonly fileId: FileId
+    readonly issuerTag: IdTag
+    readonly verdict: AttachmentVerdict
+  },
+): Promise<void> {
+  const tenant = await deps.tenants.findById(tenantId)
+  if (tenant) await deps.db.transact(tenantId, (tx) => settleAttachment(deps, tx, { ...told, tenant }))
 }
 
 /** Admits an action whose attachments have been waited for long enough. */

@@ -12,7 +12,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { CountDeps, KnownTypeDeps, ReceiveDeps, StoreDeps, StrangerDeps } from '../action-ports.ts'
+import type { CountDeps, KnownTypeDeps, ReceiveDeps, SettingDeps, StoreDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction, findSuperseded, insertAction, setStatus } from '../action-store.ts'
 import { isAnnouncement, openAnnouncement } from '../community/receive-announcement.ts'
 import { mayReceiveDirectly } from '../community/thread-authority.ts'
@@ -79,7 +79,7 @@ function isStrangers(tenant: Tenant, relation: Relation | undefined, via: IdTag 
 /** What is not received from a stranger, or is more than its domain may leave here today. What was held before can be deleted
  * all the same. */
 async function refuseStranger(
-  ports: StrangerDeps & CountDeps,
+  ports: SettingDeps & CountDeps,
   tx: Writer,
   {
     tenant,

@@ -1,11 +1,6 @@
 import { type IdTag, parseActionId, roleLevel } from '@kith/protocol'
-import {
-  changeRelation,
-  findRelation,
-  isLastLeader,
-  lastLeader,
-  noRelation,
-} from '#features/relations/index.ts'
+import { findRelation, isLastLeader, lastLeader, noRelation, setRelation } from '#features/relations/index.ts'
+import { leadsAlone } from '#features/tenants/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
@@ -75,7 +70,7 @@ async function assertMayLeave(
   { idTag }: HookScene['tenant'],
   communityTag: IdTag | undefined,
 ): Promise<void> {
-  if (communityTag !== undefined && (await ports.leadsAlone(idTag, communityTag))) throw lastLeader()
+  if (communityTag !== undefined && (await leadsAlone(ports, idTag, communityTag))) throw lastLeader()
 }
 
 /** An answer names what it answers; one to a request that was withdrawn meanwhile is a request itself. */
@@ -93,10 +88,10 @@ async function meet(scene: HookScene, theOther: 'asked' | 'requested', thisOne: 
   if (!other) return
   const { connection } = (await findRelation(tx, other)) ?? noRelation(other)
   if (connection !== theOther && connection !== 'connected') {
-    await changeRelation(tx, other, { connection: thisOne, at })
+    await setRelation(scene.ports, tx, other, { connection: thisOne, at })
     return
   }
-  await changeRelation(tx, other, { connection: 'connected', ...(await memberRole(scene)), at })
+  await setRelation(scene.ports, tx, other, { connection: 'connected', ...(await memberRole(scene)), at })
   const counterpart = await findCounterpart(scene)
   if (counterpart?.status === 'C') await setStatus(tx, counterpart.actionId, 'A')
 }
@@ -107,7 +102,7 @@ async function disconnect(scene: HookScene): Promise<void> {
   if (!other) return
   const counterpart = await findCounterpart(scene)
   if (counterpart && (await isOutlived(scene, counterpart))) return awaitAgain(scene, counterpart)
-  await changeRelation(tx, other, { connection: 'disconnected', ...(await formerRole(scene)), at })
+  await setRelation(scene.ports, tx, other, { connection: 'disconnected', ...(await formerRole(scene)), at })
   if (scene.tenant.type === 'community')
     await consumeInvitations(tx, { communityTag: scene.tenant.idTag, guestTag: other })
   if (counterpart) await setStatus(tx, counterpart.actionId, 'D')
@@ -130,7 +125,7 @@ async function awaitAgain(scene: HookScene, request: StoredAction): Promise<void
   const other = otherParty(scene)
   if (!other || (await findRelation(tx, other))?.connection !== 'connected') return
   const isOwn = request.issuerTag === tenant.idTag
-  await changeRelation(tx, other, {
+  await setRelation(scene.ports, tx, other, {
     connection: isOwn ? 'requested' : 'asked',
     ...(await formerRole(scene)),
     at,

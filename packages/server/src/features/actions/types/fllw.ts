@@ -1,4 +1,4 @@
-import { changeRelation, findRelation } from '#features/relations/index.ts'
+import { findRelation, setRelation } from '#features/relations/index.ts'
 import { invalid } from '#lib/failure.ts'
 import { endingSubType } from '../action.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
@@ -21,8 +21,14 @@ async function setFollow(scene: HookScene, follows: boolean): Promise<void> {
   const { tx, tenant, action, at } = scene
   const other = otherParty(scene)
   if (!other) return
-  if (action.issuerTag === tenant.idTag) await changeRelation(tx, other, { isFollowing: follows, at })
-  else await changeRelation(tx, other, { isFollower: follows, ...(await memberRole(scene, follows)), at })
+  if (action.issuerTag === tenant.idTag)
+    await setRelation(scene.ports, tx, other, { isFollowing: follows, at })
+  else
+    await setRelation(scene.ports, tx, other, {
+      isFollower: follows,
+      ...(await memberRole(scene, follows)),
+      at,
+    })
 }
 
 /** In a community followers have the lowest role, and lose it again; higher ones stay. */

@@ -1,5 +1,6 @@
 import { type IdTag, parseIdTag, roleLevel } from '@kith/protocol'
-import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
+import { findRole } from '#features/relations/index.ts'
+import { findRoleHere } from '#features/tenants/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { IdentityDeps } from '../action-ports.ts'
@@ -27,8 +28,7 @@ export const invt: TypeHooks = {
       await assertMayInvite(scene)
       return { status: 'C' }
     }
-    const inviter = await findEffectiveRelation(tx, action.issuerTag)
-    if (roleLevel(inviter ? roleOf(inviter) : 'public') < roleLevel('moderator'))
+    if (roleLevel(await findRole(tx, action.issuerTag)) < roleLevel('moderator'))
       throw new Failure('E-AUTH-FORBIDDEN')
     return { status: 'A' }
   },
@@ -60,9 +60,9 @@ async function assertCommunity(
   asker: IdTag,
 ): Promise<void> {
   const communityTag = parseIdTag(subject ?? '')
-  if (!communityTag || (await ports.findIdentity(communityTag, asker)) === 'unknown')
-    throw new Failure('E-PROFILE-NOTFOUND')
-  if ((await ports.askType(communityTag, asker)) === 'person') throw noCommunity()
+  const found = communityTag && (await ports.askIdentity(communityTag, asker))
+  if (!found || found.kind === 'unknown') throw new Failure('E-PROFILE-NOTFOUND')
+  if (found.kind === 'found' && found.type === 'person') throw noCommunity()
 }
 
 /** The guest is not bothered with what nobody can be invited into, nor by whom a community of this server does not count
@@ -71,6 +71,6 @@ async function assertMayInvite({ ports, tx, action }: HookScene): Promise<void> 
   const communityTag = parseIdTag(action.subject ?? '')
   if (!communityTag || (await ports.findKnownType(tx, communityTag)) === 'person') throw noCommunity()
   if (communityTag === action.issuerTag) return
-  const role = await ports.findRoleHere(tx, communityTag, action.issuerTag)
+  const role = await findRoleHere(tx, communityTag, action.issuerTag)
   if (role !== undefined && roleLevel(role) < roleLevel('contributor')) throw new Failure('E-AUTH-FORBIDDEN')
 }

@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import type { StrangerDeps } from '../action-ports.ts'
+import type { SettingDeps } from '../action-ports.ts'
 import type { HookScene } from './type-hooks.ts'
 
 /** What the rule is asked about, of a token or of a body. */
@@ -17,7 +17,7 @@ interface StrangerMessage {
 /** Does the tenant of the reader take this action from a stranger? What answers other actions is asked about once it is
  * known whether those are held (`assertOnReadable`); an ending is always taken. */
 export async function mayReceiveFromStranger(
-  ports: StrangerDeps,
+  ports: SettingDeps,
   reader: Reader,
   { tenant, action }: { readonly tenant: Tenant; readonly action: StrangerMessage },
 ): Promise<boolean> {
@@ -26,7 +26,7 @@ export async function mayReceiveFromStranger(
   if (typeof rule === 'object' && rule.onReadable) return true
   const verdict = applyStrangerRule(rule, { receiver: tenant.type, ...placeOf(tenant, action, false) })
   if (verdict === 'taken' || verdict === 'refused') return verdict === 'taken'
-  return await ports.isOpenToStrangers(reader, verdict)
+  return await ports.settings.findWith(reader, verdict)
 }
 
 /** A stranger answers what the tenant holds and the stranger may read, and says nothing out of nowhere. `held`: what decides
@@ -43,7 +43,7 @@ export async function assertOnReadable(
     ...placeOf(tenant, action, isOnReadable),
   })
   if (verdict === 'taken') return
-  if (verdict === 'refused' || !(await ports.isOpenToStrangers(tx, verdict)))
+  if (verdict === 'refused' || !(await ports.settings.findWith(tx, verdict)))
     throw new Failure('E-AUTH-FORBIDDEN')
 }
 

@@ -1,17 +1,19 @@
 import type { IdTag } from '@kith/protocol'
+import type { Tenants } from '#features/tenants/index.ts'
 import type { Identities } from '../identities/open-identities.ts'
 import type { DomainBlocks } from './open-domain-blocks.ts'
 
 interface WithoutBlockedDeps {
   readonly identities: Identities
   readonly domainBlocks: Pick<DomainBlocks, 'isBlocked'>
-  readonly isHosted: (idTag: IdTag) => Promise<boolean>
+  readonly tenants: Pick<Tenants, 'find'>
 }
 
 /** For this server there is nobody in a blocked domain, wherever they are hosted; its own tenants stay. */
-export function withoutBlocked({ identities, domainBlocks, isHosted }: WithoutBlockedDeps): Identities {
+export function withoutBlocked({ identities, domainBlocks, tenants }: WithoutBlockedDeps): Identities {
   const gone = { kind: 'unknown', isGone: true } as const
-  const isBlocked = async (idTag: IdTag) => (await domainBlocks.isBlocked(idTag)) && !(await isHosted(idTag))
+  const isBlocked = async (idTag: IdTag) =>
+    (await domainBlocks.isBlocked(idTag)) && !(await tenants.find(idTag))
   return {
     async resolve(idTag, options) {
       return (await isBlocked(idTag)) ? gone : await identities.resolve(idTag, options)

@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { type ListHistoryDeps, listHistory } from '#features/actions/index.ts'
-import { findEffectiveRelation, roleOf } from '#features/relations/index.ts'
+import { findRole } from '#features/relations/index.ts'
 import { type Tenant, visitor } from '#infra/caller/index.ts'
 import type { HistoryDeps } from './fetch-history.ts'
 import { type RequestHistoryDeps, requestHistory } from './request-history.ts'
@@ -16,8 +16,7 @@ export function historyRequester(deps: HistoryRequesterDeps): HistoryDeps['reque
     const local = await deps.findHosted(idTag)
     if (!local) return await requestHistory(deps, { tenant, idTag, since }, signal)
     if (local.suspendedAt !== undefined) return []
-    const relation = await findEffectiveRelation(deps.db.reader(local.tenantId), tenant.idTag)
-    const caller = visitor(tenant.idTag, relation ? roleOf(relation) : 'public')
+    const caller = visitor(tenant.idTag, await findRole(deps.db.reader(local.tenantId), tenant.idTag))
     return await listHistory(deps, { tenant: local, caller, since })
   }
 }

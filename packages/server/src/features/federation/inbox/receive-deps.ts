@@ -1,5 +1,5 @@
 import type { ActionTokenPayload, IdTag } from '@kith/protocol'
-import type { ReceivedAction, ReceiveOutcome, Withdrawal } from '#features/actions/index.ts'
+import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -23,8 +23,6 @@ export interface ReceiveDeps {
     payload: ActionTokenPayload,
     announced?: ActionTokenPayload,
   ) => Promise<Receiver[]>
-  /** Keeps that an issuer has withdrawn an action, whoever holds it. False when too much of its domain is kept already. */
-  readonly rememberWithdrawal: (withdrawal: Withdrawal) => Promise<boolean>
   readonly findTenantById: (tenantId: TenantId) => Promise<Receiver | undefined>
   /** Stores an action at one tenant, with its effects there. */
   readonly receiveAction: (

@@ -1,5 +1,6 @@
-import { withdrawalOf } from '#features/actions/index.ts'
+import { putTombstone, type Withdrawal, withdrawalOf } from '#features/actions/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
+import { registrableDomain } from '#infra/dns/index.ts'
 import { listJobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -9,7 +10,7 @@ import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain } from './store-token.ts'
 import { waitingSender } from './verify-token.ts'
 
-type Deps = Pick<ReceiveDeps, 'db' | 'clock' | 'verifier' | 'rememberWithdrawal'>
+type Deps = Pick<ReceiveDeps, 'db' | 'clock' | 'verifier'>
 
 // Each may cost the check of a signature; only the first can be the issuer's own.
 const maxLookedAt = 20
@@ -19,7 +20,7 @@ const maxLookedAt = 20
  * True when it is a withdrawal that is remembered now. */
 export async function applyKeyRevocations(deps: Deps, token: CheckedToken): Promise<boolean> {
   const withdrawal = withdrawalOf(token.payload, token.issuerTag)
-  if (withdrawal) return await deps.rememberWithdrawal(withdrawal)
+  if (withdrawal) return await rememberWithdrawal(deps, withdrawal)
   for (const brought of [token, ...(token.announced ? [token.announced] : [])])
     await heedWaiting(deps, brought)
   return false
@@ -31,8 +32,15 @@ async function heedWaiting(deps: Deps, { actionId, issuerTag }: CheckedToken): P
   for (const { payload } of waiting.slice(0, maxLookedAt)) {
     const token = checkAgain(payload as Delivery, nowSecs(deps.clock))
     const withdrawal = token?.issuerTag === issuerTag && withdrawalOf(token.payload, issuerTag)
-    if (withdrawal && (await isVerified(deps, token))) await deps.rememberWithdrawal(withdrawal)
+    if (withdrawal && (await isVerified(deps, token))) await rememberWithdrawal(deps, withdrawal)
   }
+}
+
+/** Keeps that an issuer has withdrawn an action, whoever holds it. False when too much of its domain is kept already. */
+async function rememberWithdrawal({ db, clock }: Deps, withdrawal: Withdrawal): Promise<boolean> {
+  const domain = await registrableDomain(withdrawal.issuerTag)
+  const now = nowSecs(clock)
+  return await db.transact(serverTenant, (tx) => putTombstone(tx, withdrawal, { domain, now }))
 }
 
 async function isVerified({ verifier }: Deps, token: CheckedToken): Promise<boolean> {

@@ -124,11 +124,14 @@ eachDialect('An action from elsewhere', (open) => {
     const lab = await openLab()
     const signer = await lab.makeTenant('signer.example.com')
     // What a hostile server is glad of: everything is here already, and nothing is waited for.
-    const fetchAttachments: ActionPorts['fetchAttachments'] = async (tx, received) => {
-      await queueFetches({ jobs: { enqueueAll: async () => undefined } }, tx, received)
-      return []
+    const attachments: ActionPorts['attachments'] = {
+      ...lab.ports.attachments,
+      async queueFetches(tx, received) {
+        await queueFetches({ jobs: { enqueueAll: async () => undefined } }, tx, received)
+        return []
+      },
     }
-    Object.assign(lab.ports, { fetchAttachments })
+    Object.assign(lab.ports, { attachments })
     let [worldsMade, stored] = [0, 0]
     await fc.assert(
       fc.asyncProperty(worlds, async (world) => {

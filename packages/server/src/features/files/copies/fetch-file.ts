@@ -60,11 +60,14 @@ interface Wanted extends Tried {
   readonly sourceTag: IdTag
 }
 
-/** The same, and tells `onTried` of each attempt what became of it; it may be told twice. */
+export interface FetchAndTellDeps extends FetchDeps {
+  /** Told of each attempt what became of it, perhaps twice. */
+  readonly onTried: (tenantId: TenantId, tried: Tried, outcome: FetchOutcome) => Promise<void>
+}
+
+/** The same, and tells what became of it. */
 export async function fetchAndTell(
-  deps: FetchDeps & {
-    readonly onTried: (tenantId: TenantId, tried: Tried, outcome: FetchOutcome) => Promise<void>
-  },
+  deps: FetchAndTellDeps,
   payload: Static<(typeof fetchFileJob)['payload']>,
   context: JobContext,
 ): Promise<void> {

@@ -1,0 +1,68 @@
+import {
+  type AccountMailDeps,
+  type ForgotPasswordDeps,
+  handleAccountMails,
+  handleForgottenPasswords,
+  type ReferencesDeps,
+  referencesEndpoints,
+  type SignInDeps,
+  signInEndpoints,
+} from '#features/accounts/index.ts'
+import { auditEndpoints } from '#features/audit/index.ts'
+import { hasIdentity } from '#features/federation/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import type { Endpoint, RateLimits } from '#infra/http/index.ts'
+import type { JobQueue } from '#infra/jobs/index.ts'
+import type { Addresses } from './addresses.ts'
+import type { FileFeatures } from './file-features.ts'
+import type { IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+import { openSettingsMailer } from './settings-mailer.ts'
+import { loginSettingsOf } from './settings-ports.ts'
+
+export type SignInParts = SignInDeps &
+  Omit<ReferencesDeps, 'findFileAccess'> &
+  AccountMailDeps &
+  ForgotPasswordDeps & {
+    readonly jobs: JobQueue
+    /** What a caller may do with a file and give on. */
+    readonly findGrantableAccess: ReferencesDeps['findFileAccess']
+  }
+
+/** How people sign in, with the references and mails that it takes, and what is noted of it. */
+export function wireSignIn(parts: SignInParts): Endpoint[] {
+  handleForgottenPasswords(parts.jobs, parts)
+  handleAccountMails(parts.jobs, parts)
+  return [
+    ...signInEndpoints(parts),
+    ...referencesEndpoints({ ...parts, findFileAccess: parts.findGrantableAccess }),
+    ...auditEndpoints(parts),
+  ]
+}
+
+interface SignInNeighbours {
+  readonly addresses: Addresses
+  readonly rateLimits: RateLimits
+  readonly files: FileFeatures
+}
+
+/** What signing in to a server needs of its other features. */
+export function signInParts(
+  services: Services,
+  identity: IdentityFeatures,
+  { addresses, rateLimits, files }: SignInNeighbours,
+): SignInParts {
+  const { db, clock, vault, jobs, signingKeys: keys, tokenSecrets: secrets } = services
+  const { identities, settings } = identity
+  return {
+    ...identity,
+    ...files.access,
+    ...{ db, clock, vault, jobs, keys, secrets, rateLimits },
+    mailer: openSettingsMailer(services, settings),
+    serverUrlOf: ({ idTag }: Tenant) => addresses.serverUrl(idTag),
+    findLanguage: (tenantId) => settings.find(tenantId, 'language'),
+    listLoginSettings: (tenantId) => loginSettingsOf(settings, tenantId),
+    requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
+    hasIdentity: (idTag, owner) => hasIdentity(identities, idTag, owner),
+  }
+}

@@ -1,0 +1,54 @@
+import type { IdTag } from '@kith/protocol'
+import { Failure } from '#lib/failure.ts'
+import { hasKid, type IdentityKey, type PublishedIdentity } from './identity.ts'
+import type { Identities } from './open-identities.ts'
+
+type Asked = Pick<Identities, 'resolve'>
+
+/** Is there such an identity, and what is it? Asked for a tenant of this server, which is charged when nothing comes of it. */
+export async function askIdentity(
+  identities: Asked,
+  idTag: IdTag,
+  owner: IdTag,
+): Promise<
+  { readonly kind: 'found'; readonly type: PublishedIdentity['type'] } | { kind: 'unknown' | 'unreachable' }
+> {
+  const resolved = await identities.resolve(idTag, { asker: { cause: 'owner', key: owner } })
+  return resolved.kind === 'found' ? { kind: 'found', type: resolved.identity.type } : resolved
+}
+
+/** The same where the answer is needed now: `E-UNAVAILABLE` when nobody can tell. */
+export async function hasIdentity(identities: Asked, idTag: IdTag, owner: IdTag): Promise<boolean> {
+  const { kind } = await askIdentity(identities, idTag, owner)
+  if (kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
+  return kind === 'found'
+}
+
+/** Is there such an identity, as far as anybody can tell now? */
+export async function mayExist(identities: Asked, idTag: IdTag): Promise<boolean> {
+  return (await identities.resolve(idTag)).kind !== 'unknown'
+}
+
+/** Where the API of an identity is. */
+export async function findServer(identities: Asked, idTag: IdTag) {
+  const resolved = await identities.resolve(idTag)
+  if (resolved.kind !== 'found') return resolved
+  return { kind: 'found' as const, serverUrl: resolved.identity.serverUrl }
+}
+
+/** The key of an identity that a token names, for who showed it at `address`. One that is not known is asked for again, as
+ * often as that is allowed. Undefined when there is none, `E-UNAVAILABLE` when nobody can tell. */
+export async function findIdentityKey(
+  identities: Asked,
+  { idTag, kid, address }: { readonly idTag: IdTag; readonly kid: string; readonly address: string },
+): Promise<IdentityKey | undefined> {
+  const asker = { cause: 'bearer', key: address } as const
+  for (const refresh of [false, true]) {
+    const resolved = await identities.resolve(idTag, { refresh, asker })
+    if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
+    if (resolved.kind === 'unknown') return undefined
+    const key = resolved.identity.keys.find((candidate) => hasKid(candidate, kid))
+    if (key) return key
+  }
+  return undefined
+}

@@ -1,0 +1,96 @@
+import {
+  findSendable,
+  findStoredAction,
+  findToldCounts,
+  getSentId,
+  type ListHistoryDeps,
+} from '#features/actions/index.ts'
+import { listCircle } from '#features/relations/index.ts'
+import { listHosted, type Tenants } from '#features/tenants/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Endpoint } from '#infra/http/index.ts'
+import { countJobs, type JobQueue, type Jobs, listGroups, listJobs } from '#infra/jobs/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { findFreshInboxes } from '../identities/identities-store.ts'
+import type { Identities } from '../identities/open-identities.ts'
+import { queueDeliveredHistory } from '../inbox/opened-history.ts'
+import { type LocalDeliveryDeps, receiveFromHere } from '../inbox/receive-from-here.ts'
+import type { DeliverDeps } from './deliver-action.ts'
+import { queueForSending, type SendDeps } from './fan-out.ts'
+import { inboxFinders } from './find-inbox.ts'
+import { handleOutboxJobs, type OutboxJobDeps } from './handle-outbox-jobs.ts'
+import { outboxEndpoints } from './outbox-endpoints.ts'
+import type { Outgoing } from './outgoing.ts'
+
+interface QueueParts {
+  readonly jobs: Jobs
+  readonly clock: Clock
+}
+
+/** Queues deliveries in the transaction of what is delivered. */
+export function openDelivery(parts: QueueParts) {
+  const deps = sendDeps(parts)
+  return (
+    tx: Writer,
+    {
+      audience,
+      ...outgoing
+    }: Omit<Outgoing, 'named' | 'circle'> & { readonly audience: Pick<Outgoing, 'named' | 'circle'> },
+  ): Promise<void> => queueForSending(deps, tx, { ...outgoing, ...audience })
+}
+
+function sendDeps({ jobs, clock }: QueueParts): SendDeps {
+  return {
+    jobs,
+    listCircle,
+    findLocal: listHosted,
+    findInboxes: (tx, idTags, known) =>
+      findFreshInboxes(tx.as(serverTenant), idTags, known === 'fresh' ? nowSecs(clock) : 0),
+  }
+}
+
+export interface OutboxParts extends Pick<DeliverDeps, 'db' | 'clock' | 'egress' | 'metrics'> {
+  readonly jobs: JobQueue
+  readonly tenants: Pick<Tenants, 'find' | 'findById'>
+  readonly identities: Identities
+  readonly isBlockedHere: DeliverDeps['isBlockedHere']
+  readonly listCountTokens: ListHistoryDeps['listCountTokens']
+  /** The host of this server's inbox. */
+  readonly ownServer: () => string
+  /** What takes in what is for tenants of this server. */
+  readonly inbox: LocalDeliveryDeps
+}
+
+/** Registers how deliveries are made, and answers what is asked about them. */
+export function openOutbox(parts: OutboxParts): Endpoint[] {
+  handleOutboxJobs(parts.jobs, jobDeps(parts))
+  const { db, clock } = parts
+  return outboxEndpoints({
+    ...parts,
+    listGroups,
+    listJobs,
+    countJobs,
+    getSentId: (request) => getSentId({ db, clock }, request),
+  })
+}
+
+function jobDeps(parts: OutboxParts): OutboxJobDeps {
+  const { db, clock, jobs, tenants, identities, inbox } = parts
+  return {
+    ...sendDeps(parts),
+    ...inboxFinders(identities),
+    db,
+    clock,
+    egress: parts.egress,
+    metrics: parts.metrics,
+    isBlockedHere: parts.isBlockedHere,
+    findToken: (reader, actionId) => findSendable(reader, actionId, nowSecs(clock)),
+    isSuspended: async (tenantId) => (await tenants.findById(tenantId))?.suspendedAt !== undefined,
+    async findCountsToken(reader, countsOf) {
+      const action = await findStoredAction(reader, countsOf)
+      return action?.status === 'A' ? await findToldCounts(reader, countsOf) : undefined
+    },
+    receiveLocally: (delivery, recipients) => receiveFromHere(inbox, delivery, recipients),
+    onDelivered: (tenantId, actionId) => queueDeliveredHistory({ db, jobs }, tenantId, actionId),
+  }
+}

@@ -1,0 +1,23 @@
+import type { IdTag } from '@kith/protocol'
+import type { Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
+import type { RelationEvent } from './events.ts'
+import type { Relation } from './relation.ts'
+import { changeRelation } from './relation-store.ts'
+
+/** What everything needs that changes relations. */
+export interface RelationEmitter {
+  readonly emit: Emit<RelationEvent>
+}
+
+/** Changes what holds, keeping the rest, says so, and answers what holds now. */
+export async function setRelation(
+  { emit }: RelationEmitter,
+  tx: Writer,
+  idTag: IdTag,
+  change: Parameters<typeof changeRelation>[2],
+): Promise<Relation> {
+  const relation = await changeRelation(tx, idTag, change)
+  await emit(tx, { kind: 'relation.changed', idTag })
+  return relation
+}
