@@ -30,7 +30,7 @@ import {
 } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
-import { Events } from '#infra/events/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from '#infra/http/index.ts'
 import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import {
@@ -115,7 +115,7 @@ export function signInLab(
     ...portsOf(world, { keys, tenants }),
   }
   const authenticator = new Authenticator({ ...deps, shareForgotten: () => undefined })
-  const { emit } = eventsOf(authenticator)
+  const emit = emitterOf(authenticator)
   const withSessions = { ...deps, authenticator, emit }
   return {
     ...{ db, clock, world, keys, secrets, jobs, tenants, lastUse, authenticator, emit },
@@ -131,19 +131,12 @@ export function signInLab(
 
 type LabEvent = AccountEvent | RelationEvent | TenantEvent
 
-function eventsOf(authenticator: Authenticator): Events<LabEvent> {
-  const events = new Events<LabEvent>()
+function emitterOf(authenticator: Authenticator): Emit<LabEvent> {
   const { forgetRole, forgetCredentials } = forgetting(authenticator)
-  events.subscribe({
-    'session.signed-in': [],
-    'session.revoked': [],
-    'password.set': [],
-    'standing.ended': [],
-    'credentials.forgotten': [forgetCredentials],
-    'relation.changed': [forgetRole],
-    'admin.changed': [forgetRole],
-  })
-  return events
+  return async (tx, event) => {
+    if (event.kind === 'credentials.forgotten') forgetCredentials(tx, event)
+    if (event.kind === 'relation.changed' || event.kind === 'admin.changed') forgetRole(tx, event)
+  }
 }
 
 function countingHasher(world: SignInWorld): PasswordHasher {
