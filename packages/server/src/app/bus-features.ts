@@ -1,4 +1,4 @@
-import { type HeldCredential, listEnded } from '#features/accounts/index.ts'
+import { type HeldCredential, listEnded, whenCredentialsEnd } from '#features/accounts/index.ts'
 import { addBusSweep, type Bus, busRoute, openBus } from '#features/bus/index.ts'
 import { listSuspendedOrBanned } from '#features/relations/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -39,6 +39,8 @@ export function openSocketServer(
     clock,
     logger,
   })
-  nodeBus.subscribe(invalidationChannel, { onMessage: () => void sockets.review() })
+  nodeBus.subscribe(invalidationChannel, {
+    onMessage: whenCredentialsEnd(() => void sockets.review()),
+  })
   return sockets
 }

@@ -31,7 +31,7 @@ export { type ReferencesDeps, referencesEndpoints } from './references/reference
 export { addReferenceSweep } from './references/sweep-references.ts'
 export { isApiKey, newApiKey } from './sessions/api-key.ts'
 export { Authenticator, type HeldCredential } from './sessions/authenticator.ts'
-export { followInvalidations } from './sessions/follow-invalidations.ts'
+export { followInvalidations, whenCredentialsEnd } from './sessions/follow-invalidations.ts'
 export { type IssueDeps, issueToken, rolesOf } from './sessions/issue-token.ts'
 export { LastUse } from './sessions/last-use.ts'
 export { listEnded } from './sessions/list-ended.ts'
