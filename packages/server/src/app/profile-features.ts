@@ -6,7 +6,7 @@ import { communityEndpoints } from '#features/communities/index.ts'
 import { mayExist } from '#features/federation/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
 import type { NameCheck } from '#features/registration/index.ts'
-import { endServerStatus, endServerStatusJob } from '#features/relations/index.ts'
+import { handleServerStatusEnds } from '#features/relations/index.ts'
 import { ownerOf } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
@@ -108,8 +108,6 @@ function wireAdministration(
     },
     revokeSessions: (tx: Writer, callerTag?: IdTag) => endSessions({ clock, emit }, tx, callerTag),
   }
-  jobs.handle(endServerStatusJob, (payload, context) =>
-    endServerStatus({ db, clock, emit }, payload, context),
-  )
+  handleServerStatusEnds(jobs, { db, clock, emit })
   return adminEndpoints(adminDeps)
 }

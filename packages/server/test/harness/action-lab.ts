@@ -16,7 +16,7 @@ import {
 import { auditMigrations } from '#features/audit/index.ts'
 import { federationMigrations } from '#features/federation/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
-import { endServerStatus, endServerStatusJob, relationsMigrations } from '#features/relations/index.ts'
+import { handleServerStatusEnds, relationsMigrations } from '#features/relations/index.ts'
 import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
@@ -77,9 +77,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
   const wired = actionPorts(services, fakeIdentities(world, tenants), fakeFiles(world))
   const ports = { ...wired, deliver: fakeDelivery(world) }
   const endpoints = wireActions(services, { tenants }, ports)
-  jobs.handle(endServerStatusJob, (payload, context) =>
-    endServerStatus({ db, clock, emit: async () => undefined }, payload, context),
-  )
+  handleServerStatusEnds(jobs, ports)
   await jobs.start()
   const actor = (tenant: HostedTenant, caller: Caller) => actorAt({ db, endpoints }, tenant, caller)
 

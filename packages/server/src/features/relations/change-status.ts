@@ -17,7 +17,7 @@ export interface StatusChange {
 }
 
 /** Ends what restricts an identity when its time is over. */
-export const endServerStatusJob = jobKind({
+const endServerStatusJob = jobKind({
   name: 'relations.end-standing',
   payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
@@ -55,13 +55,18 @@ export async function changeStatus(
   return relation
 }
 
-export interface EndServerStatusDeps extends RelationEmitter {
+interface EndServerStatusDeps extends RelationEmitter {
   readonly db: Database
   readonly clock: Clock
 }
 
+/** Registers that statuses end by themselves. */
+export function handleServerStatusEnds(jobs: Pick<Jobs, 'handle'>, deps: EndServerStatusDeps): void {
+  jobs.handle(endServerStatusJob, (payload, context) => endServerStatus(deps, payload, context))
+}
+
 /** Does the work of `endServerStatusJob`; a status that was changed meanwhile has another end. */
-export async function endServerStatus(
+async function endServerStatus(
   deps: EndServerStatusDeps,
   payload: { readonly idTag: string; readonly until: number },
   { tenantId }: Pick<JobContext, 'tenantId'>,

@@ -1,4 +1,4 @@
-export { changeStatus, endServerStatus, endServerStatusJob } from './change-status.ts'
+export { changeStatus, handleServerStatusEnds } from './change-status.ts'
 export type { RelationEvent } from './events.ts'
 export { findActingRole, findRole, isBlockedByServer } from './find-role.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
