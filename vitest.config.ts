@@ -9,15 +9,13 @@ export default defineConfig({
     include: ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // The files of a worker run one after another in one process, which imports the program and starts the embedded
-    // PostgreSQL once. It halves the run.
+    // The files of a worker run one after another in one process, which imports the program once.
     isolate: false,
     // A young generation that a whole test fits in: less is collected that would have gone anyway.
     execArgv: ['--max-semi-space-size=64'],
     env: foldersInMemory(),
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
-    tags: [{ name: 'also-on-postgres', description: 'Of a suite that otherwise runs on SQLite alone.' }],
   },
 })
 

@@ -1,22 +1,30 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
+// Of suites that need the same.
+const namedSuites = 4
+
 /** Ends a test run with what could not be tried, and one line that counts what passed. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
-    const needs: string[] = []
+    const needs = new Map<string, string[]>()
     for (const module of modules) {
       counts.failed += module.errors().length
       for (const test of module.children.allTests()) {
         const result = test.result()
         counts[result.state === 'pending' ? 'failed' : result.state] += 1
         if (result.state === 'skipped' && result.note)
-          needs.push(`SKIPPED: "${test.fullName}" ${result.note}`)
+          needs.set(result.note, [...(needs.get(result.note) ?? []), test.fullName])
       }
     }
+    const lines = [...needs].map(([need, suites]) => `SKIPPED: ${naming(suites)} ${need}\n`)
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
-    process.stdout.write(
-      `\n${needs.map((line) => `${line}\n`).join('')}${counts.passed} passed, ${counts.failed} failed${skipped}\n`,
-    )
+    process.stdout.write(`\n${lines.join('')}${counts.passed} passed, ${counts.failed} failed${skipped}\n`)
   }
+}
+
+function naming(suites: readonly string[]): string {
+  const named = suites.slice(0, namedSuites).map((name) => `"${name}"`)
+  const others = suites.length - named.length
+  return [...named, ...(others > 0 ? [`and ${others} more`] : [])].join(', ')
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
-import { type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { openDatabase, type TenantId } from '#infra/db/index.ts'
 
 const script = join(import.meta.dirname, 'fan-out-until-killed.ts')
@@ -10,7 +10,7 @@ const recipients = 1200
 /** After so many of its transactions each life of the server ends; the last goes on to the end. */
 const lives = [2, 5, Number.POSITIVE_INFINITY]
 
-onSqlite('a fan-out', (open: OpenTestDatabase) => {
+eachDialect('a fan-out', (open: OpenTestDatabase) => {
   test('reaches each recipient once when its server is killed again and again', async () => {
     const { url } = await open.place()
     for (const [life, portions] of lives.entries())

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { openDatabase, serverTenant } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
 
@@ -21,7 +21,7 @@ function killSuite(open: OpenTestDatabase): void {
   }, 120_000)
 }
 
-onSqlite('jobs', killSuite)
+eachDialect('jobs', killSuite)
 
 async function killAndCheck(url: string, effectsPath: string): Promise<void> {
   const acknowledged: number[] = []

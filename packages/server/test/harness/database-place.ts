@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OpenDatabaseOptions } from '#infra/db/index.ts'
 
 /** Where an empty database is: for `openDatabase`, or for a whole server that opens it itself. */
-export type DatabasePlace = Pick<OpenDatabaseOptions, 'url' | 'connectPostgres'>
+export type DatabasePlace = Pick<OpenDatabaseOptions, 'url'>
 
 /** A place that is given back after a test. */
 export interface RemovablePlace {

@@ -36,7 +36,7 @@ export async function hasRows(query: Query, schema: string): Promise<boolean> {
   return looks.length > 0 && (await query(looks.join(' union all '), [])).rows.length > 0
 }
 
-export async function isMigratedBy(query: Query, migrationIds: readonly string[]): Promise<boolean> {
+async function isMigratedBy(query: Query, migrationIds: readonly string[]): Promise<boolean> {
   const applied = await query('select id from kith_migrations order by position', []).catch(() => undefined)
   return (applied?.rows as { id: string }[] | undefined)?.map(({ id }) => id).join() === migrationIds.join()
 }

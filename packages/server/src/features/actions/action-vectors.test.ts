@@ -3,7 +3,7 @@ import { type ActionId, findActionType } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { actionLab, readToken } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { type ActionInput, parseAction } from './compose/parse-action.ts'
 import { hooksOf } from './types/index.ts'
 
@@ -38,7 +38,7 @@ describe('the vectors of members', () => {
   })
 })
 
-onSqlite('the vectors of outcomes', (open) => {
+eachDialect('the vectors of outcomes', (open) => {
   const openLab = actionLab(open)
   type Told = { actionId: ActionId; status?: string | null; token: string }
   const { receiver, outcomes } = vectors<{ receiver: string; outcomes: { name: string; tokens: Told[] }[] }>(

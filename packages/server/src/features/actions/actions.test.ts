@@ -2,7 +2,7 @@ import { type ActionId, decodeCursor, encodeCursor, type IdTag } from '@kith/pro
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 const text = (value: string) => ({ type: 'POST' as const, content: { text: value } })
@@ -10,7 +10,7 @@ const texts = (items: readonly { content?: unknown }[]) =>
   items.map(({ content }) => (content as { text?: string } | undefined)?.text)
 const fails = (code: string) => expect.objectContaining({ code })
 
-mostlyOnSqlite('actions', (open) => {
+eachDialect('actions', (open) => {
   const openLab = actionLab(open)
 
   async function start(): Promise<{ lab: ActionLab; alice: Actor; bob: Actor }> {
@@ -198,7 +198,7 @@ mostlyOnSqlite('actions', (open) => {
       expect(await alice.create(draft)).toEqual(made)
     })
 
-    test('of a server that kept no answers answers what there is', alsoOnPostgres, async () => {
+    test('of a server that kept no answers answers what there is', async () => {
       const { lab, alice } = await start()
       const first = await alice.create(keyed)
       await lab.db.transact(alice.tenant.tenantId, async (tx) => {
@@ -304,7 +304,7 @@ mostlyOnSqlite('actions', (open) => {
       },
     )
 
-    test('counts when it is paged by offset', alsoOnPostgres, async () => {
+    test('counts when it is paged by offset', async () => {
       const { alice } = await start()
       const tags = ['bees', 'garden']
       for (const word of ['1', '2', '3']) await alice.create({ ...text(word), content: { text: word, tags } })
@@ -314,26 +314,22 @@ mostlyOnSqlite('actions', (open) => {
       }
     })
 
-    test(
-      'names the last action of a page by its public id, and goes on where that one has gone',
-      alsoOnPostgres,
-      async () => {
-        const { lab, alice } = await start()
-        for (const word of ['1', '2', '3']) {
-          await alice.create(text(word))
-          lab.tick()
-        }
-        const { items, nextCursor } = await alice.page({ limit: 2 })
-        const cursor = decodeCursor(nextCursor ?? '', 'created')
-        expect(cursor?.id).toBe(items.at(-1)?.actionId)
-        for (const id of [`a1~${'A'.repeat(43)}`, 42]) {
-          const gone = encodeCursor({ s: 'created', v: cursor?.v ?? 0, id })
-          expect(texts((await alice.page({ cursor: gone })).items)).toEqual(['2', '1'])
-        }
-        await alice.remove(String(cursor?.id))
-        expect(texts((await alice.page({ cursor: nextCursor ?? '' })).items)).toEqual(['1'])
-      },
-    )
+    test('names the last action of a page by its public id, and goes on where that one has gone', async () => {
+      const { lab, alice } = await start()
+      for (const word of ['1', '2', '3']) {
+        await alice.create(text(word))
+        lab.tick()
+      }
+      const { items, nextCursor } = await alice.page({ limit: 2 })
+      const cursor = decodeCursor(nextCursor ?? '', 'created')
+      expect(cursor?.id).toBe(items.at(-1)?.actionId)
+      for (const id of [`a1~${'A'.repeat(43)}`, 42]) {
+        const gone = encodeCursor({ s: 'created', v: cursor?.v ?? 0, id })
+        expect(texts((await alice.page({ cursor: gone })).items)).toEqual(['2', '1'])
+      }
+      await alice.remove(String(cursor?.id))
+      expect(texts((await alice.page({ cursor: nextCursor ?? '' })).items)).toEqual(['1'])
+    })
 
     test.each([
       ['rubbish'],
@@ -344,7 +340,7 @@ mostlyOnSqlite('actions', (open) => {
       await expect(alice.page({ cursor })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
-    test('shows each caller what it may read, in full pages', alsoOnPostgres, async () => {
+    test('shows each caller what it may read, in full pages', async () => {
       const { lab, alice, bob } = await start()
       await lab.db.transact(alice.tenant.tenantId, (tx) =>
         changeRelation(tx, bob.idTag, { isFollower: true, at: 1 }),
@@ -359,7 +355,7 @@ mostlyOnSqlite('actions', (open) => {
       expect(await seen(alice.caller)).toEqual(['P', 'V', 'F'])
     })
 
-    test('narrows by every filter', alsoOnPostgres, async () => {
+    test('narrows by every filter', async () => {
       const { lab, alice, bob } = await start()
       await follow(lab, bob, alice)
       lab.tick()
@@ -416,7 +412,7 @@ mostlyOnSqlite('actions', (open) => {
       expect(await posts(alice.as(guest))).toEqual(['from bob'])
     })
 
-    test('shows deleted actions to their issuer, and no record of a deletion', alsoOnPostgres, async () => {
+    test('shows deleted actions to their issuer, and no record of a deletion', async () => {
       const { alice, bob } = await start()
       const { actionId } = await alice.create(text('gone'))
       await alice.remove(actionId)
@@ -575,23 +571,19 @@ mostlyOnSqlite('actions', (open) => {
       expect(await relations(alice, bob)).toEqual([false, false])
     })
 
-    test(
-      'is what was said after a word that was taken back, within the same second',
-      alsoOnPostgres,
-      async () => {
-        const { lab, alice, bob } = await start()
-        const older = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
-        const end = await takeBack(lab, bob, older.actionId)
-        const newer = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
-        const tokens = await tokensOf(lab, bob, newer.actionId, older.actionId)
-        const [last, first] = tokens.map((token) => readToken(token).payload.iat)
-        expect(last).toBe(Number(first) + 1)
-        // It takes the place of the end, which has not left.
-        await expect(tokensOf(lab, bob, end)).rejects.toThrow()
-        for (const token of tokens) await lab.receive(alice.tenant, token)
-        expect(await relations(alice, bob)).toEqual([true, true])
-      },
-    )
+    test('is what was said after a word that was taken back, within the same second', async () => {
+      const { lab, alice, bob } = await start()
+      const older = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+      const end = await takeBack(lab, bob, older.actionId)
+      const newer = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+      const tokens = await tokensOf(lab, bob, newer.actionId, older.actionId)
+      const [last, first] = tokens.map((token) => readToken(token).payload.iat)
+      expect(last).toBe(Number(first) + 1)
+      // It takes the place of the end, which has not left.
+      await expect(tokensOf(lab, bob, end)).rejects.toThrow()
+      for (const token of tokens) await lab.receive(alice.tenant, token)
+      expect(await relations(alice, bob)).toEqual([true, true])
+    })
 
     test('gives the lowest role in a community, and never takes a higher one', async () => {
       const { lab, bob } = await start()
@@ -669,7 +661,7 @@ mostlyOnSqlite('actions', (open) => {
       expect(await bob.get(actionId)).toMatchObject({ status: 'A' })
     })
 
-    test('that breaks the rules of its type is kept as deleted', alsoOnPostgres, async () => {
+    test('that breaks the rules of its type is kept as deleted', async () => {
       const { lab, alice, bob } = await start()
       const token = await lab.forge(alice, { type: 'POST', content: { text: 5 } })
       expect(await lab.receive(bob.tenant, token)).toMatchObject({

@@ -3,7 +3,7 @@ import type { ActionId, NewAction } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type ActionLab, type Actor, actionLab } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { Failure } from '#lib/failure.ts'
 import { findSendable } from './find-sendable.ts'
 
@@ -48,7 +48,7 @@ const plans = fc.record({
 
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
 
-onSqlite('What is set and ended several times within a second', (open) => {
+eachDialect('What is set and ended several times within a second', (open) => {
   const openLab = actionLab(open)
 
   test(`is at the receiver what it is at the issuer, in whatever order it comes (seed ${seed})`, async () => {

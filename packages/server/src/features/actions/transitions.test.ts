@@ -16,7 +16,7 @@ import { expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
 import { callEndpoint } from '#harness/call-endpoint.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
 import { authorize } from '#infra/http/authorize.ts'
 
@@ -156,7 +156,7 @@ const calls: Readonly<Record<string, readonly [Contract, unknown?]>> = {
   stat: [setStat, { views: 3 }],
 }
 
-onSqlite('every transition', (open) => {
+eachDialect('every transition', (open) => {
   const openLab = actionLab(open)
   const cases = [
     ...rowsOf(persons).map((row) => ['a person', ...row] as const),

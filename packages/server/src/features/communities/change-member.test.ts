@@ -19,7 +19,7 @@ import {
 } from '#features/relations/index.ts'
 import { type Actor, actionLab, identity } from '#harness/action-lab.ts'
 import { callEndpoint } from '#harness/call-endpoint.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { changeMember } from './change-member.ts'
 import type { MemberChange } from './member-change.ts'
 
@@ -69,7 +69,7 @@ async function openClub(openLab: ReturnType<typeof actionLab>) {
   return { ...lab, club, carl, deps, put, of, change, ended, revoked }
 }
 
-onSqlite('a community’s leaders and moderators', (open) => {
+eachDialect('a community’s leaders and moderators', (open) => {
   const openLab = actionLab(open)
   const start = () => openClub(openLab)
 

@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { createTenant } from '#features/tenants/index.ts'
-import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import type { Identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -181,7 +181,7 @@ eachDialect('a name', (open) => {
   })
 })
 
-onSqlite('a provider', (open) => {
+eachDialect('a provider', (open) => {
   test('makes two hundred names at once, then one a minute, unless it is the server’s', async () => {
     const lab = await openLab(open)
     const make = (label: number, wish = {}) => lab.create(`n${label}`, { ownerTag: carol, ...wish })

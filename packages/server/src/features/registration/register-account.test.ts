@@ -9,7 +9,7 @@ import {
   startSession,
 } from '#features/accounts/index.ts'
 import { removeTenant } from '#features/tenants/index.ts'
-import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { openNameCheck } from './check-name.ts'
@@ -142,7 +142,7 @@ eachDialect('registering', (open) => {
   })
 })
 
-onSqlite('registering', (open) => {
+eachDialect('registering', (open) => {
   test('is for thirty at once from one network, then for one every two minutes', async () => {
     const lab = await openLab(open)
     const from = (host: number) => lab.register({ ip: `203.0.113.${host}` })
@@ -177,7 +177,7 @@ onSqlite('registering', (open) => {
   })
 })
 
-onSqlite('an account that was registered', (open) => {
+eachDialect('an account that was registered', (open) => {
   const register = async () => {
     const lab = await openLab(open)
     const idTag = 'kept.kith.example' as IdTag

@@ -12,7 +12,6 @@ export { type KeysetOrder, keysetPage } from './keyset-page.ts'
 export type { MigrationSchema } from './migration-schema.ts'
 export type { Migration } from './migrator.ts'
 export { type OpenDatabaseOptions, openDatabase } from './open-database.ts'
-export type { ConnectPostgres, PostgresPool, PostgresQuery } from './postgres-pool.ts'
 export { isSqliteFileInUse } from './sqlite-file-use.ts'
 export { statement } from './statement.ts'
 export {

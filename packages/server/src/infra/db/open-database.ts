@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import { type DatabaseMetrics, unwatched } from './database-watch.ts'
 import type { Migration } from './migrator.ts'
 import { PostgresDatabase } from './postgres-database.ts'
-import type { ConnectPostgres, PostgresPools } from './postgres-pool.ts'
+import type { PostgresPools } from './postgres-pool.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 import type { DatabaseLogger } from './transaction-watch.ts'
 import { defaultWriteQueueLimits, type WriteQueueLimits } from './write-queue.ts'
@@ -24,8 +24,6 @@ export interface OpenDatabaseOptions {
   readonly hasBallast?: boolean
   /** Bounds of the write queue of SQLite, and of the time a transaction may take on both. */
   readonly limits?: Partial<WriteQueueLimits>
-  /** Where the connections to PostgreSQL come from; tests give an embedded server. */
-  readonly connectPostgres?: ConnectPostgres
 }
 
 /** Opens the database and, unless it is told not to, brings its schema up to date. */
@@ -36,7 +34,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   const { hasBallast = false } = options
   const database = url.startsWith('sqlite:')
     ? new SqliteDatabase(url.slice('sqlite:'.length), { limits, watch: { logger, metrics }, hasBallast })
-    : new PostgresDatabase(await connectPools(options), limits, { logger, metrics })
+    : new PostgresDatabase(await connectPools(url), limits, { logger, metrics })
   try {
     if (options.schema === undefined && (await database.migrate(migrations, clock))) options.onNew?.()
     return database
@@ -46,8 +44,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
   }
 }
 
-async function connectPools({ url, connectPostgres }: OpenDatabaseOptions): Promise<PostgresPools> {
-  if (connectPostgres) return connectPostgres(url)
+async function connectPools(url: string): Promise<PostgresPools> {
   if (!/^postgres(ql)?:/.test(url)) throw new Error('A database URL begins with sqlite: or postgres:')
   // Imported only here, so that a server on SQLite never loads the driver.
   const { connectPools } = await import('./pg-pool.ts')

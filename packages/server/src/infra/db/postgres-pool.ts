@@ -29,6 +29,3 @@ export interface PostgresPools {
   readonly readers: PostgresPool
   readonly writers: PostgresPool
 }
-
-/** Where the pools come from: `pg` for a server, an embedded one in tests. */
-export type ConnectPostgres = (url: string) => PostgresPools | Promise<PostgresPools>

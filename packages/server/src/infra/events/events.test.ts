@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { Events } from './index.ts'
 
@@ -7,7 +7,7 @@ type Happened =
   | { readonly kind: 'made'; readonly name: string }
   | { readonly kind: 'moved' | 'gone'; readonly to: number }
 
-onSqlite('events', (open) => {
+eachDialect('events', (open) => {
   test('are answered in their transaction, one reaction after the other, as the table says', async () => {
     const db = await open({ migrations: [] })
     const events = new Events<Happened>()

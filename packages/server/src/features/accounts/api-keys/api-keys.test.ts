@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 
 const path = '/api/auth/api-keys'
@@ -54,7 +54,7 @@ eachDialect('an API key', (open) => {
   })
 })
 
-onSqlite('an API key', (open) => {
+eachDialect('an API key', (open) => {
   test('ends when it says, on its own and in the tokens made from it', async () => {
     const site = await openSignInSite(open)
     const token = await site.login(site.alice)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
 import { secretHash } from '../sessions/session.ts'
@@ -104,7 +104,7 @@ eachDialect('a passkey', (open) => {
   })
 })
 
-onSqlite('a passkey', (open) => {
+eachDialect('a passkey', (open) => {
   test('has a challenge whatever number of them others have asked for: the oldest goes', async () => {
     const site = await openSignInSite(open)
     const { challenge } = await loginChallenge(site)
@@ -235,7 +235,7 @@ onSqlite('a passkey', (open) => {
   })
 })
 
-onSqlite('adding a passkey', (open) => {
+eachDialect('adding a passkey', (open) => {
   test('is refused when any part of the answer is wrong, and its challenge is spent', async () => {
     const { site, token, device } = await start(await openSignInSite(open))
     const answers = [
@@ -307,7 +307,7 @@ onSqlite('adding a passkey', (open) => {
   })
 })
 
-onSqlite('removing a passkey', (open) => {
+eachDialect('removing a passkey', (open) => {
   test('is refused for the last way to sign in, and for a sign-in long ago', async () => {
     const site = await openSignInSite(open)
     const { token, device } = await start(site)

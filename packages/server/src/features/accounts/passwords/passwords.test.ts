@@ -1,7 +1,7 @@
 import type { RefId } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { type HostedTenant, suspendTenant } from '#features/tenants/index.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, password, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { MailError } from '#infra/mail/index.ts'
 import { findAccount } from '../account-store.ts'
@@ -70,7 +70,7 @@ eachDialect('a forgotten password', (open) => {
   })
 })
 
-onSqlite('a forgotten password', (open) => {
+eachDialect('a forgotten password', (open) => {
   test('is answered alike for whoever does not exist, has no address or no account', async () => {
     const site = await openSignInSite(open)
     await site.makeTenant('club.example.com', { type: 'community' })
@@ -191,7 +191,7 @@ onSqlite('a forgotten password', (open) => {
   })
 })
 
-onSqlite('changing the password', (open) => {
+eachDialect('changing the password', (open) => {
   const change = (site: SignInSite, token: string | undefined, body: object = {}) =>
     site.ask('POST', '/api/auth/password', {
       token,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { signInLab } from '#harness/sign-in-lab.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestClock } from '#harness/test-clock.ts'
@@ -96,7 +96,7 @@ eachDialect('a QR sign-in', (open) => {
   })
 })
 
-onSqlite('a QR sign-in', (open) => {
+eachDialect('a QR sign-in', (open) => {
   test('that is denied stays so', async () => {
     const site = await openSignInSite(open)
     const token = await site.login(site.alice)

@@ -2,7 +2,7 @@ import { fileIdOf, parseRefId, type RefId } from '@kith/protocol'
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { appointAdmin } from '#features/tenants/index.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { makeReference } from './make-reference.ts'
 import { newRefId } from './reference.ts'
@@ -105,7 +105,7 @@ eachDialect('a reference', (open) => {
   })
 })
 
-onSqlite('a reference', (open) => {
+eachDialect('a reference', (open) => {
   test('to a file needs write access to it', async () => {
     const { site, token } = await start(await openSignInSite(open))
     refused(await create(site, token, { resourceId: undefined }), 400, 'E-VALIDATION')
@@ -269,7 +269,7 @@ onSqlite('a reference', (open) => {
   })
 })
 
-onSqlite('a guest with a reference', (open) => {
+eachDialect('a guest with a reference', (open) => {
   test('gets a token for its one file, a day long at most', async () => {
     const { site, token } = await start(await openSignInSite(open))
     const now = Math.floor(site.clock.now() / 1000)

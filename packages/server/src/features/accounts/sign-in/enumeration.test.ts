@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import type { Received } from '#harness/http-site.ts'
 import { openSignInSite, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
@@ -33,7 +33,7 @@ async function expectAlike(site: SignInSite, asks: readonly (() => Promise<Recei
   return first
 }
 
-onSqlite('a stranger cannot tell who has an account', (open) => {
+eachDialect('a stranger cannot tell who has an account', (open) => {
   const people = ['alice.example.com', 'bob.example.com', 'nobody.example.com', 'nobody.elsewhere.example']
 
   test('by signing in with a password, whose check costs the same for everybody', async () => {

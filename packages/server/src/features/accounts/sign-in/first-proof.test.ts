@@ -1,6 +1,6 @@
 import { parseRefId, type RefId } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
 import { mailReference } from '../mails/queue-account-mail.ts'
@@ -75,7 +75,7 @@ eachDialect('the first proof of an address', (open) => {
   )
 })
 
-onSqlite('a reset', (open) => {
+eachDialect('a reset', (open) => {
   async function proven(site: SignInSite) {
     await set(site, await mailed(site, 'email-verify'))
     await site.ask('POST', '/api/auth/login', { body: { idTag: site.alice.idTag, password: newPassword } })

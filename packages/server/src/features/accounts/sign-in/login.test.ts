@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { suspendTenant } from '#features/tenants/index.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import type { Received } from '#harness/http-site.ts'
 import { openSignInSite, password, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { findAccount } from '../account-store.ts'
@@ -28,7 +28,7 @@ async function fail(site: SignInSite, times: number, attempt: Parameters<typeof 
     refused(await tryLogin(site, { ...attempt, password: 'wrong password' }), 401, 'E-AUTH-BADCRED')
 }
 
-onSqlite('signing in with a password', (open) => {
+eachDialect('signing in with a password', (open) => {
   test('answers the login session, with everything a client needs', async () => {
     const site = await openSignInSite(open)
     const { status, json } = await tryLogin(site)
@@ -141,7 +141,7 @@ onSqlite('signing in with a password', (open) => {
   })
 })
 
-onSqlite('signing in', (open) => {
+eachDialect('signing in', (open) => {
   test('refuses a wrong password, another identity and an account without password alike', async () => {
     const site = await openSignInSite(open)
     await site.makeTenant('empty.example.com')

@@ -2,7 +2,7 @@ import { fileIdOf, type IdTag } from '@kith/protocol'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { expect, test } from 'vitest'
 import { suspendTenant } from '#features/tenants/index.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { mintProxyToken } from '../sessions/proxy-token.ts'
 
@@ -45,7 +45,7 @@ eachDialect('an access token', (open) => {
   })
 })
 
-onSqlite('an access token', (open) => {
+eachDialect('an access token', (open) => {
   test('without a scope asked has the credential’s own', async () => {
     const site = await openSignInSite(open)
     const full = await exchange(site, '', await site.login(site.alice))
@@ -120,7 +120,7 @@ onSqlite('an access token', (open) => {
   })
 })
 
-onSqlite('a login token', (open) => {
+eachDialect('a login token', (open) => {
   const refresh = (site: SignInSite, token?: string) => site.ask('GET', '/api/auth/login-token', { token })
 
   test('is renewed within its session, up to thirty days after the sign-in', async () => {
@@ -169,7 +169,7 @@ onSqlite('a login token', (open) => {
   })
 })
 
-onSqlite('a proxy token', (open) => {
+eachDialect('a proxy token', (open) => {
   test('proves its tenant to the target for five minutes', async () => {
     const site = await openSignInSite(open)
     const token = await proxyToken(site, 'bob.example.com', aliceTag)
@@ -288,7 +288,7 @@ onSqlite('a proxy token', (open) => {
   })
 })
 
-onSqlite('sessions', (open) => {
+eachDialect('sessions', (open) => {
   test('are listed with their devices, and ended one by one', async () => {
     const site = await openSignInSite(open)
     const first = await site.login(site.alice, '198.51.100.1')

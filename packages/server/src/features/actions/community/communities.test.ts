@@ -2,7 +2,7 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation, type Relation, roleOf, withStatus } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { hashOfToken } from '../action-id.ts'
 import { findStoredAction } from '../action-store.ts'
 import { signServerAction } from '../compose/server-action.ts'
@@ -54,7 +54,7 @@ async function openClub(openLab: ReturnType<typeof actionLab>) {
   return { ...lab, ...actors, club, put, on, give, announce, tokenOf }
 }
 
-onSqlite('a community', (open) => {
+eachDialect('a community', (open) => {
   const openLab = actionLab(open)
   const start = () => openClub(openLab)
 

@@ -2,7 +2,7 @@ import type { ActionId } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const post = { type: 'POST' as const, content: { text: 'Hello' } }
 const comment = (parentId: string, text = 'Well said') => ({
@@ -12,7 +12,7 @@ const comment = (parentId: string, text = 'Well said') => ({
 })
 const fails = (code: string) => expect.objectContaining({ code })
 
-mostlyOnSqlite('threads', (open) => {
+eachDialect('threads', (open) => {
   const openLab = actionLab(open)
 
   /** Bob and Carol follow Alice. */
@@ -61,7 +61,7 @@ mostlyOnSqlite('threads', (open) => {
       )
     })
 
-    test('has the readers of its root, neither more nor fewer', alsoOnPostgres, async () => {
+    test('has the readers of its root, neither more nor fewer', async () => {
       const { alice, bob, carol, publish, settle } = await start()
       const root = await publish({ visibility: 'F' })
       const { actionId } = await bob.create(comment(root))
@@ -83,7 +83,7 @@ mostlyOnSqlite('threads', (open) => {
       await expect(bob.create({ ...comment(root), visibility: null })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
-    test('is new to the issuer of its parent until it is dismissed', alsoOnPostgres, async () => {
+    test('is new to the issuer of its parent until it is dismissed', async () => {
       const { alice, bob, carol, publish, settle } = await start()
       const root = await publish()
       const { actionId } = await bob.create(comment(root))
@@ -282,7 +282,7 @@ mostlyOnSqlite('threads', (open) => {
       expect(again).toMatchObject({ audienceTag: bob.idTag, rootId: first.actionId })
     })
 
-    test('is acknowledged to its issuer by whoever has it', alsoOnPostgres, async () => {
+    test('is acknowledged to its issuer by whoever has it', async () => {
       const { alice, bob, carol, settle, tick } = await start()
       const { actionId } = await alice.create(message(bob))
       await settle()
@@ -303,7 +303,7 @@ mostlyOnSqlite('threads', (open) => {
   })
 
   describe('REPOST and SHRE', () => {
-    test('count as shares where they are about an action', alsoOnPostgres, async () => {
+    test('count as shares where they are about an action', async () => {
       const { alice, bob, publish, settle, statOf } = await start()
       const root = await publish()
       await bob.create({ type: 'REPOST', subject: root })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actionLab } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const post = { type: 'POST' as const, content: { text: 'Hello' } }
 const startSecs = 1_767_225_600
@@ -12,7 +12,7 @@ const refusedAt = (path: string) =>
     details: { issues: [expect.objectContaining({ path })] },
   })
 
-onSqlite('an action', (open) => {
+eachDialect('an action', (open) => {
   const openLab = actionLab(open)
 
   async function start() {

@@ -1,13 +1,13 @@
 import type { ActionId } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { actionLab, guest, identity } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const draft = { type: 'POST' as const, content: { text: 'first words' }, draft: true }
 const fails = (code: string) => expect.objectContaining({ code })
 const startSecs = 1_767_225_600
 
-mostlyOnSqlite('drafts', (open) => {
+eachDialect('drafts', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -19,7 +19,7 @@ mostlyOnSqlite('drafts', (open) => {
     return { ...lab, alice, bob }
   }
 
-  test('are seen by their issuer, when asked for, and by nobody else', alsoOnPostgres, async () => {
+  test('are seen by their issuer, when asked for, and by nobody else', async () => {
     const { alice, bob, settle, sent } = await start()
     const { actionId, status } = await alice.create(draft)
     expect([status, sent]).toEqual(['R', []])
@@ -34,7 +34,7 @@ mostlyOnSqlite('drafts', (open) => {
     await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })
 
-  test('of a community are their author’s and the moderators’', alsoOnPostgres, async () => {
+  test('of a community are their author’s and the moderators’', async () => {
     const { makeTenant, alice, bob } = await start()
     const club = await makeTenant('club.example.com', 'community')
     const author = club.as(identity(bob.idTag, { role: 'contributor' }))
@@ -50,7 +50,7 @@ mostlyOnSqlite('drafts', (open) => {
     expect(await club.get(actionId)).toMatchObject({ x: { author: bob.idTag } })
   })
 
-  test('are changed member by member, and checked again', alsoOnPostgres, async () => {
+  test('are changed member by member, and checked again', async () => {
     const { alice } = await start()
     const { actionId } = await alice.create({ ...draft, flags: 'a', x: { mood: 1 } })
     const content = { text: 'better #words' }
@@ -137,7 +137,7 @@ mostlyOnSqlite('drafts', (open) => {
   })
 
   describe('scheduled', () => {
-    test('go out by themselves at their time, once', alsoOnPostgres, async () => {
+    test('go out by themselves at their time, once', async () => {
       const { alice, bob, settle, tick, events } = await start()
       const made = await alice.create({ type: 'POST', content: { text: 'later' }, publishAt: startSecs + 60 })
       expect(made.status).toBe('S')

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const post = { type: 'POST' as const, content: { text: 'Hello' } }
 const fails = (code: string) => expect.objectContaining({ code })
 
-mostlyOnSqlite('counts', (open) => {
+eachDialect('counts', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -53,7 +53,7 @@ mostlyOnSqlite('counts', (open) => {
         expect(await statOf(who)).toMatchObject({ reactions: 2, comments: 1 })
     })
 
-    test('are shown to nobody as an action', alsoOnPostgres, async () => {
+    test('are shown to nobody as an action', async () => {
       const { alice, bob, actionId, settle, tick } = await start()
       await bob.react(actionId, 'LIKE')
       await settle()
@@ -70,7 +70,7 @@ mostlyOnSqlite('counts', (open) => {
     })
   })
 
-  test('may be set by an administrator, and go on from there', alsoOnPostgres, async () => {
+  test('may be set by an administrator, and go on from there', async () => {
     const { alice, bob, actionId, statOf, settle } = await start()
     expect(await alice.setStat(actionId, { reactions: 100, views: 7 })).toEqual({
       ...{ reactions: 100, comments: 0, views: 7, shares: 0 },
@@ -82,7 +82,7 @@ mostlyOnSqlite('counts', (open) => {
     await expect(alice.setStat(`a1~${'A'.repeat(43)}`, {})).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })
 
-  test('never fall below nothing', alsoOnPostgres, async () => {
+  test('never fall below nothing', async () => {
     const { alice, bob, actionId, statOf, settle } = await start()
     await bob.react(actionId, 'LIKE')
     await settle()
@@ -134,7 +134,7 @@ mostlyOnSqlite('counts', (open) => {
     })
   })
 
-  test('of read comments are each reader’s own', alsoOnPostgres, async () => {
+  test('of read comments are each reader’s own', async () => {
     const { alice, bob, carol, actionId, statOf, settle } = await start()
     await bob.create({ type: 'CMNT', parentId: actionId, content: { text: '1' } })
     await bob.create({ type: 'CMNT', parentId: actionId, content: { text: '2' } })
@@ -150,30 +150,26 @@ mostlyOnSqlite('counts', (open) => {
     expect(await statOf(alice.as(guest))).not.toHaveProperty('commentsRead')
   })
 
-  test(
-    'of read comments are of those that were shown, each once, and not of what is deleted',
-    alsoOnPostgres,
-    async () => {
-      const { alice, bob, actionId, statOf, settle, tick } = await start()
-      const made: string[] = []
-      for (const text of ['1', '2', '3', '4']) {
-        made.push((await bob.create({ type: 'CMNT', parentId: actionId, content: { text } })).actionId)
-        tick()
-      }
-      await settle()
-      const first = await alice.page({ parentId: actionId, limit: 1 })
-      expect(await statOf(alice)).toMatchObject({ comments: 4, commentsRead: 1 })
-      await alice.page({ parentId: actionId, limit: 1 })
-      expect(await statOf(alice)).toMatchObject({ commentsRead: 1 })
-      await alice.page({ rootId: actionId, limit: 2, cursor: first.nextCursor ?? '' })
-      expect(await statOf(alice)).toMatchObject({ comments: 4, commentsRead: 3 })
-      await bob.remove(made[3] ?? '')
-      await settle()
-      expect(await statOf(alice)).toMatchObject({ comments: 3, commentsRead: 2 })
-    },
-  )
+  test('of read comments are of those that were shown, each once, and not of what is deleted', async () => {
+    const { alice, bob, actionId, statOf, settle, tick } = await start()
+    const made: string[] = []
+    for (const text of ['1', '2', '3', '4']) {
+      made.push((await bob.create({ type: 'CMNT', parentId: actionId, content: { text } })).actionId)
+      tick()
+    }
+    await settle()
+    const first = await alice.page({ parentId: actionId, limit: 1 })
+    expect(await statOf(alice)).toMatchObject({ comments: 4, commentsRead: 1 })
+    await alice.page({ parentId: actionId, limit: 1 })
+    expect(await statOf(alice)).toMatchObject({ commentsRead: 1 })
+    await alice.page({ rootId: actionId, limit: 2, cursor: first.nextCursor ?? '' })
+    expect(await statOf(alice)).toMatchObject({ comments: 4, commentsRead: 3 })
+    await bob.remove(made[3] ?? '')
+    await settle()
+    expect(await statOf(alice)).toMatchObject({ comments: 3, commentsRead: 2 })
+  })
 
-  test('of read comments are not kept for what the caller may not read', alsoOnPostgres, async () => {
+  test('of read comments are not kept for what the caller may not read', async () => {
     const { alice, bob, db } = await start()
     const { actionId } = await alice.create({ ...post, visibility: null })
     await alice.create({ type: 'CMNT', parentId: actionId, content: { text: 'to myself' } })

@@ -2,7 +2,7 @@ import type { ActionId } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { actionLab } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { tellCountsLater } from './count-actions.ts'
 import { findToldCounts, setCounts } from './count-store.ts'
 import { secsBetweenCounts } from './counts-interval.ts'
@@ -19,7 +19,7 @@ test.each([
   expect(secsBetweenCounts(receivers)).toBe(secs)
 })
 
-onSqlite('the word on counts', (open) => {
+eachDialect('the word on counts', (open) => {
   const openLab = actionLab(open)
 
   /** An action with so many followers to tell of its counts. */

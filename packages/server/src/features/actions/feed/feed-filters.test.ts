@@ -84,8 +84,7 @@ eachDialect('a filter', (open) => {
     const callers = [alice, alice.as(guest), alice.as(identity(bob))]
     const asked: ActionStatus[][] = [['A'], ['A', 'C', 'D', 'R', 'P'], ['C', 'N']]
     const ways = callers.flatMap((who) => asked.map((status) => ({ who, status })))
-    // On the embedded PostgreSQL each filter is asked in a third of the ways.
-    const every = Math.max(1, Math.floor(ways.length / open.runs(3 * ways.length)))
+    const every = Math.max(1, Math.floor(ways.length / open.runs(ways.length)))
     for (const [way, { who, status }] of ways.entries()) {
       const whole = await allPages(who, { status, limit: 200 })
       for (const [number, [query, holds]] of filters.entries()) {

@@ -12,6 +12,8 @@ import { listValues } from './feed-query-store.ts'
 import { buildList, listFeed } from './feed-store.ts'
 
 const friend = 'bob.example.com' as IdTag
+// The version whose plans are written down: that of Debian 12.
+const plansOfPostgres = 15
 const newest: ActionOrder = { direction: 'desc', limit: 20 }
 const oldest: ActionOrder = { ...newest, direction: 'asc' }
 const next: ActionOrder = { ...newest, after: { createdAt: 5, seq: 5 } }
@@ -98,20 +100,22 @@ eachDialect('a list of actions', (open) => {
     }
   })
 
-  // Another version of PostgreSQL than the embedded one may put a plan in other words.
-  if (open.dialect === 'sqlite' || process.env.TEST_POSTGRES_URL === undefined)
-    test('is read by the plans that are written down', async () => {
-      const { db, makeTenant } = await openLab()
-      const { tenant, reader } = await makeTenant('alice.example.com')
-      if (db.dialect === 'postgres') await fill(db, tenant.tenantId)
-      const plans: string[] = []
-      for (const [name, caller, filter, order] of cases) {
-        const steps = await stepsOf(reader, { caller, filter, order, tenant })
-        plans.push(`${name}\n${steps.map((step) => `  ${step}\n`).join('')}`)
-      }
-      const file = join(import.meta.dirname, 'feed-plans', `${db.dialect}.txt`)
-      await expect(plans.join('\n')).toMatchFileSnapshot(file)
-    }, 60_000)
+  test('is read by the plans that are written down', async ({ skip }) => {
+    const { db, makeTenant } = await openLab()
+    const { tenant, reader } = await makeTenant('alice.example.com')
+    if (db.dialect === 'postgres') {
+      if ((await versionOf(reader)) !== plansOfPostgres)
+        skip(`needs PostgreSQL ${plansOfPostgres}: others may put a plan in other words`)
+      await fill(db, tenant.tenantId)
+    }
+    const plans: string[] = []
+    for (const [name, caller, filter, order] of cases) {
+      const steps = await stepsOf(reader, { caller, filter, order, tenant })
+      plans.push(`${name}\n${steps.map((step) => `  ${step}\n`).join('')}`)
+    }
+    const file = join(import.meta.dirname, 'feed-plans', `${db.dialect}.txt`)
+    await expect(plans.join('\n')).toMatchFileSnapshot(file)
+  })
 
   if (open.dialect === 'sqlite') {
     // Ids are looked up, and their few rows sorted.
@@ -145,6 +149,13 @@ eachDialect('a list of actions', (open) => {
     })
   }
 })
+
+async function versionOf(reader: Reader): Promise<number> {
+  const { number } = await (reader.tables() as Kysely<unknown>)
+    .selectNoFrom(sql<string>`current_setting('server_version_num')`.as('number'))
+    .executeTakeFirstOrThrow()
+  return Math.floor(Number(number) / 10_000)
+}
 
 /** The indexes of what visitors of a person may be shown, and what all of them are of. */
 async function indexesOfShown(reader: Reader): Promise<{ readonly shown: string[]; readonly all: string[] }> {

@@ -2,7 +2,7 @@ import { type ActionId, historyLimits } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import { listCountTokens } from '../counts/list-count-tokens.ts'
 import { listHistory } from './list-history.ts'
@@ -14,7 +14,7 @@ const historyOf = (lab: ActionLab) => ({
     listCountTokens(lab.ports, tenant, actionIds),
 })
 
-mostlyOnSqlite('the history of a tenant', (open) => {
+eachDialect('the history of a tenant', (open) => {
   const openLab = actionLab(open)
 
   async function scene() {
@@ -32,7 +32,7 @@ mostlyOnSqlite('the history of a tenant', (open) => {
     return tokens.map((token) => readToken(token).payload.content?.text)
   }
 
-  test('is for each reader what single reads allow, oldest first', alsoOnPostgres, async () => {
+  test('is for each reader what single reads allow, oldest first', async () => {
     const { lab, alice, bob } = await scene()
     await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
     await lab.settle()
@@ -71,7 +71,7 @@ mostlyOnSqlite('the history of a tenant', (open) => {
     expect(await textsFor(lab, alice, guest, { since: now - 15 * daySecs })).toEqual(['New'])
   })
 
-  test('is bounded: of more actions or characters it has the newest', alsoOnPostgres, async () => {
+  test('is bounded: of more actions or characters it has the newest', async () => {
     const { lab, alice } = await scene()
     for (let n = 0; n < historyLimits.maxItems + 2; n += 1) await post(alice, String(n))
     const texts = await textsFor(lab, alice, guest)
@@ -87,44 +87,40 @@ mostlyOnSqlite('the history of a tenant', (open) => {
 
   const comment = (parentId: string, text: string) => ({ type: 'CMNT' as const, parentId, content: { text } })
 
-  test(
-    'has what was said in its threads, with the announcements, for their readers',
-    alsoOnPostgres,
-    async () => {
-      const { lab, alice, bob } = await scene()
-      await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+  test('has what was said in its threads, with the announcements, for their readers', async () => {
+    const { lab, alice, bob } = await scene()
+    await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
+    await lab.settle()
+    const open = await post(alice, 'Open')
+    const inner = await post(alice, 'Inner', { visibility: 'F' })
+    await lab.settle()
+    for (const [root, text] of [
+      [open, 'On open'],
+      [inner, 'On inner'],
+    ] as const) {
+      lab.tick()
+      await bob.create(comment(root.actionId, text))
+      await alice.create(comment(root.actionId, `${text}, by Alice`))
       await lab.settle()
-      const open = await post(alice, 'Open')
-      const inner = await post(alice, 'Inner', { visibility: 'F' })
-      await lab.settle()
-      for (const [root, text] of [
-        [open, 'On open'],
-        [inner, 'On inner'],
-      ] as const) {
-        lab.tick()
-        await bob.create(comment(root.actionId, text))
-        await alice.create(comment(root.actionId, `${text}, by Alice`))
-        await lab.settle()
-      }
-      const says = async (caller: Caller) => {
-        const tokens = await listHistory(historyOf(lab), { tenant: alice.tenant, caller })
-        return tokens.map((token) => {
-          const { payload, issuerTag } = readToken(token)
-          const about = payload.type === 'STAT' ? payload.content?.comments : payload.content?.text
-          return `${payload.type} ${about ?? ''} ${issuerTag.split('.')[0]}`
-        })
-      }
-      const ofOpen = ['CMNT On open bob', 'ANNC  alice']
-      expect((await says(guest)).toSorted()).toEqual(
-        [...ofOpen, 'POST Open alice', 'CMNT On open, by Alice alice', 'STAT 2 alice'].toSorted(),
-      )
-      const forBob = await says(identity(bob.idTag))
-      expect(forBob).toHaveLength(10)
-      expect(forBob).toContain('CMNT On inner bob')
-      expect(forBob.indexOf('ANNC  alice')).toBe(forBob.indexOf('CMNT On open bob') + 1)
-      expect(forBob.slice(-2)).toEqual(['STAT 2 alice', 'STAT 2 alice'])
-    },
-  )
+    }
+    const says = async (caller: Caller) => {
+      const tokens = await listHistory(historyOf(lab), { tenant: alice.tenant, caller })
+      return tokens.map((token) => {
+        const { payload, issuerTag } = readToken(token)
+        const about = payload.type === 'STAT' ? payload.content?.comments : payload.content?.text
+        return `${payload.type} ${about ?? ''} ${issuerTag.split('.')[0]}`
+      })
+    }
+    const ofOpen = ['CMNT On open bob', 'ANNC  alice']
+    expect((await says(guest)).toSorted()).toEqual(
+      [...ofOpen, 'POST Open alice', 'CMNT On open, by Alice alice', 'STAT 2 alice'].toSorted(),
+    )
+    const forBob = await says(identity(bob.idTag))
+    expect(forBob).toHaveLength(10)
+    expect(forBob).toContain('CMNT On inner bob')
+    expect(forBob.indexOf('ANNC  alice')).toBe(forBob.indexOf('CMNT On open bob') + 1)
+    expect(forBob.slice(-2)).toEqual(['STAT 2 alice', 'STAT 2 alice'])
+  })
 
   test('tells counts anew when they have changed, and signs once for each change', async () => {
     const { lab, alice, bob } = await scene()

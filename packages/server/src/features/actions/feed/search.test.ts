@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { viewerOf } from '#features/relations/index.ts'
 import { actionLab, guest } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { searchQuery } from './search-query-store.ts'
 import { searchTermsOf } from './search-terms.ts'
 import { searchTextOf, searchWords } from './search-text.ts'
@@ -46,7 +46,7 @@ test('each term begins with its tenant, so that no search reads terms of another
   expect(() => searchTermsOf(6400 ** 2, action)).toThrow(RangeError)
 })
 
-mostlyOnSqlite('a search', (open) => {
+eachDialect('a search', (open) => {
   const openLab = actionLab(open)
   const post = (text: string, more: object = {}) => ({ type: 'POST' as const, content: { text }, ...more })
 
@@ -98,7 +98,7 @@ mostlyOnSqlite('a search', (open) => {
     for (const search of elsewhere) expect([search, await found(search)]).toEqual([search, []])
   })
 
-  test('shows only what the caller may read, of this tenant', alsoOnPostgres, async () => {
+  test('shows only what the caller may read, of this tenant', async () => {
     const { alice, found, makeTenant } = await start()
     const bob = await makeTenant('bob.example.com')
     await alice.create(post('open secret'))
@@ -126,7 +126,7 @@ mostlyOnSqlite('a search', (open) => {
     expect(await found('\u{2b820}\u{2b821}')).toHaveLength(1)
   })
 
-  test('with filters finds what the list without words has of it', alsoOnPostgres, async () => {
+  test('with filters finds what the list without words has of it', async () => {
     const { alice, found, clock } = await start()
     const seed = Number(process.env.SEARCH_SEED ?? Math.floor(Math.random() * 2 ** 31))
     const words = fc.constantFrom('red', 'reddish', 'blue', 'green', 'greenhouse')
@@ -212,28 +212,24 @@ mostlyOnSqlite('a search', (open) => {
     expect(await countPublic()).toBe(1)
   })
 
-  test(
-    'pages through what it finds, newest first, without losing or repeating any',
-    alsoOnPostgres,
-    async () => {
-      const { alice } = await start()
-      for (let number = 0; number < 7; number += 1) await alice.create(post(`word ${number}`))
-      const pages: string[] = []
-      let cursor: string | undefined
-      do {
-        const page = await alice.page({
-          search: 'word',
-          limit: 3,
-          ...(cursor === undefined ? {} : { cursor }),
-        })
-        pages.push(...page.items.map(({ content }) => (content as { text: string }).text))
-        cursor = page.nextCursor ?? undefined
-      } while (cursor !== undefined)
-      expect(pages).toEqual([6, 5, 4, 3, 2, 1, 0].map((number) => `word ${number}`))
-    },
-  )
+  test('pages through what it finds, newest first, without losing or repeating any', async () => {
+    const { alice } = await start()
+    for (let number = 0; number < 7; number += 1) await alice.create(post(`word ${number}`))
+    const pages: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await alice.page({
+        search: 'word',
+        limit: 3,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      pages.push(...page.items.map(({ content }) => (content as { text: string }).text))
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+    expect(pages).toEqual([6, 5, 4, 3, 2, 1, 0].map((number) => `word ${number}`))
+  })
 
-  test('follows drafts as they change, and forgets what is deleted', alsoOnPostgres, async () => {
+  test('follows drafts as they change, and forgets what is deleted', async () => {
     const { alice, found } = await start()
     const { actionId } = await alice.create(post('first words', { draft: true }))
     expect(await found('first', alice, { status: ['R'] })).toEqual(['first words'])

@@ -2,11 +2,11 @@ import type { ActionId, ActionTokenPayload } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { suspendTenant } from '#features/tenants/index.ts'
 import { type Actor, actionLab, readToken } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { findConcerned } from './find-concerned.ts'
 
-onSqlite('an action from elsewhere concerns', (open) => {
+eachDialect('an action from elsewhere concerns', (open) => {
   const openLab = actionLab(open)
 
   /** Bob and Carol hold a post of Alice; Dora has nothing to do with it. */

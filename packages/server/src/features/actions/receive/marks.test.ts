@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { type Actor, actionLab } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const say = (text: string) => ({ content: { text }, visibility: 'P' as const })
 
-onSqlite('what is new to a tenant', (open) => {
+eachDialect('what is new to a tenant', (open) => {
   const openLab = actionLab(open)
 
   async function start() {

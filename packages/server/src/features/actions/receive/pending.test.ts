@@ -2,13 +2,13 @@ import type { ActionId, FileId } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, identity } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { settleAttachment } from '../index.ts'
 
 const [one, other] = [`b1~${'A'.repeat(43)}` as FileId, `b1~${'B'.repeat(42)}A` as FileId]
 const minuteMs = 60_000
 
-mostlyOnSqlite('an action from elsewhere with attachments', (open) => {
+eachDialect('an action from elsewhere with attachments', (open) => {
   const openLab = actionLab(open)
 
   /** Alice publishes with two files of which Bob, who follows her, has none. */
@@ -53,7 +53,7 @@ mostlyOnSqlite('an action from elsewhere with attachments', (open) => {
     expect(receivedOf(lab, actionId)).toHaveLength(1)
   })
 
-  test('is shown to its receiver where P is asked for, and to nobody else', alsoOnPostgres, async () => {
+  test('is shown to its receiver where P is asked for, and to nobody else', async () => {
     const { alice, bob, actionId } = await start()
     const pending = { status: ['P' as const] }
     expect(await idsOf(bob, pending)).toEqual([actionId])
@@ -139,7 +139,7 @@ mostlyOnSqlite('an action from elsewhere with attachments', (open) => {
       await expect(bob.react(actionId, 'LIKE')).rejects.toMatchObject({ code: 'E-ACTION-NOTFOUND' })
     })
 
-    test('a comment on it is counted once it is A', alsoOnPostgres, async () => {
+    test('a comment on it is counted once it is A', async () => {
       const { lab, alice, bob, actionId, tried } = await start()
       await alice.create({ type: 'CMNT', parentId: actionId, content: { text: 'More' } })
       await lab.settle()

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab, identity } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 const fails = (code: string) => expect.objectContaining({ code })
 const refused = (code: string) => ({ kind: 'refused', failure: fails(code) })
 
-onSqlite('what comes from others', (open) => {
+eachDialect('what comes from others', (open) => {
   const openLab = actionLab(open)
 
   async function start() {

@@ -2,14 +2,14 @@ import type { ActionId, IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 const fails = (code: string) => expect.objectContaining({ code })
 const connectionOf = async (one: Actor, other: Actor) =>
   (await findRelation(one.reader, other.idTag))?.connection ?? 'disconnected'
 
-mostlyOnSqlite('requests', (open) => {
+eachDialect('requests', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -212,7 +212,7 @@ mostlyOnSqlite('requests', (open) => {
       return { ...lab, community, roleOf, give }
     }
 
-    test('takes members in through a moderator, as contributors', alsoOnPostgres, async () => {
+    test('takes members in through a moderator, as contributors', async () => {
       const { community, alice, bob, roleOf, settle } = await club()
       const { actionId } = await alice.create({ type: 'CONN', audienceTag: community.idTag })
       await settle()
@@ -241,7 +241,7 @@ mostlyOnSqlite('requests', (open) => {
       ])
     })
 
-    test('asks about whom somebody else invited', alsoOnPostgres, async () => {
+    test('asks about whom somebody else invited', async () => {
       const { community, alice, bob, give, roleOf, settle } = await club()
       await give(bob, 'contributor')
       const made = await bob.create({ type: 'INVT', audienceTag: alice.idTag, subject: community.idTag })

@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { actionLab, readToken } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { assertStrangerRoom, chargeStranger, strangerLimits } from './stranger-budget.ts'
 import { findStrangerRows, spendStrangerRows } from './stranger-budget-store.ts'
@@ -10,7 +10,7 @@ import { findStrangerRows, spendStrangerRows } from './stranger-budget-store.ts'
 const domain = 'eve.example.com'
 const daySecs = 86_400
 
-onSqlite('what strangers leave', (open) => {
+eachDialect('what strangers leave', (open) => {
   const openLab = actionLab(open)
 
   async function start() {

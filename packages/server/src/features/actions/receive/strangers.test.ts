@@ -2,7 +2,7 @@ import { type ActionTypeName, actionTypeNames, type IdTag, type StrangerSetting 
 import { expect, test } from 'vitest'
 import { changeRelation, noRelation, type Relation } from '#features/relations/index.ts'
 import { type Actor, actionLab } from '#harness/action-lab.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 
 const fails = (code: string) => expect.objectContaining({ code })
 const fileId = `b1~${'A'.repeat(43)}`
@@ -56,7 +56,7 @@ function isTaken({ type, receiver, isKnown, setting, place }: Case): boolean {
   }
 }
 
-onSqlite('of each type, from whoever it comes, a receiver takes what the table says:', (open) => {
+eachDialect('of each type, from whoever it comes, a receiver takes what the table says:', (open) => {
   const openLab = actionLab(open)
 
   async function start() {

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import type { IdTag } from '@kith/protocol'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startDnsServer, type TestDnsServer } from '#harness/dns-server.ts'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { type OriginServer, startOrigin } from '#harness/origin-server.ts'
 import { newPublicKey } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
@@ -15,7 +15,7 @@ const mallory = 'mallory.example' as IdTag
 const publicKey = newPublicKey()
 
 // The real resolver and the real client against real servers, with everything an attacker may put into both.
-onSqlite('identities of strangers', (open) => {
+eachDialect('identities of strangers', (open) => {
   let dns: TestDnsServer
   const cleanUps: (() => PromiseLike<unknown>)[] = []
 

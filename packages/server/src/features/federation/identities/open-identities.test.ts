@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { newPublicKey, RemoteServers } from '#harness/remote-servers.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
@@ -37,7 +37,7 @@ function kids(resolved: ResolvedIdentity): string[] | string {
   return resolved.kind === 'found' ? resolved.identity.keys.map(({ kid }) => kid) : resolved.kind
 }
 
-onSqlite('identities', (open) => {
+eachDialect('identities', (open) => {
   let db: Database
   let clock: TestClock
   let world: RemoteServers

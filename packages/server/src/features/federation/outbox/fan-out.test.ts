@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 import { changeRelation, listCircle, relationsMigrations } from '#features/relations/index.ts'
 import { listHosted, tenantsMigrations } from '#features/tenants/index.ts'
-import { eachDialect, type OpenTestDatabase, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { type RecordedTransaction, recordTransactions } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const jobs of openedJobs.splice(0)) await jobs.stop()
 })
 
-onSqlite('a fan-out', (open) => {
+eachDialect('a fan-out', (open) => {
   test('writes one delivery for each inbox, in portions of their own transactions', async () => {
     const lab = await openLab(open, 1000)
     await lab.send({ actionId: idOf(1) })
@@ -238,7 +238,6 @@ onSqlite('a fan-out', (open) => {
   }, 60_000)
 })
 
-// The others of these tests take the embedded PostgreSQL minutes.
 eachDialect('what happens during a fan-out', (open) => {
   test('leaves out whom its tenant blocks meanwhile', async () => {
     const lab = await openLab(open, 400)

@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { alsoOnPostgres, eachDialect, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -17,7 +17,7 @@ const asBob = identity(bobTag, alice)
 const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
   `${status} ${json.error?.code}`
 
-mostlyOnSqlite('Collections', (open) => {
+eachDialect('Collections', (open) => {
   const openLab = filesLab(open)
   const put = (lab: FilesLab, type: string, itemId: string, sent: Sent = {}) =>
     lab.send('POST', `/api/collections/${type}/${itemId}`, { as: owner, ...sent })
@@ -76,28 +76,24 @@ mostlyOnSqlite('Collections', (open) => {
     ['an unknown file', 'FAVR', `b1~${'A'.repeat(43)}`, '404 E-FILE-NOTFOUND'],
     ['an unknown action', 'BKMK', `a1~${'A'.repeat(43)}`, '404 E-ACTION-NOTFOUND'],
     ['anything else', 'FAVR', 'x', '404 E-NOTFOUND'],
-  ])('refuse %s', alsoOnPostgres, async (_, type, itemId, expected) => {
+  ])('refuse %s', async (_, type, itemId, expected) => {
     const lab = await openLab()
     expect(failureOf(await put(lab, type, itemId))).toBe(expected)
   })
 
-  test(
-    'refuse what the caller may not read, and forget to show what it may no longer',
-    alsoOnPostgres,
-    async () => {
-      const lab = await openLab()
-      const hidden = await file(lab)
-      const open = await file(lab, 'P')
-      const action = await lab.putAction(alice, { visibility: 'V', attachments: [] })
-      expect(failureOf(await put(lab, 'FAVR', hidden, { as: asBob }))).toBe('404 E-FILE-NOTFOUND')
-      for (const itemId of [open, action]) await put(lab, 'BKMK', itemId, { as: asBob })
-      expect(await ids(lab, 'BKMK', '', { as: asBob })).toHaveLength(2)
-      await lab.send('PATCH', `/api/files/${open}`, { as: owner, json: { visibility: null } })
-      await lab.relate(alice, bobTag, { isBlocked: true, at: 1 })
-      expect(await ids(lab, 'BKMK', '', { as: asBob })).toEqual([])
-      expect((await list(lab, 'BKMK', '?_offset=0', { as: asBob })).json.pagination.total).toBe(0)
-    },
-  )
+  test('refuse what the caller may not read, and forget to show what it may no longer', async () => {
+    const lab = await openLab()
+    const hidden = await file(lab)
+    const open = await file(lab, 'P')
+    const action = await lab.putAction(alice, { visibility: 'V', attachments: [] })
+    expect(failureOf(await put(lab, 'FAVR', hidden, { as: asBob }))).toBe('404 E-FILE-NOTFOUND')
+    for (const itemId of [open, action]) await put(lab, 'BKMK', itemId, { as: asBob })
+    expect(await ids(lab, 'BKMK', '', { as: asBob })).toHaveLength(2)
+    await lab.send('PATCH', `/api/files/${open}`, { as: owner, json: { visibility: null } })
+    await lab.relate(alice, bobTag, { isBlocked: true, at: 1 })
+    expect(await ids(lab, 'BKMK', '', { as: asBob })).toEqual([])
+    expect((await list(lab, 'BKMK', '?_offset=0', { as: asBob })).json.pagination.total).toBe(0)
+  })
 
   test('lose what is gone for ever, and show it in the trash no more to readers', async () => {
     const lab = await openLab()
@@ -131,7 +127,7 @@ mostlyOnSqlite('Collections', (open) => {
     expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([])
   })
 
-  test('come in pages', alsoOnPostgres, async () => {
+  test('come in pages', async () => {
     const lab = await openLab()
     const all: string[] = []
     for (let count = 0; count < 5; count += 1) {
@@ -150,7 +146,7 @@ mostlyOnSqlite('Collections', (open) => {
     expect(failureOf(await list(lab, 'FAVR', '?limit=201'))).toBe('400 E-VALIDATION')
   })
 
-  test('need an identity and the right scope', alsoOnPostgres, async () => {
+  test('need an identity and the right scope', async () => {
     const lab = await openLab()
     const fileId = await file(lab, 'P')
     const scoped = (scope: string) => ({ as: identity(aliceTag, alice, { scope }) })
@@ -165,49 +161,45 @@ mostlyOnSqlite('Collections', (open) => {
     expect((await list(lab, 'FAVR', '', scoped('read:collections'))).status).toBe(200)
   })
 
-  test(
-    'of what was read last are kept by the server, at most once a minute and 200 of them',
-    alsoOnPostgres,
-    async () => {
-      const lab = await openLab()
-      const [one, two] = [await file(lab, 'P'), await file(lab, 'P')]
-      const read = async (fileId: string, sent: Sent = { as: asBob }, query = '') => {
-        await lab.send('GET', `/api/files/${fileId}${query}`, sent)
-        await lab.reads.flush()
-      }
-      await read(one)
-      lab.clock.advance(1000)
-      await read(two)
-      expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([two, one])
-      const { addedAt } = (await list(lab, 'RCNT', '', { as: asBob })).json.data[1]
-      lab.clock.advance(30_000)
-      await read(one)
-      expect((await list(lab, 'RCNT', '', { as: asBob })).json.data[1].addedAt).toBe(addedAt)
-      lab.clock.advance(60_000)
-      await read(one)
-      expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([one, two])
-      await read(one, {})
-      await read(one, { as: await lab.makeHolder(one) })
-      await read(one, { as: owner }, '?variant=tn')
-      expect(await ids(lab, 'RCNT')).toEqual([])
-      await take(lab, 'RCNT', one, { as: asBob })
-      expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([two])
-      const many = Array.from({ length: 205 }, (_, at) => `b1~${String(at).padStart(42, 'A')}A`)
-      for (const fileId of many) {
-        lab.clock.advance(1000)
-        lab.reads.note({ tenant: alice, caller: owner, fileId: fileId as never })
-      }
+  test('of what was read last are kept by the server, at most once a minute and 200 of them', async () => {
+    const lab = await openLab()
+    const [one, two] = [await file(lab, 'P'), await file(lab, 'P')]
+    const read = async (fileId: string, sent: Sent = { as: asBob }, query = '') => {
+      await lab.send('GET', `/api/files/${fileId}${query}`, sent)
       await lab.reads.flush()
-      const kept = lab.db
-        .reader(alice.tenantId)
-        .tables<{ collection_items: { id_tag: string; item_id: string } }>()
-        .selectFrom('collection_items')
-        .select('item_id')
-        .where('id_tag', '=', aliceTag as IdTag)
-      const kinds = (await kept.execute()).map(({ item_id }) => item_id).sort()
-      expect(kinds).toEqual(many.slice(5).sort())
-    },
-  )
+    }
+    await read(one)
+    lab.clock.advance(1000)
+    await read(two)
+    expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([two, one])
+    const { addedAt } = (await list(lab, 'RCNT', '', { as: asBob })).json.data[1]
+    lab.clock.advance(30_000)
+    await read(one)
+    expect((await list(lab, 'RCNT', '', { as: asBob })).json.data[1].addedAt).toBe(addedAt)
+    lab.clock.advance(60_000)
+    await read(one)
+    expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([one, two])
+    await read(one, {})
+    await read(one, { as: await lab.makeHolder(one) })
+    await read(one, { as: owner }, '?variant=tn')
+    expect(await ids(lab, 'RCNT')).toEqual([])
+    await take(lab, 'RCNT', one, { as: asBob })
+    expect(await ids(lab, 'RCNT', '', { as: asBob })).toEqual([two])
+    const many = Array.from({ length: 205 }, (_, at) => `b1~${String(at).padStart(42, 'A')}A`)
+    for (const fileId of many) {
+      lab.clock.advance(1000)
+      lab.reads.note({ tenant: alice, caller: owner, fileId: fileId as never })
+    }
+    await lab.reads.flush()
+    const kept = lab.db
+      .reader(alice.tenantId)
+      .tables<{ collection_items: { id_tag: string; item_id: string } }>()
+      .selectFrom('collection_items')
+      .select('item_id')
+      .where('id_tag', '=', aliceTag as IdTag)
+    const kinds = (await kept.execute()).map(({ item_id }) => item_id).sort()
+    expect(kinds).toEqual(many.slice(5).sort())
+  })
 })
 
 eachDialect('What a caller notes about a file', (open) => {

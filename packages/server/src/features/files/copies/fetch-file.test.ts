@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { FileId, IdTag } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, type FilesLab, filesLab, identity } from '#harness/files-lab.ts'
 import { startOrigin } from '#harness/origin-server.ts'
 import type { BlobHash } from '#infra/blobs/index.ts'
@@ -66,7 +66,7 @@ const context: JobContext = {
   signal: new AbortController().signal,
 }
 
-mostlyOnSqlite('A file of another server', (open) => {
+eachDialect('A file of another server', (open) => {
   const openLab = filesLab(open)
 
   async function fetched(remote: Remote, payload: object = {}) {
@@ -87,7 +87,7 @@ mostlyOnSqlite('A file of another server', (open) => {
       (error: unknown) => (error instanceof JobVerdict ? error.verdict.kind : error),
     )
 
-  test('is stored as a checked copy of its owner’s, once', alsoOnPostgres, async () => {
+  test('is stored as a checked copy of its owner’s, once', async () => {
     const remote = remoteFile(Buffer.from('hello'))
     const { lab, origin, attempt } = await fetched(remote)
     await attempt()
@@ -272,7 +272,7 @@ mostlyOnSqlite('A file of another server', (open) => {
     expect((await shown()).body.toString()).toBe('hello')
   })
 
-  test('that its owner shared is filled by none but its owner', alsoOnPostgres, async () => {
+  test('that its owner shared is filled by none but its owner', async () => {
     const remote = remoteFile(hello)
     const { lab, origin, deps, attempt } = await fetched(remote)
     const shared = { fileId: remote.fileId, ownerTag: bobTag, expiresAt: undefined }

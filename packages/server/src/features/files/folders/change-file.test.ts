@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FileId } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { alsoOnPostgres, eachDialect, mostlyOnSqlite, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -37,7 +37,7 @@ async function metadata(lab: FilesLab, fileId: string, sent: Sent = {}) {
   return (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner, ...sent })).json.data
 }
 
-onSqlite('Making files', (open) => {
+eachDialect('Making files', (open) => {
   const openLab = filesLab(open)
 
   test.each([null, '', '__root__'])('takes %j for the place in no folder', async (parentId) => {
@@ -323,7 +323,7 @@ eachDialect('Changing a file', (open) => {
   })
 })
 
-mostlyOnSqlite('The trash', (open) => {
+eachDialect('The trash', (open) => {
   const openLab = filesLab(open)
   const remove = (lab: FilesLab, fileId: string, sent: Sent & { permanent?: boolean } = {}) =>
     lab.send('DELETE', `/api/files/${fileId}${sent.permanent ? '?permanent=true' : ''}`, {
@@ -424,7 +424,7 @@ mostlyOnSqlite('The trash', (open) => {
     expect((await restore(lab, inner)).json.data.parentId).toBe(null)
   })
 
-  test('removes for ever only what is in it, with its bytes', alsoOnPostgres, async () => {
+  test('removes for ever only what is in it, with its bytes', async () => {
     const lab = await openLab()
     const box = await named(lab, 'box')
     const photo = await readFile(
@@ -486,26 +486,22 @@ mostlyOnSqlite('The trash', (open) => {
     expect((await lab.send('DELETE', '/api/trash', { as: owner })).json.data.deleted).toBe(0)
   })
 
-  test(
-    'of a community is emptied by each member for themselves, and by moderators of none but theirs',
-    alsoOnPostgres,
-    async () => {
-      const lab = await openLab()
-      const as = (idTag: typeof bobTag, role: 'contributor' | 'moderator') => ({
-        at: club,
-        as: identity(idTag, club, { role }),
-      })
-      for (const idTag of [aliceTag, bobTag]) {
-        const fileId = await make(lab, 'CRDT', {}, as(idTag, 'contributor'))
-        await remove(lab, fileId, as(idTag, 'contributor'))
-      }
-      const empty = async (sent: Sent) => (await lab.send('DELETE', '/api/trash', sent)).json.data.deleted
-      expect(await empty({ at: club, as: identity('cara.example' as typeof bobTag, club) })).toBe(0)
-      expect(await empty(as(bobTag, 'contributor'))).toBe(1)
-      expect(await empty(as(bobTag, 'moderator'))).toBe(0)
-      expect(await empty(as(aliceTag, 'contributor'))).toBe(1)
-    },
-  )
+  test('of a community is emptied by each member for themselves, and by moderators of none but theirs', async () => {
+    const lab = await openLab()
+    const as = (idTag: typeof bobTag, role: 'contributor' | 'moderator') => ({
+      at: club,
+      as: identity(idTag, club, { role }),
+    })
+    for (const idTag of [aliceTag, bobTag]) {
+      const fileId = await make(lab, 'CRDT', {}, as(idTag, 'contributor'))
+      await remove(lab, fileId, as(idTag, 'contributor'))
+    }
+    const empty = async (sent: Sent) => (await lab.send('DELETE', '/api/trash', sent)).json.data.deleted
+    expect(await empty({ at: club, as: identity('cara.example' as typeof bobTag, club) })).toBe(0)
+    expect(await empty(as(bobTag, 'contributor'))).toBe(1)
+    expect(await empty(as(bobTag, 'moderator'))).toBe(0)
+    expect(await empty(as(aliceTag, 'contributor'))).toBe(1)
+  })
 
   test('hides what is in it from everybody who could only read it', async () => {
     const lab = await openLab()
@@ -520,7 +516,7 @@ mostlyOnSqlite('The trash', (open) => {
     expect((await metadata(lab, fileId)).status).toBe('D')
   })
 
-  test('is open to whoever may write', alsoOnPostgres, async () => {
+  test('is open to whoever may write', async () => {
     const lab = await openLab()
     const box = await named(lab, 'box')
     const fileId = await named(lab, 'in', box)

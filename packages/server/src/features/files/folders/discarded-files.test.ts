@@ -1,6 +1,6 @@
 import type { FileId } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -133,7 +133,7 @@ eachDialect('What somebody deletes for good who does not own it', (open) => {
   })
 })
 
-onSqlite('Who owns what is deleted for good', (open) => {
+eachDialect('Who owns what is deleted for good', (open) => {
   const openLab = filesLab(open)
 
   test('the owner, with whatever token, has it removed at once', async () => {

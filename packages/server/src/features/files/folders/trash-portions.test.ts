@@ -1,6 +1,6 @@
 import type { FileId } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { alsoOnPostgres, mostlyOnSqlite, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, type FilesLab, filesLab, identity } from '#harness/files-lab.ts'
 import type { Database } from '#infra/db/index.ts'
 import { sweepTrash } from './sweep-trash.ts'
@@ -99,34 +99,27 @@ const works: [string, Work, before: string, after: string, whenItCounts: 'first'
   ],
 ]
 
-// Each begins with the trash, which is the statements of the others.
-const onPostgresToo = ['restored', 'removed']
-
-mostlyOnSqlite('A folder that is changed in portions', (open) => {
+eachDialect('A folder that is changed in portions', (open) => {
   const openLab = filesLab(open)
 
   for (const [name, work, before, after, whenItCounts] of works)
-    test(
-      `is ${name} at one moment for all readers`,
-      onPostgresToo.includes(name) ? alsoOnPostgres : {},
-      async () => {
-        const lab = await openLab()
-        const tree = await makeTree(lab)
-        if (before === trashed) await trash(lab.deps, tree.root)
-        expect(await look(lab, tree)).toEqual([before])
-        const { deps, seen } = watched(lab, tree)
-        await work(deps, tree.root)
-        expect(seen.length).toBeGreaterThan(3)
-        const expected = seen.map((_, at) =>
-          whenItCounts === 'first' || at === seen.length - 1 ? after : before,
-        )
-        expect(seen).toEqual(expected.map((one) => [one]))
-        expect(await lab.inconsistencies()).toEqual([])
-      },
-    )
+    test(`is ${name} at one moment for all readers`, async () => {
+      const lab = await openLab()
+      const tree = await makeTree(lab)
+      if (before === trashed) await trash(lab.deps, tree.root)
+      expect(await look(lab, tree)).toEqual([before])
+      const { deps, seen } = watched(lab, tree)
+      await work(deps, tree.root)
+      expect(seen.length).toBeGreaterThan(3)
+      const expected = seen.map((_, at) =>
+        whenItCounts === 'first' || at === seen.length - 1 ? after : before,
+      )
+      expect(seen).toEqual(expected.map((one) => [one]))
+      expect(await lab.inconsistencies()).toEqual([])
+    })
 })
 
-onSqlite('A folder that was being changed when the process died', (open) => {
+eachDialect('A folder that was being changed when the process died', (open) => {
   const openLab = filesLab(open)
 
   test.each(works)('is %s all the same', async (_, work, before, after, whenItCounts) => {

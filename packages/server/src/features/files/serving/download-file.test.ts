@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -22,7 +22,7 @@ const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes
 const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
   `${status} ${json.error?.code}`
 
-onSqlite('Reading a file', (open) => {
+eachDialect('Reading a file', (open) => {
   const openLab = filesLab(open)
 
   async function uploaded(lab: FilesLab, body: Uint8Array | string, options: object = {}): Promise<string> {

@@ -1,6 +1,6 @@
 import type { FileId, IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -44,7 +44,7 @@ const canRead = async (lab: FilesLab, fileId: string, sent: Sent) =>
   (await lab.send('GET', `/api/files/${fileId}/metadata`, sent)).status === 200
 const inAMinute = (lab: FilesLab) => new Date(lab.clock.now() + 60_000).toISOString()
 
-onSqlite('Whoever has a file by a share', (open) => {
+eachDialect('Whoever has a file by a share', (open) => {
   const openLab = filesLab(open)
 
   test('cannot change what was given to them', async () => {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { FileId, IdTag, SharePermission } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, type FilesLab, filesLab, identity } from '#harness/files-lab.ts'
 import { findAccessibleFile } from '../access/file-access-store.ts'
 import { findViewerNamed } from '../access/find-file-viewer.ts'
@@ -136,7 +136,7 @@ class Gifts {
 // Each run takes other steps; SHARES_SEED takes those of a run that failed.
 const seed = Number(process.env.SHARES_SEED ?? randomInt(2 ** 31))
 
-onSqlite('Shares', (open) => {
+eachDialect('Shares', (open) => {
   const openLab = filesLab(open)
 
   test(`never give anybody more than the owner gave, whatever is done in which order (seed ${seed})`, async () => {

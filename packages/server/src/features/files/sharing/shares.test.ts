@@ -1,7 +1,7 @@
 import { type FileId, type IdTag, parseScope } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { findReference } from '#features/accounts/index.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -45,7 +45,7 @@ const list = (lab: FilesLab, fileId: string, sent: Sent = {}) =>
 const canRead = async (lab: FilesLab, fileId: string, sent: Sent) =>
   (await lab.send('GET', `/api/files/${fileId}/metadata`, sent)).status === 200
 
-onSqlite('Sharing with an identity', (open) => {
+eachDialect('Sharing with an identity', (open) => {
   const openLab = filesLab(open)
 
   test('lets it read, tells it so, and shows the share', async () => {
@@ -206,7 +206,7 @@ onSqlite('Sharing with an identity', (open) => {
   })
 })
 
-onSqlite('Who may share', (open) => {
+eachDialect('Who may share', (open) => {
   const openLab = filesLab(open)
 
   test('is who may write, and nobody gives more than they have', async () => {
@@ -344,7 +344,7 @@ eachDialect('What was given on', (open) => {
   })
 })
 
-onSqlite('A link', (open) => {
+eachDialect('A link', (open) => {
   const openLab = filesLab(open)
   const link = (permission = 'R', more: object = {}) => ({
     subjectType: 'L',
@@ -547,7 +547,7 @@ eachDialect('The shares of a subject', (open) => {
   })
 })
 
-onSqlite('The shares of a subject', (open) => {
+eachDialect('The shares of a subject', (open) => {
   const openLab = filesLab(open)
 
   test('come by page, none lost and none twice', async () => {

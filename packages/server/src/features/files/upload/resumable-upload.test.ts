@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { dropReference } from '#features/accounts/index.ts'
-import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -174,7 +174,7 @@ eachDialect('A resumable upload', (open) => {
   })
 })
 
-onSqlite('A resumable upload', (open) => {
+eachDialect('A resumable upload', (open) => {
   const openLab = filesLab(open)
 
   test('of no bytes is a file at once', async () => {
@@ -428,7 +428,7 @@ onSqlite('A resumable upload', (open) => {
   })
 })
 
-onSqlite('The uploads of visitors', (open) => {
+eachDialect('The uploads of visitors', (open) => {
   const openLab = filesLab(open)
   const visitor = identity(bobTag, alice)
   /** A folder into which Bob may put files, and the share by which he may. */

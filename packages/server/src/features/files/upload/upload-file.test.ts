@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { onSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -28,7 +28,7 @@ const owner = identity(aliceTag, alice)
 const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
   `${status} ${json.error?.code}`
 
-onSqlite('Uploading', (open) => {
+eachDialect('Uploading', (open) => {
   const openLab = filesLab(open)
   const text = (lab: FilesLab, sent: Parameters<FilesLab['upload']>[2] = {}) =>
     lab.upload('notes.txt', 'hello', { headers: { 'content-type': 'text/plain' }, ...sent })
