@@ -71,8 +71,8 @@ export interface Requirements {
   readonly bucket?: RateBucket
 }
 
-/** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document, the client and the matrix
- * tests are read from it. */
+/** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document and the client are read
+ * from it. */
 export interface Contract extends Requirements {
   /** Operation id: a verb and a noun in camelCase, unique. */
   readonly name: string

@@ -1,4 +1,4 @@
-import { accessLevels, type CommunityRole, type Contract, roleLevel, scopeAreas } from '@kith/protocol'
+import { accessLevels, type CommunityRole, type Requirements, roleLevel, scopeAreas } from '@kith/protocol'
 
 // What docs/protocol/credentials.md says of every endpoint and every kind of credential: told a second time, in other words
 // than those of the function that decides.
@@ -30,16 +30,16 @@ export function scopesOfOneItem(fileId: string): [string, ReadonlySet<string>][]
 
 /** The rules, told as a table is read: from the left to the right. */
 export function refusalOf(
-  contract: Contract,
+  requirements: Requirements,
   { grants, isPersonal, role, isAdmin }: Holder,
 ): string | undefined {
   const forbidden = 'E-AUTH-FORBIDDEN'
-  const { auth, scope, unscoped, guests } = contract
+  const { auth, scope, unscoped, guests } = requirements
   if (auth === 'none') return undefined
   if (auth === 'personal' && !isPersonal) return forbidden
-  if (contract.role === 'SADM' && !isAdmin) return forbidden
-  if (contract.role && contract.role !== 'SADM' && !(contract.orAdmin && isAdmin)) {
-    if (role === undefined || roleLevel(role) < roleLevel(contract.role)) return forbidden
+  if (requirements.role === 'SADM' && !isAdmin) return forbidden
+  if (requirements.role && requirements.role !== 'SADM' && !(requirements.orAdmin && isAdmin)) {
+    if (role === undefined || roleLevel(role) < roleLevel(requirements.role)) return forbidden
   }
   if (grants === 'all') return undefined
   const wanted =

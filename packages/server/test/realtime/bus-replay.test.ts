@@ -2,6 +2,7 @@ import { getAccessToken } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BusDevice } from '#harness/bus-client.ts'
+import { runsOf } from '#harness/property-runs.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -50,6 +51,6 @@ test('whoever comes and goes while things happen sees each of them, and none twi
       await happening
       for (const numbers of seen) expect(numbers).toEqual(Array.from({ length: total }, (_, at) => at + 1))
     }),
-    { numRuns: 3, verbose: true },
+    { numRuns: runsOf(3), verbose: true },
   )
 }, 60_000)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { anyText } from '#harness/any-text.ts'
+import { runsOf } from '#harness/property-runs.ts'
 import { RawJson } from './raw-json.ts'
 import { ContractBreach, compileSerializer } from './serializer.ts'
 
@@ -85,7 +86,7 @@ describe('compileSerializer', () => {
       fc.property(sampleWithValue, ({ schema, value }) => {
         expect(written(schema, value)).toEqual(normal(value))
       }),
-      { numRuns: 1500 },
+      { numRuns: runsOf(1500) },
     )
   })
 

@@ -18,7 +18,7 @@ eachDialect('what a revoked key has signed', (open) => {
     tick(60)
     const since = Math.floor(clock.now() / 1000)
     const meant = []
-    const count = open.runs(120)
+    const count = 120
     for (let n = 0; n < count; n += 1) meant.push(await post(`${n}`))
     const { actionId: follow } = await alice.create({ type: 'FLLW', audienceTag: bob.idTag })
     const [stolen] = await keys.list(alice.tenant.tenantId)

@@ -596,7 +596,7 @@ eachDialect('The trash', (open) => {
         }
         expect(await lab.inconsistencies()).toEqual([])
       }),
-      { numRuns: 15 },
+      { numRuns: open.runs(15) },
     )
     expect(lab.errors).toEqual([])
   }, 60_000)

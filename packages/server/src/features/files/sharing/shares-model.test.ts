@@ -151,7 +151,7 @@ eachDialect('Shares', (open) => {
         await world.assertLists()
         await world.close()
       }),
-      { numRuns: 16, seed },
+      { numRuns: open.runs(16), seed },
     )
     expect(lab.errors).toEqual([])
   }, 120_000)
