@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { ClockedProcess } from '#harness/clocked-process.ts'
 import { localFetch } from '#harness/local-fetch.ts'
-import { testPassword } from '#harness/test-server.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { TestServer, testPassword } from '#harness/test-server.ts'
 
 const baseIdTag = 'home.localhost'
 const fetchLocal = localFetch()
@@ -43,10 +44,11 @@ test('what an upload had set aside is free within a minute after its process was
   await first.kill()
   await upload
 
-  await using second = await ClockedProcess.start({ ...place, nowMs: nowMs + 5_000 })
+  const clock = new TestClock(nowMs + 5_000)
+  await using second = await TestServer.start({ baseIdTag, dataDir: dir, clock })
   for (let seconds = 5; seconds < 60; seconds += 11) {
-    await second.obey({ kind: 'advance', ms: 11_000 })
-    await second.obey({ kind: 'settle' })
+    clock.advance(11_000)
+    await second.settle()
   }
   expect(await remains()).toEqual({ reservations: 0, staged: 0 })
 }, 60_000)

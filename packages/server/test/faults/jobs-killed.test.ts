@@ -3,14 +3,17 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { compileCache } from '#harness/compile-cache.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { runsOf } from '#harness/property-runs.ts'
 import { openDatabase, serverTenant } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
 
 const script = join(import.meta.dirname, 'jobs-until-killed.ts')
+const env = { ...process.env, ...compileCache }
 
 /** After so many acknowledgments each life of the server ends. */
-const lives = [1, 60, 250, 30, 120]
+const lives = [60, 250, 1, 30, 120].slice(0, runsOf(5))
 
 function killSuite(open: OpenTestDatabase): void {
   test('nothing is lost when a server is killed', async () => {
@@ -43,6 +46,7 @@ async function killAndCheck(url: string, effectsPath: string): Promise<void> {
 /** Answers what it acknowledged. */
 async function runUntilKilled(url: string, effectsPath: string, count: number): Promise<number[]> {
   const child = spawn(process.execPath, [script, url, effectsPath, 'work'], {
+    env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let output = ''
@@ -64,7 +68,7 @@ async function runUntilKilled(url: string, effectsPath: string, count: number): 
 }
 
 async function drain(url: string, effectsPath: string): Promise<void> {
-  const child = spawn(process.execPath, [script, url, effectsPath, 'drain'], { stdio: 'inherit' })
+  const child = spawn(process.execPath, [script, url, effectsPath, 'drain'], { env, stdio: 'inherit' })
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.on('close', resolve)
   expect(await promise).toBe(0)

@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Client, createClient } from '@kith/client'
+import { compileCache } from './compile-cache.ts'
 import { localFetch } from './local-fetch.ts'
 
 const program = join(import.meta.dirname, 'clocked-server.ts')
 const ownFetch = localFetch()
-// As the program itself does: it halves the start.
-const compiled = join(import.meta.dirname, '../../../../node_modules/.cache/kith/compiled')
 
 export interface ClockedPlace {
   readonly baseIdTag: string
@@ -44,7 +43,7 @@ export class ClockedProcess implements AsyncDisposable {
     place: ClockedPlace,
     within: (command: [string, ...string[]]) => [string, ...string[]] = (command) => command,
   ): Promise<ClockedProcess> {
-    const env = { ...process.env, NODE_COMPILE_CACHE: compiled }
+    const env = { ...process.env, ...compileCache }
     const [file, ...args] = within([process.execPath, program, JSON.stringify(place)])
     const child = spawn(file, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
     const { port = 0 } = await answerOf(child)

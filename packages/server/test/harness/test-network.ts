@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,12 @@ import { TestClock } from './test-clock.ts'
 import { TestServer, type TestServerOptions } from './test-server.ts'
 
 type MemberOptions = Pick<TestServerOptions, 'env' | 'clock'>
+
+// To any server of this process.
+let requests = 0
+subscribe('http.server.request.start', () => {
+  requests += 1
+})
 
 interface Member {
   readonly name: string
@@ -114,8 +121,11 @@ export class TestNetwork implements AsyncDisposable {
   /** Resolves when no server has a job that is due: what one delivers may give another something to do. */
   async settle(): Promise<void> {
     // Each round lets a message go one hop further: a request, its delivery, what that fetches, and what is made of it.
-    for (let round = 0; round < 4; round += 1)
+    // Nothing is new to anybody after a round in which nobody was asked for anything.
+    for (let round = 0, before = -1; round < 4 && requests > before; round += 1) {
+      before = requests
       for (const { server, isDown } of this.#members) if (!isDown) await server.settle()
+    }
   }
 
   /** Lets time pass in steps, with everything that becomes due in between. */

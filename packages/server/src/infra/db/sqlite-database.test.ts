@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { compileCache } from '#harness/compile-cache.ts'
 import { type Database, type Migration, openDatabase, type TenantId, type Writer } from './index.ts'
 import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 
@@ -99,6 +100,7 @@ test('everything that was acknowledged survives kill -9', async () => {
     process.execPath,
     [join(import.meta.dirname, '../../../test/faults/write-until-killed.ts'), path],
     {
+      env: { ...process.env, ...compileCache },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )

@@ -3,6 +3,7 @@ import { readFile, symlink } from 'node:fs/promises'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
+import { compileCache } from '#harness/compile-cache.ts'
 import { ImageDesk, isRunning, pictures } from '#harness/image-desk.ts'
 import type { TenantId } from '#infra/db/index.ts'
 
@@ -209,6 +210,7 @@ function startServer(cwd: string, tempDir: string): ChildProcess {
   const args = [tempDir, join(pictures, 'orientation-6.jpg'), join(import.meta.dirname, 'index.ts')]
   return spawn(process.execPath, ['--input-type=module', '-e', server, ...args], {
     cwd,
+    env: { ...process.env, ...compileCache },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }

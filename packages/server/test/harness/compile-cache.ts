@@ -1,0 +1,7 @@
+import { join } from 'node:path'
+
+/** Where the program keeps its compiled sources, for processes that a test starts by another entrance: half of what a
+ * start costs is to strip and compile them. */
+export const compileCache = {
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../../node_modules/.cache/kith/compiled'),
+}
