@@ -2,31 +2,38 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createAction, type IdTag } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort, ServerProcess } from '#harness/server-process.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { TestServer } from '#harness/test-server.ts'
 
 const writers = 200
 /** The server is killed when so many writes have been acknowledged. */
 const acknowledgedAtDeath = 90
 const patienceMs = 60_000
+const aliceTag = 'alice.localhost' as IdTag
+const bobTag = 'bob.localhost' as IdTag
 
 let folder: string
 let alice: ServerProcess
-let bob: ServerProcess
+// It is not killed, and so needs no process of its own.
+let bob: TestServer
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-killed-'))
-  const [alicePort, bobPort] = [await freePort(), await freePort()]
-  const peers = `alice.localhost=http://alice.localhost:${alicePort},bob.localhost=http://bob.localhost:${bobPort}`
-  const place = (idTag: string, port: number) => ({ idTag, port, dataDir: join(folder, idTag), peers })
-  ;[alice, bob] = await Promise.all([
-    ServerProcess.start(place('alice.localhost', alicePort)),
-    ServerProcess.start(place('bob.localhost', bobPort)),
-  ])
+  const port = await freePort()
+  bob = await TestServer.start({
+    baseIdTag: bobTag,
+    clock: new TestClock(Date.now()),
+    identityHosts: new Map([[aliceTag, `http://${aliceTag}:${port}`]]),
+  })
+  const peers = `${bobTag}=${bob.urlOf(bobTag)}`
+  alice = await ServerProcess.start({ idTag: aliceTag, port, dataDir: join(folder, 'alice'), peers })
 }, 60_000)
 
 afterAll(async () => {
-  await Promise.all([alice?.kill(), bob?.kill()])
+  await Promise.all([alice?.kill(), bob?.stop()])
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -36,8 +43,8 @@ interface Written {
   readonly content: string
 }
 
-async function post(server: ServerProcess, headers: object, body: object): Promise<string> {
-  const response = await server.request('/api/actions', {
+async function post(headers: object, body: object): Promise<string> {
+  const response = await alice.request('/api/actions', {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -68,7 +75,7 @@ async function writeUntilKilled(headers: object): Promise<Written[]> {
       const text = `post ${at}`
       note({
         kind: 'action',
-        id: await post(alice, headers, { type: 'POST', content: { text }, visibility: 'F' }),
+        id: await post(headers, { type: 'POST', content: { text }, visibility: 'F' }),
         content: text,
       })
     } else {
@@ -97,13 +104,16 @@ interface Listed {
   readonly content?: { readonly text: string }
 }
 
-async function listPosts(server: ServerProcess, headers: object): Promise<Listed[]> {
-  const response = await server.request('/api/actions?type=POST&limit=200', { headers: { ...headers } })
+const postsPath = '/api/actions?type=POST&limit=200'
+
+async function listed(response: Response): Promise<Listed[]> {
   return ((await response.json()) as { data: Listed[] }).data
 }
 
 test('what was acknowledged survives kill -9, whole, and is delivered', async () => {
-  await post(bob, await bob.signIn(), { type: 'FLLW', audienceTag: 'alice.localhost' })
+  const bobsClient = await bob.as(bobTag)
+  await bobsClient.call(createAction, { body: { type: 'FLLW', audienceTag: aliceTag } })
+  await bob.settle()
   const before = await alice.signIn()
   await eventually('the follow arrives', async () => {
     const response = await alice.request('/api/actions?type=FLLW', { headers: before })
@@ -115,7 +125,7 @@ test('what was acknowledged survives kill -9, whole, and is delivered', async ()
   alice = await ServerProcess.start(alice.place)
   const headers = await alice.signIn()
 
-  const stored = await listPosts(alice, headers)
+  const stored = await listed(await alice.request(postsPath, { headers }))
   const texts = new Map(stored.map(({ actionId, content }) => [actionId, content?.text]))
   for (const { kind, id, content } of acknowledged) {
     if (kind === 'action') expect(texts.get(id)).toBe(content)
@@ -130,11 +140,15 @@ test('what was acknowledged survives kill -9, whole, and is delivered', async ()
   expect(stored.filter(({ content }) => !/^post \d+$/.test(content?.text ?? ''))).toEqual([])
   expect(new Set(texts.values()).size).toBe(stored.length)
 
-  const bobHeaders = await bob.signIn()
+  const bobHeaders = { authorization: `Bearer ${await bob.signIn(bobTag)}` }
+  const deliveredToBob = async () => {
+    await bob.settle()
+    return await listed(await bob.request(bobTag, postsPath, { headers: bobHeaders }))
+  }
   await eventually('every stored post is delivered', async () => {
-    const delivered = new Set((await listPosts(bob, bobHeaders)).map(({ actionId }) => actionId))
+    const delivered = new Set((await deliveredToBob()).map(({ actionId }) => actionId))
     return stored.every(({ actionId }) => delivered.has(actionId))
   })
-  expect((await listPosts(bob, bobHeaders)).length).toBe(stored.length)
+  expect((await deliveredToBob()).length).toBe(stored.length)
   expect(await alice.kill('SIGTERM')).toBe(0)
 }, 120_000)

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runsOf } from '#harness/property-runs.ts'
 import { freePort, ServerProcess } from '#harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
@@ -114,10 +115,10 @@ test('an upload becomes one file when the server is killed around its last byte'
   const bytes = randomBytes(6 * mebibyte)
   const expected = ['middle.bin']
   const moments: readonly Moment[] = [
-    ['arrived.bin', async () => (await sizeBelow('uploads')) === bytes.length],
     ['staged.bin', async () => (await sizeBelow('blobs/staging')) > 0],
+    ['arrived.bin', async () => (await sizeBelow('uploads')) === bytes.length],
   ]
-  for (const [fileName, isNow] of moments) {
+  for (const [fileName, isNow] of moments.slice(0, runsOf(moments.length))) {
     const path = await begin(fileName, bytes.length)
     let isAnswered = false
     const last = send(path, 0, bytes).then(
