@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import SlowFirst from './scripts/slow-first.ts'
+
+// By which the end of a run finds the schemas that it has made.
+process.env.TEST_SCHEMAS = `test_${randomBytes(4).toString('hex')}_`
 
 export default defineConfig({
   test: {
@@ -14,6 +18,7 @@ export default defineConfig({
     // A young generation that a whole test fits in: less is collected that would have gone anyway.
     execArgv: ['--max-semi-space-size=64'],
     env: foldersInMemory(),
+    globalSetup: './packages/server/test/harness/drop-schemas.ts',
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
   },

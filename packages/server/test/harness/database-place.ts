@@ -27,7 +27,7 @@ export function keyOf(migrations: Migrations): string {
     .join()
 }
 
-/** A name for a schema. */
+/** A name for a schema, by which the end of the run finds it. */
 export function freshName(): string {
-  return `test_${randomBytes(8).toString('hex')}`
+  return `${process.env.TEST_SCHEMAS ?? 'test_'}${randomBytes(8).toString('hex')}`
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe } from 'vitest'
+import { afterEach, describe } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
 import { type DatabasePlace, keyOf, type Migrations, type RemovablePlace } from './database-place.ts'
 import { runsOf } from './property-runs.ts'
@@ -25,6 +25,8 @@ export interface OpenTestDatabase {
 }
 
 const serverUrl = process.env.TEST_POSTGRES_URL
+// The files of a worker share what one of them has migrated.
+let schemas: ServerSchemas | undefined
 const needsPostgres = 'needs a PostgreSQL server: name it in TEST_POSTGRES_URL (CONTRIBUTING.md, Tests)'
 
 /** Runs a suite on SQLite, and on the PostgreSQL server at TEST_POSTGRES_URL. Call it at the top of a test file. */
@@ -39,9 +41,8 @@ export const alsoOnPostgres = {}
 
 function onServer(name: string, url: string, suite: (open: OpenTestDatabase) => void): void {
   describe(`${name} (postgres)`, () => {
-    const schemas = new ServerSchemas(url)
-    afterAll(() => schemas.drop())
-    suite(opener('postgres', (migrations) => schemas.make(migrations)))
+    schemas ??= new ServerSchemas(url)
+    suite(opener('postgres', schemas.make.bind(schemas)))
   })
 }
 

@@ -3,13 +3,15 @@ import { openDatabase } from '#infra/db/index.ts'
 import { freshName, keyOf, type Migrations, type RemovablePlace } from './database-place.ts'
 import { commandToEmpty, hasRows } from './empty-schema.ts'
 
-/** The schemas of one suite on a server. Those that are migrated are emptied and used again, if their migrations make
- * no rows. */
+/** The schemas of this process on a server. Those that are migrated are emptied and used again, if their migrations make
+ * no rows; what is left at the end of a run is dropped then (drop-schemas.ts). */
 export class ServerSchemas {
   readonly #server: string
   // As many as the databases that one test opens, for each list of migrations.
   readonly #emptied = new Map<string, string[]>()
   readonly #reusable = new Map<string, Promise<boolean>>()
+  #client: Promise<pg.Client> | undefined
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(server: string) {
     this.#server = server
@@ -23,7 +25,7 @@ export class ServerSchemas {
       place: { url: this.#urlOf(schema) },
       remove: async () => {
         const ids = migrations?.map(({ id }) => id) ?? []
-        if (key === undefined || !(await this.#empty(schema, ids))) await this.#drop([schema])
+        if (key === undefined || !(await this.#empty(schema, ids))) await this.#drop(schema)
         else this.#keep(key, schema)
       },
     }
@@ -43,12 +45,9 @@ export class ServerSchemas {
     const schema = await this.#create()
     const database = await openDatabase({ url: this.#urlOf(schema), migrations })
     await database.close()
-    const isEmpty = await this.#run(
-      async (client) => !(await hasRows((text, values) => client.query(text, [...values]), schema)),
-      schema,
-    )
+    const isEmpty = await this.#run(schema, async (query) => !(await hasRows(query, schema)))
     if (isEmpty) this.#keep(key, schema)
-    else await this.#drop([schema])
+    else await this.#drop(schema)
     return isEmpty
   }
 
@@ -58,7 +57,7 @@ export class ServerSchemas {
 
   async #create(): Promise<string> {
     const schema = freshName()
-    await this.#run((client) => client.query(`create schema ${schema}`))
+    await this.#run('public', (query) => query(`create schema ${schema}`, []))
     return schema
   }
 
@@ -68,41 +67,46 @@ export class ServerSchemas {
     return url.href
   }
 
-  async drop(): Promise<void> {
-    const schemas = [...this.#emptied.values()].flat()
-    this.#emptied.clear()
-    if (schemas.length > 0) await this.#drop(schemas)
-  }
-
   /** False where it is to be dropped instead. */
   #empty(schema: string, migrationIds: readonly string[]): Promise<boolean> {
-    return this.#run(async (client) => {
-      const query = (text: string, values: readonly string[]) => client.query(text, [...values])
+    return this.#run(schema, async (query) => {
       const command = await commandToEmpty(query, schema, migrationIds)
       if (command === undefined) return false
-      return await client.query(command).then(
+      return await query(command, []).then(
         () => true,
         () => false,
       )
-    }, schema)
-  }
-
-  // One by one: the locks of all tables at once may be more than the server has room for.
-  async #drop(schemas: readonly string[]): Promise<void> {
-    await this.#run(async (client) => {
-      for (const schema of schemas) await client.query(`drop schema ${schema} cascade`)
     })
   }
 
-  async #run<Result>(work: (client: pg.Client) => Promise<Result>, schema?: string): Promise<Result> {
-    const client = new pg.Client({
-      connectionString: schema === undefined ? this.#server : this.#urlOf(schema),
+  async #drop(schema: string): Promise<void> {
+    await this.#run('public', (query) => query(`drop schema ${schema} cascade`, []))
+  }
+
+  /** One after the other, on the one connection of the process: to connect takes longer than to empty a schema. */
+  #run<Result>(
+    schema: string,
+    work: (
+      query: (text: string, values: readonly string[]) => Promise<{ rows: object[] }>,
+    ) => Promise<Result>,
+  ): Promise<Result> {
+    const turn = this.#last.then(async () => {
+      const client = await this.#connect()
+      await client.query(`set search_path to ${schema}`)
+      return await work((text, values) =>
+        values.length > 0 ? client.query(text, [...values]) : client.query(text),
+      )
     })
-    await client.connect()
-    try {
-      return await work(client)
-    } finally {
-      await client.end()
-    }
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  #connect(): Promise<pg.Client> {
+    this.#client ??= (async () => {
+      const client = new pg.Client({ connectionString: this.#server })
+      await client.connect()
+      return client
+    })()
+    return this.#client
   }
 }
