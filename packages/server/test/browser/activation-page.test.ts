@@ -13,7 +13,6 @@ withChromium('the page for activating a name', (launch) => {
     names = await NameProvider.start()
   })
   afterAll(async () => {
-    await browser?.close()
     await names?.[Symbol.asyncDispose]()
   })
 

@@ -25,7 +25,6 @@ withChromium('the bus in a browser', (launch) => {
     server = await TestServer.start({ baseIdTag: home })
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

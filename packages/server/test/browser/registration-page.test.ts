@@ -18,7 +18,6 @@ withChromium('the page for registering', (launch) => {
     await server.createTenant('taken.home.localhost')
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

@@ -25,7 +25,6 @@ withChromium('the page of what a link shares', (launch) => {
     token = await server.signIn(home)
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

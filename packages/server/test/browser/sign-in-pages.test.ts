@@ -46,7 +46,6 @@ withChromium('the pages', (launch) => {
     await server.createTenant('bob.localhost')
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

@@ -3,6 +3,9 @@ import { describe, onTestFinished } from 'vitest'
 import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
 import { skipSuite } from './skip-suite.ts'
 
+// Of the files of a worker, each of whose pages has a profile of its own. It ends with the process.
+let launched: Promise<Browser> | undefined
+
 /** A suite that drives a real Chromium: the one at TEST_CHROMIUM, or the system's. */
 export function withChromium(name: string, suite: (launch: () => Promise<Browser>) => void): void {
   const path = chromiumPath
@@ -10,7 +13,11 @@ export function withChromium(name: string, suite: (launch: () => Promise<Browser
     skipSuite(name, 'needs Chromium: install it, or name its path in TEST_CHROMIUM')
     return
   }
-  describe(name, () => suite(() => launchChromium(path)))
+  const launch = () => {
+    launched ??= launchChromium(path)
+    return launched
+  }
+  describe(name, () => suite(launch))
 }
 
 /** A page in a profile of its own, with a passkey authenticator; closes with the test. What breaks the content security
