@@ -12,7 +12,8 @@ export default defineConfig({
     reporters: ['default', './scripts/summary-reporter.ts'],
     include: ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than two cores: a fifth of the time a worker waits for a process that it has started, or for its threads.
+    maxWorkers: 3,
     // The files of a worker run one after another in one process, which imports the program once.
     isolate: false,
     // A young generation that a whole test fits in: less is collected that would have gone anyway.
