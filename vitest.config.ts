@@ -22,6 +22,8 @@ export default defineConfig({
     globalSetup: './packages/server/test/harness/drop-schemas.ts',
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
+    // What is waited for comes, on a busy machine as well; a second is for an idle one.
+    expect: { poll: { timeout: 15_000 } },
   },
 })
 

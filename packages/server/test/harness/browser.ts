@@ -25,7 +25,7 @@ export function withChromium(name: string, suite: (launch: () => Promise<Browser
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   onTestFinished(() => context.close())
-  context.setDefaultTimeout(8_000)
+  context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))

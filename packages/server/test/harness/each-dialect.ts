@@ -35,6 +35,7 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
   onPostgresServer(name, suite)
 }
 
+// Other names of the same, from when statements alone ran on both.
 export const onSqlite = eachDialect
 export const mostlyOnSqlite = eachDialect
 export const alsoOnPostgres = {}
