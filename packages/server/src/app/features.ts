@@ -1,7 +1,7 @@
 import type { HeldCredential } from '#features/accounts/index.ts'
 import type { Bus } from '#features/bus/index.ts'
 import { domainBlockEndpoints, guardEgress, openDomainBlocks } from '#features/federation/index.ts'
-import { scheduleFileSweeps } from '#features/files/index.ts'
+import { addFileSweeps } from '#features/files/index.ts'
 import { pushEndpoints } from '#features/push/index.ts'
 import { settingEndpoints } from '#features/settings/index.ts'
 import { hostFinder } from '#features/tenants/index.ts'
@@ -48,9 +48,10 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const bus = openBusFeature(services, identity)
   events.subscribe(reactionsOf(services, { identity, bus }))
   addRowSweeps(services)
-  scheduleFileSweeps(services.jobs)
   const files = openFileFeatures(services, fileParts(identity, addresses))
   const ports = actionPorts(services, identity, files.forActions)
+  const telling = fileTelling(ports, identity)
+  addFileSweeps(services.jobs, { ...files.deps, ...telling })
   const providers = openProviders(services, identity, addresses)
   const names = openNames(services, identity, { addresses, domainBlocks, providers })
   const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
@@ -60,7 +61,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
       ...wireSignIn(signInParts(services, identity, { addresses, rateLimits, files })),
       ...wireRegistration(services, identity, { names, providers }),
       ...wireProfiles(services, identity, { addresses, ports, files, names }),
-      ...files.wire(fileTelling(ports, identity)),
+      ...files.wire(telling),
       ...wireActions(services, identity, ports),
       ...wireFederation(services, identity, { addresses, domainBlocks, rateLimits, ports }),
       ...domainBlockEndpoints({ ...services, domainBlocks }),

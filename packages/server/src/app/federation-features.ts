@@ -1,11 +1,10 @@
 import { type ActionPorts, listCountTokens, receiveAction } from '#features/actions/index.ts'
 import {
+  addIdentitySweep,
   blockedHere,
   type DomainBlocks,
   openInbox,
   openOutbox,
-  sweepIdentitiesJob,
-  sweepIdentitiesPeriodMs,
 } from '#features/federation/index.ts'
 import type { Endpoint, RateLimits } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
@@ -28,8 +27,7 @@ export function wireFederation(
 ): Endpoint[] {
   const { db, clock, jobs, egress, signatures, metrics, config } = services
   const { tenants, identities, proxyToken } = identity
-  jobs.handle(sweepIdentitiesJob, async () => void (await identities.sweep()))
-  jobs.every(sweepIdentitiesJob, sweepIdentitiesPeriodMs)
+  addIdentitySweep(jobs, identities)
   const shared = {
     ...{ db, clock, jobs, egress, tenants, identities },
     isBlockedHere: blockedHere({ db, domainBlocks }),

@@ -2,13 +2,12 @@ import type { IdTag } from '@kith/protocol'
 import type { DomainBlocks } from '#features/federation/index.ts'
 import {
   activationMailJob,
+  addManagedIdentitySweep,
   forgetNameJob,
   idpEndpoints,
   openProvider,
   type Provider,
   sendActivationMail,
-  sweepIdentities,
-  sweepIdentitiesJob,
 } from '#features/idp/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -24,8 +23,6 @@ import { providerTextsOf } from './settings-ports.ts'
 export interface IdentityProvider extends Provider {
   readonly endpoints: readonly Endpoint[]
 }
-
-const sweepPeriodMs = 60 * 60_000
 
 export function wireIdentityProvider(
   services: Services,
@@ -43,10 +40,8 @@ export function wireIdentityProvider(
     findLanguage: (tenantId: Tenant['tenantId']) => settings.find(tenantId, 'language'),
   }
   jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
-  jobs.handle(sweepIdentitiesJob, () =>
-    sweepIdentities({ db, clock, jobs, findSign: async (idTag) => (await identities.resolve(idTag)).kind }),
-  )
-  jobs.every(sweepIdentitiesJob, sweepPeriodMs)
+  const findSign = async (idTag: IdTag) => (await identities.resolve(idTag)).kind
+  addManagedIdentitySweep(jobs, { db, clock, jobs, findSign })
   jobs.handle(forgetNameJob, ({ idTag }) => forgetIdentity({ db, tenants }, idTag as IdTag))
   return {
     ...openProvider({ db, clock, tenants, settings }),

@@ -12,13 +12,13 @@ import { relationsMigrations } from '#features/relations/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
 import type { Migration } from '#infra/db/index.ts'
-import { jobsMigrations } from '#infra/jobs/index.ts'
+import { jobLeasesMigrations, jobQueueMigrations } from '#infra/jobs/index.ts'
 import { keysMigrations } from '#infra/keys/index.ts'
 
 /** Every migration of the program, in the order in which they are applied. New ones go to the end, in lists of their own. */
 export const migrations: readonly Migration[] = [
   ...keysMigrations,
-  ...jobsMigrations,
+  ...jobQueueMigrations,
   ...tenantsMigrations,
   ...auditMigrations,
   ...accountsMigrations,
@@ -32,4 +32,5 @@ export const migrations: readonly Migration[] = [
   ...actionsMigrations,
   ...filesMigrations,
   ...idpMigrations,
+  ...jobLeasesMigrations,
 ]

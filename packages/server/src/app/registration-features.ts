@@ -1,6 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { endSignIns } from '#features/accounts/index.ts'
 import {
+  addUnfinishedSweep,
   type NameCheck,
   openRemoteProviders,
   type RemoteProviders,
@@ -8,8 +9,6 @@ import {
   registrationFinder,
   releaseName,
   releaseNameJob,
-  sweepUnfinished,
-  sweepUnfinishedJob,
 } from '#features/registration/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -20,8 +19,6 @@ import { removeTraces } from './cli/tenant/purge-tenant.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 
-const sweepPeriodMs = 10 * 60_000
-
 /** How people get an account, and how one that nobody uses goes again. */
 export function wireRegistration(
   { db, clock, vault, jobs, blobs, tokenSecrets }: Services,
@@ -31,20 +28,17 @@ export function wireRegistration(
   jobs.handle(releaseNameJob, ({ providerTag, idTag }) =>
     releaseName({ tenants, providers }, { providerTag: providerTag as IdTag, idTag: idTag as IdTag }),
   )
-  jobs.handle(sweepUnfinishedJob, () =>
-    sweepUnfinished({
-      db,
-      clock,
-      tenants,
-      emit,
-      revokeSessions: (tx) => endSignIns({ clock, emit }, tx),
-      async removeTenant(tenant) {
-        await forgetIdentity({ db, tenants }, tenant.idTag)
-        await removeTraces({ db, blobs, clock, tenants }, tenant)
-      },
-    }),
-  )
-  jobs.every(sweepUnfinishedJob, sweepPeriodMs)
+  addUnfinishedSweep(jobs, {
+    db,
+    clock,
+    tenants,
+    emit,
+    revokeSessions: (tx) => endSignIns({ clock, emit }, tx),
+    async removeTenant(tenant) {
+      await forgetIdentity({ db, tenants }, tenant.idTag)
+      await removeTraces({ db, blobs, clock, tenants }, tenant)
+    },
+  })
   return registrationEndpoints({
     ...createTenant,
     db,

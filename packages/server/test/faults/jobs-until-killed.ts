@@ -18,8 +18,6 @@ const note = jobKind({
   payload: Type.Object({ id: Type.Integer(), worker: Type.Integer() }),
   retry: { maxAttempts: 1000, firstDelayMs: 5, longestDelayMs: 5 },
   concurrency: 16,
-  leaseMs: 30_000,
-  keepDoneMs: 0,
 })
 
 const db = await openDatabase({ url, migrations: [...jobsMigrations, notesMigration] })

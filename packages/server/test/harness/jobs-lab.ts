@@ -64,7 +64,10 @@ export function jobsLab(
       clock,
       logged,
       addNode(nodeId, options = {}) {
-        const node = startableNode({ db, clock, logger, nodeId, random: () => 0.5, ...options }, clock)
+        const node = startableNode(
+          { db, clock, logger, nodeId, random: () => 0.5, leaseMs: 10_000, ...options },
+          clock,
+        )
         nodes.push(node)
         return node
       },

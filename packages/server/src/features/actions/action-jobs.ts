@@ -19,7 +19,6 @@ import {
   dropCopiesJob,
   passOnCountsJob,
   publishLaterJob,
-  sweepActionsJob,
   tellCountsJob,
   withdrawSignedJob,
 } from './job-kinds.ts'
@@ -32,7 +31,7 @@ import { withdrawSigned } from './removal/withdraw-signed.ts'
 import { hooksOf } from './types/index.ts'
 
 export interface ActionJobDeps extends ActionPorts {
-  readonly jobs: Pick<Jobs, 'enqueue' | 'handle' | 'every'>
+  readonly jobs: Pick<Jobs, 'enqueue' | 'handle'>
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
 }
 
@@ -45,8 +44,7 @@ const perTransaction = 100
 /** Registers everything that actions do later. */
 export function handleActionJobs(deps: ActionJobDeps): void {
   const { jobs, findTenantById } = deps
-  jobs.handle(sweepActionsJob, () => sweepActions(deps))
-  jobs.every(sweepActionsJob, minuteMs)
+  recurring(jobs, { name: 'actions.sweep', everyMs: minuteMs, run: () => sweepActions(deps) })
   jobs.handle(withdrawSignedJob, ({ issuerTag, ...key }, { signal }) =>
     withdrawSigned(deps, { ...key, issuerTag: issuerTag as IdTag }, signal),
   )

@@ -3,16 +3,6 @@ import { jobKind } from '#infra/jobs/index.ts'
 
 const minuteMs = 60_000
 
-/** Ends actions whose time is over, and forgets what is no longer needed; to be run every minute. */
-export const sweepActionsJob = jobKind({
-  name: 'actions.sweep',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 5, firstDelayMs: 5_000, longestDelayMs: minuteMs },
-  concurrency: 1,
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
-})
-
 const AboutAction = Type.Object({ actionId: Type.String() })
 const soonAgain = { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs }
 
@@ -22,9 +12,7 @@ export const publishLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  isFairByTenant: 'by tenant',
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Accepts a request in the tenant's name, where nobody has to be asked. */
@@ -33,9 +21,7 @@ export const acceptLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  isFairByTenant: 'by tenant',
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Shows an action from elsewhere whose attachments cannot be had. */
@@ -44,9 +30,7 @@ export const admitLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  isFairByTenant: 'by tenant',
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Removes the copies of files that came with an action which has ended. */
@@ -55,9 +39,7 @@ export const dropCopiesJob = jobKind({
   payload: Type.Object({ issuerTag: Type.String(), fileIds: Type.Array(Type.String()) }),
   retry: soonAgain,
   concurrency: 2,
-  isFairByTenant: 'by tenant',
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Passes on to a community's members what one of them gave to it. */
@@ -66,9 +48,7 @@ export const announceLaterJob = jobKind({
   payload: AboutAction,
   retry: soonAgain,
   concurrency: 4,
-  isFairByTenant: 'by tenant',
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Passes on to a community's members what is said of the counts of an action that was given to it. */
@@ -77,9 +57,7 @@ export const passOnCountsJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), passedId: Type.Optional(Type.String()) }),
   retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
   concurrency: 2,
-  leaseMs: minuteMs,
   freesDedupKey: true,
-  keepDoneMs: 0,
 })
 
 /** Tells the holders of an action how often it was reacted to, commented on, viewed and shared. */
@@ -88,10 +66,8 @@ export const tellCountsJob = jobKind({
   payload: AboutAction,
   retry: { maxAttempts: 5, firstDelayMs: 10_000, longestDelayMs: 10 * minuteMs },
   concurrency: 2,
-  isFairByTenant: 'by tenant',
-  leaseMs: minuteMs,
+  group: 'by tenant',
   freesDedupKey: true,
-  keepDoneMs: 0,
 })
 
 /** Withdraws what a revoked key has signed, wherever on this server it is held. */
@@ -100,7 +76,5 @@ export const withdrawSignedJob = jobKind({
   payload: Type.Object({ issuerTag: Type.String(), kid: Type.String(), since: Type.Integer() }),
   retry: soonAgain,
   concurrency: 1,
-  leaseMs: minuteMs,
   freesDedupKey: true,
-  keepDoneMs: 0,
 })

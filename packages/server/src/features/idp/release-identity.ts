@@ -25,8 +25,6 @@ export const forgetNameJob = jobKind({
   payload: Type.Object({ idTag: Type.String() }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 1,
-  leaseMs: 120_000,
-  keepDoneMs: 0,
 })
 
 /** Takes an identity away for good and lets its name rest; a name that rests already is let go by the provider's owner.

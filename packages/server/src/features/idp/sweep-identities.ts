@@ -1,9 +1,8 @@
 import type { IdTag } from '@kith/protocol'
-import Type from 'typebox'
 import { exhaustReferences } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
-import { type Jobs, jobKind, sweep } from '#infra/jobs/index.ts'
+import { type Jobs, recurring, sweep } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { seen } from './find-managed.ts'
 import { activeSecs, type ManagedIdentity, recheckSecs, unreachableGraceSecs } from './managed-identity.ts'
@@ -21,19 +20,13 @@ export interface SweepIdentitiesDeps {
   findSign(idTag: IdTag): Promise<Sign>
 }
 
-/** Lets go of names that nobody activated, and of those without a sign of life for a year. */
-export const sweepIdentitiesJob = jobKind({
-  name: 'idp.sweep',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
-  concurrency: 1,
-  leaseMs: 120_000,
-  keepDoneMs: 0,
-})
-
 const atOnce = 100
 
-/** Does the work of `sweepIdentitiesJob`. */
+/** Lets go of names that nobody activated, and of those without a sign of life for a year. */
+export function addManagedIdentitySweep(jobs: Pick<Jobs, 'handle'>, deps: SweepIdentitiesDeps): void {
+  recurring(jobs, { name: 'idp.sweep', everyMs: 60 * 60_000, run: () => sweepIdentities(deps) })
+}
+
 export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> {
   const { db, clock, findSign, jobs } = deps
   const now = nowSecs(clock)

@@ -38,8 +38,6 @@ export const refreshProfileJob = jobKind({
   payload: Type.Object({ idTag: Type.String() }),
   retry: { maxAttempts: 5, firstDelayMs: 60_000, longestDelayMs: 3_600_000 },
   concurrency: 4,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
 })
 
 /** A profile of this server, or of another one, for which it is looked up in the asker's name: remembered for a day, then shown while it is asked for again. */

@@ -28,8 +28,6 @@ export const releaseNameJob = jobKind({
   payload: Type.Object({ providerTag: Type.String(), idTag: Type.String() }),
   retry: { maxAttempts: 10, firstDelayMs: 60_000, longestDelayMs: 6 * 3_600_000 },
   concurrency: 1,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
 })
 
 // Longer than any registration takes, and soon enough for somebody who tries again.

@@ -1,10 +1,9 @@
-import Type from 'typebox'
 import { hasSignInMethod, listSessions, personalMethods } from '#features/accounts/index.ts'
 import type { RelationEmitter } from '#features/relations/index.ts'
 import { listLedAlone } from '#features/relations/index.ts'
 import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
-import { jobKind } from '#infra/jobs/index.ts'
+import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { deleteUnfinished, listExpired, putUnfinished } from './unfinished-store.ts'
 
@@ -17,22 +16,17 @@ export interface SweepUnfinishedDeps extends RelationEmitter {
   removeTenant(tenant: HostedTenant): Promise<void>
 }
 
-/** Removes accounts that nobody has come back to. */
-export const sweepUnfinishedJob = jobKind({
-  name: 'registration.sweep-unfinished',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
-  concurrency: 1,
-  leaseMs: 120_000,
-  keepDoneMs: 0,
-})
-
 const atOnce = 100
 const daySecs = 24 * 3600
 // Until then another process may not know of the suspension, and answers for the tenant.
 const noticedSecs = 60
 
-/** Does the work of `sweepUnfinishedJob`. */
+/** Removes accounts that nobody has come back to. */
+export function addUnfinishedSweep(jobs: Pick<Jobs, 'handle'>, deps: SweepUnfinishedDeps): void {
+  const run = () => sweepUnfinished(deps)
+  recurring(jobs, { name: 'registration.sweep-unfinished', everyMs: 10 * 60_000, run })
+}
+
 export async function sweepUnfinished(deps: SweepUnfinishedDeps): Promise<void> {
   const { db, clock, tenants } = deps
   for (const personId of await listExpired(db.reader(serverTenant), nowSecs(clock), atOnce)) {

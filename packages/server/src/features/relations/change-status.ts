@@ -22,9 +22,7 @@ const endServerStatusJob = jobKind({
   payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 2,
-  isFairByTenant: 'by tenant',
-  leaseMs: 60_000,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 const restricting: ReadonlySet<ProfileStatus> = new Set(['Blocked', 'Muted', 'Suspended', 'Banned'])

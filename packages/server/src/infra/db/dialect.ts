@@ -1,4 +1,4 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Dialect } from './database.ts'
 
 /** The kinds of columns that migrations know. */
@@ -62,6 +62,13 @@ export function isListed(dialect: Dialect, column: string, json: Expression<stri
   return dialect === 'postgres'
     ? sql<SqlBool>`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`
     : sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${json}))`
+}
+
+/** The texts of a JSON array as a table with the column `value`. */
+export function listedTexts(dialect: Dialect, json: Expression<string>): RawBuilder<{ value: string }> {
+  return dialect === 'postgres'
+    ? sql`(select json_array_elements_text(${json}::json) as value)`
+    : sql`(select value from json_each(${json}))`
 }
 
 /** Does the column contain `text`, upper and lower case of ASCII letters alike? Wildcards in `text` mean themselves. */

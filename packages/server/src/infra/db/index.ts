@@ -6,7 +6,7 @@ export {
   type TableShape,
 } from './catalogue.ts'
 export * from './database.ts'
-export { contains, forUpdate, forUpdateSkipLocked, isListed } from './dialect.ts'
+export { contains, forUpdate, forUpdateSkipLocked, isListed, listedTexts } from './dialect.ts'
 export { type FolderLock, lockFolder } from './folder-lock.ts'
 export { type KeysetOrder, keysetPage } from './keyset-page.ts'
 export type { MigrationSchema } from './migration-schema.ts'

@@ -53,7 +53,7 @@ function firstReady(tables: Tables) {
       .where('jobs.kind', '=', kindOf)
       .where('jobs.state', '=', 'ready')
       .where('jobs.group_key', 'is', null)
-      .where('jobs.finished_at_ms', 'is', null)
+      .where('jobs.remove_at_ms', 'is', null)
       // All null, but so PostgreSQL knows that the index has this order.
       .orderBy('jobs.group_key')
       .orderBy('jobs.run_at_ms')
@@ -81,15 +81,20 @@ function firstGroup(tables: Tables) {
     .limit(1)
 }
 
+// A lease without a row has run out.
 function firstLost(tables: Tables, value: Placeholder<Own>) {
   return tables
     .selectFrom('jobs')
-    .select('jobs.lease_until_ms')
+    .select((eb) => {
+      const untilMs = eb
+        .selectFrom('job_leases')
+        .select('job_leases.until_ms')
+        .whereRef('job_leases.lease_token', '=', 'jobs.lease_token')
+      return eb.fn.min<number>(eb.fn.coalesce(untilMs, sql.lit(0))).as('untilMs')
+    })
     .where('jobs.kind', '=', kindOf)
-    .where('jobs.lease_until_ms', 'is not', null)
+    .where('jobs.lease_token', 'is not', null)
     .where('jobs.lease_token', '!=', value('leaseToken'))
-    .orderBy('jobs.lease_until_ms')
-    .limit(1)
 }
 
 function firstOverdue(tables: Tables) {
@@ -98,8 +103,8 @@ function firstOverdue(tables: Tables) {
     .select('jobs.give_up_at_ms')
     .where('jobs.kind', '=', kindOf)
     .where('jobs.give_up_at_ms', 'is not', null)
-    .where('jobs.finished_at_ms', 'is', null)
-    .where('jobs.lease_until_ms', 'is', null)
+    .where('jobs.remove_at_ms', 'is', null)
+    .where('jobs.lease_token', 'is', null)
     .orderBy('jobs.give_up_at_ms')
     .limit(1)
 }

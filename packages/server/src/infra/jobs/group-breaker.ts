@@ -64,10 +64,6 @@ const noPolicy: GroupPolicy = {
   longestRestMs: 3_600_000,
 }
 
-export function isGrouped({ group, isFairByTenant }: JobKind): boolean {
-  return group !== undefined || isFairByTenant !== undefined
-}
-
-export function policyOf({ group, isFairByTenant }: JobKind): GroupPolicy {
-  return isFairByTenant ? tenantPolicy : (group ?? noPolicy)
+export function policyOf({ group }: JobKind): GroupPolicy {
+  return group === 'by tenant' ? tenantPolicy : (group ?? noPolicy)
 }

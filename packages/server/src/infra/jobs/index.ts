@@ -1,4 +1,8 @@
+import { jobLeasesMigrations } from './job-leases-migrations.ts'
+import { jobQueueMigrations } from './jobs-migrations.ts'
+
 export * from './job-kind.ts'
+export { jobLeasesMigrations } from './job-leases-migrations.ts'
 export {
   countByState,
   countJobs,
@@ -12,7 +16,7 @@ export {
 export { addMovedJobs, listOpenJobs, type MovedJob } from './job-move-store.ts'
 export { removeJobs } from './job-purge-store.ts'
 export { type JobQueue, openJobs } from './job-queue.ts'
-export { jobsMigrations } from './jobs-migrations.ts'
+export { jobQueueMigrations } from './jobs-migrations.ts'
 export {
   addSweep,
   recurring,
@@ -21,3 +25,6 @@ export {
   sweep,
 } from './recurring.ts'
 export type { RunnerOptions } from './runner.ts'
+
+/** All tables of the queue, for a database that has nothing else. */
+export const jobsMigrations = [...jobQueueMigrations, ...jobLeasesMigrations]

@@ -1,4 +1,4 @@
-import { type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
+import { listedTexts, type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
 import { type GroupLoad, type GroupState, newGroup } from './group-breaker.ts'
 import { asLeased, type LeasedJob, type LeaseTerms, leasedColumns, leaseSet } from './job-store.ts'
 import type { JobTables } from './job-tables.ts'
@@ -14,65 +14,48 @@ export interface LoadedGroup {
   readonly load: GroupLoad
 }
 
-/** Makes the rows of groups that were never seen. */
-export async function addGroups(tx: Writer, kind: string, groupKeys: readonly string[]): Promise<void> {
-  await tx
-    .tables<JobTables>()
-    .insertInto('job_groups')
-    .values(
-      groupKeys.map((groupKey) => ({
-        kind,
-        group_key: groupKey,
-        failures: newGroup.failures,
-        rests_until_ms: newGroup.restsUntilMs,
-        served_at_ms: newGroup.servedAtMs,
-        times_served: newGroup.timesServed,
-      })),
+const load = statement((tables: Tables, value: Placeholder<{ kind: string; groupKeys: string }>, dialect) =>
+  tables
+    .selectFrom(listedTexts(dialect, value('groupKeys')).as('of'))
+    .leftJoin('job_groups', (join) =>
+      join.on('job_groups.kind', '=', value('kind')).onRef('job_groups.group_key', '=', 'of.value'),
     )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
+    .select((eb) => {
+      const jobs = eb
+        .selectFrom('jobs')
+        .where('jobs.kind', '=', value('kind'))
+        .whereRef('jobs.group_key', '=', 'of.value')
+        .where('jobs.remove_at_ms', 'is', null)
+      return [
+        'of.value as groupKey',
+        'job_groups.failures',
+        'job_groups.rests_until_ms as restsUntilMs',
+        'job_groups.served_at_ms as servedAtMs',
+        'job_groups.times_served as timesServed',
+        jobs
+          .where('jobs.state', '=', 'leased')
+          .select((count) => count.fn.countAll<number>().as('count'))
+          .as('running'),
+        jobs
+          .where('jobs.state', '=', 'ready')
+          .select('jobs.run_at_ms')
+          .orderBy('jobs.run_at_ms')
+          .limit(1)
+          .as('readyAtMs'),
+      ]
+    }),
+)
 
-/** The groups that have a row, with what their jobs are doing. */
+/** What is remembered of groups, and what their jobs are doing. */
 export async function loadGroups(
   tx: Writer,
   kind: string,
   groupKeys: readonly string[],
 ): Promise<LoadedGroup[]> {
-  const rows = await tx
-    .tables<JobTables>()
-    .selectFrom('job_groups as of')
-    .select((eb) => [
-      'of.group_key as groupKey',
-      'of.failures',
-      'of.rests_until_ms as restsUntilMs',
-      'of.served_at_ms as servedAtMs',
-      'of.times_served as timesServed',
-      eb
-        .selectFrom('jobs')
-        .select((count) => count.fn.countAll<number>().as('count'))
-        .whereRef('jobs.kind', '=', 'of.kind')
-        .whereRef('jobs.group_key', '=', 'of.group_key')
-        .where('jobs.finished_at_ms', 'is', null)
-        .where('jobs.state', '=', 'leased')
-        .as('running'),
-      eb
-        .selectFrom('jobs')
-        .select('jobs.run_at_ms')
-        .whereRef('jobs.kind', '=', 'of.kind')
-        .whereRef('jobs.group_key', '=', 'of.group_key')
-        .where('jobs.finished_at_ms', 'is', null)
-        .where('jobs.state', '=', 'ready')
-        .orderBy('jobs.run_at_ms')
-        .limit(1)
-        .as('readyAtMs'),
-    ])
-    .where('of.kind', '=', kind)
-    .where('of.group_key', 'in', groupKeys)
-    .execute()
-  return rows.map(({ groupKey, running, readyAtMs, ...state }) => ({
+  const rows = await tx.run(load, { kind, groupKeys: JSON.stringify(groupKeys) })
+  return rows.map(({ groupKey, running, readyAtMs, ...stored }) => ({
     groupKey,
-    state,
+    state: stored.failures === null ? newGroup : (stored as GroupState),
     load: { running: running ?? 0, readyAtMs },
   }))
 }
@@ -146,7 +129,7 @@ const leaseOneEach = statement((tables: Tables, value: Placeholder<LeaseTerms>) 
             .select('jobs.job_id')
             .whereRef('jobs.kind', '=', 'due.kind')
             .whereRef('jobs.group_key', '=', 'due.group_key')
-            .where('jobs.finished_at_ms', 'is', null)
+            .where('jobs.remove_at_ms', 'is', null)
             .where('jobs.state', '=', 'ready')
             .where('jobs.run_at_ms', '<=', value('nowMs'))
             .orderBy('jobs.run_at_ms')
@@ -166,38 +149,13 @@ export async function leaseOneOfEachGroup(tx: Writer, terms: LeaseTerms): Promis
   return asLeased(await tx.run(leaseOneEach, terms))
 }
 
-const removeIdle = statement(
-  (tables: Tables, value: Placeholder<{ kind: string; beforeMs: number; limit: number }>) =>
-    tables
-      .deleteFrom('job_groups')
-      .where('kind', '=', value('kind'))
-      .where('group_key', 'in', (eb) =>
-        eb
-          .selectFrom('job_groups as idle')
-          .select('idle.group_key')
-          .where('idle.kind', '=', value('kind'))
-          .where('idle.served_at_ms', '<', value('beforeMs'))
-          .where('idle.rests_until_ms', '<', value('beforeMs'))
-          .where((no) =>
-            no.not(
-              no.exists(
-                no
-                  .selectFrom('jobs')
-                  .select('jobs.job_id')
-                  .whereRef('jobs.kind', '=', 'idle.kind')
-                  .whereRef('jobs.group_key', '=', 'idle.group_key')
-                  .where('jobs.finished_at_ms', 'is', null),
-              ),
-            ),
-          )
-          .limit(value('limit')),
-      ),
-)
-
-/** Forgets groups without jobs that were neither served nor resting since `beforeMs`. */
-export async function removeIdleGroups(
-  tx: Writer,
-  query: { readonly kind: string; readonly beforeMs: number; readonly limit: number },
-): Promise<number> {
-  return tx.change(removeIdle, query)
+/** Forgets groups that were neither served nor resting since `beforeMs`, and have no job that may run. */
+export async function removeIdleGroups(tx: Writer, beforeMs: number): Promise<void> {
+  await tx
+    .tables<JobTables>()
+    .deleteFrom('job_groups')
+    .where('claim_at_ms', 'is', null)
+    .where('served_at_ms', '<', beforeMs)
+    .where('rests_until_ms', '<', beforeMs)
+    .execute()
 }

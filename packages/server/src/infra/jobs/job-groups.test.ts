@@ -10,7 +10,6 @@ const send = jobKind({
   payload: Type.Object({ name: Type.String() }),
   retry: { maxAttempts: 100, firstDelayMs: 1000, longestDelayMs: 10_000 },
   concurrency: 6,
-  leaseMs: 10_000,
   keepDoneMs: 3600_000,
   group: { concurrency: 2, breakerFailures: 5, restMs: 60_000, longestRestMs: 200_000 },
 })
@@ -102,7 +101,6 @@ eachDialect('groups of jobs', (open) => {
     expect(sent.length - down()).toBe(20)
     expect(await groups(true)).toEqual([
       {
-        kind: 'send',
         groupKey: 'down',
         failures: 5,
         restsUntilMs: startMs + 60_000,

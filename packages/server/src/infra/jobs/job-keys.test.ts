@@ -8,7 +8,6 @@ const base = {
   payload: Type.Object({ word: Type.String() }),
   retry: { maxAttempts: 100, firstDelayMs: 1000, longestDelayMs: 1000 },
   concurrency: 4,
-  leaseMs: 10_000,
   keepDoneMs: 60_000,
 }
 const once = jobKind({ ...base, name: 'once', keepsDedupKey: true })

@@ -33,23 +33,22 @@ export interface JobKind<Payload extends TSchema = TSchema> {
   readonly retry: RetryPolicy
   /** Jobs of this kind that run at the same time on one node; at most 1000. */
   readonly concurrency: number
-  /** How long a job of a crashed node waits for another. Renewed while the handler runs, so it may be short. */
-  readonly leaseMs: number
-  /** Every job of a kind with a group policy has a `groupKey`, and only those. */
-  readonly group?: GroupPolicy
-  /** Round robin between tenants, however many jobs one of them has. Without it jobs run in the order of their
-   * times. Not for kinds with a group policy, nor for recurring ones. */
-  readonly isFairByTenant?: 'by tenant'
+  /** How the jobs take turns; without it they run in the order of their times. Of a kind with a policy every job has a
+   * `groupKey`, and only those. `by tenant`: round robin between tenants, however many jobs one of them has. */
+  readonly group?: GroupPolicy | 'by tenant'
   /** Lets go of a job's dedup key when it begins, for kinds that read once what others change meanwhile: what changes
    * then gets a job of its own. One that is to be tried again takes its key back; where another has it by then, it ends,
    * for that one does its work. */
   readonly freesDedupKey?: boolean
   /** A finished job keeps others with its dedup key out as well, as long as it is kept. */
   readonly keepsDedupKey?: boolean
-  /** How long a finished job stays readable; 0 removes it at once. */
-  readonly keepDoneMs: number
+  /** How long a finished job stays readable; it is removed at once when absent. */
+  readonly keepDoneMs?: number
   /** How long a dead job stays for an admin to see; 30 days when absent. */
   readonly keepDeadMs?: number
+  /** Set by `recurring`: there is one job of the kind, for the server's tenant, with an empty payload. It runs at the first
+   * start ever and then so long after the last time it ended. */
+  readonly everyMs?: number
 }
 
 export interface EnqueueOptions {
@@ -126,7 +125,4 @@ export interface Jobs {
   ): Promise<void>
   /** Registers the one handler of a kind; must happen before `start`. */
   handle<Kind extends JobKind>(kind: Kind, handler: JobHandler<Kind>): void
-  /** Runs a job of the kind, with an empty payload and for the server's tenant, at the first start ever and then
-   * `periodMs` after the last time it ended: one over all nodes, and none is lost. Must happen before `start`. */
-  every(kind: JobKind, periodMs: number): void
 }

@@ -4,13 +4,14 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { flushMicrotasks, jobsLab, jump, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { type JobContext, jobKind } from './index.ts'
+import type { JobTables } from './job-tables.ts'
 
+const leaseMs = 30_000
 const work = jobKind({
   name: 'work',
   payload: Type.Object({ name: Type.String() }),
   retry: { maxAttempts: 4, firstDelayMs: 1000, longestDelayMs: 10_000 },
   concurrency: 4,
-  leaseMs: 30_000,
   keepDoneMs: 3600_000,
 })
 
@@ -21,7 +22,7 @@ eachDialect('leases of jobs', (open) => {
   /** Starts a node whose handler notes that it began, then waits for the node's gate. */
   async function startNode(lab: Lab, nodeId: string, options: { isOpen?: boolean; graceMs?: number } = {}) {
     const { isOpen = true, graceMs } = options
-    const node = lab.addNode(nodeId, graceMs === undefined ? {} : { graceMs })
+    const node = lab.addNode(nodeId, graceMs === undefined ? { leaseMs } : { leaseMs, graceMs })
     const gate = Promise.withResolvers<void>()
     if (isOpen) gate.resolve()
     const begun: string[] = []
@@ -38,15 +39,16 @@ eachDialect('leases of jobs', (open) => {
     return { ...node, begun, contexts, gate, hasBegun }
   }
 
-  async function findLeaseEnd(lab: Lab): Promise<number | null | undefined> {
+  async function findLeaseEnd(lab: Lab): Promise<number | undefined> {
     const job = await lab.db
       .reader(serverTenant)
-      .tables<{ jobs: { kind: string; lease_until_ms: number | null } }>()
+      .tables<JobTables>()
       .selectFrom('jobs')
-      .select('lease_until_ms')
-      .where('kind', '=', work.name)
+      .innerJoin('job_leases', 'job_leases.lease_token', 'jobs.lease_token')
+      .select('job_leases.until_ms')
+      .where('jobs.kind', '=', work.name)
       .executeTakeFirst()
-    return job?.lease_until_ms
+    return job?.until_ms
   }
 
   describe('of a node that crashed', () => {
@@ -67,7 +69,7 @@ eachDialect('leases of jobs', (open) => {
     test('are taken over by another node when they have run out, not before', async () => {
       const lab = await newLab()
       const crashed = await startNode(lab, 'a', { isOpen: false })
-      const other = lab.addNode('b')
+      const other = lab.addNode('b', { leaseMs })
       const taken: string[] = []
       other.jobs.handle(work, async ({ name }) => void taken.push(name))
       await lab.enqueue(work, { name: 'job' }, { subject: 's' })
@@ -130,8 +132,8 @@ eachDialect('leases of jobs', (open) => {
       await slow.hasBegun()
       const other = await startNode(lab, 'b')
       for (let renewals = 0; renewals < 12; renewals += 1) {
-        lab.clock.advance(work.leaseMs / 3)
-        while ((await findLeaseEnd(lab)) !== lab.clock.now() + work.leaseMs) await flushMicrotasks(1)
+        lab.clock.advance(leaseMs / 3)
+        while ((await findLeaseEnd(lab)) !== lab.clock.now() + leaseMs) await flushMicrotasks(1)
         await other.jobs.settle()
       }
       expect(other.begun).toEqual([])
@@ -215,7 +217,7 @@ eachDialect('leases of jobs', (open) => {
 
     test('are given back when its handler ends because it was told to', async () => {
       const lab = await newLab()
-      const node = lab.addNode('a')
+      const node = lab.addNode('a', { leaseMs })
       const begun = Promise.withResolvers<void>()
       node.jobs.handle(work, async (_, { signal }) => {
         begun.resolve()

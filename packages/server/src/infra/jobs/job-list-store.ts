@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { type Reader, serverTenant } from '#infra/db/index.ts'
 import type { JobState, JobTables } from './job-tables.ts'
 
@@ -16,55 +16,41 @@ export interface JobRecord {
   readonly state: JobState
   /** As stored: an earlier version of the program may have written it. */
   readonly payload: unknown
-  readonly subject?: string
-  readonly groupKey?: string
   /** How often it has been tried, the attempt under way included. */
   readonly attempts: number
   readonly lastError?: string
   readonly lastAttemptAtMs?: number
   /** When it may run next: not before this, and not while its group rests. */
   readonly nextAttemptAtMs?: number
-  readonly createdAtMs: number
-  readonly finishedAtMs?: number
 }
 
 const recordColumns = [
-  'job_id',
-  'tenant_id',
+  'job_id as jobId',
+  'tenant_id as tenantId',
   'kind',
   'state',
   'payload',
-  'subject',
-  'group_key',
   'attempts',
-  'last_error',
-  'last_attempt_at_ms',
-  'run_at_ms',
-  'created_at_ms',
-  'finished_at_ms',
+  'last_error as lastError',
+  'last_attempt_at_ms as lastAttemptAtMs',
+  'run_at_ms as runAtMs',
 ] as const
 
-type RecordRow = Omit<
-  JobTables['jobs'],
-  'job_id' | 'attempts' | 'dedup_key' | 'ordering_key' | 'give_up_at_ms' | 'remove_at_ms' | `lease_${string}`
-> & { job_id: number; attempts: number }
+interface RecordRow extends Pick<JobRecord, 'jobId' | 'tenantId' | 'kind' | 'state' | 'attempts'> {
+  readonly payload: string
+  readonly lastError: string | null
+  readonly lastAttemptAtMs: number | null
+  readonly runAtMs: number
+}
 
-function toRecord(row: RecordRow): JobRecord {
+function toRecord({ payload, lastError, lastAttemptAtMs, runAtMs, ...row }: RecordRow): JobRecord {
   const isOpen = row.state === 'new' || row.state === 'ready' || row.state === 'waiting'
   return {
-    jobId: row.job_id,
-    tenantId: row.tenant_id,
-    kind: row.kind,
-    state: row.state,
-    payload: parsed(row.payload),
-    attempts: row.attempts,
-    createdAtMs: row.created_at_ms,
-    ...(row.subject === null ? {} : { subject: row.subject }),
-    ...(row.group_key === null ? {} : { groupKey: row.group_key }),
-    ...(row.last_error === null ? {} : { lastError: row.last_error }),
-    ...(row.last_attempt_at_ms === null ? {} : { lastAttemptAtMs: row.last_attempt_at_ms }),
-    ...(isOpen ? { nextAttemptAtMs: row.run_at_ms } : {}),
-    ...(row.finished_at_ms === null ? {} : { finishedAtMs: row.finished_at_ms }),
+    ...row,
+    payload: parsed(payload),
+    ...(lastError === null ? {} : { lastError }),
+    ...(lastAttemptAtMs === null ? {} : { lastAttemptAtMs }),
+    ...(isOpen ? { nextAttemptAtMs: runAtMs } : {}),
   }
 }
 
@@ -76,29 +62,32 @@ function parsed(payload: string): unknown {
   }
 }
 
-/** The reader's jobs of a kind about a subject, in the order they were added; at most 1000, go on after the last
- * `jobId`, or by offset. Finished ones are there as long as the kind keeps them, dead ones 30 days. */
-export async function listJobs(
-  reader: Reader,
-  about: {
-    readonly kind: string
-    readonly subject: string
-    readonly afterJobId?: number
-    readonly offset?: number
-    readonly limit?: number
-  },
-): Promise<JobRecord[]> {
-  const rows = await reader
+/** The jobs of a kind that are about a subject. */
+export interface JobSubject {
+  readonly kind: string
+  readonly subject: string
+}
+
+function jobsAbout(reader: Reader, { kind, subject }: JobSubject) {
+  return reader
     .tables<JobTables>()
     .selectFrom('jobs')
-    .select(recordColumns)
     .where('tenant_id', '=', reader.tenantId)
-    .where('kind', '=', about.kind)
-    .where('subject', '=', about.subject)
-    .where('job_id', '>', about.afterJobId ?? 0)
+    .where('kind', '=', kind)
+    .where('subject', '=', subject)
+}
+
+/** The reader's jobs of a kind about a subject, in the order they were added; at most 1000. Finished ones are there as
+ * long as the kind keeps them, dead ones 30 days. */
+export async function listJobs(
+  reader: Reader,
+  { offset = 0, limit = mostListed, ...about }: JobSubject & { offset?: number; limit?: number },
+): Promise<JobRecord[]> {
+  const rows = await jobsAbout(reader, about)
+    .select(recordColumns)
     .orderBy('job_id')
-    .limit(Math.min(about.limit ?? mostListed, mostListed))
-    .offset(about.offset ?? 0)
+    .limit(Math.min(limit, mostListed))
+    .offset(offset)
     .execute()
   return rows.map(toRecord)
 }
@@ -106,47 +95,54 @@ export async function listJobs(
 /** How many `listJobs` has to list, as far as `atMost`. It counts index entries. */
 export async function countJobs(
   reader: Reader,
-  about: { readonly kind: string; readonly subject: string; readonly atMost: number },
+  { atMost, ...about }: JobSubject & { readonly atMost: number },
+): Promise<number> {
+  return count(reader, jobsAbout(reader, about), atMost)
+}
+
+/** Unfinished jobs of a group, as far as `atMost`: what an intake asks before it lets in more. */
+export async function countQueued(
+  reader: Reader,
+  { kind, groupKey, atMost }: { readonly kind: string; readonly groupKey: string; readonly atMost: number },
+): Promise<number> {
+  const queued = reader
+    .tables<JobTables>()
+    .selectFrom('jobs')
+    .where('kind', '=', kind)
+    .where('group_key', '=', groupKey)
+    .where('remove_at_ms', 'is', null)
+  return count(reader, queued, atMost)
+}
+
+async function count(
+  reader: Reader,
+  jobs: SelectQueryBuilder<JobTables, 'jobs', object>,
+  atMost: number,
 ): Promise<number> {
   const row = await reader
     .tables<JobTables>()
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('jobs')
-        .select('job_id')
-        .where('tenant_id', '=', reader.tenantId)
-        .where('kind', '=', about.kind)
-        .where('subject', '=', about.subject)
-        .limit(about.atMost)
-        .as('counted'),
-    )
+    .selectFrom(jobs.select('job_id').limit(atMost).as('queued'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirst()
   return row?.count ?? 0
 }
 
 /** The dead jobs of all tenants, newest first; only for a reader of the server itself. */
-export async function listDead(
-  reader: Reader,
-  page: { readonly limit: number; readonly beforeJobId?: number; readonly kind?: string },
-): Promise<JobRecord[]> {
+export async function listDead(reader: Reader, { limit }: { readonly limit: number }): Promise<JobRecord[]> {
   assertServer(reader)
   const rows = await reader
     .tables<JobTables>()
     .selectFrom('jobs')
     .select(recordColumns)
     .where('state', '=', sql.lit<JobState>('dead'))
-    .$if(page.kind !== undefined, (query) => query.where('kind', '=', page.kind ?? ''))
-    .$if(page.beforeJobId !== undefined, (query) => query.where('job_id', '<', page.beforeJobId ?? 0))
     .orderBy('job_id', 'desc')
-    .limit(Math.min(page.limit, mostListed))
+    .limit(Math.min(limit, mostListed))
     .execute()
   return rows.map(toRecord)
 }
 
 /** A group as an admin sees it. */
 export interface GroupRecord {
-  readonly kind: string
   readonly groupKey: string
   /** In a row. */
   readonly failures: number
@@ -173,11 +169,10 @@ export async function listGroups(
     .tables<JobTables>()
     .selectFrom('job_groups as of')
     .select((eb) => [
-      'of.kind',
-      'of.group_key',
+      'of.group_key as groupKey',
       'of.failures',
-      'of.rests_until_ms',
-      'of.served_at_ms',
+      'of.rests_until_ms as restsUntilMs',
+      'of.served_at_ms as servedAtMs',
       eb
         .selectFrom((queued) =>
           queued
@@ -185,51 +180,26 @@ export async function listGroups(
             .select('jobs.job_id')
             .whereRef('jobs.kind', '=', 'of.kind')
             .whereRef('jobs.group_key', '=', 'of.group_key')
-            .where('jobs.finished_at_ms', 'is', null)
+            .where('jobs.remove_at_ms', 'is', null)
             .limit(mostCounted)
             .as('queued'),
         )
-        .select((count) => count.fn.countAll<number>().as('count'))
+        .select((counted) => counted.fn.countAll<number>().as('count'))
         .as('queued'),
     ])
     .where('of.kind', '=', page.kind)
-    .$if(page.afterGroupKey !== undefined, (query) =>
-      query.where('of.group_key', '>', page.afterGroupKey ?? ''),
-    )
+    .where('of.group_key', '>', page.afterGroupKey ?? '')
     .$if(page.onlyFailing === true, (query) => query.where('of.failures', '>', 0))
     .orderBy('of.group_key')
     .limit(Math.min(page.limit, mostListed))
     .execute()
-  return rows.map((row) => ({
-    kind: row.kind,
-    groupKey: row.group_key,
-    failures: row.failures,
-    queued: row.queued ?? 0,
-    ...(row.rests_until_ms === 0 ? {} : { restsUntilMs: row.rests_until_ms }),
-    ...(row.served_at_ms === 0 ? {} : { lastServedAtMs: row.served_at_ms }),
+  return rows.map(({ groupKey, failures, queued, restsUntilMs, servedAtMs }) => ({
+    groupKey,
+    failures,
+    queued: queued ?? 0,
+    ...(restsUntilMs === 0 ? {} : { restsUntilMs }),
+    ...(servedAtMs === 0 ? {} : { lastServedAtMs: servedAtMs }),
   }))
-}
-
-/** Unfinished jobs of a group, as far as `atMost`: what an intake asks before it lets in more. */
-export async function countQueued(
-  reader: Reader,
-  group: { readonly kind: string; readonly groupKey: string; readonly atMost: number },
-): Promise<number> {
-  const row = await reader
-    .tables<JobTables>()
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('jobs')
-        .select('job_id')
-        .where('kind', '=', group.kind)
-        .where('group_key', '=', group.groupKey)
-        .where('finished_at_ms', 'is', null)
-        .limit(group.atMost)
-        .as('queued'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirst()
-  return row?.count ?? 0
 }
 
 export interface StateCount {
@@ -244,7 +214,7 @@ export async function countByState(reader: Reader): Promise<StateCount[]> {
   const jobs = reader.tables<JobTables>().selectFrom('jobs')
   const counted = ['kind', 'state', sql<number>`count(*)`.as('count')] as const
   const lists = await Promise.all([
-    jobs.select(counted).where('finished_at_ms', 'is', null).groupBy(['kind', 'state']).execute(),
+    jobs.select(counted).where('remove_at_ms', 'is', null).groupBy(['kind', 'state']).execute(),
     jobs.select(counted).where('state', '=', sql.lit<JobState>('dead')).groupBy(['kind', 'state']).execute(),
   ])
   return lists.flat()

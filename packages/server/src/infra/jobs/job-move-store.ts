@@ -26,7 +26,7 @@ export async function listOpenJobs(
       'give_up_at_ms as giveUpAtMs',
     ])
     .where('tenant_id', '=', reader.tenantId)
-    .where('finished_at_ms', 'is', null)
+    .where('remove_at_ms', 'is', null)
     .where('job_id', '>', after)
     .orderBy('job_id')
     .limit(limit)

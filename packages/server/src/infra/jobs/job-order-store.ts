@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
-import { forUpdate, type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
-import type { Ending } from './job-store.ts'
+import {
+  forUpdate,
+  listedTexts,
+  type Placeholder,
+  statement,
+  type Writer,
+  type WriteTables,
+} from '#infra/db/index.ts'
 import { inQueueOrder, type JobState, type JobTables } from './job-tables.ts'
 
 // Of the unfinished jobs of one ordering key one is the head (`ready` or `leased`); the others are `new` or `waiting`.
@@ -43,7 +49,7 @@ const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; li
         .select('head.job_id')
         .whereRef('head.kind', '=', 'jobs.kind')
         .whereRef('head.ordering_key', '=', 'jobs.ordering_key')
-        .where('head.finished_at_ms', 'is', null)
+        .where('head.remove_at_ms', 'is', null)
         .where('head.state', 'in', ['ready', 'leased'])
         .orderBy('head.state')
         .orderBy(inQueueOrder('head'))
@@ -56,19 +62,16 @@ const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; li
     .limit(value('limit')),
 )
 
-/** Finds the places of jobs that were added: at the head of their order, or behind it. Answers how many, and
- * their groups. */
+/** Finds the places of jobs that were added: at the head of their order, or behind it. Answers their groups. */
 export async function orderNewJobs(
   tx: Writer,
   query: { readonly kind: string; readonly limit: number },
-): Promise<{ readonly count: number; readonly groupKeys: ReadonlySet<string> }> {
+): Promise<(string | null)[]> {
   const rows = await tx.run(newJobs, query)
   const ready: number[] = []
   const waiting: number[] = []
   const led = new Set<string>()
-  const groupKeys = new Set<string>()
-  for (const { jobId, orderingKey, groupKey, headId } of rows) {
-    if (groupKey !== null) groupKeys.add(groupKey)
+  for (const { jobId, orderingKey, headId } of rows) {
     if (headId !== null || (orderingKey !== null && led.has(orderingKey))) waiting.push(jobId)
     else {
       ready.push(jobId)
@@ -77,7 +80,7 @@ export async function orderNewJobs(
   }
   await setState(tx, ready, 'ready')
   await setState(tx, waiting, 'waiting')
-  return { count: rows.length, groupKeys }
+  return rows.map(({ groupKey }) => groupKey)
 }
 
 async function setState(tx: Writer, jobIds: readonly number[], state: JobState): Promise<void> {
@@ -85,85 +88,49 @@ async function setState(tx: Writer, jobIds: readonly number[], state: JobState):
     await tx.tables<JobTables>().updateTable('jobs').set({ state }).where('job_id', 'in', jobIds).execute()
 }
 
-/** Before heads end: makes the next of each order ready. Answers the groups of those. With a lease token only behind
- * heads that are still under the lease: one that was lost ends nothing. */
-export async function promoteBehind(
-  tx: Writer,
-  heads: { readonly jobIds: readonly number[]; readonly leaseToken?: string },
-): Promise<string[]> {
-  const { leaseToken } = heads
-  const promoted = await tx
-    .tables<JobTables>()
-    .updateTable('jobs')
-    .set({ state: 'ready' })
-    .where('job_id', 'in', (eb) =>
-      eb
-        .selectFrom('jobs as head')
-        .select((behind) =>
-          behind
-            .selectFrom('jobs as next')
-            .select('next.job_id')
-            .whereRef('next.kind', '=', 'head.kind')
-            .whereRef('next.ordering_key', '=', 'head.ordering_key')
-            .where('next.finished_at_ms', 'is', null)
-            .where('next.state', '=', 'waiting')
-            .orderBy(inQueueOrder('next'))
-            .limit(1)
-            .as('nextId'),
-        )
-        .where('head.job_id', 'in', heads.jobIds)
-        .where('head.ordering_key', 'is not', null)
-        .where('head.state', 'in', ['ready', 'leased'])
-        .$if(leaseToken !== undefined, (query) => query.where('head.lease_token', '=', leaseToken ?? '')),
-    )
-    .returning('group_key as groupKey')
-    .execute()
-  return promoted.flatMap(({ groupKey }) => (groupKey === null ? [] : [groupKey]))
-}
-
-const overdue = statement(
-  (tables: Tables, value: Placeholder<{ kind: string; nowMs: number; limit: number }>) =>
+const promote = statement(
+  (tables: Tables, value: Placeholder<{ kind: string; orderingKeys: string }>, dialect) =>
     tables
-      .selectFrom('jobs')
-      .select(['job_id as jobId', 'state', 'group_key as groupKey'])
-      .where('kind', '=', value('kind'))
-      .where('give_up_at_ms', '<=', value('nowMs'))
-      .where('finished_at_ms', 'is', null)
-      .where('lease_until_ms', 'is', null)
-      .orderBy('give_up_at_ms')
-      .limit(value('limit')),
+      .updateTable('jobs')
+      .set({ state: 'ready' })
+      .where('job_id', 'in', (eb) =>
+        eb
+          .selectFrom(listedTexts(dialect, value('orderingKeys')).as('listed'))
+          .select((behind) =>
+            behind
+              .selectFrom('jobs as next')
+              .select('next.job_id')
+              .where('next.kind', '=', value('kind'))
+              .whereRef('next.ordering_key', '=', 'listed.value')
+              .where('next.remove_at_ms', 'is', null)
+              .where('next.state', '=', 'waiting')
+              .orderBy(inQueueOrder('next'))
+              .limit(1)
+              .as('nextId'),
+          )
+          .where((no) =>
+            no.not(
+              no.exists(
+                no
+                  .selectFrom('jobs as head')
+                  .select('head.job_id')
+                  .where('head.kind', '=', value('kind'))
+                  .whereRef('head.ordering_key', '=', 'listed.value')
+                  .where('head.remove_at_ms', 'is', null)
+                  .where('head.state', 'in', ['ready', 'leased']),
+              ),
+            ),
+          ),
+      )
+      .returning('group_key as groupKey'),
 )
 
-/** Ends unleased jobs whose time is over. Answers the groups whose ready jobs have changed. */
-export async function giveUpOverdue(
+/** Makes the next of each order ready that has no head any more. Answers the groups of those. */
+export async function promoteNext(
   tx: Writer,
-  query: Ending & { kind: string; limit: number; error: string },
-): Promise<string[]> {
-  const rows = await tx.run(overdue, query)
-  const isHead = (state: JobState) => state === 'ready'
-  const behind = rows.filter(({ state }) => !isHead(state)).map(({ jobId }) => jobId)
-  const heads = rows.filter(({ state }) => isHead(state)).map(({ jobId }) => jobId)
-  // Those behind end first, so that none of them is promoted.
-  await endJobs(tx, behind, query)
-  const promoted = heads.length > 0 ? await promoteBehind(tx, { jobIds: heads }) : []
-  await endJobs(tx, heads, query)
-  const touched = rows.flatMap(({ groupKey }) => (groupKey === null ? [] : [groupKey]))
-  return [...promoted, ...touched]
-}
-
-async function endJobs(
-  tx: Writer,
-  jobIds: readonly number[],
-  { error, nowMs, removeAtMs, keepsKey }: Ending & { error: string },
-): Promise<void> {
-  if (jobIds.length === 0) return
-  await tx
-    .tables<JobTables>()
-    .updateTable('jobs')
-    .set({ state: 'dead', finished_at_ms: nowMs, remove_at_ms: removeAtMs })
-    .set(keepsKey === 1 ? {} : { dedup_key: null })
-    // The last error of an attempt says more than that time ran out.
-    .set((eb) => ({ last_error: eb.fn.coalesce('last_error', eb.val(error)) }))
-    .where('job_id', 'in', jobIds)
-    .execute()
+  kind: string,
+  orderingKeys: readonly string[],
+): Promise<(string | null)[]> {
+  const rows = await tx.run(promote, { kind, orderingKeys: JSON.stringify(orderingKeys) })
+  return rows.map(({ groupKey }) => groupKey)
 }

@@ -9,7 +9,6 @@ const step = jobKind({
   payload: Type.Object({ name: Type.String() }),
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
   concurrency: 10,
-  leaseMs: 10_000,
   keepDoneMs: 0,
 })
 

@@ -33,7 +33,6 @@ const send = jobKind({
   payload: Type.Object({ host: Type.String() }),
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000, giveUpAfterMs: 3600_000 },
   concurrency: 8,
-  leaseMs: 10_000,
   keepDoneMs: 10_000,
   group: { concurrency: 2, breakerFailures: 2, restMs: 600_000, longestRestMs: 600_000 },
 })
@@ -78,8 +77,8 @@ const allowedScans = [
   /^SCAN (\d+-ROW VALUES CLAUSE|CONSTANT ROW|queued|json_each VIRTUAL TABLE INDEX 1:)$/,
   // One row per kind.
   /^SCAN of$/,
-  // At the start of a node: as many as run at this time.
-  /^SCAN jobs USING INDEX jobs_leased$/,
+  // One row per process, and one per host, once a minute.
+  /^SCAN job_(leases|groups)$/,
   // Newest first, with a limit.
   /^SCAN jobs USING INDEX jobs_dead$/,
   // What `countByState` counts, in the index alone.

@@ -11,7 +11,6 @@ const task = jobKind({
   payload: Type.Object({ index: Type.Integer() }),
   retry: { maxAttempts: 100, firstDelayMs: 500, longestDelayMs: 4000 },
   concurrency: 3,
-  leaseMs: 6000,
   keepDoneMs: 0,
   group: { concurrency: 2, breakerFailures: 4, restMs: 2000, longestRestMs: 8000 },
 })
@@ -61,7 +60,7 @@ eachDialect('jobs in any order of events', (open) => {
     let lives = 0
 
     async function startNode(nodeId: string): Promise<LabNode & { nodeId: string }> {
-      const node = lab.addNode(nodeId)
+      const node = lab.addNode(nodeId, { leaseMs: 6000 })
       const isLive = () => nodes.includes(live)
       const live = { ...node, nodeId }
       node.jobs.handle(task, async ({ index }, { attempt }) => {

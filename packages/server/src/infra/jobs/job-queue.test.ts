@@ -21,7 +21,6 @@ const greet = jobKind({
   payload: Type.Object({ name: Type.String() }),
   retry,
   concurrency: 4,
-  leaseMs: 10_000,
   keepDoneMs: 60_000,
 })
 
@@ -212,7 +211,7 @@ eachDialect('jobs', (open) => {
         [3, 3000],
       ])
       const [done] = await list(greet, 's')
-      expect(done).toMatchObject({ state: 'done', attempts: 3, finishedAtMs: startMs + 3000 })
+      expect(done).toMatchObject({ state: 'done', attempts: 3 })
       expect(done?.lastError).toBeUndefined()
     })
 
@@ -312,14 +311,12 @@ eachDialect('jobs', (open) => {
           kind: 'greet',
           state: 'ready',
           payload: { name: 'mine' },
-          subject: 's',
           attempts: 0,
           nextAttemptAtMs: later.runAtMs,
-          createdAtMs: clock.now(),
         },
       ])
       await enqueue(greet, { name: 'second' }, later)
-      const about = { kind: 'greet', subject: 's', afterJobId: listed[0]?.jobId ?? 0 }
+      const about = { kind: 'greet', subject: 's', offset: 1 }
       const rest = await listJobs(db.reader(someTenant), about)
       expect(rest.map(({ payload }) => payload)).toEqual([{ name: 'second' }])
     })
@@ -351,18 +348,15 @@ eachDialect('jobs', (open) => {
       )
     })
 
-    test('of dead jobs go newest first, by kind where asked', async () => {
+    test('of dead jobs go newest first', async () => {
       const { db, jobs, enqueue, clock } = await greeter(() => {
         throw new JobVerdict('never', { kind: 'dead' })
       })
       for (const name of ['one', 'two', 'three']) await enqueue(greet, { name })
       await settleFor(jobs, clock, 1000)
       const server = db.reader(serverTenant)
-      const [three, two] = await listDead(server, { limit: 2 })
-      expect([three, two].map((job) => job?.payload)).toEqual([{ name: 'three' }, { name: 'two' }])
-      const rest = await listDead(server, { limit: 2, beforeJobId: two?.jobId ?? 0 })
-      expect(rest.map(({ payload }) => payload)).toEqual([{ name: 'one' }])
-      expect(await listDead(server, { limit: 2, kind: 'other' })).toEqual([])
+      const latest = await listDead(server, { limit: 2 })
+      expect(latest.map(({ payload }) => payload)).toEqual([{ name: 'three' }, { name: 'two' }])
     })
   })
 

@@ -1,11 +1,12 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
-import { isGrouped } from './group-breaker.ts'
 import { removeIdleGroups } from './job-group-store.ts'
-import { type EnqueueOptions, type JobHandler, type JobKind, type Jobs, jobKind } from './job-kind.ts'
-import { addKinds, lockKind } from './job-order-store.ts'
+import type { EnqueueOptions, JobHandler, JobKind, Jobs } from './job-kind.ts'
+import { endLeasesOf, removeOldLeases } from './job-lease-store.ts'
+import { addKinds } from './job-order-store.ts'
 import { encodePayload } from './job-payload.ts'
-import { expireFormerLeases, insertJobs, type NewJob, removeFinished, runSooner } from './job-store.ts'
+import { insertJobs, type NewJob, removeFinished, runSooner } from './job-store.ts'
+import { addSweep } from './recurring.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 
 /** The queue of one process: enqueues at any time, and runs jobs between `start` and `stop`. */
@@ -19,27 +20,11 @@ export interface JobQueue extends Jobs {
   settle(): Promise<void>
 }
 
-interface Registered {
-  readonly kind: JobKind
-  readonly work: JobHandler<JobKind>
-}
-
 const mostConcurrent = 1000
 const recurringKey = 'every'
 const cleanPeriodMs = 60_000
-/** Finished jobs that one transaction removes. */
-const rowsPerCleaning = 500
 /** A host that nothing was sent to for so long is forgotten, its failures included. */
 const keepIdleGroupMs = 24 * 3600 * 1000
-
-const cleanJobs = jobKind({
-  name: 'jobs.clean',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
-  concurrency: 1,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
-})
 
 /** Opens the queue on the tables that `jobsMigrations` makes. */
 export function openJobs(options: RunnerOptions): JobQueue {
@@ -49,17 +34,19 @@ export function openJobs(options: RunnerOptions): JobQueue {
 class DatabaseJobQueue implements JobQueue {
   readonly #options: RunnerOptions
   readonly #runner: Runner
-  // By name; as many as the program declares.
-  readonly #registered = new Map<string, Registered>()
-  readonly #periods = new Map<string, number>()
   #isStarted = false
   #starting: Promise<void> | undefined
 
   constructor(options: RunnerOptions) {
     this.#options = options
     this.#runner = new Runner(options)
-    this.handle(cleanJobs, () => this.#clean())
-    this.every(cleanJobs, cleanPeriodMs)
+    const { db, clock } = options
+    addSweep(
+      { db, jobs: this },
+      { name: 'jobs.clean', everyMs: cleanPeriodMs },
+      (tx, limit) => removeFinished(tx, { nowMs: clock.now(), limit }),
+      (tx) => forgetOld(tx, clock.now()),
+    )
   }
 
   async enqueue<Kind extends JobKind>(
@@ -85,33 +72,28 @@ class DatabaseJobQueue implements JobQueue {
   }
 
   handle<Kind extends JobKind>(kind: Kind, handler: JobHandler<Kind>): void {
-    this.#register({ kind, work: handler as JobHandler<JobKind> })
-  }
-
-  every(kind: JobKind, periodMs: number): void {
-    this.#assertNotStarted()
-    if (isGrouped(kind)) throw new TypeError(`Job "${kind.name}": a recurring kind has no groups`)
-    encodePayload(kind, {})
-    this.#periods.set(kind.name, periodMs)
+    if (this.#isStarted) throw new Error('The handlers of jobs are registered before the start')
+    const { name, concurrency } = kind
+    if (concurrency < 1 || concurrency > mostConcurrent)
+      throw new RangeError(`Job "${name}": its concurrency is from 1 to ${mostConcurrent}`)
+    this.#runner.add(kind, handler as JobHandler<JobKind>)
   }
 
   async start(): Promise<void> {
-    this.#assertNotStarted()
+    if (this.#isStarted) throw new Error('The queue was started before')
+    this.#isStarted = true
     this.#starting = this.#start()
     await this.#starting
   }
 
   async #start(): Promise<void> {
-    for (const name of this.#periods.keys())
-      if (!this.#registered.has(name)) throw new Error(`Job "${name}" recurs and has no handler`)
-    this.#isStarted = true
-    for (const registered of this.#registered.values())
-      this.#runner.add({ ...registered, periodMs: this.#periods.get(registered.kind.name) })
-    const own = { leaseNode: this.#options.nodeId, leaseToken: this.#runner.leaseToken }
-    await this.#options.db.transact(serverTenant, async (tx) => {
-      await addKinds(tx, [...this.#registered.keys()].sort())
-      await expireFormerLeases(tx, own)
-      for (const [name, periodMs] of this.#periods) await this.#addRecurring(tx, name, periodMs)
+    const { db, nodeId } = this.#options
+    const kinds = this.#runner.kinds
+    await db.transact(serverTenant, async (tx) => {
+      await addKinds(tx, kinds.map(({ name }) => name).sort())
+      await endLeasesOf(tx, nodeId)
+      for (const kind of kinds)
+        if (kind.everyMs !== undefined) await this.#addRecurring(tx, kind, kind.everyMs)
     })
     this.#runner.start()
   }
@@ -125,53 +107,19 @@ class DatabaseJobQueue implements JobQueue {
     await this.#runner.settle()
   }
 
-  #register(registered: Registered): void {
-    this.#assertNotStarted()
-    const { kind } = registered
-    const { name, concurrency } = kind
-    if (this.#registered.has(name)) throw new Error(`Job "${name}" has two handlers`)
-    if (kind.group && kind.isFairByTenant)
-      throw new TypeError(`Job "${name}": its groups are served round robin already`)
-    if (concurrency < 1 || concurrency > mostConcurrent)
-      throw new RangeError(`Job "${name}": its concurrency is from 1 to ${mostConcurrent}`)
-    this.#registered.set(name, registered)
-  }
-
-  #assertNotStarted(): void {
-    if (this.#isStarted) throw new Error('The handlers of jobs are registered before the start')
-  }
-
-  async #addRecurring(tx: Writer, name: string, periodMs: number): Promise<void> {
-    const kind = this.#registered.get(name)?.kind
-    if (!kind) return
+  async #addRecurring(tx: Writer, kind: JobKind, everyMs: number): Promise<void> {
     const nowMs = this.#options.clock.now()
     const options = { dedupKey: recurringKey }
     await insertJobs(tx, [{ ...newJob(tx, kind, { payload: {}, options, nowMs }), giveUpAtMs: null }])
-    await runSooner(tx, { kind: name, dedupKey: recurringKey, latestMs: nowMs + periodMs })
-  }
-
-  async #clean(): Promise<void> {
-    const { db, clock } = this.#options
-    const nowMs = clock.now()
-    const batch = { nowMs, limit: rowsPerCleaning }
-    while ((await db.transact(serverTenant, (tx) => removeFinished(tx, batch), inBackground)) > 0) {
-      // Each batch in a transaction of its own, so that other writes come between.
-    }
-    const idle = { beforeMs: nowMs - keepIdleGroupMs, limit: rowsPerCleaning }
-    for (const { kind } of this.#registered.values())
-      if (isGrouped(kind))
-        await db.transact(
-          serverTenant,
-          async (tx) => {
-            await lockKind(tx, kind.name)
-            await removeIdleGroups(tx, { kind: kind.name, ...idle })
-          },
-          inBackground,
-        )
+    await runSooner(tx, { kind: kind.name, dedupKey: recurringKey, latestMs: nowMs + everyMs })
   }
 }
 
-const inBackground = { isolation: 'read-committed', isBackground: true } as const
+async function forgetOld(tx: Writer, nowMs: number): Promise<number> {
+  await removeIdleGroups(tx, nowMs - keepIdleGroupMs)
+  await removeOldLeases(tx, nowMs)
+  return 0
+}
 
 function newJob(
   tx: Writer,
@@ -179,7 +127,8 @@ function newJob(
   job: { readonly payload: unknown; readonly options: EnqueueOptions; readonly nowMs: number },
 ): NewJob {
   const { payload, options, nowMs } = job
-  if ((kind.group === undefined) !== (options.groupKey === undefined))
+  const isByTenant = kind.group === 'by tenant'
+  if ((kind.group !== undefined && !isByTenant) !== (options.groupKey !== undefined))
     throw new TypeError(`Job "${kind.name}": a group key goes with a group policy`)
   const runAtMs = options.runAtMs ?? nowMs
   const { giveUpAfterMs } = kind.retry
@@ -190,7 +139,7 @@ function newJob(
     subject: options.subject ?? null,
     dedupKey: options.dedupKey ?? null,
     orderingKey: options.orderingKey ?? null,
-    groupKey: kind.isFairByTenant ? String(tx.tenantId) : (options.groupKey ?? null),
+    groupKey: isByTenant ? String(tx.tenantId) : (options.groupKey ?? null),
     runAtMs,
     createdAtMs: nowMs,
     giveUpAtMs: giveUpAfterMs === undefined ? null : Math.max(runAtMs, nowMs) + giveUpAfterMs,

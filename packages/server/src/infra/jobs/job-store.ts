@@ -25,14 +25,11 @@ export interface NewJob {
   readonly giveUpAtMs: number | null
 }
 
-/** Who leases, and until when. */
+/** What is leased, and by which process. */
 export interface LeaseTerms {
   readonly kind: string
   readonly nowMs: number
   readonly limit: number
-  readonly leaseUntilMs: number
-  /** The node survives a restart of its process; the token does not. */
-  readonly leaseNode: string
   readonly leaseToken: string
   /** 1 where the jobs let go of their dedup keys. */
   readonly freesDedupKey: number
@@ -49,13 +46,14 @@ export interface LeasedJob {
   readonly runAtMs: number
   readonly createdAtMs: number
   readonly giveUpAtMs: number | null
-  readonly leaseToken: string
+  /** Null for one that ended before it was leased. */
+  readonly leaseToken: string | null
   /** As it is stored under the lease: see `leaseSet`. */
   readonly dedupKey: string | null
   readonly lastError: string | null
 }
 
-/** Rows of one insert: 12 values each, far below the limits of both databases. */
+/** Rows of one insert: 11 values each, far below the limits of both databases. */
 const rowsPerInsert = 250
 
 /** Adds jobs in their order; leaves out those whose dedup key is taken. */
@@ -110,16 +108,12 @@ export function leaseSet(value: Placeholder<LeaseTerms>) {
     state: 'leased' as const,
     attempts: sql<number>`attempts + 1`,
     last_attempt_at_ms: value('nowMs'),
-    lease_until_ms: value('leaseUntilMs'),
-    lease_node: value('leaseNode'),
     lease_token: value('leaseToken'),
     // A key that is let go of is kept in a form of its own, so that the job can take it back.
     dedup_key: sql<string | null>`case when ${value('freesDedupKey')} = 1 and dedup_key is not null
       then dedup_key || ' ' || job_id else dedup_key end`,
   }
 }
-
-const noLease = { lease_until_ms: null, lease_node: null, lease_token: null } as const
 
 const leasePlain = statement((tables: Tables, value: Placeholder<LeaseTerms>, dialect) =>
   tables
@@ -132,7 +126,7 @@ const leasePlain = statement((tables: Tables, value: Placeholder<LeaseTerms>, di
           .where('kind', '=', value('kind'))
           .where('state', '=', 'ready')
           .where('group_key', 'is', null)
-          .where('finished_at_ms', 'is', null)
+          .where('remove_at_ms', 'is', null)
           .where('run_at_ms', '<=', value('nowMs'))
           // All null, but so PostgreSQL knows that the index has this order.
           .orderBy('group_key')
@@ -153,163 +147,113 @@ export async function leasePlainJobs(tx: Writer, terms: LeaseTerms): Promise<Lea
 }
 
 /** The rows of a leasing statement, oldest first: databases return changed rows in any order. */
-export function asLeased(rows: readonly (Omit<LeasedJob, 'leaseToken'> & { leaseToken: string | null })[]) {
-  return rows
-    .map((row) => ({ ...row, leaseToken: row.leaseToken ?? '' }))
-    .sort((a, b) => a.runAtMs - b.runAtMs || a.jobId - b.jobId)
+export function asLeased(rows: LeasedJob[]): LeasedJob[] {
+  return rows.sort((a, b) => a.runAtMs - b.runAtMs || a.jobId - b.jobId)
 }
 
-const renew = statement(
-  (tables: Tables, value: Placeholder<{ kind: string; leaseToken: string; leaseUntilMs: number }>) =>
-    tables
-      .updateTable('jobs')
-      .set({ lease_until_ms: value('leaseUntilMs') })
-      .where('kind', '=', value('kind'))
-      .where('lease_until_ms', 'is not', null)
-      .where('lease_token', '=', value('leaseToken'))
-      .returning('job_id as jobId'),
-)
-
-/** Prolongs all leases of a process on jobs of a kind, and answers which it still has. */
-export async function renewLeases(
-  tx: Writer,
-  lease: { kind: string; leaseToken: string; leaseUntilMs: number },
-): Promise<Set<number>> {
-  return new Set((await tx.run(renew, lease)).map(({ jobId }) => jobId))
+interface ExpiredQuery {
+  readonly kind: string
+  readonly nowMs: number
+  readonly limit: number
 }
 
-/** Ends the leases of former processes of this node: whoever starts as the same node has taken their place. */
-export async function expireFormerLeases(
-  tx: Writer,
-  own: { leaseNode: string; leaseToken: string },
-): Promise<void> {
-  await tx
-    .tables<JobTables>()
-    .updateTable('jobs')
-    .set({ lease_until_ms: 0 })
-    .where('lease_until_ms', 'is not', null)
-    .where('lease_node', '=', own.leaseNode)
-    .where('lease_token', '!=', own.leaseToken)
-    .execute()
-}
-
-const lost = statement((tables: Tables, value: Placeholder<{ kind: string; nowMs: number; limit: number }>) =>
+const lost = statement((tables: Tables, value: Placeholder<ExpiredQuery>) =>
   tables
     .selectFrom('jobs')
     .select(leasedColumns)
     .where('kind', '=', value('kind'))
-    .where('lease_until_ms', '<=', value('nowMs'))
-    .orderBy('lease_until_ms')
+    .where('lease_token', 'is not', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('job_leases')
+            .select('job_leases.until_ms')
+            .whereRef('job_leases.lease_token', '=', 'jobs.lease_token')
+            .where('job_leases.until_ms', '>', value('nowMs')),
+        ),
+      ),
+    )
     .limit(value('limit')),
 )
 
-/** Jobs whose lease ran out. A process renews its own leases before it asks. */
-export async function listLostJobs(
-  tx: Writer,
-  query: { readonly kind: string; readonly nowMs: number; readonly limit: number },
-): Promise<LeasedJob[]> {
+/** Jobs of processes whose leases have run out. */
+export async function listLostJobs(tx: Writer, query: ExpiredQuery): Promise<LeasedJob[]> {
   return asLeased(await tx.run(lost, query))
 }
 
-/** The jobs of one lease token. */
-export interface Leases {
+const overdue = statement((tables: Tables, value: Placeholder<ExpiredQuery>) =>
+  tables
+    .selectFrom('jobs')
+    .select(leasedColumns)
+    .where('kind', '=', value('kind'))
+    .where('give_up_at_ms', '<=', value('nowMs'))
+    .where('remove_at_ms', 'is', null)
+    .where('lease_token', 'is', null)
+    .orderBy('give_up_at_ms')
+    .limit(value('limit')),
+)
+
+/** Unleased jobs whose time is over. */
+export async function listOverdueJobs(tx: Writer, query: ExpiredQuery): Promise<LeasedJob[]> {
+  return tx.run(overdue, query)
+}
+
+/** Jobs that end alike. */
+export interface EndedJobs {
   readonly jobIds: readonly number[]
-  readonly leaseToken: string
-}
-
-/** How jobs end. */
-export interface Ending {
+  /** Only rows that are still under this lease, or under none, are changed. */
+  readonly leaseToken: string | null
+  /** Null for those that went well. */
+  readonly error: string | null
   readonly nowMs: number
-  readonly removeAtMs: number
-  /** 1 where finished jobs keep others with their dedup keys out. */
-  readonly keepsKey: number
+  /** How long they are kept; 0 removes them at once. */
+  readonly keepMs: number
+  /** Whether they keep others with their dedup keys out meanwhile. */
+  readonly keepsDedupKey: boolean
 }
 
-/** This and the next change only rows that are still under the lease. */
-export async function markDone(
-  tx: Writer,
-  { jobIds, leaseToken }: Leases,
-  { nowMs, removeAtMs, keepsKey }: Ending,
-): Promise<void> {
+export async function endJobs(tx: Writer, ended: EndedJobs): Promise<void> {
+  const { jobIds, leaseToken, error, nowMs, keepMs } = ended
   const tables = tx.tables<JobTables>()
-  if (removeAtMs === nowMs)
-    await tables
-      .deleteFrom('jobs')
-      .where('job_id', 'in', jobIds)
-      .where('lease_token', '=', leaseToken)
-      .execute()
+  const isHeld =
+    leaseToken === null ? sql<boolean>`lease_token is null` : sql<boolean>`lease_token = ${leaseToken}`
+  if (keepMs === 0) await tables.deleteFrom('jobs').where('job_id', 'in', jobIds).where(isHeld).execute()
   else
     await tables
       .updateTable('jobs')
       .set({
-        ...noLease,
-        state: 'done',
-        last_error: null,
-        finished_at_ms: nowMs,
-        remove_at_ms: removeAtMs,
-        ...(keepsKey === 1 ? {} : { dedup_key: null }),
+        lease_token: null,
+        state: error === null ? 'done' : 'dead',
+        last_error: error,
+        remove_at_ms: nowMs + keepMs,
+        ...(ended.keepsDedupKey ? {} : { dedup_key: null }),
       })
       .where('job_id', 'in', jobIds)
-      .where('lease_token', '=', leaseToken)
+      .where(isHeld)
       .execute()
 }
 
-interface LeasedRow {
-  readonly jobId: number
-  readonly leaseToken: string
-}
-
 interface Again {
+  readonly jobId: number
+  readonly leaseToken: string | null
+  readonly dedupKey: string | null
   readonly atMs: number
   readonly attempts: number
   readonly error: string | null
 }
 
-const requeue = statement((tables: Tables, value: Placeholder<LeasedRow & Again>) =>
+const requeue = statement((tables: Tables, value: Placeholder<Again>) =>
   tables
     .updateTable('jobs')
     .set({
-      ...noLease,
+      lease_token: null,
       state: 'ready',
       run_at_ms: value('atMs'),
       attempts: value('attempts'),
       last_error: value('error'),
+      dedup_key: value('dedupKey'),
     })
-    .where('job_id', '=', value('jobId'))
-    .where('lease_token', '=', value('leaseToken')),
-)
-
-/** Puts a job back to run at `atMs`: after a failure, for its next period, or as if the attempt had not begun. */
-export async function requeueJob(tx: Writer, job: LeasedRow & Again): Promise<void> {
-  await tx.change(requeue, job)
-}
-
-const dead = statement((tables: Tables, value: Placeholder<LeasedRow & Ending & { error: string }>) =>
-  tables
-    .updateTable('jobs')
-    .set({
-      ...noLease,
-      state: 'dead',
-      last_error: value('error'),
-      finished_at_ms: value('nowMs'),
-      remove_at_ms: value('removeAtMs'),
-      dedup_key: sql<string | null>`case when ${value('keepsKey')} = 1 then dedup_key end`,
-    })
-    .where('job_id', '=', value('jobId'))
-    .where('lease_token', '=', value('leaseToken')),
-)
-
-export async function markDead(
-  tx: Writer,
-  job: LeasedRow & Ending & { readonly error: string },
-): Promise<void> {
-  await tx.change(dead, job)
-}
-
-const takeBack = statement((tables: Tables, value: Placeholder<LeasedRow & { dedupKey: string }>) =>
-  tables
-    .updateTable('jobs')
-    .set({ dedup_key: value('dedupKey') })
     .where('job_id', '=', value('jobId'))
     .where('lease_token', '=', value('leaseToken'))
     .where((eb) =>
@@ -320,18 +264,22 @@ const takeBack = statement((tables: Tables, value: Placeholder<LeasedRow & { ded
             .select('twin.job_id')
             .whereRef('twin.tenant_id', '=', 'jobs.tenant_id')
             .whereRef('twin.kind', '=', 'jobs.kind')
-            .where('twin.dedup_key', '=', value('dedupKey')),
+            .where('twin.dedup_key', '=', value('dedupKey'))
+            .whereRef('twin.job_id', '!=', 'jobs.job_id'),
         ),
       ),
     ),
 )
 
-/** Gives a leased job the dedup key back that it let go of; false where another has it by now. */
-export async function takeBackKey(tx: Writer, job: LeasedJob): Promise<boolean> {
-  const ending = ` ${job.jobId}`
-  if (!job.dedupKey?.endsWith(ending)) return true
-  const dedupKey = job.dedupKey.slice(0, -ending.length)
-  return (await tx.change(takeBack, { ...job, dedupKey })) > 0
+/** Puts a job back to run at `atMs`, with the dedup key it was added with: after a failure, for its next period, or as
+ * if the attempt had not begun. False where another has the key by now, or the lease was lost. */
+export async function requeueJob(tx: Writer, again: Again): Promise<boolean> {
+  return (await tx.change(requeue, again)) > 0
+}
+
+/** The dedup key with which a leased job was added: see `leaseSet`. */
+export function ownKey({ jobId, dedupKey }: LeasedJob, isFreed: boolean): string | null {
+  return isFreed && dedupKey !== null ? dedupKey.slice(0, -` ${jobId}`.length) : dedupKey
 }
 
 /** Brings the next time of a recurring job forward when its period has become shorter. */

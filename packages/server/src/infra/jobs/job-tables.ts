@@ -21,13 +21,13 @@ export interface JobTables {
     last_attempt_at_ms: number | null
     created_at_ms: number
     give_up_at_ms: number | null
-    /** The three lease columns are null unless the state is `leased`. */
-    lease_until_ms: number | null
-    lease_node: string | null
+    /** Of the process that runs it; null unless the state is `leased`. */
     lease_token: string | null
-    finished_at_ms: number | null
+    /** Set when it is done or dead. */
     remove_at_ms: number | null
   }
+  /** One row per process that runs jobs: what it holds is its own until then. */
+  job_leases: { lease_token: string; node_id: string; until_ms: number }
   job_groups: {
     kind: string
     group_key: string

@@ -7,7 +7,6 @@ import { countByState, type JobContext, jobKind, removeJobs } from './index.ts'
 
 const base = {
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
-  leaseMs: 10_000,
   keepDoneMs: 3600_000,
 }
 const sweep = jobKind({ ...base, name: 'sweep', payload: Type.Object({}), concurrency: 1 })
@@ -29,11 +28,10 @@ eachDialect('recurring jobs', (open) => {
   ) {
     const { jobs } = lab.addNode(nodeId)
     const swept: number[] = []
-    jobs.handle(sweep, async (_, context) => {
+    jobs.handle({ ...sweep, everyMs: how.periodMs }, async (_, context) => {
       swept.push(lab.clock.now())
       await how.handler?.(context)
     })
-    jobs.every(sweep, how.periodMs)
     await jobs.start()
     return { jobs, swept }
   }
@@ -93,12 +91,11 @@ eachDialect('recurring jobs', (open) => {
     expect(quick.swept).toHaveLength(1)
   })
 
-  test('need a handler and an empty payload', async () => {
+  test('have an empty payload', async () => {
     const lab = await newLab()
     const { jobs } = lab.addNode('a')
-    expect(() => jobs.every(count, 1000)).toThrow(TypeError)
-    jobs.every(sweep, 1000)
-    await expect(jobs.start()).rejects.toThrow('no handler')
+    jobs.handle({ ...count, everyMs: 1000 }, async () => undefined)
+    await expect(jobs.start()).rejects.toThrow(TypeError)
   })
 })
 

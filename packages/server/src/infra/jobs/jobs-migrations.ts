@@ -1,7 +1,7 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 
 /** The tables of the job queue. */
-export const jobsMigrations: readonly Migration[] = [
+export const jobQueueMigrations: readonly Migration[] = [
   {
     id: '0006_jobs',
     async up(schema) {

@@ -3,7 +3,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { JobContext, JobHandler, JobKind } from './job-kind.ts'
 import { decodePayload } from './job-payload.ts'
 import type { LeasedJob } from './job-store.ts'
-import type { FinishedJob, PollRequest, PollResult } from './poll-kind.ts'
+import { type FinishedJob, isArranged, type PollRequest, type PollResult } from './poll-kind.ts'
 import { type Outcome, outcomeOfError } from './retry.ts'
 
 /** What the jobs module reports; pino's loggers fit. */
@@ -16,12 +16,6 @@ export interface JobLogger {
 /** Where counts of attempts go. */
 export interface JobMetrics {
   jobRan(kind: string, outcome: 'done' | 'retry' | 'dead' | 'released', durationMs: number): void
-}
-
-export interface WorkerOptions {
-  readonly kind: JobKind
-  readonly work: JobHandler<JobKind>
-  readonly periodMs: number | undefined
 }
 
 export interface WorkerDeps {
@@ -39,7 +33,6 @@ const maxJobsPerPoll = 24
 interface RunningJob {
   readonly job: LeasedJob
   readonly abort: AbortController
-  leaseUntilMs: number
   isFinished: boolean
 }
 
@@ -49,18 +42,17 @@ export class KindWorker {
   /** Whether there may be jobs to lease. */
   isDirty = true
   nextAtMs = Number.POSITIVE_INFINITY
-  readonly #options: WorkerOptions
+  readonly #work: JobHandler<JobKind>
   readonly #deps: WorkerDeps
   // Bounded by the concurrency of the kind: a job leaves it when its outcome is stored or its lease is lost.
   readonly #running = new Map<number, RunningJob>()
   // Bounded by `#running`.
   #finished: FinishedJob[] = []
-  #renewAtMs = Number.POSITIVE_INFINITY
   #isStopping = false
 
-  constructor(options: WorkerOptions, deps: WorkerDeps) {
-    this.kind = options.kind
-    this.#options = options
+  constructor(kind: JobKind, work: JobHandler<JobKind>, deps: WorkerDeps) {
+    this.kind = kind
+    this.#work = work
     this.#deps = deps
   }
 
@@ -78,11 +70,11 @@ export class KindWorker {
 
   /** When this worker next needs a poll without being noticed. */
   get wakeAtMs(): number {
-    return Math.min(this.#renewAtMs, this.#free > 0 ? this.nextAtMs : Number.POSITIVE_INFINITY)
+    return this.#free > 0 ? this.nextAtMs : Number.POSITIVE_INFINITY
   }
 
   needsPoll(nowMs: number): boolean {
-    return this.#finished.length > 0 || this.#looks(nowMs) || this.#renewAtMs <= nowMs
+    return this.#finished.length > 0 || this.#looks(nowMs)
   }
 
   #looks(nowMs: number): boolean {
@@ -94,18 +86,14 @@ export class KindWorker {
     const finished = this.#finished.slice(0, maxJobsPerPoll)
     const free = this.#freeAfter(finished.length)
     // An end may let another job begin, or set a time for the next: all but a plain success.
-    const isPlain = finished.every(
-      ({ job, outcome }) => outcome.kind === 'done' && job.orderingKey === null && job.groupKey === null,
-    )
-    if (!isPlain || (finished.length > 0 && this.#options.periodMs !== undefined)) this.isDirty = true
+    const isPlain = finished.every(({ job, outcome }) => outcome.kind === 'done' && !isArranged(job))
+    if (!isPlain || (finished.length > 0 && this.kind.everyMs !== undefined)) this.isDirty = true
     const looks = this.#looks(nowMs)
     const request: PollRequest = {
       kind: this.kind,
-      periodMs: this.#options.periodMs,
       finished,
       looks,
       free: Math.min(free, maxJobsPerPoll),
-      renews: this.#renewAtMs <= nowMs,
     }
     this.#finished = this.#finished.slice(finished.length)
     if (looks) this.isDirty = false
@@ -113,24 +101,17 @@ export class KindWorker {
   }
 
   /** After a poll that failed: nothing of it happened. */
-  giveBack(request: PollRequest, nowMs: number): void {
+  giveBack(request: PollRequest): void {
     this.#finished.unshift(...request.finished)
     if (request.looks) this.isDirty = true
-    // Another node takes what was not renewed in time.
-    for (const { leaseUntilMs, abort } of this.#running.values())
-      if (leaseUntilMs <= nowMs) abort.abort(new Error('The lease of the job ran out'))
   }
 
   /** After a poll that was committed: runs what it leased. */
-  apply(request: PollRequest, result: PollResult, nowMs: number): void {
+  apply(request: PollRequest, result: PollResult): void {
     for (const { job } of request.finished)
       if (this.#running.get(job.jobId)?.job === job) this.#running.delete(job.jobId)
-    if (result.held) this.#keep(result.held, nowMs + this.kind.leaseMs)
     if (result.nextAtMs !== undefined) this.nextAtMs = result.nextAtMs
-    if (request.renews || this.#running.size === 0) this.#renewAtMs = Number.POSITIVE_INFINITY
-    const started = result.leased.map((job) => this.#begin(job, nowMs + this.kind.leaseMs))
-    if (this.#running.size > 0) this.#renewAtMs = Math.min(this.#renewAtMs, nowMs + this.kind.leaseMs / 3)
-    for (const running of started) void this.#run(running)
+    for (const running of result.leased.map((job) => this.#begin(job))) void this.#run(running)
   }
 
   /** Takes no more jobs. */
@@ -147,18 +128,17 @@ export class KindWorker {
     for (const running of this.#running.values()) this.#finish(running, { kind: 'released' })
   }
 
-  #keep(held: ReadonlySet<number>, leaseUntilMs: number): void {
-    for (const running of this.#running.values()) {
-      if (held.has(running.job.jobId)) running.leaseUntilMs = leaseUntilMs
-      else this.#lose(running)
-    }
+  /** After the lease of the process was lost: others have its jobs, and what becomes of them here counts for nothing. */
+  loseAll(): void {
+    for (const running of this.#running.values()) this.#lose(running)
+    this.#finished = []
+    this.isDirty = true
   }
 
   #lose(running: RunningJob): void {
     const { job, abort } = running
     running.isFinished = true
     this.#running.delete(job.jobId)
-    this.#finished = this.#finished.filter((finished) => finished.job !== job)
     abort.abort(new Error('The lease of the job was lost'))
     this.#deps.logger.warn(
       { kind: this.kind.name, jobId: job.jobId },
@@ -166,11 +146,8 @@ export class KindWorker {
     )
   }
 
-  #begin(job: LeasedJob, leaseUntilMs: number): RunningJob {
-    const former = this.#running.get(job.jobId)
-    // It was lost, ran elsewhere and has come back before anybody noticed.
-    if (former) this.#lose(former)
-    const running = { job, abort: new AbortController(), leaseUntilMs, isFinished: false }
+  #begin(job: LeasedJob): RunningJob {
+    const running = { job, abort: new AbortController(), isFinished: false }
     this.#running.set(job.jobId, running)
     return running
   }
@@ -182,7 +159,7 @@ export class KindWorker {
     const { clock, random } = this.#deps
     const startedMs = clock.now()
     try {
-      await this.#options.work(decoded.payload, contextOf(running))
+      await this.#work(decoded.payload, contextOf(running))
       this.#report(running, { kind: 'done' }, clock.now() - startedMs)
     } catch (error) {
       const isReleased = this.#isStopping && running.abort.signal.aborted

@@ -11,7 +11,7 @@ export type SweepPortion = (tx: Writer, limit: number) => Promise<number>
 
 export interface SweepDeps {
   readonly db: Database
-  readonly jobs: Pick<Jobs, 'handle' | 'every'>
+  readonly jobs: Pick<Jobs, 'handle'>
 }
 
 /** A recurring job: its name, how often it runs, and what it does. */
@@ -21,19 +21,17 @@ export interface Recurring {
   readonly run: (context: JobContext) => Promise<void>
 }
 
-/** Declares a recurring job, and registers its handler and its schedule. One at a time over all nodes; after its third
- * failure in a row it waits for its next time. */
-export function recurring(jobs: Pick<Jobs, 'handle' | 'every'>, { name, everyMs, run }: Recurring): void {
+/** Declares a recurring job and registers its handler. It runs once per period over all nodes, and none is lost; after its
+ * third failure in a row it waits for its next time. */
+export function recurring(jobs: Pick<Jobs, 'handle'>, { name, everyMs, run }: Recurring): void {
   const kind = jobKind({
     name,
+    everyMs,
     payload: Type.Object({}),
     retry: { maxAttempts: 3, firstDelayMs: 10_000, longestDelayMs: 60_000 },
     concurrency: 1,
-    leaseMs: 120_000,
-    keepDoneMs: 0,
   })
   jobs.handle(kind, (_, context) => run(context))
-  jobs.every(kind, everyMs)
 }
 
 /** Registers a sweep; `portions` are called one after the other, each until it finds nothing. */

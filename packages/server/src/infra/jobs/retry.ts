@@ -73,6 +73,12 @@ export function outcomeOfLostLease(
   return { kind: 'retry', atMs: nowMs + delayMs, error, group: 'nothing' }
 }
 
+/** How a job ends whose time ran out before it could run again. */
+export function outcomeOfOverdue({ lastError }: { readonly lastError: string | null }): Outcome {
+  // The last error of an attempt says more than that time ran out.
+  return { kind: 'dead', error: lastError ?? 'Its time ran out before it could run', group: 'nothing' }
+}
+
 /** The sentence an admin reads about an error. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error).slice(0, maxErrorChars)

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomUUID } from 'node:crypto'
 import { setImmediate as nextLoopTurn } from 'node:timers/promises'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { listDueWork, nextAtMs } from './due-work-store.ts'
-import { type JobLogger, type JobMetrics, KindWorker, type WorkerOptions } from './kind-worker.ts'
+import type { JobHandler, JobKind } from './job-kind.ts'
+import { type JobLogger, type JobMetrics, KindWorker } from './kind-worker.ts'
 import { pollKind } from './poll-kind.ts'
+import { ProcessLease } from './process-lease.ts'
 
 export interface RunnerOptions {
   readonly db: Database
@@ -18,11 +19,14 @@ export interface RunnerOptions {
   readonly random?: () => number
   /** How often to look for jobs that other processes have added; own ones are noticed when they are committed. */
   readonly pollMs?: number
+  /** How long the jobs of a process that died wait for another. */
+  readonly leaseMs?: number
   /** How long `stop` lets handlers run on before it tells them to end. */
   readonly graceMs?: number
 }
 
 const defaultPollMs = 1000
+const defaultLeaseMs = 60_000
 const defaultGraceMs = 10_000
 /** How long `stop` waits for handlers that were told to end. */
 const abortMs = 2000
@@ -32,9 +36,9 @@ const failurePauseMs = 1000
 /** Leases jobs and runs them. All it does to the database happens in polls: one transaction at a time stores what
  * became of the jobs that have ended and leases others, for all kinds that need it. */
 export class Runner {
-  /** Tells the leases of this process from those of its predecessors. */
-  readonly leaseToken = randomUUID()
   readonly #options: RunnerOptions
+  readonly #lease: ProcessLease
+  // By name; as many as the program declares.
   readonly #workers = new Map<string, KindWorker>()
   // Whoever wakes the runner does not lend it its context: that of a request, or of a transaction.
   readonly #inOwnContext = AsyncLocalStorage.snapshot()
@@ -51,22 +55,27 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
+    const { db, nodeId, leaseMs = defaultLeaseMs } = options
+    this.#lease = new ProcessLease({ db, nodeId, leaseMs })
+  }
+
+  get kinds(): JobKind[] {
+    return [...this.#workers.values().map(({ kind }) => kind)]
   }
 
   get #pollMs(): number {
     return this.#options.pollMs ?? defaultPollMs
   }
 
-  add(worker: WorkerOptions): void {
+  /** Registers the one handler of a kind. */
+  add(kind: JobKind, work: JobHandler<JobKind>): void {
+    if (this.#workers.has(kind.name)) throw new Error(`Job "${kind.name}" has two handlers`)
     const { clock, logger, metrics, random = Math.random } = this.#options
     const onFinished = () => {
       this.#announce()
       this.#wake()
     }
-    this.#workers.set(
-      worker.kind.name,
-      new KindWorker(worker, { clock, random, logger, metrics, onFinished }),
-    )
+    this.#workers.set(kind.name, new KindWorker(kind, work, { clock, random, logger, metrics, onFinished }))
   }
 
   start(): void {
@@ -88,7 +97,7 @@ export class Runner {
     this.#failure = undefined
     while (this.#isRunning) {
       if (this.#failure !== undefined) throw this.#failure
-      if (this.#loop || this.#workersAre((worker) => !worker.isIdle)) await this.#change.promise
+      if (this.#loop || this.#isBusy) await this.#change.promise
       else if (await this.#findDue()) this.#wake()
       else return this.#setTimer()
     }
@@ -119,13 +128,12 @@ export class Runner {
     const { clock } = this.#options
     const untilMs = clock.now() + ms
     const cancel = clock.wakeAt(untilMs, () => this.#announce())
-    while (clock.now() < untilMs && (this.#loop || this.#workersAre((worker) => !worker.isIdle)))
-      await this.#change.promise
+    while (clock.now() < untilMs && (this.#loop || this.#isBusy)) await this.#change.promise
     cancel()
   }
 
-  #workersAre(is: (worker: KindWorker) => boolean): boolean {
-    return this.#workers.values().some(is)
+  get #isBusy(): boolean {
+    return this.#workers.values().some((worker) => !worker.isIdle)
   }
 
   #announce(): void {
@@ -145,7 +153,11 @@ export class Runner {
 
   #hasWork(): boolean {
     const nowMs = this.#options.clock.now()
-    return this.#isPollDue(nowMs) || this.#workersAre((worker) => worker.needsPoll(nowMs))
+    return (
+      this.#isPollDue(nowMs) ||
+      (this.#isBusy && this.#lease.isDue(nowMs)) ||
+      this.#workers.values().some((worker) => worker.needsPoll(nowMs))
+    )
   }
 
   #isPollDue(nowMs: number): boolean {
@@ -163,6 +175,8 @@ export class Runner {
         if (this.#isPollDue(this.#options.clock.now())) await this.#findDue()
         await this.#pollKinds()
       } catch (error) {
+        // Another process takes what was not renewed in time.
+        if (this.#lease.isOver(this.#options.clock.now())) this.#loseAll()
         this.#failure = error
         this.#announce()
         this.#options.logger.error({ err: error }, 'The job runner could not use the database')
@@ -178,16 +192,22 @@ export class Runner {
     this.#workers.clear()
   }
 
+  #loseAll(): void {
+    for (const worker of this.#workers.values()) worker.loseAll()
+  }
+
   async #pollKinds(): Promise<void> {
-    const { db, clock, nodeId, random = Math.random } = this.#options
+    const { db, clock, random = Math.random } = this.#options
     const nowMs = clock.now()
     // The order of names is the order of locks.
     const workers = [...this.#workers.values()]
       .filter((worker) => worker.needsPoll(nowMs))
       .sort((a, b) => (a.kind.name < b.kind.name ? -1 : 1))
+    if ((workers.length > 0 || this.#isBusy) && this.#lease.isDue(nowMs))
+      if (!(await this.#lease.renew(nowMs))) this.#loseAll()
     if (workers.length === 0) return
     const taken = workers.map((worker) => ({ worker, request: worker.takeRequest(nowMs) }))
-    const terms = { nowMs, leaseNode: nodeId, leaseToken: this.leaseToken, random }
+    const terms = { nowMs, leaseToken: this.#lease.token, random }
     try {
       const polls = await db.transact(
         serverTenant,
@@ -199,9 +219,9 @@ export class Runner {
         },
         { isolation: 'read-committed', isBackground: true },
       )
-      for (const { worker, request, result } of polls) worker.apply(request, result, nowMs)
+      for (const { worker, request, result } of polls) worker.apply(request, result)
     } catch (error) {
-      for (const { worker, request } of taken) worker.giveBack(request, clock.now())
+      for (const { worker, request } of taken) worker.giveBack(request)
       throw error
     }
     this.#announce()
@@ -211,7 +231,7 @@ export class Runner {
   async #findDue(): Promise<boolean> {
     const { db, clock } = this.#options
     this.#pollAtMs = clock.now() + this.#pollMs
-    const allDueWork = await listDueWork(db.reader(serverTenant), { leaseToken: this.leaseToken })
+    const allDueWork = await listDueWork(db.reader(serverTenant), { leaseToken: this.#lease.token })
     let isAnyDue = false
     for (const dueWork of allDueWork) {
       const worker = this.#workers.get(dueWork.kind)
@@ -233,7 +253,8 @@ export class Runner {
     this.#cancelTimer()
     if (!this.#isRunning) return
     const pollAtMs = this.#isStopping ? Number.POSITIVE_INFINITY : this.#pollAtMs
-    const atMs = Math.min(pollAtMs, ...this.#workers.values().map((worker) => worker.wakeAtMs))
+    const renewAtMs = this.#isBusy ? this.#lease.renewAtMs : Number.POSITIVE_INFINITY
+    const atMs = Math.min(pollAtMs, renewAtMs, ...this.#workers.values().map((worker) => worker.wakeAtMs))
     if (atMs < Number.POSITIVE_INFINITY)
       this.#cancelTimer = this.#options.clock.wakeAt(atMs, () => this.#wake())
   }

@@ -10,8 +10,7 @@ const picture = jobKind({
   payload: Type.Object({ name: Type.String() }),
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
   concurrency: 1,
-  leaseMs: 10_000,
-  isFairByTenant: 'by tenant',
+  group: 'by tenant',
   keepDoneMs: 0,
 })
 const third = 4711 as TenantId

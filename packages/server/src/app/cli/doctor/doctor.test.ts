@@ -159,7 +159,7 @@ describe('beside a running server', () => {
   })
 
   test('jobs that were given up are counted by kind, with what the latest died of', async () => {
-    const job = { tenant_id: 0, payload: '{}', run_at_ms: 0, created_at_ms: 0, finished_at_ms: 0 }
+    const job = { tenant_id: 0, payload: '{}', run_at_ms: 0, created_at_ms: 0, remove_at_ms: 1 }
     await server.db.transact(serverTenant, (tx) =>
       tx
         .tables<Record<string, Record<string, unknown>>>()

@@ -12,8 +12,6 @@ export const mailJobPolicy = {
     longestDelayMs: 60 * minuteMs,
   },
   concurrency: 2,
-  leaseMs: 2 * minuteMs,
-  keepDoneMs: 0,
 } as const
 
 /** Sends a job's mail; what the mail server refuses for good ends the job. */

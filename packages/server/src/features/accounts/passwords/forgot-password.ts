@@ -18,8 +18,6 @@ const forgottenJob = jobKind({
   payload: Type.Object({ idTag: Type.String(), ip: Type.String(), lang: Type.Optional(Type.String()) }),
   retry: { maxAttempts: 10, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 2,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
 })
 
 /** Notes the wish and nothing else, so that the answer tells neither by its words nor by its time whether there is such

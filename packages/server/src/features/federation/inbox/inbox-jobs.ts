@@ -15,9 +15,7 @@ export const verifyLaterJob = jobKind({
     longestDelayMs: 60 * minuteMs,
   },
   concurrency: 4,
-  leaseMs: minuteMs,
   group: { concurrency: 1, breakerFailures: 1, restMs: 5 * minuteMs, longestRestMs: 60 * minuteMs },
-  keepDoneMs: 0,
 })
 
 /** Stores a verified token at some of the tenants it concerns, when they are many. */
@@ -30,8 +28,6 @@ export const storeLaterJob = jobKind({
   }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs },
   concurrency: 4,
-  leaseMs: minuteMs,
-  keepDoneMs: 0,
 })
 
 /** Keeps a verified token for one tenant that is suspended. Its handler drops it after a week: jobs that end by
@@ -41,9 +37,7 @@ export const holdJob = jobKind({
   payload: Type.Object({ token: Type.String(), beside: Type.Optional(Type.String()) }),
   retry: { maxAttempts: 10_000, firstDelayMs: 10 * minuteMs, longestDelayMs: 60 * minuteMs },
   concurrency: 4,
-  leaseMs: minuteMs,
   group: { concurrency: 1, breakerFailures: 1, restMs: 10 * minuteMs, longestRestMs: 60 * minuteMs },
-  keepDoneMs: 0,
 })
 
 /** Fetches what an identity published before the tenant followed it or connected with it. */
@@ -57,8 +51,6 @@ export const fetchHistoryJob = jobKind({
     longestDelayMs: 60 * minuteMs,
   },
   concurrency: 4,
-  leaseMs: minuteMs,
   group: { concurrency: 1, breakerFailures: 3, restMs: minuteMs, longestRestMs: 60 * minuteMs },
   freesDedupKey: true,
-  keepDoneMs: 0,
 })

@@ -25,7 +25,6 @@ export const deliverJob = jobKind({
   // A server that never answers holds its place for ten seconds: enough of them, or the dead would hold up the living.
   // Fewer than the egress lets out at once, so that keys and files still have a way.
   concurrency: 128,
-  leaseMs: 60_000,
   group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   keepDoneMs: 7 * dayMs,
   // The key is that of the action and the inbox: whichever portion, and whatever search, finds an inbox again.
@@ -40,10 +39,8 @@ export const fanOutJob = jobKind({
   retry: { maxAttempts: Number.MAX_SAFE_INTEGER, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 1,
   // A tenant may have a lane for each action that is counted.
-  isFairByTenant: 'by tenant',
-  leaseMs: 60_000,
+  group: 'by tenant',
   freesDedupKey: true,
-  keepDoneMs: 0,
 })
 
 /** Tells an inbox the counts of an action: the newest when it is sent. One waits for an inbox and action at most, for a day
@@ -57,10 +54,8 @@ export const deliverCountsJob = jobKind({
   }),
   retry: { ...patiently, giveUpAfterMs: dayMs },
   concurrency: 32,
-  leaseMs: 60_000,
   group: { concurrency: 1, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   freesDedupKey: true,
-  keepDoneMs: 0,
   keepDeadMs: 0,
 })
 
@@ -70,8 +65,6 @@ export const countLocallyJob = jobKind({
   payload: Type.Object({ countsOf: Type.String(), recipients: Type.Array(Type.String()) }),
   retry: { maxAttempts: 5, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 2,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
   keepDeadMs: 0,
 })
 
@@ -87,9 +80,7 @@ export const confirmJob = jobKind({
     longestDelayMs: 12 * 3_600_000,
   },
   concurrency: 16,
-  leaseMs: 60_000,
   group: { concurrency: 1, breakerFailures: 5, restMs: 300_000, longestRestMs: 3_600_000 },
-  keepDoneMs: 0,
 })
 
 /** Finds out where recipients live whose inboxes are not known yet, and then queues the deliveries. One that cannot be
@@ -99,9 +90,7 @@ export const findInboxJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String(), { minItems: 1 }) }),
   retry: patiently,
   concurrency: 16,
-  isFairByTenant: 'by tenant',
-  leaseMs: 60_000,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Hands an action to tenants of this server, without the network. */
@@ -110,7 +99,6 @@ export const deliverLocallyJob = jobKind({
   payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String()) }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 4,
-  isFairByTenant: 'by tenant',
-  leaseMs: 60_000,
+  group: 'by tenant',
   keepDoneMs: 7 * dayMs,
 })

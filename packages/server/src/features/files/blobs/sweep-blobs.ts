@@ -26,7 +26,7 @@ const unknownGraceMs = 86_400_000
 const stagedGraceMs = 86_400_000
 const blobsPerBatch = 200
 
-/** Removes the bytes that nothing uses any more, and what died with its process. Does the work of `sweepBlobsJob`. */
+/** Removes the bytes that nothing uses any more, and what died with its process. */
 export async function sweepBlobs(deps: SweepDeps): Promise<void> {
   const { db, clock, blobs } = deps
   const now = nowSecs(clock)
@@ -62,7 +62,7 @@ async function sweepBatch(
 }
 
 /** Finds bytes that no row knows, of uploads that died between their name and their row, and has them swept. Reads the
- * whole store. Does the work of `findOrphansJob`. */
+ * whole store. */
 export async function findOrphans({ db, clock, blobs }: SweepDeps): Promise<void> {
   const latestMs = clock.now() - unknownGraceMs
   for (const tenantId of await listTenantsWithBlobs(db.reader(serverTenant))) {

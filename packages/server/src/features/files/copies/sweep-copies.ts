@@ -7,7 +7,7 @@ import { removeSharedFile } from './shared-file.ts'
 
 const copiesPerBatch = 50
 
-/** Takes copies away whose share has ended: nobody could read them any more. Does the work of `sweepCopiesJob`. */
+/** Takes copies away whose share has ended: nobody could read them any more. */
 export async function sweepCopies(
   deps: Pick<TrashDeps, 'clock' | 'beforeRemoval' | 'emit'> & { readonly db: Database },
 ): Promise<void> {

@@ -13,7 +13,7 @@ const abandonedSecs = 60
 const filesPerBatch = 50
 
 /** Goes on with what was being done to folders when a process died, and removes what others than its owner deleted for
- * good thirty days ago. Does the work of `sweepTrashJob`. */
+ * good thirty days ago. */
 export async function sweepTrash(deps: TrashDeps): Promise<void> {
   const reader = deps.db.reader(serverTenant)
   const now = nowSecs(deps.clock)

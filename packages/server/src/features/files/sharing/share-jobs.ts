@@ -7,19 +7,7 @@ export const withdrawShareJob = jobKind({
   payload: Type.Object({ fileId: Type.String(), audienceTag: Type.String() }),
   retry: { maxAttempts: 10, firstDelayMs: 5_000, longestDelayMs: 600_000 },
   concurrency: 2,
-  isFairByTenant: 'by tenant',
-  leaseMs: 60_000,
-  keepDoneMs: 0,
-})
-
-/** Removes shares that have expired, and those whose makers have lost the right they gave on. */
-export const sweepSharesJob = jobKind({
-  name: 'shares.sweep',
-  payload: Type.Object({}),
-  retry: { maxAttempts: 3, firstDelayMs: 5_000, longestDelayMs: 60_000 },
-  concurrency: 1,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
+  group: 'by tenant',
 })
 
 /** Reviews shares of a tenant that are in doubt, since what they rest on has ended or become less. */
@@ -28,8 +16,6 @@ export const reviewSharesJob = jobKind({
   payload: Type.Object({}),
   retry: { maxAttempts: 10, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 1,
-  isFairByTenant: 'by tenant',
+  group: 'by tenant',
   freesDedupKey: true,
-  leaseMs: 60_000,
-  keepDoneMs: 0,
 })

@@ -32,7 +32,6 @@ export class ShareSweep {
     this.#deps = deps
   }
 
-  /** Does the work of `sweepSharesJob`. */
   async run(): Promise<void> {
     await endExpired(this.#deps)
     for (const tenantId of await listTenantsInDoubt(this.#deps.db.reader(serverTenant)))

@@ -17,7 +17,7 @@ export interface DeadUploadDeps {
 const reservationsPerBatch = 200
 
 /** Takes away what uploads left whose process has died: quota, bytes on their way, and bytes with a name that no row
- * uses. Does the work of `endDeadUploadsJob`. */
+ * uses. */
 export async function endDeadUploads(deps: DeadUploadDeps): Promise<void> {
   const { db, clock, blobs } = deps
   const now = nowSecs(clock)

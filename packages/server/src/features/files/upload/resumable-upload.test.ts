@@ -18,7 +18,7 @@ import {
   type Received,
   type Sent,
 } from '#harness/files-lab.ts'
-import { sweepUploadsJob } from './upload-jobs.ts'
+import { sweepUploads } from './sweep-uploads.ts'
 
 const owner = identity(aliceTag, alice)
 const nothing = { files: 0, blobs: 0, reservations: 0, claims: 0, jobs: 0, onDisk: 0 }
@@ -166,7 +166,7 @@ eachDialect('A resumable upload', (open) => {
     lab.clock.advance(1000)
     expect(failureOf(await lab.send('GET', path, { as: owner, headers: tus }))).toBe('404 E-NOTFOUND')
     expect(failureOf(await patch(lab, path, 4, 'x'))).toBe('404 E-NOTFOUND')
-    await lab.db.transact(alice.tenantId, (tx) => lab.jobs.enqueue(tx, sweepUploadsJob, {}))
+    await sweepUploads(lab.shareDeps)
     await lab.settle()
     expect(await lab.remains()).toEqual(nothing)
     expect(await lab.unfinished()).toEqual({ uploads: 0, files: 0 })
@@ -357,7 +357,7 @@ eachDialect('A resumable upload', (open) => {
     expect(await lab.unfinished()).toMatchObject({ uploads: 1 })
     lab.clock.advance(1_000)
     expect((await look(lab, path)).status).toBe(404)
-    await lab.db.transact(alice.tenantId, (tx) => lab.jobs.enqueue(tx, sweepUploadsJob, {}))
+    await sweepUploads(lab.shareDeps)
     await lab.settle()
     expect(await lab.remains()).toEqual(nothing)
     expect((await begin(lab, 10)).status).toBe(201)
@@ -439,10 +439,6 @@ eachDialect('The uploads of visitors', (open) => {
     const { data } = (await lab.send('POST', `/api/files/${box}/shares`, { as: owner, json })).json
     return { box, shareId: data.id as number }
   }
-  const sweep = async (lab: FilesLab) => {
-    await lab.db.transact(alice.tenantId, (tx) => lab.jobs.enqueue(tx, sweepUploadsJob, {}))
-    await lab.settle()
-  }
 
   test('have only a part of the storage set aside for them', async () => {
     const lab = await openLab({ maxStorageBytes: 1000, maxFileBytes: 100 })
@@ -476,14 +472,14 @@ eachDialect('The uploads of visitors', (open) => {
       const path = await begun(lab, 5, { parentId: box }, { as })
       await patch(lab, path, 0, 'hel', { as })
     }
-    await sweep(lab)
+    await sweepUploads(lab.shareDeps)
     expect(await lab.unfinished()).toEqual({ uploads: 3, files: 3 })
     await lab.send('DELETE', `/api/files/${box}/shares/${shareId}`, { as: owner })
-    await sweep(lab)
+    await sweepUploads(lab.shareDeps)
     expect(await lab.unfinished()).toEqual({ uploads: 2, files: 2 })
     if (guest.kind === 'reference')
       await lab.db.transact(alice.tenantId, (tx) => dropReference(lab.shareDeps, tx, guest.refId))
-    await sweep(lab)
+    await sweepUploads(lab.shareDeps)
     expect(await lab.unfinished()).toEqual({ uploads: 1, files: 1 })
     expect(await lab.remains()).toMatchObject({ reservations: 1 })
   })

@@ -21,7 +21,7 @@ const uploadsPerBatch = 200
 // A file that has not grown for so long has no upload that could still be continued.
 const lostGraceMs = (longestUploadSecs + 3600) * 1000
 
-/** Ends what nobody continued, and what its uploader could not finish. Does the work of `sweepUploadsJob`. */
+/** Ends what nobody continued, and what its uploader could not finish. */
 export async function sweepUploads(deps: SweepUploadsDeps): Promise<void> {
   const { db, clock, partials } = deps
   const now = nowSecs(clock)

@@ -1,0 +1,45 @@
+import { type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
+import type { JobTables } from './job-tables.ts'
+
+type Tables = WriteTables<JobTables>
+
+interface Extension {
+  readonly leaseToken: string
+  readonly nowMs: number
+  readonly untilMs: number
+}
+
+/** Adds the lease of a process. The node survives a restart of its process; the token does not. */
+export async function addLease(
+  tx: Writer,
+  lease: { readonly leaseToken: string; readonly nodeId: string; readonly untilMs: number },
+): Promise<void> {
+  await tx
+    .tables<JobTables>()
+    .insertInto('job_leases')
+    .values({ lease_token: lease.leaseToken, node_id: lease.nodeId, until_ms: lease.untilMs })
+    .execute()
+}
+
+const extend = statement((tables: Tables, value: Placeholder<Extension>) =>
+  tables
+    .updateTable('job_leases')
+    .set({ until_ms: value('untilMs') })
+    .where('lease_token', '=', value('leaseToken'))
+    .where('until_ms', '>', value('nowMs')),
+)
+
+/** Prolongs a lease; false when it has run out, and others may have taken its jobs. */
+export async function extendLease(tx: Writer, extension: Extension): Promise<boolean> {
+  return (await tx.change(extend, extension)) > 0
+}
+
+/** Ends the leases of former processes of a node: whoever starts as the same node has taken their place. */
+export async function endLeasesOf(tx: Writer, nodeId: string): Promise<void> {
+  await tx.tables<JobTables>().deleteFrom('job_leases').where('node_id', '=', nodeId).execute()
+}
+
+/** Forgets leases that have run out: one that is not there has run out too. */
+export async function removeOldLeases(tx: Writer, nowMs: number): Promise<void> {
+  await tx.tables<JobTables>().deleteFrom('job_leases').where('until_ms', '<=', nowMs).execute()
+}
