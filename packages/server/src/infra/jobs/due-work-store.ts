@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import {
+  listedTexts,
   type Placeholder,
   type Reader,
   type ReadTables,
@@ -23,27 +24,29 @@ export interface DueWork {
   readonly giveUpAtMs: number | null
 }
 
-const kindOf = sql.ref<string>('of.kind')
+const kindOf = sql.ref<string>('of.value')
 
 interface Own {
+  /** A JSON array. */
+  readonly kinds: string
   readonly leaseToken: string
 }
 
 type Tables = ReadTables<JobTables>
 
 // Each column is one step into the index made for it.
-function dueWork(tables: Tables, value: Placeholder<Own>) {
-  return tables
-    .selectFrom('job_kinds as of')
+const dueWork = statement((tables: WriteTables<JobTables>, value: Placeholder<Own>, dialect) =>
+  tables
+    .selectFrom(listedTexts(dialect, value('kinds')).as('of'))
     .select([
-      'of.kind',
+      'of.value as kind',
       firstReady(tables).as('readyAtMs'),
       firstNew(tables).as('newJobId'),
       firstGroup(tables).as('groupAtMs'),
       firstLost(tables, value).as('lostAtMs'),
       firstOverdue(tables).as('giveUpAtMs'),
-    ])
-}
+    ]),
+)
 
 function firstReady(tables: Tables) {
   return (
@@ -109,25 +112,16 @@ function firstOverdue(tables: Tables) {
     .limit(1)
 }
 
-const ofAll = statement((tables: WriteTables<JobTables>, value: Placeholder<Own>) => dueWork(tables, value))
-
-const ofOne = statement((tables: WriteTables<JobTables>, value: Placeholder<Own & { kind: string }>) =>
-  dueWork(tables, value).where('of.kind', '=', value('kind')),
-)
-
-export async function listDueWork(reader: Reader, own: Own): Promise<DueWork[]> {
-  return reader.run(ofAll, own)
-}
-
-export async function findDueWork(
+/** What there is to do for each of some kinds, for the process that has the lease. */
+export async function listDueWork(
   reader: Reader,
-  query: Own & { readonly kind: string },
-): Promise<DueWork | undefined> {
-  return reader.first(ofOne, query)
+  { kinds, leaseToken }: { readonly kinds: readonly string[]; readonly leaseToken: string },
+): Promise<DueWork[]> {
+  return reader.run(dueWork, { kinds: JSON.stringify(kinds), leaseToken })
 }
 
 /** When there is next something to do. */
-export function nextAtMs(dueWork: DueWork | undefined, nowMs: number): number {
+export function nextAtMs([dueWork]: readonly DueWork[], nowMs: number): number {
   if (!dueWork) return Number.POSITIVE_INFINITY
   if (dueWork.newJobId !== null) return nowMs
   return Math.min(

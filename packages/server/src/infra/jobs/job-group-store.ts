@@ -1,7 +1,7 @@
 import { listedTexts, type Placeholder, statement, type Writer, type WriteTables } from '#infra/db/index.ts'
 import { type GroupLoad, type GroupState, newGroup } from './group-breaker.ts'
-import { asLeased, type LeasedJob, type LeaseTerms, leasedColumns, leaseSet } from './job-store.ts'
-import type { JobTables } from './job-tables.ts'
+import { asLeased, type LeaseTerms, leaseSet } from './job-store.ts'
+import { type JobRow, type JobTables, jobColumns } from './job-tables.ts'
 
 // NOTE: all of this happens under the lock of the kind. `claim_at_ms` is what makes groups cheap: a runner looks only
 // at groups that are due, so the jobs of one that rests or is busy are never looked at.
@@ -141,11 +141,11 @@ const leaseOneEach = statement((tables: Tables, value: Placeholder<LeaseTerms>) 
     .updateTable('jobs')
     .set(leaseSet(value))
     .where('job_id', 'in', (eb) => eb.selectFrom('picked').select('picked.jobId'))
-    .returning(leasedColumns),
+    .returning(jobColumns),
 )
 
 /** Leases the oldest job that is due of each of the groups that `listDueGroups` answers. */
-export async function leaseOneOfEachGroup(tx: Writer, terms: LeaseTerms): Promise<LeasedJob[]> {
+export async function leaseOneOfEachGroup(tx: Writer, terms: LeaseTerms): Promise<JobRow[]> {
   return asLeased(await tx.run(leaseOneEach, terms))
 }
 

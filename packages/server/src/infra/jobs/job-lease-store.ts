@@ -5,7 +5,6 @@ type Tables = WriteTables<JobTables>
 
 interface Extension {
   readonly leaseToken: string
-  readonly nowMs: number
   readonly untilMs: number
 }
 
@@ -25,11 +24,10 @@ const extend = statement((tables: Tables, value: Placeholder<Extension>) =>
   tables
     .updateTable('job_leases')
     .set({ until_ms: value('untilMs') })
-    .where('lease_token', '=', value('leaseToken'))
-    .where('until_ms', '>', value('nowMs')),
+    .where('lease_token', '=', value('leaseToken')),
 )
 
-/** Prolongs a lease; false when it has run out, and others may have taken its jobs. */
+/** Prolongs a lease; false when another process has ended it, and takes its jobs. */
 export async function extendLease(tx: Writer, extension: Extension): Promise<boolean> {
   return (await tx.change(extend, extension)) > 0
 }
@@ -39,7 +37,7 @@ export async function endLeasesOf(tx: Writer, nodeId: string): Promise<void> {
   await tx.tables<JobTables>().deleteFrom('job_leases').where('node_id', '=', nodeId).execute()
 }
 
-/** Forgets leases that have run out: one that is not there has run out too. */
-export async function removeOldLeases(tx: Writer, nowMs: number): Promise<void> {
+/** Ends leases that have run out: jobs without a lease are lost. */
+export async function endOldLeases(tx: Writer, nowMs: number): Promise<void> {
   await tx.tables<JobTables>().deleteFrom('job_leases').where('until_ms', '<=', nowMs).execute()
 }

@@ -10,6 +10,7 @@ export const jobLeasesMigrations: readonly Migration[] = [
         { lease_token: 'text', node_id: 'text', until_ms: 'integer' },
         { primaryKey: ['lease_token'], clustered: true },
       )
+      await schema.dropTable('job_kinds')
       for (const index of ['jobs_queue', 'jobs_ordered', 'jobs_leased', 'jobs_give_up'])
         await schema.dropIndex(index)
       // The column of its condition stands in an index where rows are counted: else SQLite looks at each row.

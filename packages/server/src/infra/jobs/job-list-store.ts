@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { type Reader, serverTenant } from '#infra/db/index.ts'
-import type { JobState, JobTables } from './job-tables.ts'
+import { type JobRow, type JobState, type JobTables, jobColumns } from './job-tables.ts'
 
 // What people see of jobs.
 
@@ -24,30 +24,16 @@ export interface JobRecord {
   readonly nextAttemptAtMs?: number
 }
 
-const recordColumns = [
-  'job_id as jobId',
-  'tenant_id as tenantId',
-  'kind',
-  'state',
-  'payload',
-  'attempts',
-  'last_error as lastError',
-  'last_attempt_at_ms as lastAttemptAtMs',
-  'run_at_ms as runAtMs',
-] as const
-
-interface RecordRow extends Pick<JobRecord, 'jobId' | 'tenantId' | 'kind' | 'state' | 'attempts'> {
-  readonly payload: string
-  readonly lastError: string | null
-  readonly lastAttemptAtMs: number | null
-  readonly runAtMs: number
-}
-
-function toRecord({ payload, lastError, lastAttemptAtMs, runAtMs, ...row }: RecordRow): JobRecord {
-  const isOpen = row.state === 'new' || row.state === 'ready' || row.state === 'waiting'
+function toRecord(row: JobRow): JobRecord {
+  const { jobId, tenantId, kind, state, attempts, lastError, lastAttemptAtMs, runAtMs } = row
+  const isOpen = state === 'new' || state === 'ready' || state === 'waiting'
   return {
-    ...row,
-    payload: parsed(payload),
+    jobId,
+    tenantId,
+    kind,
+    state,
+    attempts,
+    payload: parsed(row.payload),
     ...(lastError === null ? {} : { lastError }),
     ...(lastAttemptAtMs === null ? {} : { lastAttemptAtMs }),
     ...(isOpen ? { nextAttemptAtMs: runAtMs } : {}),
@@ -84,7 +70,7 @@ export async function listJobs(
   { offset = 0, limit = mostListed, ...about }: JobSubject & { offset?: number; limit?: number },
 ): Promise<JobRecord[]> {
   const rows = await jobsAbout(reader, about)
-    .select(recordColumns)
+    .select(jobColumns)
     .orderBy('job_id')
     .limit(Math.min(limit, mostListed))
     .offset(offset)
@@ -133,7 +119,7 @@ export async function listDead(reader: Reader, { limit }: { readonly limit: numb
   const rows = await reader
     .tables<JobTables>()
     .selectFrom('jobs')
-    .select(recordColumns)
+    .select(jobColumns)
     .where('state', '=', sql.lit<JobState>('dead'))
     .orderBy('job_id', 'desc')
     .limit(Math.min(limit, mostListed))

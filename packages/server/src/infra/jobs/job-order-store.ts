@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import {
-  forUpdate,
   listedTexts,
+  lockName,
   type Placeholder,
   statement,
   type Writer,
@@ -17,24 +17,10 @@ type Tables = WriteTables<JobTables>
 // Literals, because an index over some rows serves only a statement that shows it wants those alone.
 const isNew = sql.lit<JobState>('new')
 
-/** Makes the rows that `lockKind` locks. */
-export async function addKinds(tx: Writer, kinds: readonly string[]): Promise<void> {
-  await tx
-    .tables<JobTables>()
-    .insertInto('job_kinds')
-    .values(kinds.map((kind) => ({ kind })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
-
-const lock = statement((tables: Tables, value: Placeholder<{ kind: string }>, dialect) =>
-  forUpdate(dialect, tables.selectFrom('job_kinds').select('kind').where('kind', '=', value('kind'))),
-)
-
 /** Waits until no other node arranges jobs of the kind, and keeps them out until the transaction ends. A transaction
  * that locks several kinds takes them in the order of their names. */
 export async function lockKind(tx: Writer, kind: string): Promise<void> {
-  await tx.first(lock, { kind })
+  await lockName(tx, `jobs ${kind}`)
 }
 
 const newJobs = statement((tables: Tables, value: Placeholder<{ kind: string; limit: number }>) =>

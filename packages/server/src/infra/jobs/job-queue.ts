@@ -2,8 +2,7 @@ import type { Static } from 'typebox'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { removeIdleGroups } from './job-group-store.ts'
 import type { EnqueueOptions, JobHandler, JobKind, Jobs } from './job-kind.ts'
-import { endLeasesOf, removeOldLeases } from './job-lease-store.ts'
-import { addKinds } from './job-order-store.ts'
+import { endLeasesOf, endOldLeases } from './job-lease-store.ts'
 import { encodePayload } from './job-payload.ts'
 import { insertJobs, type NewJob, removeFinished, runSooner } from './job-store.ts'
 import { addSweep } from './recurring.ts'
@@ -90,7 +89,6 @@ class DatabaseJobQueue implements JobQueue {
     const { db, nodeId } = this.#options
     const kinds = this.#runner.kinds
     await db.transact(serverTenant, async (tx) => {
-      await addKinds(tx, kinds.map(({ name }) => name).sort())
       await endLeasesOf(tx, nodeId)
       for (const kind of kinds)
         if (kind.everyMs !== undefined) await this.#addRecurring(tx, kind, kind.everyMs)
@@ -117,7 +115,7 @@ class DatabaseJobQueue implements JobQueue {
 
 async function forgetOld(tx: Writer, nowMs: number): Promise<number> {
   await removeIdleGroups(tx, nowMs - keepIdleGroupMs)
-  await removeOldLeases(tx, nowMs)
+  await endOldLeases(tx, nowMs)
   return 0
 }
 

@@ -6,7 +6,7 @@ import {
   type Writer,
   type WriteTables,
 } from '#infra/db/index.ts'
-import type { JobTables } from './job-tables.ts'
+import { type JobRow, type JobTables, jobColumns } from './job-tables.ts'
 
 // The life of single jobs: added, leased, finished. Their order and their groups are in the stores beside this.
 
@@ -33,24 +33,6 @@ export interface LeaseTerms {
   readonly leaseToken: string
   /** 1 where the jobs let go of their dedup keys. */
   readonly freesDedupKey: number
-}
-
-/** A job that a runner may run. */
-export interface LeasedJob {
-  readonly jobId: number
-  readonly tenantId: number
-  readonly payload: string
-  readonly attempts: number
-  readonly orderingKey: string | null
-  readonly groupKey: string | null
-  readonly runAtMs: number
-  readonly createdAtMs: number
-  readonly giveUpAtMs: number | null
-  /** Null for one that ended before it was leased. */
-  readonly leaseToken: string | null
-  /** As it is stored under the lease: see `leaseSet`. */
-  readonly dedupKey: string | null
-  readonly lastError: string | null
 }
 
 /** Rows of one insert: 11 values each, far below the limits of both databases. */
@@ -86,21 +68,6 @@ export async function insertJobs(tx: Writer, jobs: readonly NewJob[]): Promise<v
 function startsNew(job: Pick<NewJob, 'orderingKey' | 'groupKey'>): boolean {
   return job.orderingKey !== null || job.groupKey !== null
 }
-
-export const leasedColumns = [
-  'job_id as jobId',
-  'tenant_id as tenantId',
-  'payload',
-  'attempts',
-  'ordering_key as orderingKey',
-  'group_key as groupKey',
-  'run_at_ms as runAtMs',
-  'created_at_ms as createdAtMs',
-  'give_up_at_ms as giveUpAtMs',
-  'lease_token as leaseToken',
-  'dedup_key as dedupKey',
-  'last_error as lastError',
-] as const
 
 /** What a row is set to when it is leased. */
 export function leaseSet(value: Placeholder<LeaseTerms>) {
@@ -138,16 +105,16 @@ const leasePlain = statement((tables: Tables, value: Placeholder<LeaseTerms>, di
     .updateTable('jobs')
     .set(leaseSet(value))
     .where('job_id', 'in', (eb) => eb.selectFrom('picked').select('picked.job_id'))
-    .returning(leasedColumns),
+    .returning(jobColumns),
 )
 
 /** Leases jobs without a group that are due, oldest first. */
-export async function leasePlainJobs(tx: Writer, terms: LeaseTerms): Promise<LeasedJob[]> {
+export async function leasePlainJobs(tx: Writer, terms: LeaseTerms): Promise<JobRow[]> {
   return asLeased(await tx.run(leasePlain, terms))
 }
 
 /** The rows of a leasing statement, oldest first: databases return changed rows in any order. */
-export function asLeased(rows: LeasedJob[]): LeasedJob[] {
+export function asLeased(rows: JobRow[]): JobRow[] {
   return rows.sort((a, b) => a.runAtMs - b.runAtMs || a.jobId - b.jobId)
 }
 
@@ -160,7 +127,7 @@ interface ExpiredQuery {
 const lost = statement((tables: Tables, value: Placeholder<ExpiredQuery>) =>
   tables
     .selectFrom('jobs')
-    .select(leasedColumns)
+    .select(jobColumns)
     .where('kind', '=', value('kind'))
     .where('lease_token', 'is not', null)
     .where((eb) =>
@@ -169,23 +136,22 @@ const lost = statement((tables: Tables, value: Placeholder<ExpiredQuery>) =>
           eb
             .selectFrom('job_leases')
             .select('job_leases.until_ms')
-            .whereRef('job_leases.lease_token', '=', 'jobs.lease_token')
-            .where('job_leases.until_ms', '>', value('nowMs')),
+            .whereRef('job_leases.lease_token', '=', 'jobs.lease_token'),
         ),
       ),
     )
     .limit(value('limit')),
 )
 
-/** Jobs of processes whose leases have run out. */
-export async function listLostJobs(tx: Writer, query: ExpiredQuery): Promise<LeasedJob[]> {
+/** Jobs of processes whose leases were ended. */
+export async function listLostJobs(tx: Writer, query: ExpiredQuery): Promise<JobRow[]> {
   return asLeased(await tx.run(lost, query))
 }
 
 const overdue = statement((tables: Tables, value: Placeholder<ExpiredQuery>) =>
   tables
     .selectFrom('jobs')
-    .select(leasedColumns)
+    .select(jobColumns)
     .where('kind', '=', value('kind'))
     .where('give_up_at_ms', '<=', value('nowMs'))
     .where('remove_at_ms', 'is', null)
@@ -195,7 +161,7 @@ const overdue = statement((tables: Tables, value: Placeholder<ExpiredQuery>) =>
 )
 
 /** Unleased jobs whose time is over. */
-export async function listOverdueJobs(tx: Writer, query: ExpiredQuery): Promise<LeasedJob[]> {
+export async function listOverdueJobs(tx: Writer, query: ExpiredQuery): Promise<JobRow[]> {
   return tx.run(overdue, query)
 }
 
@@ -278,7 +244,7 @@ export async function requeueJob(tx: Writer, again: Again): Promise<boolean> {
 }
 
 /** The dedup key with which a leased job was added: see `leaseSet`. */
-export function ownKey({ jobId, dedupKey }: LeasedJob, isFreed: boolean): string | null {
+export function ownKey({ jobId, dedupKey }: JobRow, isFreed: boolean): string | null {
   return isFreed && dedupKey !== null ? dedupKey.slice(0, -` ${jobId}`.length) : dedupKey
 }
 

@@ -1,4 +1,4 @@
-import { type Generated, sql } from 'kysely'
+import { type Generated, type Selection, sql } from 'kysely'
 
 /** Where a job stands. `new`: added, its place in its order or group is still to be found by a runner. `ready`: may
  * run from `run_at_ms`. `waiting`: behind another of its ordering key. */
@@ -38,9 +38,30 @@ export interface JobTables {
     /** When a runner may next take a job of the group; null while it has none or is busy. */
     claim_at_ms: number | null
   }
-  /** One row per kind: the lock under which its ordered and grouped jobs are arranged. */
-  job_kinds: { kind: string }
 }
+
+/** What is read of a job, by all that read jobs. */
+export const jobColumns = [
+  'job_id as jobId',
+  'tenant_id as tenantId',
+  'kind',
+  'state',
+  'payload',
+  'subject',
+  'dedup_key as dedupKey',
+  'ordering_key as orderingKey',
+  'group_key as groupKey',
+  'run_at_ms as runAtMs',
+  'attempts',
+  'last_error as lastError',
+  'last_attempt_at_ms as lastAttemptAtMs',
+  'created_at_ms as createdAtMs',
+  'give_up_at_ms as giveUpAtMs',
+  'lease_token as leaseToken',
+] as const
+
+/** A job as it is stored. Under a lease its dedup key may have a form of its own: see `leaseSet`. */
+export type JobRow = Selection<JobTables, 'jobs', (typeof jobColumns)[number]>
 
 /** The order of arrival, in the words of the indexes that are to serve it.
  * NOTE: a planner with outdated statistics would walk the primary key, past every row of the queue, to find a few in

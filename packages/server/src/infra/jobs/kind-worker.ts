@@ -2,7 +2,7 @@ import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { JobContext, JobHandler, JobKind } from './job-kind.ts'
 import { decodePayload } from './job-payload.ts'
-import type { LeasedJob } from './job-store.ts'
+import type { JobRow } from './job-tables.ts'
 import { type FinishedJob, isArranged, type PollRequest, type PollResult } from './poll-kind.ts'
 import { type Outcome, outcomeOfError } from './retry.ts'
 
@@ -31,7 +31,7 @@ export interface WorkerDeps {
 const maxJobsPerPoll = 24
 
 interface RunningJob {
-  readonly job: LeasedJob
+  readonly job: JobRow
   readonly abort: AbortController
   isFinished: boolean
 }
@@ -146,7 +146,7 @@ export class KindWorker {
     )
   }
 
-  #begin(job: LeasedJob): RunningJob {
+  #begin(job: JobRow): RunningJob {
     const running = { job, abort: new AbortController(), isFinished: false }
     this.#running.set(job.jobId, running)
     return running

@@ -2,7 +2,8 @@ import type { Writer } from '#infra/db/index.ts'
 import { afterFailure, afterServing, afterSuccess, claimAtMs, policyOf } from './group-breaker.ts'
 import { leaseOneOfEachGroup, listDueGroups, loadGroups, saveGroups } from './job-group-store.ts'
 import type { JobKind } from './job-kind.ts'
-import type { LeasedJob, LeaseTerms } from './job-store.ts'
+import type { LeaseTerms } from './job-store.ts'
+import type { JobRow } from './job-tables.ts'
 
 type GroupEvent = 'success' | 'failure' | 'served'
 
@@ -35,8 +36,8 @@ export class TouchedGroups {
 }
 
 /** Leases jobs in rounds, one of each group that is due. */
-export async function leaseGrouped(tx: Writer, kind: JobKind, terms: LeaseTerms): Promise<LeasedJob[]> {
-  const leased: LeasedJob[] = []
+export async function leaseGrouped(tx: Writer, kind: JobKind, terms: LeaseTerms): Promise<JobRow[]> {
+  const leased: JobRow[] = []
   while (leased.length < terms.limit) {
     const round = { ...terms, limit: terms.limit - leased.length }
     const jobs = await leaseOneOfEachGroup(tx, round)

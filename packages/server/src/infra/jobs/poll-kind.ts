@@ -1,16 +1,10 @@
 import type { Writer } from '#infra/db/index.ts'
-import { type DueWork, findDueWork, nextAtMs } from './due-work-store.ts'
+import { type DueWork, listDueWork, nextAtMs } from './due-work-store.ts'
 import type { JobKind } from './job-kind.ts'
+import { endOldLeases } from './job-lease-store.ts'
 import { lockKind, orderNewJobs, promoteNext } from './job-order-store.ts'
-import {
-  endJobs,
-  type LeasedJob,
-  leasePlainJobs,
-  listLostJobs,
-  listOverdueJobs,
-  ownKey,
-  requeueJob,
-} from './job-store.ts'
+import { endJobs, leasePlainJobs, listLostJobs, listOverdueJobs, ownKey, requeueJob } from './job-store.ts'
+import type { JobRow } from './job-tables.ts'
 import { leaseGrouped, TouchedGroups } from './poll-groups.ts'
 import { type Outcome, outcomeOfLostLease, outcomeOfOverdue } from './retry.ts'
 
@@ -23,7 +17,7 @@ const lockedPauseMs = 20
 
 /** A job that has ended, or is to be tried again. */
 export interface FinishedJob {
-  readonly job: LeasedJob
+  readonly job: JobRow
   readonly outcome: Outcome
 }
 
@@ -44,7 +38,7 @@ export interface PollTerms {
 }
 
 export interface PollResult {
-  readonly leased: readonly LeasedJob[]
+  readonly leased: readonly JobRow[]
   /** When there is next something to do; undefined when the poll did not look. */
   readonly nextAtMs: number | undefined
 }
@@ -54,8 +48,8 @@ export interface PollResult {
 export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerms): Promise<PollResult> {
   const { kind, finished, looks, free } = request
   const { nowMs, leaseToken } = terms
-  const own = { kind: kind.name, leaseToken }
-  const due = dueParts(looks ? await findDueWork(tx, own) : undefined, nowMs)
+  const own = { kinds: [kind.name], leaseToken }
+  const due = dueParts(looks ? await listDueWork(tx, own) : [], nowMs)
   const isGrouped = kind.group !== undefined || due.groups
   const isLocked = isGrouped || due.isArranging || finished.some(({ job }) => isArranged(job))
   if (isLocked) await lockKind(tx, kind.name)
@@ -68,18 +62,18 @@ export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerm
   if (!looks) return { leased: [], nextAtMs: undefined }
   // Fairness between tenants needs to know of all jobs.
   if (placed.length === maxRowsPerPoll && kind.group === 'by tenant') return { leased: [], nextAtMs: nowMs }
-  const lease = { ...own, nowMs, freesDedupKey: Number(kind.freesDedupKey ?? false) }
+  const lease = { kind: kind.name, leaseToken, nowMs, freesDedupKey: Number(kind.freesDedupKey ?? false) }
   const leased = free > 0 ? await leasePlainJobs(tx, { ...lease, limit: free }) : []
   if (isLocked) leased.push(...(await leaseGrouped(tx, kind, { ...lease, limit: free - leased.length })))
   // A full poll leaves the question to the next one.
   if (leased.length === free) return { leased, nextAtMs: nowMs }
-  const next = nextAtMs(await findDueWork(tx, own), nowMs)
+  const next = nextAtMs(await listDueWork(tx, own), nowMs)
   // What is due and could not be had is locked by another node at this moment.
   const isTaken = leased.length === 0 && next <= nowMs && !due.isArranging
   return { leased, nextAtMs: isTaken ? nowMs + lockedPauseMs : next }
 }
 
-function dueParts(dueWork: DueWork | undefined, nowMs: number) {
+function dueParts([dueWork]: readonly DueWork[], nowMs: number) {
   const isDue = (atMs: number | null | undefined) => typeof atMs === 'number' && atMs <= nowMs
   const due = {
     new: typeof dueWork?.newJobId === 'number',
@@ -91,7 +85,7 @@ function dueParts(dueWork: DueWork | undefined, nowMs: number) {
 }
 
 /** Whether its end may let another job of its order or group begin. */
-export function isArranged({ orderingKey, groupKey }: LeasedJob): boolean {
+export function isArranged({ orderingKey, groupKey }: JobRow): boolean {
   return orderingKey !== null || groupKey !== null
 }
 
@@ -104,6 +98,7 @@ async function listExpired(
 ): Promise<FinishedJob[]> {
   const query = { kind: kind.name, nowMs, limit: maxRowsPerPoll }
   const how = { policy: kind.retry, nowMs, random }
+  if (due.lost) await endOldLeases(tx, nowMs)
   const lost = due.lost ? await listLostJobs(tx, query) : []
   const overdue = due.overdue ? await listOverdueJobs(tx, query) : []
   return [
@@ -152,7 +147,10 @@ async function storeEnds(
   nowMs: number,
 ): Promise<void> {
   const errorOf = (outcome: Outcome) => (outcome.kind === 'dead' ? outcome.error : null)
-  const alike = Map.groupBy(ended, ({ job, outcome }) => JSON.stringify([job.leaseToken, errorOf(outcome)]))
+  const alike = Map.groupBy(
+    ended,
+    ({ job, outcome }) => `${job.leaseToken} ${outcome.kind} ${errorOf(outcome)}`,
+  )
   for (const [first, ...rest] of alike.values()) {
     if (!first) continue
     const error = errorOf(first.outcome)

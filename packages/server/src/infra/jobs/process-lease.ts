@@ -13,7 +13,7 @@ export interface LeaseOptions {
 export class ProcessLease {
   readonly #options: LeaseOptions
   #token = randomUUID()
-  /** 0 before the first renewal. */
+  /** 0 while there is none. */
   #untilMs = 0
 
   constructor(options: LeaseOptions) {
@@ -34,8 +34,11 @@ export class ProcessLease {
     return this.renewAtMs <= nowMs || this.#untilMs > nowMs + this.#options.leaseMs
   }
 
-  isOver(nowMs: number): boolean {
-    return this.#untilMs <= nowMs
+  /** True when it ran out, and others may have what was held by it: the next renewal begins a new one. */
+  endIfOver(nowMs: number): boolean {
+    if (this.#untilMs > nowMs) return false
+    this.#untilMs = 0
+    return true
   }
 
   /** False when the former lease was lost, with all that was held by it. */
@@ -46,7 +49,7 @@ export class ProcessLease {
     const token = await db.transact(
       serverTenant,
       async (tx) => {
-        if (!isFirst && (await extendLease(tx, { leaseToken: this.#token, nowMs, untilMs })))
+        if (!isFirst && (await extendLease(tx, { leaseToken: this.#token, untilMs })))
           return this.#token
         const leaseToken = randomUUID()
         await addLease(tx, { leaseToken, nodeId, untilMs })

@@ -176,7 +176,7 @@ export class Runner {
         await this.#pollKinds()
       } catch (error) {
         // Another process takes what was not renewed in time.
-        if (this.#lease.isOver(this.#options.clock.now())) this.#loseAll()
+        if (this.#lease.endIfOver(this.#options.clock.now())) this.#loseAll()
         this.#failure = error
         this.#announce()
         this.#options.logger.error({ err: error }, 'The job runner could not use the database')
@@ -231,12 +231,15 @@ export class Runner {
   async #findDue(): Promise<boolean> {
     const { db, clock } = this.#options
     this.#pollAtMs = clock.now() + this.#pollMs
-    const allDueWork = await listDueWork(db.reader(serverTenant), { leaseToken: this.#lease.token })
+    const allDueWork = await listDueWork(db.reader(serverTenant), {
+      kinds: [...this.#workers.keys()],
+      leaseToken: this.#lease.token,
+    })
     let isAnyDue = false
     for (const dueWork of allDueWork) {
       const worker = this.#workers.get(dueWork.kind)
       if (!worker) continue
-      worker.nextAtMs = nextAtMs(dueWork, clock.now())
+      worker.nextAtMs = nextAtMs([dueWork], clock.now())
       if (worker.nextAtMs <= clock.now()) isAnyDue = true
     }
     return isAnyDue
