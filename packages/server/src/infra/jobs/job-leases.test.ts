@@ -161,6 +161,12 @@ eachDialect('leases of jobs', (open) => {
       await slow.jobs.settle()
       expect(await lab.list(work, 's')).toMatchObject([{ state: 'done', attempts: 2 }])
       expect(lab.logged.map(({ message }) => message)).toContain('Lost the lease of a job that was running')
+      // It goes on with a lease of its own.
+      await other.stop()
+      await lab.enqueue(work, { name: 'later' }, { subject: 't' })
+      lab.clock.advance(1000)
+      await slow.hasBegun(2)
+      expect(slow.begun).toEqual(['job', 'later'])
     })
   })
 
@@ -230,7 +236,7 @@ eachDialect('leases of jobs', (open) => {
       await node.stop()
       const [job] = await lab.list(work, 's')
       expect(job).toMatchObject({ state: 'ready', attempts: 0 })
-      expect(job?.lastError).toBeUndefined()
+      expect(job?.lastError).toBeNull()
     })
 
     test('are left to run out when the database is away, and stopping ends all the same', async () => {

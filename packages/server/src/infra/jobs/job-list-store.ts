@@ -8,36 +8,14 @@ const mostListed = 1000
 /** Counting stops here: an admin need not know which of two dead hosts has more. */
 const mostCounted = 10_000
 
-/** A job as a feature or an admin sees it; what is absent is not known or does not apply. */
-export interface JobRecord {
-  readonly jobId: number
-  readonly tenantId: number
-  readonly kind: string
-  readonly state: JobState
+/** A job as a feature or an admin sees it. */
+export interface JobRecord extends Omit<JobRow, 'payload'> {
   /** As stored: an earlier version of the program may have written it. */
   readonly payload: unknown
-  /** How often it has been tried, the attempt under way included. */
-  readonly attempts: number
-  readonly lastError?: string
-  readonly lastAttemptAtMs?: number
-  /** When it may run next: not before this, and not while its group rests. */
-  readonly nextAttemptAtMs?: number
 }
 
 function toRecord(row: JobRow): JobRecord {
-  const { jobId, tenantId, kind, state, attempts, lastError, lastAttemptAtMs, runAtMs } = row
-  const isOpen = state === 'new' || state === 'ready' || state === 'waiting'
-  return {
-    jobId,
-    tenantId,
-    kind,
-    state,
-    attempts,
-    payload: parsed(row.payload),
-    ...(lastError === null ? {} : { lastError }),
-    ...(lastAttemptAtMs === null ? {} : { lastAttemptAtMs }),
-    ...(isOpen ? { nextAttemptAtMs: runAtMs } : {}),
-  }
+  return { ...row, payload: parsed(row.payload) }
 }
 
 function parsed(payload: string): unknown {

@@ -201,7 +201,7 @@ eachDialect('jobs', (open) => {
           attempts: 1,
           lastError: 'failure 1',
           lastAttemptAtMs: startMs,
-          nextAttemptAtMs: startMs + 1000,
+          runAtMs: startMs + 1000,
         },
       ])
       await settleFor(jobs, clock, 5000)
@@ -212,7 +212,7 @@ eachDialect('jobs', (open) => {
       ])
       const [done] = await list(greet, 's')
       expect(done).toMatchObject({ state: 'done', attempts: 3 })
-      expect(done?.lastError).toBeUndefined()
+      expect(done?.lastError).toBeNull()
     })
 
     test('is dead after its last attempt, and stays for an admin to see', async () => {
@@ -240,7 +240,7 @@ eachDialect('jobs', (open) => {
       const [stopped, later] = await list(greet, 's')
       expect(stopped).toMatchObject({ state: 'dead', attempts: 1, lastError: 'gone' })
       expect(later).toMatchObject({ state: 'ready', attempts: 1, lastError: 'busy' })
-      expect((later?.nextAttemptAtMs ?? 0) - (later?.lastAttemptAtMs ?? 0)).toBe(77_000)
+      expect((later?.runAtMs ?? 0) - (later?.lastAttemptAtMs ?? 0)).toBe(77_000)
     })
 
     test('is given up when its time is over, though it has attempts left', async () => {
@@ -311,8 +311,17 @@ eachDialect('jobs', (open) => {
           kind: 'greet',
           state: 'ready',
           payload: { name: 'mine' },
+          subject: 's',
+          dedupKey: null,
+          orderingKey: null,
+          groupKey: null,
+          runAtMs: later.runAtMs,
           attempts: 0,
-          nextAttemptAtMs: later.runAtMs,
+          lastError: null,
+          lastAttemptAtMs: null,
+          createdAtMs: clock.now(),
+          giveUpAtMs: null,
+          leaseToken: null,
         },
       ])
       await enqueue(greet, { name: 'second' }, later)

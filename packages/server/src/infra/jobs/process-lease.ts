@@ -49,8 +49,7 @@ export class ProcessLease {
     const token = await db.transact(
       serverTenant,
       async (tx) => {
-        if (!isFirst && (await extendLease(tx, { leaseToken: this.#token, untilMs })))
-          return this.#token
+        if (!isFirst && (await extendLease(tx, { leaseToken: this.#token, untilMs }))) return this.#token
         const leaseToken = randomUUID()
         await addLease(tx, { leaseToken, nodeId, untilMs })
         return leaseToken

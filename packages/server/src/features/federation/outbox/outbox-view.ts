@@ -18,9 +18,9 @@ export function deliveryView(job: JobRecord, ownServer: string): DeliveryView {
     recipients: [...recipients],
     state: stateOf(job),
     attempts: job.attempts,
-    ...(job.lastError === undefined || job.state === 'done' ? {} : { lastError: job.lastError }),
-    ...(job.lastAttemptAtMs === undefined ? {} : { lastAttemptAt: isoOf(job.lastAttemptAtMs) }),
-    ...(job.nextAttemptAtMs === undefined ? {} : { nextAttemptAt: isoOf(job.nextAttemptAtMs) }),
+    ...(job.lastError === null || job.state === 'done' ? {} : { lastError: job.lastError }),
+    ...(job.lastAttemptAtMs === null ? {} : { lastAttemptAt: isoOf(job.lastAttemptAtMs) }),
+    ...(waits(job) ? { nextAttemptAt: isoOf(job.runAtMs) } : {}),
   }
 }
 
@@ -31,6 +31,10 @@ function stateOf(job: JobRecord): DeliveryView['state'] {
   if (job.state === 'done') return 'delivered'
   if (job.state === 'dead') return 'stopped'
   return job.attempts === 0 ? 'queued' : 'retrying'
+}
+
+function waits({ state }: JobRecord): boolean {
+  return state === 'new' || state === 'ready' || state === 'waiting'
 }
 
 function isoOf(ms: number): string {
