@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import {
   listedTexts,
   type Placeholder,
@@ -27,17 +27,15 @@ export interface DueWork {
 const kindOf = sql.ref<string>('of.value')
 
 interface Own {
-  /** A JSON array. */
-  readonly kinds: string
   readonly leaseToken: string
 }
 
 type Tables = ReadTables<JobTables>
 
 // Each column is one step into the index made for it.
-const dueWork = statement((tables: WriteTables<JobTables>, value: Placeholder<Own>, dialect) =>
-  tables
-    .selectFrom(listedTexts(dialect, value('kinds')).as('of'))
+function dueWorkOf(kinds: RawBuilder<{ value: string }>, tables: Tables, value: Placeholder<Own>) {
+  return tables
+    .selectFrom(kinds.as('of'))
     .select([
       'of.value as kind',
       firstReady(tables).as('readyAtMs'),
@@ -45,8 +43,8 @@ const dueWork = statement((tables: WriteTables<JobTables>, value: Placeholder<Ow
       firstGroup(tables).as('groupAtMs'),
       firstLost(tables, value).as('lostAtMs'),
       firstOverdue(tables).as('giveUpAtMs'),
-    ]),
-)
+    ])
+}
 
 function firstReady(tables: Tables) {
   return (
@@ -112,16 +110,33 @@ function firstOverdue(tables: Tables) {
     .limit(1)
 }
 
+const ofMany = statement(
+  (tables: WriteTables<JobTables>, value: Placeholder<Own & { kinds: string }>, dialect) =>
+    dueWorkOf(listedTexts(dialect, value('kinds')), tables, value),
+)
+
+// A list costs a tenth of what a poll does.
+const ofOne = statement((tables: WriteTables<JobTables>, value: Placeholder<Own & { kind: string }>) =>
+  dueWorkOf(sql`(select cast(${value('kind')} as text) as value)`, tables, value),
+)
+
 /** What there is to do for each of some kinds, for the process that has the lease. */
 export async function listDueWork(
   reader: Reader,
-  { kinds, leaseToken }: { readonly kinds: readonly string[]; readonly leaseToken: string },
+  { kinds, leaseToken }: Own & { readonly kinds: readonly string[] },
 ): Promise<DueWork[]> {
-  return reader.run(dueWork, { kinds: JSON.stringify(kinds), leaseToken })
+  return reader.run(ofMany, { kinds: JSON.stringify(kinds), leaseToken })
+}
+
+export async function findDueWork(
+  reader: Reader,
+  own: Own & { readonly kind: string },
+): Promise<DueWork | undefined> {
+  return reader.first(ofOne, own)
 }
 
 /** When there is next something to do. */
-export function nextAtMs([dueWork]: readonly DueWork[], nowMs: number): number {
+export function nextAtMs(dueWork: DueWork | undefined, nowMs: number): number {
   if (!dueWork) return Number.POSITIVE_INFINITY
   if (dueWork.newJobId !== null) return nowMs
   return Math.min(

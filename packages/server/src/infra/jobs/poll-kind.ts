@@ -1,5 +1,5 @@
 import type { Writer } from '#infra/db/index.ts'
-import { type DueWork, listDueWork, nextAtMs } from './due-work-store.ts'
+import { type DueWork, findDueWork, nextAtMs } from './due-work-store.ts'
 import type { JobKind } from './job-kind.ts'
 import { endOldLeases } from './job-lease-store.ts'
 import { lockKind, orderNewJobs, promoteNext } from './job-order-store.ts'
@@ -48,8 +48,8 @@ export interface PollResult {
 export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerms): Promise<PollResult> {
   const { kind, finished, looks, free } = request
   const { nowMs, leaseToken } = terms
-  const own = { kinds: [kind.name], leaseToken }
-  const due = dueParts(looks ? await listDueWork(tx, own) : [], nowMs)
+  const own = { kind: kind.name, leaseToken }
+  const due = dueParts(looks ? await findDueWork(tx, own) : undefined, nowMs)
   const isGrouped = kind.group !== undefined || due.groups
   const isLocked = isGrouped || due.isArranging || finished.some(({ job }) => isArranged(job))
   if (isLocked) await lockKind(tx, kind.name)
@@ -62,18 +62,18 @@ export async function pollKind(tx: Writer, request: PollRequest, terms: PollTerm
   if (!looks) return { leased: [], nextAtMs: undefined }
   // Fairness between tenants needs to know of all jobs.
   if (placed.length === maxRowsPerPoll && kind.group === 'by tenant') return { leased: [], nextAtMs: nowMs }
-  const lease = { kind: kind.name, leaseToken, nowMs, freesDedupKey: Number(kind.freesDedupKey ?? false) }
+  const lease = { ...own, nowMs, freesDedupKey: Number(kind.freesDedupKey ?? false) }
   const leased = free > 0 ? await leasePlainJobs(tx, { ...lease, limit: free }) : []
   if (isLocked) leased.push(...(await leaseGrouped(tx, kind, { ...lease, limit: free - leased.length })))
   // A full poll leaves the question to the next one.
   if (leased.length === free) return { leased, nextAtMs: nowMs }
-  const next = nextAtMs(await listDueWork(tx, own), nowMs)
+  const next = nextAtMs(await findDueWork(tx, own), nowMs)
   // What is due and could not be had is locked by another node at this moment.
   const isTaken = leased.length === 0 && next <= nowMs && !due.isArranging
   return { leased, nextAtMs: isTaken ? nowMs + lockedPauseMs : next }
 }
 
-function dueParts([dueWork]: readonly DueWork[], nowMs: number) {
+function dueParts(dueWork: DueWork | undefined, nowMs: number) {
   const isDue = (atMs: number | null | undefined) => typeof atMs === 'number' && atMs <= nowMs
   const due = {
     new: typeof dueWork?.newJobId === 'number',

@@ -239,7 +239,7 @@ export class Runner {
     for (const dueWork of allDueWork) {
       const worker = this.#workers.get(dueWork.kind)
       if (!worker) continue
-      worker.nextAtMs = nextAtMs([dueWork], clock.now())
+      worker.nextAtMs = nextAtMs(dueWork, clock.now())
       if (worker.nextAtMs <= clock.now()) isAnyDue = true
     }
     return isAnyDue
