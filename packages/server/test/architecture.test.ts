@@ -125,7 +125,7 @@ const readAcross: Readonly<Record<string, readonly string[]>> = {
   'actions/feed/feed-filter-predicate.ts': ['relations'],
   'actions/feed/feed-query-store.ts': ['profiles'],
   'files/access/file-access-predicate.ts': ['action_attachments', 'actions'],
-  'files/access/listed-files-predicate.ts': ['action_attachments'],
+  'files/access/list-candidates-predicate.ts': ['action_attachments'],
   'files/collections/collection-store.ts': ['actions'],
   'files/copies/copy-store.ts': ['action_attachments'],
   'files/copies/unfetched-file-store.ts': ['action_attachments', 'actions'],

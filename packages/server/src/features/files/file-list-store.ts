@@ -12,13 +12,19 @@ import {
 } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type KeysetOrder, keysetPage, type Reader, type ReadTables } from '#infra/db/index.ts'
-import type { AccessTables } from './access/file-access-predicate.ts'
+import {
+  type AccessNames,
+  type AccessTables,
+  inTrash,
+  isReadableFile,
+} from './access/file-access-predicate.ts'
 import { accessNames } from './access/file-access-store.ts'
 import type { FileViewer } from './access/file-viewer.ts'
-import { candidatesForLists, type ListTable, readableInLists } from './access/listed-files-predicate.ts'
+import { candidatesForLists, type ListCandidates } from './access/list-candidates-predicate.ts'
 import type { StoredFile } from './file.ts'
 import { type FileTable, type FileTables, toFile } from './file-store.ts'
-import { isInTrash, listed } from './folders/folder-change-predicate.ts'
+import { isAnyChanging, isInTrash } from './folders/folder-change-predicate.ts'
+import { hasFolderChanges } from './folders/folder-change-store.ts'
 
 /** What a caller has noted about a file for itself. */
 export interface UserData {
@@ -85,8 +91,22 @@ export async function listFilePage(
   const isEverywhere = listing.filter.place === undefined
   if (order.sort === 'recent' && direction === 'desc' && isEverywhere)
     return await listRecent(reader, who, { cursor, ...listing })
-  const page = await keysetPage(selectListed(reader, who, listing), order, { direction, limit, cursor })
+  const page = await unlessChanging(reader, listing, (way) =>
+    keysetPage(selectListed(reader, who, way), order, { direction, limit, cursor }),
+  )
   return { items: page.items.map((row) => toListed(who, row)), nextCursor: page.nextCursor }
+}
+
+/** Reads without regard to folders that are being changed, where there are none: a statement that answers nothing if
+ * such a change has begun meanwhile. */
+async function unlessChanging<Read extends { readonly items: readonly unknown[] }>(
+  reader: Reader,
+  listing: BoundedListing,
+  read: (way: BoundedListing) => Promise<Read>,
+): Promise<Read> {
+  if (await hasFolderChanges(reader)) return await read(listing)
+  const found = await read({ ...listing, withoutChanges: true })
+  return found.items.length === 0 && (await hasFolderChanges(reader)) ? await read(listing) : found
 }
 
 /** What the caller has read, which is little, the last first; then everything else by its id. Together they would have to
@@ -98,22 +118,25 @@ async function listRecent(
 ): Promise<CursorPage<ListedFile>> {
   const { direction, limit } = listing
   const order = { ...orderOf(who, 'recent'), isNullable: false }
-  const listed = selectListed(reader, who, listing)
   const lastUnread = unreadIdOf(cursor)
   // NOTE: a comparison, and not `is not null`, tells SQLite that it can begin with what was read.
-  const read = listed.where('recent.added_at', '>=', 0)
+  const read = (way: BoundedListing) => selectListed(reader, who, way).where('recent.added_at', '>=', 0)
   const begin =
     lastUnread === undefined
-      ? await keysetPage(read, order, { direction, limit, cursor })
+      ? await unlessChanging(reader, listing, (way) =>
+          keysetPage(read(way), order, { direction, limit, cursor }),
+        )
       : { items: [], nextCursor: null }
   const items = begin.items.map((row) => toListed(who, row))
   if (begin.nextCursor !== null) return { items, nextCursor: begin.nextCursor }
-  const rows = await listed
-    .where('recent.added_at', 'is', null)
-    .$if(lastUnread !== undefined, (query) => query.where('files.file_id', '<', lastUnread ?? ''))
-    .orderBy('files.file_id', 'desc')
-    .limit(limit - items.length + 1)
-    .execute()
+  const { items: rows } = await unlessChanging(reader, listing, async (way) => ({
+    items: await selectListed(reader, who, way)
+      .where('recent.added_at', 'is', null)
+      .$if(lastUnread !== undefined, (query) => query.where('files.file_id', '<', lastUnread ?? ''))
+      .orderBy('files.file_id', 'desc')
+      .limit(limit - items.length + 1)
+      .execute(),
+  }))
   const all = [...items, ...rows.map((row) => toListed(who, row))]
   const last = [...begin.items, ...rows].at(limit - 1)
   const nextCursor =
@@ -137,16 +160,22 @@ export async function listFilesFrom(
   const { direction, limit, sort } = listing
   const { column, idColumn } = orderOf(who, sort)
   const nulls = sql.raw(direction === 'asc' ? 'nulls first' : 'nulls last')
-  const rows = await selectListed(reader, who, listing)
-    .orderBy(sql`${column} ${sql.raw(direction)} ${nulls}`)
-    .orderBy(idColumn, direction)
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { total } = await readable(reader, who, listing)
-    .select((row) => row.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return { items: rows.map((row) => toListed(who, row)), total: Number(total), offset, limit }
+  const { items } = await unlessChanging(reader, listing, async (way) => ({
+    items: await selectListed(reader, who, way)
+      .orderBy(sql`${column} ${sql.raw(direction)} ${nulls}`)
+      .orderBy(idColumn, direction)
+      .limit(limit)
+      .offset(offset)
+      .execute(),
+  }))
+  const { items: counts } = await unlessChanging(reader, listing, async (way) => ({
+    items: await readable(reader, who, way)
+      .select((row) => row.fn.countAll<number>().as('total'))
+      .having((row) => row.fn.countAll<number>(), '>', 0)
+      .execute(),
+  }))
+  const total = Number(counts[0]?.total ?? 0)
+  return { items: items.map((row) => toListed(who, row)), total, offset, limit }
 }
 
 const sortColumns = {
@@ -170,11 +199,15 @@ function orderOf({ viewer }: FileViewer, sort: FileSort): KeysetOrder<Expression
 }
 
 interface BoundedListing extends FileListing {
+  readonly candidates: ListCandidates | undefined
   /** Where the viewer may read few files: those, and some more. */
-  readonly candidates: readonly string[] | undefined
+  readonly among: readonly string[] | undefined
+  readonly withoutChanges?: true
 }
 
 const manyFiles = 1_000
+// So few are sorted sooner than they are met in the order of all files.
+const fewFiles = 50
 
 /** Who may read few files of many does not have all of them looked at; of many, a page in their order is found soon. */
 async function withCandidates(
@@ -183,59 +216,75 @@ async function withCandidates(
   listing: FileListing,
 ): Promise<BoundedListing> {
   const { now, maxCandidates = manyFiles } = listing
-  const found = candidatesForLists(who, accessNames(reader, who, now))
-  if (!found) return { ...listing, candidates: undefined }
-  const rows = await withTables(reader, found.tables)
-    .selectFrom(sql<{ file_id: string }>`(${found.query})`.as('candidate'))
+  const candidates = candidatesForLists(who, accessNames(reader, who, now))
+  if (!candidates) return { ...listing, candidates, among: undefined }
+  const rows = await withGranted(reader, candidates)
+    .selectFrom(sql<{ file_id: string }>`(${candidates.query})`.as('candidate'))
     .select('candidate.file_id')
     .limit(maxCandidates + 1)
     .execute()
-  const candidates =
-    rows.length > maxCandidates ? undefined : [...new Set(rows.map(({ file_id }) => file_id))]
-  return { ...listing, candidates }
+  const among = rows.length > maxCandidates ? undefined : [...new Set(rows.map(({ file_id }) => file_id))]
+  return { ...listing, candidates, among }
 }
 
-function readable(reader: Reader, who: FileViewer, { filter, now, candidates }: BoundedListing) {
-  const { tables, isReadable } = readableInLists(who, accessNames(reader, who, now))
+function readable(reader: Reader, who: FileViewer, listing: BoundedListing) {
+  const { candidates, among, withoutChanges } = listing
+  const names = namesOf(reader, who, listing)
   const conditions = [
-    sql<SqlBool>`files.tenant_id = ${reader.tenantId}`,
-    ...(candidates ? [oneOf('files.file_id', candidates)] : []),
-    ...conditionsOf(reader, filter),
-    isReadable,
+    isAmong(reader, among),
+    ...(withoutChanges ? [sql<SqlBool>`not ${isAnyChanging(names.tenantId)}`] : []),
+    ...conditionsOf(names, listing),
+    isReadableFile(who, names),
   ]
-  return withTables(reader, tables)
+  return withGranted(reader, candidates)
     .selectFrom('files')
     .where(sql.join(conditions, sql` and `) as Condition)
 }
 
-function withTables(reader: Reader, tables: readonly ListTable[]) {
-  let creator: Pick<ReadTables<ListTables>, 'selectFrom' | 'withRecursive'> = reader.tables<ListTables>()
-  for (const { name, query } of tables) creator = creator.withRecursive(name, () => sql`(${query})`)
-  return creator
+function namesOf(
+  reader: Reader,
+  who: FileViewer,
+  { now, candidates, withoutChanges }: BoundedListing,
+): AccessNames {
+  return {
+    ...accessNames(reader, who, now),
+    ...(withoutChanges && { withoutChanges }),
+    ...(candidates && { granted: sql`granted` }),
+  }
+}
+
+function withGranted(
+  reader: Reader,
+  candidates: ListCandidates | undefined,
+): Pick<ReadTables<ListTables>, 'selectFrom'> {
+  const tables = reader.tables<ListTables>()
+  return candidates ? tables.withRecursive('granted(file_id)', () => sql`(${candidates.granted})`) : tables
 }
 
 function selectListed(reader: Reader, who: FileViewer, listing: BoundedListing) {
   const tag = who.viewer.idTag ?? ''
+  const names = namesOf(reader, who, listing)
+  // NOTE: a literal, since an index holds one collection alone: SQLite plans a statement that binds the name at each use.
   const noted = (alias: string, collection: string) => sql<SqlBool>`
     ${sql.ref(`${alias}.tenant_id`)} = ${reader.tenantId} and ${sql.ref(`${alias}.id_tag`)} = ${tag}
-    and ${sql.ref(`${alias}.collection`)} = ${collection} and ${sql.ref(`${alias}.item_id`)} = files.file_id`
+    and ${sql.ref(`${alias}.collection`)} = ${sql.lit(collection)} and ${sql.ref(`${alias}.item_id`)} = files.file_id`
   return readable(reader, who, listing)
     .leftJoin('collection_items as recent', (join) => join.on(noted('recent', 'RCNT')))
     .leftJoin('collection_items as pinned', (join) => join.on(noted('pinned', 'PIND')))
     .leftJoin('collection_items as starred', (join) => join.on(noted('starred', 'FAVR')))
     .selectAll('files')
     .select([
-      isTrashed(listing.filter).as('is_in_trash'),
+      sql<number>`case when ${inTrash('files', names)} then 1 else 0 end`.as('is_in_trash'),
       'recent.added_at as accessed_at',
       sql<number>`case when pinned.item_id is null then 0 else 1 end`.as('is_pinned'),
       sql<number>`case when starred.item_id is null then 0 else 1 end`.as('is_starred'),
     ])
 }
 
-function conditionsOf(reader: Reader, filter: FileFilter): Condition[] {
-  const { fileTps, contentType, tags, place } = filter
+function conditionsOf(names: AccessNames, listing: BoundedListing): Condition[] {
+  const { fileTps, contentType, tags, place } = listing.filter
   return [
-    hasStatus(reader, filter),
+    hasStatus(names, listing),
     ...(place === undefined ? [] : [isIn(place)]),
     ...(fileTps ? [oneOf('files.file_tp', fileTps)] : []),
     ...(contentType === undefined ? [] : [hasType(contentType)]),
@@ -248,28 +297,26 @@ function conditionsOf(reader: Reader, filter: FileFilter): Condition[] {
   ]
 }
 
-/** Of the files that a filter lets through. */
-function isTrashed({ place, statuses }: FileFilter) {
-  if (place === 'trash') return sql<number>`1`
-  if (!statuses?.includes('D')) return sql<number>`0`
-  const isInChange = listed.isInChange('files')
-  return sql<number>`case when files.status = 'D' or ${isInChange} then 1 else 0 end`
+/** NOTE: few are named with the tenant, since SQLite follows the order of an index else, past all other files. */
+function isAmong({ tenantId }: Reader, fileIds: readonly string[] | undefined): Condition {
+  const isOfTenant = sql<SqlBool>`files.tenant_id = ${tenantId}`
+  if (!fileIds) return isOfTenant
+  if (fileIds.length === 0 || fileIds.length > fewFiles)
+    return sql<SqlBool>`(${isOfTenant} and ${oneOf('files.file_id', fileIds)})`
+  const keys = fileIds.map((fileId) => sql`(cast(${tenantId} as bigint), ${fileId})`)
+  return sql<SqlBool>`(files.tenant_id, files.file_id) in (values ${sql.join(keys)})`
 }
 
 /** NOTE: the conditions of the indexes stand here word for word. */
-function hasStatus({ tenantId }: Reader, { place, statuses }: FileFilter): Condition {
-  const isThere = sql<SqlBool>`not ${listed.isBeingRemoved('files')}`
-  if (place === 'trash') return sql<SqlBool>`(files.status = 'D' and ${isThere})`
+function hasStatus(names: AccessNames, { filter, withoutChanges }: BoundedListing): Condition {
+  const { place, statuses } = filter
+  if (place === 'trash') return sql<SqlBool>`files.status = 'D'`
   const live = statuses?.filter((status) => status !== 'D')
   const isOne = live ? oneOf('files.status', live) : sql<SqlBool>`true`
-  const isLive = sql<SqlBool>`(files.status <> 'D' and ${isOne} and not ${listed.isInChange('files')})`
+  const isTrashed = inTrash('files', names)
+  const isLive = sql<SqlBool>`(files.status <> 'D' and ${isOne} and ${withoutChanges ? sql`true` : sql`not ${isTrashed}`})`
   if (!statuses?.includes('D')) return isLive
-  // Each branch names the columns of an index.
-  const isOf = sql<SqlBool>`files.tenant_id = ${tenantId}`
-  const changing = sql<SqlBool>`${isOf} and files.status <> 'D' and files.parent_id in (select file_id from changing)`
-  const trashed = sql`(${isOf} and files.status = 'D') or (${changing})`
-  const wanted = live?.length === 0 ? trashed : sql`${trashed} or ${isLive}`
-  return sql<SqlBool>`((${wanted}) and ${isThere})`
+  return live?.length === 0 ? isTrashed : sql<SqlBool>`(${isTrashed} or ${isLive})`
 }
 
 function oneOf(column: string, values: readonly string[]): Condition {

@@ -4,8 +4,9 @@ import { actsAsTenant } from '#features/relations/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { listAbove } from '../folders/file-tree-store.ts'
 import { mayShare, narrowCredentialOf } from '../upload/uploader.ts'
-import { findAccessibleFile, hasShares, listAbove, listAttachable } from './file-access-store.ts'
+import { findAccessibleFile, hasShares, listAttachable } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
 interface Opening {
@@ -73,8 +74,10 @@ export async function assertMayOpenIn(
   // With a folder all that is in it comes, by whatever it was made.
   const isFolder = fileTypeOf(fileId) === 'FLDR'
   if (isFolder ? mayShare(caller) : await mayOpen(reader, opening)) return
-  const known = new Set(isRestored ? await listLinked(reader, caller) : await listAbove(reader, fileId))
-  const entered = (await listAbove(reader, folderId)).filter((above) => !known.has(above))
+  const known = new Set(
+    isRestored ? await listLinked(reader, caller) : await listAbove(reader, fileId, 'lay'),
+  )
+  const entered = (await listAbove(reader, folderId, 'lay')).filter((above) => !known.has(above))
   const isShown =
     (await hasShares(reader, entered, now)) || (await hasFileReferences(reader, { fileIds: entered, now }))
   if (isShown) throw new Failure('E-AUTH-FORBIDDEN')
@@ -84,5 +87,5 @@ export async function assertMayOpenIn(
 async function listLinked(reader: Reader, caller: Caller): Promise<string[]> {
   const link = caller.kind === 'reference' ? await findReference(reader, caller.refId) : undefined
   const fileId = link?.resourceId === undefined ? undefined : parseFileId(link.resourceId)
-  return fileId ? await listAbove(reader, fileId) : []
+  return fileId ? await listAbove(reader, fileId, 'lay') : []
 }

@@ -1,4 +1,4 @@
-import type { CommunityRole, FileId, IdTag, SharePermission, Visibility } from '@kith/protocol'
+import type { CommunityRole, FileId, IdTag, RefId, SharePermission, Visibility } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
@@ -8,11 +8,13 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { holder, identity } from '#harness/files-lab.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import type { Database, Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
 import { listFilePage, listFilesFrom } from '../file-list-store.ts'
-import { insertFile } from '../file-store.ts'
+import { insertFile, updateFile } from '../file-store.ts'
 import { filesMigrations } from '../files-migrations.ts'
+import { restoreLeaves, restoreRoot, trashLeaves, trashRoot } from '../folders/file-tree-store.ts'
+import { deleteFolderChanges, putFolderChange } from '../folders/folder-change-store.ts'
 import { findAccessibleFile } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
@@ -50,6 +52,16 @@ interface World {
   /** What the reference and the narrowed tokens are for. */
   readonly keyFile: number
   readonly keyLevel: 'read' | 'write'
+  /** What is done between the reads. */
+  readonly steps: readonly Step[]
+}
+interface Step {
+  readonly kind: 'move' | 'trash' | 'restore'
+  readonly file: number
+  /** An earlier one, or none. */
+  readonly to: number | undefined
+  /** The change of what is in the folder is read before it is done. */
+  readonly isHalf: boolean
 }
 
 const visibility = fc.constantFrom<Visibility>(null, null, 'P', 'V', 'F', 'C')
@@ -82,6 +94,12 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 9 }).chain((count)
     maxLength: 6,
     selector: ({ file, to }) => JSON.stringify([file, to]),
   })
+  const step = fc.record({
+    kind: fc.constantFrom<Step['kind']>('move', 'trash', 'restore'),
+    file,
+    to: fc.option(file, { nil: undefined, freq: 3 }),
+    isHalf: fc.boolean(),
+  })
   const bond = fc.constantFrom('none', 'follower', 'connected', 'blocked')
   const given = fc.constantFrom<CommunityRole>('public', 'follower', 'contributor', 'moderator')
   const role = fc.option(given, { nil: undefined })
@@ -93,6 +111,7 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 9 }).chain((count)
     roles: fc.record({ [bobTag]: role, [caraTag]: role }),
     keyFile: file,
     keyLevel: fc.constantFrom('read', 'write'),
+    steps: fc.array(step, { minLength: 2, maxLength: 4 }),
   })
 })
 
@@ -276,36 +295,115 @@ eachDialect('Access to files', (open) => {
         tenants += 1
         const tenant: Tenant = { tenantId: tenants as TenantId, idTag: hostTag, type: world.type }
         const holderRef = await store(db, clock, tenant, world)
-        const reader = db.reader(tenant.tenantId)
-        for (const [name, told, modelOf] of callersOf(world, tenant)) {
-          const caller = told.kind === 'reference' ? { ...told, refId: holderRef } : told
-          const who = await findFileViewer(reader, { tenant, caller, now })
-          const readable: string[] = []
-          const inTrash: string[] = []
-          for (const at of world.files.keys()) {
-            const fileId = fileIdAt(tenant, at)
-            const found = await findAccessibleFile(reader, who, { fileId, now })
-            expect([name, at, found?.level ?? 0]).toEqual([name, at, modelOf(at)])
-            if (found) expect(found.isPublic).toBe(modelLevel(world, nobody, at) > 0)
-            if (found) (isGone(world, at) ? inTrash : readable).push(fileId)
-          }
-          const listing = { sort: 'name', direction: 'asc', now } as const
-          for (const maxCandidates of [0, 1_000]) {
-            const way = { ...listing, maxCandidates }
-            const listed = await listAll(reader, who, { ...way, filter: {} })
-            expect([name, listed]).toEqual([name, readable.sort()])
-            const gone = await listAll(reader, who, { ...way, filter: { statuses: ['D'] } })
-            expect([name, gone]).toEqual([name, inTrash.sort()])
-          }
-          const counted = await listFilesFrom(reader, who, { ...listing, filter: {}, offset: 1, limit: 2 })
-          expect(counted.total).toBe(readable.length)
-          expect(counted.items.map(({ file }) => file.fileId)).toEqual(readable.slice(1, 3))
-        }
+        const look = (seen: World) =>
+          expectAccess(db.reader(tenant.tenantId), tenant, { world: seen, holderRef })
+        await look(world)
+        await look(await takeSteps(db, tenant, world, look))
       }),
       { numRuns: open.runs(15) },
     )
   }, 120_000)
 })
+
+/** Lists, single reads and the model agree for all callers. */
+async function expectAccess(
+  reader: Reader,
+  tenant: Tenant,
+  { world, holderRef }: { readonly world: World; readonly holderRef: RefId },
+): Promise<void> {
+  for (const [name, told, modelOf] of callersOf(world, tenant)) {
+    const caller = told.kind === 'reference' ? { ...told, refId: holderRef } : told
+    const who = await findFileViewer(reader, { tenant, caller, now })
+    const readable: string[] = []
+    const inTrash: string[] = []
+    for (const at of world.files.keys()) {
+      const fileId = fileIdAt(tenant, at)
+      const found = await findAccessibleFile(reader, who, { fileId, now })
+      expect([name, at, found?.level ?? 0]).toEqual([name, at, modelOf(at)])
+      if (found) expect(found.isPublic).toBe(modelLevel(world, nobody, at) > 0)
+      if (found) (isGone(world, at) ? inTrash : readable).push(fileId)
+    }
+    const listing = { sort: 'name', direction: 'asc', now } as const
+    for (const maxCandidates of [-1, 1_000]) {
+      const way = { ...listing, maxCandidates }
+      const listed = await listAll(reader, who, { ...way, filter: {} })
+      expect([name, listed]).toEqual([name, readable.sort()])
+      const gone = await listAll(reader, who, { ...way, filter: { statuses: ['D'] } })
+      expect([name, gone]).toEqual([name, inTrash.sort()])
+    }
+    const counted = await listFilesFrom(reader, who, { ...listing, filter: {}, offset: 1, limit: 2 })
+    expect(counted.total).toBe(readable.length)
+    expect(counted.items.map(({ file }) => file.fileId)).toEqual(readable.slice(1, 3))
+  }
+}
+
+/** Moves, trashes and restores; answers the world as it is then. */
+async function takeSteps(
+  db: Database,
+  tenant: Tenant,
+  world: World,
+  look: (world: World) => Promise<void>,
+): Promise<World> {
+  let current = world
+  for (const step of world.steps) {
+    const next = afterStep(current, step)
+    if (!next) continue
+    const folderId = fileIdAt(tenant, step.file)
+    const change = {
+      kind: step.kind === 'trash' ? 'trashing' : 'restoring',
+      folderId,
+      parentId: undefined,
+    } as const
+    await db.transact(tenant.tenantId, async (tx) => {
+      if (step.kind === 'move')
+        await updateFile(tx, folderId, { parentId: parentAt(tenant, next, step), modifiedAt: 2 })
+      else await putFolderChange(tx, change, now)
+      if (step.kind === 'trash') await trashRoot(tx, folderId, now)
+      await changeLeaves(tx, step.kind, folderId, 1)
+    })
+    // A folder goes to the trash at once, and comes back at last.
+    if (step.isHalf && step.kind !== 'move') await look(step.kind === 'trash' ? next : current)
+    await db.transact(tenant.tenantId, async (tx) => {
+      while ((await changeLeaves(tx, step.kind, folderId, 2)) > 0);
+      if (step.kind === 'restore') await restoreRoot(tx, folderId, parentAt(tenant, next, step))
+      await deleteFolderChanges(tx, [folderId])
+    })
+    current = next
+  }
+  return current
+}
+
+async function changeLeaves(
+  tx: Writer,
+  kind: Step['kind'],
+  folderId: FileId,
+  limit: number,
+): Promise<number> {
+  if (kind === 'trash') return await trashLeaves(tx, folderId, { now, limit })
+  return kind === 'restore' ? (await restoreLeaves(tx, folderId, limit)).files : 0
+}
+
+function parentAt(tenant: Tenant, world: World, { file }: Step): FileId | null {
+  const parent = world.files[file]?.parent
+  return parent === undefined ? null : fileIdAt(tenant, parent)
+}
+
+/** Undefined where the step cannot be taken. */
+function afterStep(world: World, { kind, file: at, to }: Step): World | undefined {
+  const file = world.files[at]
+  if (!file) return undefined
+  const put = (change: Partial<ModelFile>): World => ({
+    ...world,
+    files: world.files.map((other, each) => (each === at ? { ...other, ...change } : other)),
+  })
+  // What lies in a folder came later than that, so that no folder comes to lie in itself.
+  const mayLieIn = to === undefined || (to < at && !isGone(world, to))
+  const parent = mayLieIn ? to : undefined
+  if (kind === 'restore')
+    return file.isTrashed ? put({ isTrashed: false, isDiscarded: false, parent }) : undefined
+  if (isGone(world, at)) return undefined
+  return kind === 'trash' ? put({ isTrashed: true, isDiscarded: false }) : put({ parent })
+}
 
 /** Every page is full but the last. */
 async function listAll(

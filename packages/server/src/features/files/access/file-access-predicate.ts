@@ -2,6 +2,7 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isLive, isReadableBy, type ReadableTables, type Viewer } from '#features/relations/index.ts'
 import type { FileTables } from '../file-store.ts'
 import { isBeingRemoved, isDiscarded, isInTrash } from '../folders/folder-change-predicate.ts'
+import { folderAbove, foldersAbove } from '../folders/folders-above-predicate.ts'
 import {
   adminLevel,
   type FileKey,
@@ -39,6 +40,8 @@ export interface AccessNames {
   readonly apartFrom?: Expression<number>
   /** It is known that no folder is being changed. */
   readonly withoutChanges?: true
+  /** A table of all to which shares, references or keys may give access, with the folders in it; others are not asked. */
+  readonly granted?: RawBuilder<unknown>
 }
 
 /** Values of `is_derived` for shares that count for nothing until it is known whether anything founds them: not looked
@@ -63,7 +66,9 @@ export function accessLevel(who: FileViewer, names: AccessNames): Level {
 
 /** The viewer may read the row of `files`. */
 export function isReadableFile(who: FileViewer, names: AccessNames): Condition {
-  return sql<SqlBool>`${accessLevel(who, names)} >= ${sql.lit(readLevel)}`
+  // A token that lets read everything takes nothing away from reading.
+  const asked = who.limits && who.limits.everywhere > 0 ? { ...who, limits: undefined } : who
+  return sql<SqlBool>`${accessLevel(asked, names)} >= ${sql.lit(readLevel)}`
 }
 
 // Each of these names `level` once: it may be a climb through a tree.
@@ -96,7 +101,8 @@ function levelOf(who: FileViewer, names: AccessNames): Level {
   return sql<number>`coalesce(nullif(${level}, case when ${isTrashed} then ${sql.lit(readLevel)} else 0 end), 0)`
 }
 
-function inTrash(file: string, { tenantId, withoutChanges }: AccessNames): Condition {
+/** The row of `file` is in the trash. */
+export function inTrash(file: string, { tenantId, withoutChanges }: AccessNames): Condition {
   return withoutChanges ? sql<SqlBool>`${sql.ref(`${file}.status`)} = 'D'` : isInTrash(file, tenantId)
 }
 
@@ -133,7 +139,9 @@ export function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNam
 }
 
 /** Asked once for all rows: most tenants share nothing with most viewers. */
-function mayBeGranted({ viewer, held }: FileViewer, { tenantId, viewerTag }: AccessNames): Condition {
+function mayBeGranted({ viewer, held }: FileViewer, names: AccessNames): Condition {
+  const { tenantId, viewerTag, granted } = names
+  if (granted) return isNear(granted)
   if (held.length > 0) return sql<SqlBool>`true`
   const toCrowds = sql<SqlBool>`exists (select 1 from shares where tenant_id = ${tenantId} and subject_type = 'F')`
   if (viewer.idTag === undefined) return toCrowds
@@ -141,17 +149,22 @@ function mayBeGranted({ viewer, held }: FileViewer, { tenantId, viewerTag }: Acc
     where tenant_id = ${tenantId} and subject_type = 'U' and subject_id = ${viewerTag}))`
 }
 
+/** The file is in this table, or the folder in which it lies or lay. */
+function isNear(table: RawBuilder<unknown>): Condition {
+  const ids = sql`(select file_id from ${table})`
+  return sql<SqlBool>`(files.file_id in ${ids} or coalesce(${folderAbove('files', 'lay')} in ${ids}, false))`
+}
+
 /** The highest level that shares and held references give on a file or on a folder above it, or reading without them. */
 function grantedLevel(who: FileViewer, names: AccessNames): Level {
   const given = levelOfKeys(who.held, 'reached.file_id')
-  const readsNode = readsReached(who, names)
   return sql<number>`(
     with recursive ${reachedFiles(sql`select files.file_id, 0, 0`, names)}
     select max(case
       when ${given} > 0 then ${carried(given)}
       when person.permission is not null then ${carried(permissionLevel('person'))}
-      when reached.is_subject = 1 and ${readsNode} then reached.level
-      when reached.file_id = files.file_id and ${readsNode} then ${sql.lit(readLevel)}
+      when (reached.is_subject = 1 or reached.file_id = files.file_id) and ${readsReached(who, names)}
+        then case reached.is_subject when 1 then reached.level else ${sql.lit(readLevel)} end
       else 0 end)
     from reached
     join files as node on node.tenant_id = ${names.tenantId} and node.file_id = reached.file_id
@@ -188,8 +201,7 @@ export function isNoLostSubject(names: AccessNames): Condition {
 
 /** The folder whose shares are a file's as well, or null. */
 export function folderOf(file: string): RawBuilder<string | null> {
-  const of = (column: string) => sql.ref(`${file}.${column}`)
-  return sql`case when ${of('is_copy')} = 0 then coalesce(${of('parent_id')}, ${of('original_parent_id')}) end`
+  return sql`case when ${sql.ref(`${file}.is_copy`)} = 0 then ${folderAbove(file, 'lay')} end`
 }
 
 /** The viewer reads the file `node` without a share. */
@@ -243,19 +255,17 @@ function levelOfKeys(keys: readonly FileKey[], column: string): Level {
 }
 
 /** How far a narrowed token goes on a file: by its areas, and by what it says of the file or of a folder above it. */
-function limitOf(limits: NonNullable<FileViewer['limits']>, { tenantId }: AccessNames): Level {
+function limitOf(limits: NonNullable<FileViewer['limits']>, names: AccessNames): Level {
   const { everywhere, single } = limits
+  const { tenantId } = names
   if (single.length === 0) return sql<number>`${sql.lit(everywhere)}`
-  return sql<number>`(
-    with recursive above(file_id) as (
-      select files.file_id
-      union
-      select coalesce(node.parent_id, node.original_parent_id)
-      from above join files as node on node.tenant_id = ${tenantId} and node.file_id = above.file_id
-      where coalesce(node.parent_id, node.original_parent_id) is not null
-    )
-    select max(case when ${levelOfKeys(single, 'above.file_id')} > ${sql.lit(everywhere)}
-      then ${levelOfKeys(single, 'above.file_id')} else ${sql.lit(everywhere)} end) from above)`
+  const level = levelOfKeys(single, 'above.file_id')
+  const limit = sql<number>`(
+    with recursive ${foldersAbove('files', { tenantId, link: 'lay' })}
+    select max(case when ${level} > ${sql.lit(everywhere)} then ${level} else ${sql.lit(everywhere)} end) from above)`
+  return names.granted
+    ? sql`case when ${isNear(names.granted)} then ${limit} else ${sql.lit(everywhere)} end`
+    : limit
 }
 
 /** Whoever comes without a token. */

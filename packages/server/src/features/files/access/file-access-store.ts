@@ -5,11 +5,17 @@ import { type Prepared, type Reader, type ReadTables, statement } from '#infra/d
 import type { StoredFile } from '../file.ts'
 import { type FileTable, type FileTables, toFile } from '../file-store.ts'
 import { isAnyChanging, isInTrash } from '../folders/folder-change-predicate.ts'
-import { type AccessNames, type AccessTables, accessLevel, everybody } from './file-access-predicate.ts'
+import {
+  type AccessNames,
+  type AccessTables,
+  accessLevel,
+  everybody,
+  inTrash,
+} from './file-access-predicate.ts'
 import { type FileLevel, type FileViewer, readLevel } from './file-viewer.ts'
 
 type Asked = Readonly<{
-  [Name in Exclude<keyof AccessNames, 'apartFrom' | 'basesOf' | 'withoutChanges'>]: string | number
+  [Name in 'tenantId' | 'viewerTag' | 'tenantTag' | 'now']: string | number
 }> & {
   readonly fileId: string
   readonly basesOf?: number | undefined
@@ -109,9 +115,7 @@ function selectFile(who: FileViewer, value: Value, { isOfShare, withoutChanges }
       .selectAll('files')
       .select([
         numbered(isAnyChanging(names.tenantId)).as('is_changing'),
-        numbered(withoutChanges ? sql`files.status = 'D'` : isInTrash('files', names.tenantId)).as(
-          'is_in_trash',
-        ),
+        numbered(inTrash('files', names)).as('is_in_trash'),
       ])
       .select(accessLevel(who, names).as('level'))
       .select(accessLevel(everybody(who.viewer), names).as('public_level'))
@@ -172,35 +176,6 @@ export async function listAttachable(
 function hasGiftsToReaders(file: string) {
   return sql<SqlBool>`exists (select 1 from shares as given where given.tenant_id = ${sql.ref(`${file}.tenant_id`)}
     and given.subject_type = 'F' and given.subject_id = ${sql.ref(`${file}.file_id`)})`
-}
-
-/** A file with the folders in which it lies, or lay before it went into the trash. */
-export async function listAbove(reader: Reader, fileId: FileId): Promise<string[]> {
-  const rows = await reader
-    .tables<FileTables>()
-    .withRecursive('above(file_id)', (query) =>
-      query
-        .selectFrom('files')
-        .select('file_id')
-        .where('tenant_id', '=', reader.tenantId)
-        .where('file_id', '=', fileId)
-        .union(
-          query
-            .selectFrom('above')
-            .innerJoin('files as node', 'node.file_id', 'above.file_id')
-            .select((row) =>
-              row.fn.coalesce('node.parent_id', 'node.original_parent_id').$castTo<string>().as('file_id'),
-            )
-            .where('node.tenant_id', '=', reader.tenantId)
-            .where((row) =>
-              row(row.fn.coalesce('node.parent_id', 'node.original_parent_id'), 'is not', null),
-            ),
-        ),
-    )
-    .selectFrom('above')
-    .select('file_id')
-    .execute()
-  return rows.map((row) => row.file_id)
 }
 
 /** Is any of these shared with somebody? `now`: Unix seconds. */

@@ -3,6 +3,7 @@ import { type RawBuilder, type SqlBool, sql, type UpdateObject } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { type Discarder, processedTypes } from '../file.ts'
 import type { FileTables } from '../file-store.ts'
+import { type FolderLink, foldersAbove } from './folders-above-predicate.ts'
 
 /** How many folders deep files may lie: what asks for access climbs through them. */
 export const maxDepth = 64
@@ -19,27 +20,17 @@ export async function findPlace(
 
 /** The folders in which a folder lies, itself included. */
 export async function measureAbove(reader: Reader, folderId: FileId): Promise<number> {
-  const { folders } = await reader
-    .tables<FileTables>()
-    .withRecursive('above(file_id)', (query) =>
-      query
-        .selectFrom('files')
-        .select('file_id')
-        .where('tenant_id', '=', reader.tenantId)
-        .where('file_id', '=', folderId)
-        .union(
-          query
-            .selectFrom('above')
-            .innerJoin('files as folder', 'folder.file_id', 'above.file_id')
-            .select((row) => row.ref('folder.parent_id').$castTo<string>().as('file_id'))
-            .where('folder.tenant_id', '=', reader.tenantId)
-            .where('folder.parent_id', 'is not', null),
-        ),
-    )
-    .selectFrom('above')
-    .select((row) => row.fn.countAll<number>().as('folders'))
-    .executeTakeFirstOrThrow()
-  return Number(folders)
+  return (await listAbove(reader, folderId, 'lies')).length
+}
+
+/** A file with the folders above it; none of one that is gone. */
+export async function listAbove(reader: Reader, fileId: FileId, link: FolderLink): Promise<string[]> {
+  const tenantId = sql<number>`${reader.tenantId}`
+  const source = sql`from files as asked where asked.tenant_id = ${tenantId} and asked.file_id = ${fileId}`
+  const above = sql<{ file_id: string }>`(
+    with recursive ${foldersAbove('asked', { tenantId, link, source })} select file_id from above)`
+  const rows = await reader.tables<FileTables>().selectFrom(above.as('above')).selectAll().execute()
+  return rows.map((row) => row.file_id)
 }
 
 /** How many levels a file with what is in it has, and whether another is among them. */

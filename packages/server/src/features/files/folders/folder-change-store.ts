@@ -1,7 +1,8 @@
 import type { FileId } from '@kith/protocol'
-import { type SqlBool, sql } from 'kysely'
-import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
+import { sql } from 'kysely'
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { FileTables } from '../file-store.ts'
+import { listAbove } from './file-tree-store.ts'
 import type { FolderChangeKind, FolderChangeTable } from './folder-change-predicate.ts'
 
 export interface FolderChangeTables extends FileTables {
@@ -26,6 +27,19 @@ export async function putFolderChange(tx: Writer, change: FolderChange, now: num
     .execute()
 }
 
+const selectAny = statement<FolderChangeTables, { tenantId: number }, { found: number }>((tables, value) =>
+  tables
+    .selectFrom('folder_changes')
+    .select(sql<number>`1`.as('found'))
+    .where('tenant_id', '=', value('tenantId'))
+    .limit(1),
+)
+
+/** Some folder is being changed. */
+export async function hasFolderChanges(reader: Reader): Promise<boolean> {
+  return (await reader.first(selectAny, { tenantId: reader.tenantId })) !== undefined
+}
+
 export async function findFolderChange(reader: Reader, folderId: FileId): Promise<FolderChange | undefined> {
   const row = await reader
     .tables<FolderChangeTables>()
@@ -39,27 +53,14 @@ export async function findFolderChange(reader: Reader, folderId: FileId): Promis
 
 /** Those of a file, if it is a folder, and of the folders above it. */
 export async function listChangesAbove(reader: Reader, fileId: FileId): Promise<FolderChange[]> {
+  const above = await listAbove(reader, fileId, 'lies')
+  if (above.length === 0) return []
   const rows = await reader
     .tables<FolderChangeTables>()
-    .withRecursive('above(file_id)', (query) =>
-      query
-        .selectFrom('files')
-        .select('file_id')
-        .where('tenant_id', '=', reader.tenantId)
-        .where('file_id', '=', fileId)
-        .union(
-          query
-            .selectFrom('above')
-            .innerJoin('files as node', 'node.file_id', 'above.file_id')
-            .select((row) => row.ref('node.parent_id').$castTo<string>().as('file_id'))
-            .where('node.tenant_id', '=', reader.tenantId)
-            .where('node.parent_id', 'is not', null),
-        ),
-    )
     .selectFrom('folder_changes')
     .select(['folder_id', 'kind', 'parent_id'])
     .where('tenant_id', '=', reader.tenantId)
-    .where(sql<SqlBool>`folder_id in (select file_id from above)`)
+    .where('folder_id', 'in', above)
     .execute()
   return rows.map(toChange)
 }
