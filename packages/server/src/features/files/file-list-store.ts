@@ -85,6 +85,7 @@ export async function listFilePage(
   { cursor, ...asked }: FileListing & { readonly cursor: string | undefined },
 ): Promise<CursorPage<ListedFile>> {
   const listing = await withCandidates(reader, who, asked)
+  if (listing.among?.length === 0 && cursor === undefined) return { items: [], nextCursor: null }
   const { direction, limit } = listing
   const order = orderOf(who, listing.sort)
   // A folder is sorted whole: in the order of ids SQLite would look for it among all files.
@@ -158,6 +159,7 @@ export async function listFilesFrom(
 ): Promise<OffsetPage<ListedFile>> {
   const listing = await withCandidates(reader, who, asked)
   const { direction, limit, sort } = listing
+  if (listing.among?.length === 0) return { items: [], total: 0, offset, limit }
   const { column, idColumn } = orderOf(who, sort)
   const nulls = sql.raw(direction === 'asc' ? 'nulls first' : 'nulls last')
   const { items } = await unlessChanging(reader, listing, async (way) => ({
@@ -199,6 +201,7 @@ function orderOf({ viewer }: FileViewer, sort: FileSort): KeysetOrder<Expression
 }
 
 interface BoundedListing extends FileListing {
+  /** Where they are too many to ask of each by whom it is given. */
   readonly candidates: ListCandidates | undefined
   /** Where the viewer may read few files: those, and some more. */
   readonly among: readonly string[] | undefined
@@ -206,7 +209,7 @@ interface BoundedListing extends FileListing {
 }
 
 const manyFiles = 1_000
-// So few are sorted sooner than they are met in the order of all files.
+// So few are sorted sooner than they are met in the order of all files, and each may be asked for its shares.
 const fewFiles = 50
 
 /** Who may read few files of many does not have all of them looked at; of many, a page in their order is found soon. */
@@ -223,8 +226,9 @@ async function withCandidates(
     .select('candidate.file_id')
     .limit(maxCandidates + 1)
     .execute()
-  const among = rows.length > maxCandidates ? undefined : [...new Set(rows.map(({ file_id }) => file_id))]
-  return { ...listing, candidates, among }
+  if (rows.length > maxCandidates) return { ...listing, candidates, among: undefined }
+  const among = [...new Set(rows.map(({ file_id }) => file_id))]
+  return { ...listing, candidates: among.length > fewFiles ? candidates : undefined, among }
 }
 
 function readable(reader: Reader, who: FileViewer, listing: BoundedListing) {
