@@ -17,6 +17,7 @@ import { insertFile } from './file-store.ts'
 import { filesMigrations } from './files-migrations.ts'
 import { listDiscarded, listLeaves, listTrashRoots, removeFiles } from './folders/file-removal-store.ts'
 import { findPlace, restoreLeaves, trashLeaves } from './folders/file-tree-store.ts'
+import { deleteFolderChanges, putFolderChange } from './folders/folder-change-store.ts'
 import { listEndedReservations } from './upload/lease-store.ts'
 
 const owner = identity(aliceTag, alice)
@@ -140,6 +141,19 @@ test.each([visitor, guest])('who may read few files has no others looked at', as
   expect(looks.length).toBeGreaterThan(3)
   for (const step of looks)
     expect(step).toMatch(/\(tenant_id=\? AND \w+=\?|INDEX files_copies \(tenant_id=\?\)/)
+})
+
+test('a list climbs to the folders above only while one is being changed', async () => {
+  const who = { viewer: viewerOf(alice, owner, { hasBlocksOrMutes: false }), held: [], limits: undefined }
+  const climbs = async () => {
+    const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
+    return steps.filter((step) => / (above|folder) /.test(`${step} `))
+  }
+  expect(await climbs()).toEqual([])
+  const change = { kind: 'trashing', folderId: shown.fileId, parentId: undefined } as const
+  await db.transact(alice.tenantId, (tx) => putFolderChange(tx, change, 1))
+  expect(await climbs()).not.toEqual([])
+  await db.transact(alice.tenantId, (tx) => deleteFolderChanges(tx, [shown.fileId]))
 })
 
 test('what was read last is found by itself, and the rest in the order of ids', async () => {

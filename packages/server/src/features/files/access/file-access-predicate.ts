@@ -110,7 +110,7 @@ export function inTrash(file: string, { tenantId, withoutChanges }: AccessNames)
  * shown by actions that were made here, where it was asked who may attach them; a copy by those of whom it came from.
  * What others attach, who know no more than an id, says nothing.
  * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
-export function isReadableWithoutGrant(viewer: Viewer, file: string, names: AccessNames): Condition {
+function isReadableWithoutGrant(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
   const showsIt = sql`case when ${of('is_copy')} = 1 then ${of('owner_tag')} else ${names.tenantTag} end`
   return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
@@ -132,7 +132,7 @@ export function codesOf({ facts }: Viewer): RawBuilder<unknown> {
 }
 
 /** Whose it is; nobody's, where it is a copy. */
-export function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNames): Condition {
+function isOwnedBy(file: string, viewer: Viewer, { viewerTag }: AccessNames): Condition {
   if (viewer.idTag === undefined) return sql<SqlBool>`false`
   const of = (column: string) => sql.ref(`${file}.${column}`)
   return sql<SqlBool>`(${of('is_copy')} = 0 and ${of('owner_tag')} = ${viewerTag})`
