@@ -425,6 +425,7 @@ async function listAll(
 async function store(db: Database, clock: TestClock, tenant: Tenant, world: World) {
   const { tenantId } = tenant
   const idOf = (at: number) => fileIdAt(tenant, at)
+  const folders = new Set([...world.files.map(({ parent }) => parent), ...world.steps.map(({ to }) => to)])
   await db.transact(tenantId, async (tx) => {
     for (const idTag of strangers) {
       const bond = world.bonds[idTag]
@@ -441,7 +442,7 @@ async function store(db: Database, clock: TestClock, tenant: Tenant, world: Worl
     for (const [at, file] of world.files.entries()) {
       await insertFile(tx, {
         fileId: idOf(at),
-        fileTp: 'FLDR',
+        fileTp: folders.has(at) ? 'FLDR' : 'CRDT',
         status: isGone(world, at) ? 'D' : 'A',
         ownerTag: file.owner,
         isCopy: file.isCopy,
