@@ -22,8 +22,8 @@ import { accessNames } from './access/file-access-store.ts'
 import type { FileViewer } from './access/file-viewer.ts'
 import { candidatesForLists, type ListCandidates } from './access/list-candidates-predicate.ts'
 import type { StoredFile } from './file.ts'
-import { type FileTable, type FileTables, toFile } from './file-store.ts'
-import { isAnyChanging, isInTrash } from './folders/folder-change-predicate.ts'
+import { type FileTable, toFile } from './file-store.ts'
+import { isAnyChanging } from './folders/folder-change-predicate.ts'
 import { hasFolderChanges } from './folders/folder-change-store.ts'
 
 /** What a caller has noted about a file for itself. */
@@ -98,16 +98,19 @@ export async function listFilePage(
   return { items: page.items.map((row) => toListed(who, row)), nextCursor: page.nextCursor }
 }
 
-/** Reads without regard to folders that are being changed, where there are none: a statement that answers nothing if
- * such a change has begun meanwhile. */
+/** Reads without regard to folders that are being changed, of which there are hardly ever any: by a statement that
+ * answers nothing while there are. */
 async function unlessChanging<Read extends { readonly items: readonly unknown[] }>(
   reader: Reader,
   listing: BoundedListing,
   read: (way: BoundedListing) => Promise<Read>,
 ): Promise<Read> {
-  if (await hasFolderChanges(reader)) return await read(listing)
-  const found = await read({ ...listing, withoutChanges: true })
-  return found.items.length === 0 && (await hasFolderChanges(reader)) ? await read(listing) : found
+  const [isChanging, found] = await Promise.all([
+    hasFolderChanges(reader),
+    read({ ...listing, withoutChanges: true }),
+  ])
+  if (found.items.length > 0) return found
+  return isChanging || (await hasFolderChanges(reader)) ? await read(listing) : found
 }
 
 /** What the caller has read, which is little, the last first; then everything else by its id. Together they would have to
@@ -176,8 +179,12 @@ export async function listFilesFrom(
       .having((row) => row.fn.countAll<number>(), '>', 0)
       .execute(),
   }))
-  const total = Number(counts[0]?.total ?? 0)
-  return { items: items.map((row) => toListed(who, row)), total, offset, limit }
+  return {
+    items: items.map((row) => toListed(who, row)),
+    total: Number(counts[0]?.total ?? 0),
+    offset,
+    limit,
+  }
 }
 
 const sortColumns = {
@@ -201,7 +208,6 @@ function orderOf({ viewer }: FileViewer, sort: FileSort): KeysetOrder<Expression
 }
 
 interface BoundedListing extends FileListing {
-  /** Where they are too many to ask of each by whom it is given. */
   readonly candidates: ListCandidates | undefined
   /** Where the viewer may read few files: those, and some more. */
   readonly among: readonly string[] | undefined
@@ -316,7 +322,7 @@ function hasStatus(names: AccessNames, { filter, withoutChanges }: BoundedListin
   const { place, statuses } = filter
   if (place === 'trash') return sql<SqlBool>`files.status = 'D'`
   const live = statuses?.filter((status) => status !== 'D')
-  const isOne = live ? oneOf('files.status', live) : sql<SqlBool>`true`
+  const isOne = live ? oneOf('files.status', live) : sql`true`
   const isTrashed = inTrash('files', names)
   const isLive = sql<SqlBool>`(files.status <> 'D' and ${isOne} and ${withoutChanges ? sql`true` : sql`not ${isTrashed}`})`
   if (!statuses?.includes('D')) return isLive
@@ -368,30 +374,4 @@ export async function findUserData(reader: Reader, idTag: IdTag, fileId: FileId)
     isStarred: of('FAVR') !== undefined,
     accessedAt: of('RCNT')?.added_at,
   }
-}
-
-/** The tags of somebody's files outside the trash, in their order, with how many files carry each. */
-export async function listTagCounts(
-  reader: Reader,
-  { ownerTag, prefix, limit }: { readonly ownerTag: IdTag; readonly prefix: string; readonly limit: number },
-): Promise<{ tag: string; count: number }[]> {
-  const rows = await reader
-    .tables<FileTables>()
-    .selectFrom('file_tags')
-    .innerJoin('files', (join) =>
-      join
-        .onRef('files.tenant_id', '=', 'file_tags.tenant_id')
-        .onRef('files.file_id', '=', 'file_tags.file_id'),
-    )
-    .select((row) => ['file_tags.tag', row.fn.countAll<number>().as('count')])
-    .where('file_tags.tenant_id', '=', reader.tenantId)
-    .where('files.owner_tag', '=', ownerTag)
-    .where('files.is_copy', '=', 0)
-    .where((row) => row.not(isInTrash('files', sql`${reader.tenantId}`)))
-    .where(sql<SqlBool>`substr(file_tags.tag, 1, ${[...prefix].length}) = ${prefix}`)
-    .groupBy('file_tags.tag')
-    .orderBy('file_tags.tag')
-    .limit(limit)
-    .execute()
-  return rows.map(({ tag, count }) => ({ tag, count: Number(count) }))
 }

@@ -17,8 +17,8 @@ import {
   type ListedFile,
   listFilePage,
   listFilesFrom,
-  listTagCounts,
 } from './file-list-store.ts'
+import { listTagCounts } from './file-tags-store.ts'
 
 export interface FileQuery {
   readonly fileTp?: readonly FileType[]
