@@ -85,4 +85,20 @@ export const pageQuery = {
   ),
 }
 
+/** How far an offset reaches where the caller may read few of many rows; `total` counts as far as a page from there. */
+export const maxOffset = 10_000
+export const maxTotal = maxOffset + 200
+
+/** The same for lists of which the caller is shown what it may read: each row that is counted was looked at. */
+export const filteredPageQuery = {
+  ...pageQuery,
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxOffset,
+      description: `Deprecated: use \`cursor\`. \`pagination.total\` counts as far as it reaches, to ${maxTotal}`,
+    }),
+  ),
+}
+
 export const sortDirection = Words(['asc', 'desc'])

@@ -5,6 +5,7 @@ import { contract } from '../contract.ts'
 import {
   ActionIdParam,
   CommaList,
+  filteredPageQuery,
   IdTagInput,
   IsoTime,
   JsonObject,
@@ -38,9 +39,6 @@ const changedMembers = {
   status: ActionStatus,
 }
 
-/** How far into a list an offset reaches; `total` stops there too. */
-export const maxActionOffset = 10_000
-
 export const listActions = contract({
   name: 'listActions',
   method: 'GET',
@@ -50,14 +48,7 @@ export const listActions = contract({
   auth: 'optional',
   scope: 'read:actions',
   query: Type.Object({
-    ...pageQuery,
-    offset: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: maxActionOffset,
-        description: `Deprecated: use \`cursor\`. \`pagination.total\` counts as far as it reaches, ${maxActionOffset + 200} actions`,
-      }),
-    ),
+    ...filteredPageQuery,
     type: Type.Optional(CommaList(actionTypeNames)),
     status: Type.Optional(CommaList(actionStatuses)),
     issuer: Type.Optional(IdTagInput),

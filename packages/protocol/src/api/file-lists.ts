@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { fileTypes } from '../ids.ts'
-import { CommaList, pageQuery, sortDirection, Words } from '../schemas.ts'
+import { CommaList, filteredPageQuery, sortDirection, Words } from '../schemas.ts'
 import { FileView, fileStatuses } from './files.ts'
 
 const tag = 'Files'
@@ -34,7 +34,7 @@ export const listFiles = contract({
       Words(fileSorts, { description: '`created` when absent; `recent`: by when the caller last read it' }),
     ),
     sortDir: Type.Optional(sortDirection),
-    ...pageQuery,
+    ...filteredPageQuery,
   }),
   reply: { kind: 'list', status: 200, schema: FileView },
   errors: [],

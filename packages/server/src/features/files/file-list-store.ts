@@ -7,6 +7,7 @@ import {
   type FileStatus,
   type FileType,
   type IdTag,
+  maxTotal,
   type OffsetPage,
   parseFileId,
 } from '@kith/protocol'
@@ -24,7 +25,6 @@ import { candidatesForLists, type ListCandidates } from './access/list-candidate
 import type { StoredFile } from './file.ts'
 import { type FileTable, toFile } from './file-store.ts'
 import { isAnyChanging } from './folders/folder-change-predicate.ts'
-import { hasFolderChanges } from './folders/folder-change-store.ts'
 
 /** What a caller has noted about a file for itself. */
 export interface UserData {
@@ -92,25 +92,20 @@ export async function listFilePage(
   const isEverywhere = listing.filter.place === undefined
   if (order.sort === 'recent' && direction === 'desc' && isEverywhere)
     return await listRecent(reader, who, { cursor, ...listing })
-  const page = await unlessChanging(reader, listing, (way) =>
+  const page = await unlessChanging(listing, (way) =>
     keysetPage(selectListed(reader, who, way), order, { direction, limit, cursor }),
   )
   return { items: page.items.map((row) => toListed(who, row)), nextCursor: page.nextCursor }
 }
 
 /** Reads without regard to folders that are being changed, of which there are hardly ever any: by a statement that
- * answers nothing while there are. */
+ * answers nothing while there are. Where it answers nothing the other is asked. */
 async function unlessChanging<Read extends { readonly items: readonly unknown[] }>(
-  reader: Reader,
   listing: BoundedListing,
   read: (way: BoundedListing) => Promise<Read>,
 ): Promise<Read> {
-  const [isChanging, found] = await Promise.all([
-    hasFolderChanges(reader),
-    read({ ...listing, withoutChanges: true }),
-  ])
-  if (found.items.length > 0) return found
-  return isChanging || (await hasFolderChanges(reader)) ? await read(listing) : found
+  const found = await read({ ...listing, withoutChanges: true })
+  return found.items.length > 0 ? found : await read(listing)
 }
 
 /** What the caller has read, which is little, the last first; then everything else by its id. Together they would have to
@@ -127,13 +122,11 @@ async function listRecent(
   const read = (way: BoundedListing) => selectListed(reader, who, way).where('recent.added_at', '>=', 0)
   const begin =
     lastUnread === undefined
-      ? await unlessChanging(reader, listing, (way) =>
-          keysetPage(read(way), order, { direction, limit, cursor }),
-        )
+      ? await unlessChanging(listing, (way) => keysetPage(read(way), order, { direction, limit, cursor }))
       : { items: [], nextCursor: null }
   const items = begin.items.map((row) => toListed(who, row))
   if (begin.nextCursor !== null) return { items, nextCursor: begin.nextCursor }
-  const { items: rows } = await unlessChanging(reader, listing, async (way) => ({
+  const { items: rows } = await unlessChanging(listing, async (way) => ({
     items: await selectListed(reader, who, way)
       .where('recent.added_at', 'is', null)
       .$if(lastUnread !== undefined, (query) => query.where('files.file_id', '<', lastUnread ?? ''))
@@ -165,7 +158,7 @@ export async function listFilesFrom(
   if (listing.among?.length === 0) return { items: [], total: 0, offset, limit }
   const { column, idColumn } = orderOf(who, sort)
   const nulls = sql.raw(direction === 'asc' ? 'nulls first' : 'nulls last')
-  const { items } = await unlessChanging(reader, listing, async (way) => ({
+  const { items } = await unlessChanging(listing, async (way) => ({
     items: await selectListed(reader, who, way)
       .orderBy(sql`${column} ${sql.raw(direction)} ${nulls}`)
       .orderBy(idColumn, direction)
@@ -173,18 +166,20 @@ export async function listFilesFrom(
       .offset(offset)
       .execute(),
   }))
-  const { items: counts } = await unlessChanging(reader, listing, async (way) => ({
-    items: await readable(reader, who, way)
-      .select((row) => row.fn.countAll<number>().as('total'))
-      .having((row) => row.fn.countAll<number>(), '>', 0)
-      .execute(),
-  }))
-  return {
-    items: items.map((row) => toListed(who, row)),
-    total: Number(counts[0]?.total ?? 0),
-    offset,
-    limit,
-  }
+  const total =
+    (await countFiles(reader, who, { ...listing, withoutChanges: true })) ||
+    (await countFiles(reader, who, listing))
+  return { items: items.map((row) => toListed(who, row)), total, offset, limit }
+}
+
+async function countFiles(reader: Reader, who: FileViewer, listing: BoundedListing): Promise<number> {
+  const rows = readable(reader, who, listing).select(sql<number>`1`.as('one')).limit(maxTotal)
+  const { total } = await reader
+    .tables<ListTables>()
+    .selectFrom(rows.as('counted'))
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return Number(total)
 }
 
 const sortColumns = {

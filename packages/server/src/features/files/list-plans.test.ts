@@ -10,6 +10,7 @@ import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
 import { queryPlan } from '#harness/query-plan.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
+import { putRead } from './collections/collection-store.ts'
 import { listEndedCopies } from './copies/copy-store.ts'
 import type { NewFile } from './file.ts'
 import { type FileFilter, listFilePage } from './file-list-store.ts'
@@ -74,7 +75,19 @@ beforeAll(async () => {
   const file = join(path, 'kith.db')
   const migrations = [...relationsMigrations, ...actionsMigrations, ...filesMigrations]
   db = await openDatabase({ url: `sqlite:${file}`, migrations })
-  await db.transact(alice.tenantId, (tx) => insertFile(tx, shown))
+  await db.transact(alice.tenantId, async (tx) => {
+    // An empty page would be asked for once more, with regard to folders that are being changed.
+    await insertFile(tx, shown)
+    const document = {
+      fileTp: 'CRDT',
+      contentType: 'image/png',
+      tags: ['a'],
+      parentId: 'f' as FileId,
+    } as const
+    await insertFile(tx, { ...shown, ...document, fileId: 'e' as FileId })
+    await insertFile(tx, { ...shown, fileId: 'g' as FileId, status: 'D' })
+    await putRead(tx, aliceTag, shown.fileId, 1)
+  })
   explainer = new DatabaseSync(file)
 })
 afterAll(async () => {

@@ -1,11 +1,4 @@
-import {
-  type Action,
-  decodeCursor,
-  encodeCursor,
-  maxActionOffset,
-  type Page,
-  parseActionId,
-} from '@kith/protocol'
+import { type Action, decodeCursor, encodeCursor, maxTotal, type Page, parseActionId } from '@kith/protocol'
 import { findViewer, type Viewer } from '#features/relations/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
@@ -36,8 +29,6 @@ export interface ListRequest {
 const sortName = 'created'
 const defaultLimit = 20
 const daySecs = 86_400
-// As far as an offset reaches: counting what lies beyond would cost more than all pages before it.
-const maxCounted = maxActionOffset + 200
 
 /** A page of what the tenant holds and the caller may read. */
 export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
@@ -54,7 +45,7 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   const shown = rows.slice(0, limit)
   await noteRead(deps, reader, { viewer, filter, shown })
   const items = shown.map((row) => actionView(row, showsMarks))
-  if (offset !== undefined) return { items, total: await countFeed(reader, query, maxCounted), offset, limit }
+  if (offset !== undefined) return { items, total: await countFeed(reader, query, maxTotal), offset, limit }
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.action_id }) : null
   return { items, nextCursor }

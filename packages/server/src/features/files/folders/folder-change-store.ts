@@ -1,6 +1,5 @@
 import type { FileId } from '@kith/protocol'
-import { sql } from 'kysely'
-import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { FileTables } from '../file-store.ts'
 import { listAbove } from './file-tree-store.ts'
 import type { FolderChangeKind, FolderChangeTable } from './folder-change-predicate.ts'
@@ -25,19 +24,6 @@ export async function putFolderChange(tx: Writer, change: FolderChange, now: num
     .values({ tenant_id: tx.tenantId, folder_id: change.folderId, ...values })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'folder_id']).doUpdateSet(values))
     .execute()
-}
-
-const selectAny = statement<FolderChangeTables, { tenantId: number }, { found: number }>((tables, value) =>
-  tables
-    .selectFrom('folder_changes')
-    .select(sql<number>`1`.as('found'))
-    .where('tenant_id', '=', value('tenantId'))
-    .limit(1),
-)
-
-/** Some folder is being changed. */
-export async function hasFolderChanges(reader: Reader): Promise<boolean> {
-  return (await reader.first(selectAny, { tenantId: reader.tenantId })) !== undefined
 }
 
 export async function findFolderChange(reader: Reader, folderId: FileId): Promise<FolderChange | undefined> {
