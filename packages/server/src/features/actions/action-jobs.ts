@@ -30,7 +30,7 @@ import { sweepTombstones } from './removal/tombstone-store.ts'
 import { withdrawSigned } from './removal/withdraw-signed.ts'
 import { hooksOf } from './types/index.ts'
 
-export interface ActionJobDeps extends ActionPorts {
+interface ActionJobDeps extends ActionPorts {
   readonly jobs: Pick<Jobs, 'enqueue' | 'handle'>
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
 }

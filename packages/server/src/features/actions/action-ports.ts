@@ -24,7 +24,7 @@ export interface QueueDeps {
 }
 
 /** For what says what has happened. */
-export interface EmitDeps {
+interface EmitDeps {
   readonly emit: Emit<ActionEvent | RelationEvent>
 }
 

@@ -4,7 +4,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 
 /** What a file share says of its file, so that it can be shown before it is accepted. */
-export interface FileDescription {
+interface FileDescription {
   readonly fileName: string
   readonly contentType: string
   readonly fileTp: FileType

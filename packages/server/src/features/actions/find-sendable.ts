@@ -5,7 +5,7 @@ import { findTombstone } from './action-lookup-store.ts'
 import { findStoredAction, hasPredecessor } from './action-store.ts'
 
 /** A token as it may leave now. */
-export interface Sendable {
+interface Sendable {
   readonly token: string
   readonly issuerTag: IdTag
   /** The token that it announces, which leaves with it. */

@@ -17,9 +17,9 @@ export interface CreateDeps extends FileEmitter {
   readonly clock: Clock
 }
 
-export type MadeType = Exclude<FileType, 'BLOB'>
+type MadeType = Exclude<FileType, 'BLOB'>
 
-export interface FileCreation {
+interface FileCreation {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly fileTp: MadeType

@@ -30,7 +30,7 @@ export interface FileTable {
   discarded_by: string | null
   discarded_by_link: number
 }
-export interface VariantTable {
+interface VariantTable {
   tenant_id: number
   file_id: string
   variant: string

@@ -20,7 +20,7 @@ import {
 } from './file-list-store.ts'
 import { listTagCounts } from './file-tags-store.ts'
 
-export interface FileQuery {
+interface FileQuery {
   readonly fileTp?: readonly FileType[]
   readonly contentType?: string
   readonly tags?: readonly string[]

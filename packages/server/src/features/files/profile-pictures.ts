@@ -27,7 +27,7 @@ interface StorePicture {
   readonly alsoStore: (tx: Writer, fileId: FileId) => Promise<void>
 }
 
-export type ProfilePictureDeps = UploadDeps & Pick<TrashDeps, 'clock' | 'beforeRemoval'>
+type ProfilePictureDeps = UploadDeps & Pick<TrashDeps, 'clock' | 'beforeRemoval'>
 
 /** Keeps the pictures of profiles, which everybody may read. */
 export function profilePictures(deps: ProfilePictureDeps) {

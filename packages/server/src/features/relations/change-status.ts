@@ -9,7 +9,7 @@ import { findRelation } from './relation-store.ts'
 import { type RelationEmitter, setRelation } from './set-relation.ts'
 
 /** What an administrator makes of an identity; what is absent stays. Times are Unix seconds. */
-export interface StatusChange {
+interface StatusChange {
   readonly status?: ProfileStatus | undefined
   /** When what restricts it ends by itself. */
   readonly until?: number | undefined

@@ -20,7 +20,7 @@ import { publishInto } from './store-action.ts'
 import { assertFitsToken } from './token-size.ts'
 
 /** What a draft may be changed to. */
-export interface DraftChange {
+interface DraftChange {
   readonly content?: Readonly<Record<string, unknown>> | undefined
   readonly attachments?: readonly string[] | undefined
   readonly visibility?: Visibility | undefined

@@ -18,7 +18,7 @@ import { storeAction } from './store-action.ts'
 import { assertFitsToken } from './token-size.ts'
 
 /** What a caller asks for. Times are Unix seconds. */
-export interface CreateAction {
+interface CreateAction {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly input: ActionInput
@@ -31,7 +31,7 @@ export interface CreateAction {
 }
 
 /** An action that is signed, or a draft, and stored nowhere yet. */
-export interface MadeAction {
+interface MadeAction {
   readonly tenant: Tenant
   readonly action: StoredAction
 }

@@ -120,7 +120,7 @@ export async function putAnswer(
 }
 
 /** What was asked with a key before, and answered. */
-export interface EarlierRequest {
+interface EarlierRequest {
   readonly bodyHash: string
   readonly actionId: ActionId
   /** Undefined where it was asked of a server that kept none. */

@@ -8,7 +8,7 @@ import { insertRecord } from '../action-store.ts'
 import type { Audience } from '../audience.ts'
 
 /** What one server says to others in a tenant's name; no caller makes it, and no list shows it. */
-export interface ServerAction {
+interface ServerAction {
   readonly type: 'STAT' | 'ANNC'
   readonly subType?: 'DEL'
   readonly subject: ActionId

@@ -16,7 +16,7 @@ export interface ActionRequest {
   readonly actionId: ActionId
 }
 
-export interface GetDeps extends ReadDeps {
+interface GetDeps extends ReadDeps {
   readonly viewCounter: ViewCounter
 }
 

@@ -16,7 +16,7 @@ export interface ReadDeps {
   readonly clock: Clock
 }
 
-export interface ListRequest {
+interface ListRequest {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly filter: ActionFilter

@@ -12,7 +12,7 @@ export interface ListHistoryDeps {
   readonly listCountTokens: (tenant: Tenant, actionIds: readonly ActionId[]) => Promise<readonly string[]>
 }
 
-export interface HistoryQuestion {
+interface HistoryQuestion {
   readonly tenant: Tenant
   readonly caller: Caller
   /** Unix seconds. */

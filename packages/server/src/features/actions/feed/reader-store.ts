@@ -58,7 +58,7 @@ export const deleteViews = deletionOf({
 })
 
 /** A comment that was shown, and the action it is on. */
-export interface ShownComment {
+interface ShownComment {
   readonly commentId: string
   readonly parentId: string
 }

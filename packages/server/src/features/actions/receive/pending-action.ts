@@ -14,7 +14,7 @@ import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-s
 
 /** What became of an attachment: `contradicted` when its bytes are not those to which its id commits, `unavailable` when
  * they cannot be had now. */
-export type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
+type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
 
 // Whoever cannot be reached for so long is not waited for: what the action says is its issuer's, with or without files.
 const longestWaitMs = 10 * 60_000

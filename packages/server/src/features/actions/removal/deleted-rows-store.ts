@@ -22,7 +22,7 @@ interface SweepTables {
 }
 
 /** What remains of an action that was deleted, or the record of a deletion. */
-export interface DeletedRow {
+interface DeletedRow {
   readonly tenantId: TenantId
   readonly actionId: string
   /** Has the sweep met it before? */

@@ -8,7 +8,7 @@ interface ReadTables {
 }
 
 /** That somebody has read a comment. */
-export interface CommentRead {
+interface CommentRead {
   readonly tenantId: TenantId
   readonly commentId: string
   readonly readerTag: string

@@ -13,13 +13,13 @@ import { hooksOf } from '../types/index.ts'
 import { dropCopiesLater } from './drop-copies.ts'
 
 /** A key that is distrusted since a time (Unix seconds). */
-export interface RevokedKey {
+interface RevokedKey {
   readonly issuerTag: IdTag
   readonly kid: string
   readonly since: number
 }
 
-export interface WithdrawDeps extends ReadDeps, StoreDeps {
+interface WithdrawDeps extends ReadDeps, StoreDeps {
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
 }
 

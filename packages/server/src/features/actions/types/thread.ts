@@ -28,7 +28,7 @@ export async function placeUnder(scene: PrepareScene, parent: StoredAction): Pro
 }
 
 /** What a receiver holds of the thread that an action belongs to. */
-export interface HeldThread {
+interface HeldThread {
   readonly parent: StoredAction | undefined
   readonly root: StoredAction | undefined
   readonly rootId: ActionId

@@ -30,7 +30,7 @@ export interface AccessibleFile {
   readonly isPublic: boolean
 }
 
-export interface AccessQuestion {
+interface AccessQuestion {
   readonly fileId: FileId
   /** Unix seconds. */
   readonly now: number

@@ -42,7 +42,7 @@ export interface GrantSteps {
   readonly shares: readonly GrantShare[]
 }
 
-export interface GrantQuestion {
+interface GrantQuestion {
   readonly fileId: FileId
   /** Unix seconds. */
   readonly now: number

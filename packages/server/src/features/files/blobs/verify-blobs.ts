@@ -4,7 +4,7 @@ import type { Database, TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { findKnownBlobs, isCounted, listBlobRows } from './blob-rows-store.ts'
 
-export interface VerifyBlobsDeps {
+interface VerifyBlobsDeps {
   readonly db: Database
   readonly blobs: Pick<BlobStore, 'size' | 'open' | 'list'>
   readonly clock: Pick<Clock, 'now'>
@@ -18,7 +18,7 @@ export interface BlobProblem {
   readonly bytes: number
 }
 
-export interface BlobCensus {
+interface BlobCensus {
   readonly blobs: number
   readonly bytes: number
 }

@@ -13,7 +13,7 @@ export interface CollectionDeps {
   readonly clock: Clock
 }
 
-export interface ItemInput {
+interface ItemInput {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly collection: CollectionType
@@ -53,7 +53,7 @@ async function assertReadable(deps: CollectionDeps, input: ItemInput): Promise<v
   if (!(await isReadableAction(reader, who, { actionId, now }))) throw new Failure('E-ACTION-NOTFOUND')
 }
 
-export interface UserDataChange {
+interface UserDataChange {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly fileId: FileId

@@ -112,7 +112,7 @@ export async function removeItems(tx: Writer, itemIds: readonly string[]): Promi
       .execute()
 }
 
-export interface CollectionListing extends Place {
+interface CollectionListing extends Place {
   readonly who: FileViewer
   readonly limit: number
   readonly now: number

@@ -46,7 +46,7 @@ export interface FetchDeps extends ReserveDeps {
 const maxPrefetchBytes = 25 * 1024 * 1024
 
 /** What became of an attempt. */
-export type FetchOutcome = 'held' | 'unavailable' | 'contradicted'
+type FetchOutcome = 'held' | 'unavailable' | 'contradicted'
 
 /** A file as the one owner's. */
 interface Tried {

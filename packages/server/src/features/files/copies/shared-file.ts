@@ -18,7 +18,7 @@ export interface SharedFileDeps extends FileEmitter {
 }
 
 /** A file of another server that its owner has shared with the tenant. */
-export interface SharedFile {
+interface SharedFile {
   readonly fileId: FileId
   readonly ownerTag: IdTag
   /** The owner's words, as they came. */

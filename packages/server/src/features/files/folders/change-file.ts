@@ -10,12 +10,12 @@ import { assertFileName, normalTags, type StoredFile } from '../file.ts'
 import { type FileChange, putTags, updateFile } from '../file-store.ts'
 import { assertFolder, assertMovable } from './place-file.ts'
 
-export interface ChangeDeps extends FileEmitter {
+interface ChangeDeps extends FileEmitter {
   readonly db: Database
   readonly clock: Clock
 }
 
-export interface FileChanges {
+interface FileChanges {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly fileId: FileId

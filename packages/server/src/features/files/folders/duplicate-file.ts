@@ -10,7 +10,7 @@ export interface DuplicateDeps extends CreateDeps {
   readonly copyContent: (tx: Writer, from: StoredFile, to: NewFile) => Promise<void>
 }
 
-export interface Duplication extends FileQuestion {
+interface Duplication extends FileQuestion {
   readonly fileName: string | undefined
   readonly parentId: FileId | undefined
 }

@@ -43,7 +43,7 @@ async function trashContents(deps: TrashDeps, tx: Writer, folderId: FileId): Pro
   return await beginChange(deps, tx, { kind: 'trashing', folderId, parentId: undefined })
 }
 
-export interface Restoring extends FileQuestion {
+interface Restoring extends FileQuestion {
   readonly parentId: FileId | undefined
 }
 

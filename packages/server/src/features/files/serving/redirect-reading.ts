@@ -9,7 +9,7 @@ export interface RedirectDeps {
 }
 
 /** Bytes that everybody may read, and that will always be the answer to the same request. */
-export interface PublicBytes {
+interface PublicBytes {
   readonly tenantId: TenantId
   readonly hash: BlobHash
   readonly contentType: string

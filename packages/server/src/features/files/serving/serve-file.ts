@@ -8,7 +8,7 @@ import { type ByteRange, parseRange } from './byte-range.ts'
 import { type RedirectDeps, redirectReading } from './redirect-reading.ts'
 import { type Caching, isNotModified, servingHeaders } from './serving-headers.ts'
 
-export interface ServeRequest {
+interface ServeRequest {
   readonly file: StoredFile
   readonly variants: readonly StoredVariant[]
   readonly isPublic: boolean
@@ -24,7 +24,7 @@ export interface ServeRequest {
 }
 
 /** Bytes to send: all, a part, or none because the reader has them or finds them elsewhere. */
-export type Served =
+type Served =
   | { readonly kind: 'unchanged'; readonly headers: Record<string, string> }
   | { readonly kind: 'elsewhere'; readonly headers: Record<string, string> }
   | {

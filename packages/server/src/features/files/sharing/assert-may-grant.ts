@@ -4,7 +4,7 @@ import type { AccessibleFile } from '../access/file-access-store.ts'
 import { levelOf, type Share } from './share.ts'
 
 /** What somebody wants to give, whether by a share or by an action. */
-export interface GrantRequest {
+interface GrantRequest {
   readonly granterTag: IdTag | undefined
   readonly subjectType: ShareSubject
   readonly subjectId: string

@@ -12,7 +12,7 @@ export interface RevokeShareDeps extends ReadDeps, AnnounceDeps, EndDeps {
   readonly clock: ReadDeps['clock']
 }
 
-export interface Revocation {
+interface Revocation {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly fileId: FileId

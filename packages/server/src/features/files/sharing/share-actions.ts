@@ -22,7 +22,7 @@ import { reviewAtOnce, reviewWhatRestsOn } from './review-shares.ts'
 import { isWithin } from './share.ts'
 import { findShareOf, putShare } from './share-store.ts'
 
-export interface ShareActionDeps extends EndDeps, SharedFileDeps {
+interface ShareActionDeps extends EndDeps, SharedFileDeps {
   readonly emit: EndDeps['emit']
   readonly clock: ReadDeps['clock']
   readonly jobs: EndDeps['jobs'] & SharedFileDeps['jobs']
@@ -30,7 +30,7 @@ export interface ShareActionDeps extends EndDeps, SharedFileDeps {
 }
 
 /** What an FSHR action says. */
-export interface FileShareAction {
+interface FileShareAction {
   readonly issuerTag: IdTag
   /** The member of a community who made it in the community's name. */
   readonly authorTag?: IdTag | undefined

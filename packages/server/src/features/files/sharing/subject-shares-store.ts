@@ -7,7 +7,7 @@ import { type FileViewer, writeLevel } from '../access/file-viewer.ts'
 import type { Share } from './share.ts'
 import { type ShareTable, toShare } from './share-store.ts'
 
-export interface SubjectListing {
+interface SubjectListing {
   readonly who: FileViewer
   readonly subjectId: string
   /** The identity that the subject is, if it is one. */

@@ -1,7 +1,7 @@
 import { Failure } from '#lib/failure.ts'
 
 /** The right to change an upload, until it is disposed of. */
-export interface ActiveUpload extends Disposable {
+interface ActiveUpload extends Disposable {
   /** Aborted when somebody else waits for it. */
   readonly signal: AbortSignal
 }

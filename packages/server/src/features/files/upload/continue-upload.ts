@@ -12,7 +12,7 @@ export interface ContinueDeps extends FinishDeps {
   readonly turns: ActiveUploads
 }
 
-export interface UploadPiece extends UploadQuestion {
+interface UploadPiece extends UploadQuestion {
   /** Where the client believes the upload to be. */
   readonly offset: number
   readonly stream: Readable

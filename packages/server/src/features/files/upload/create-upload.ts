@@ -11,7 +11,7 @@ import { metadataPath, parseUploadMetadata } from './upload-metadata.ts'
 import { countUnfinished, insertUpload } from './upload-store.ts'
 import { uploaderOf, visitorOf } from './uploader.ts'
 
-export interface NewUpload {
+interface NewUpload {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly length: number

@@ -15,7 +15,7 @@ export async function renewLeases(
     .execute()
 }
 
-export interface EndedReservation {
+interface EndedReservation {
   readonly tenantId: TenantId
   readonly id: string
 }

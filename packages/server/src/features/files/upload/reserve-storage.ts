@@ -51,7 +51,7 @@ function mostOf({ maxFileBytes, maxStorageBytes }: StorageLimits): number {
 }
 
 /** What is to be set aside for an upload. */
-export interface UploadClaim {
+interface UploadClaim {
   readonly bytes: number | undefined
   readonly atMostBytes?: number | undefined
   /** Who uploads, unless it is the tenant itself. */

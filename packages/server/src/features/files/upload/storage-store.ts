@@ -129,7 +129,7 @@ export async function sumReservedBy(
   return Number(row?.bytes ?? 0)
 }
 
-export interface ReservationRow {
+interface ReservationRow {
   readonly id: string
   readonly bytes: number
   readonly expiresAt: number

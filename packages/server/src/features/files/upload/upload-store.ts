@@ -35,7 +35,7 @@ export async function insertUpload(tx: Writer, upload: ResumableUpload): Promise
     .execute()
 }
 
-export interface UploadKey {
+interface UploadKey {
   readonly uploadId: string
   readonly creator: string
   /** Unix seconds. */
@@ -76,7 +76,7 @@ export async function countUnfinished(
 }
 
 /** A step of an upload. It is taken only from where the upload was found: of two processes that append, one goes on. */
-export interface UploadStep {
+interface UploadStep {
   readonly uploadId: string
   readonly from: number
   readonly to: number

@@ -32,7 +32,7 @@ export function tenantViewer({ idTag, type }: Tenant): Viewer {
 }
 
 /** What decides who a caller is to a tenant. */
-export interface ViewerKnowledge {
+interface ViewerKnowledge {
   /** Between the tenant and a caller who does not act for it. */
   readonly relation?: Relation | undefined
   /** Does the tenant or the server block or mute anybody? Of no account for who visits a person. */
