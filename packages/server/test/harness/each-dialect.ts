@@ -35,11 +35,6 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
   onPostgresServer(name, suite)
 }
 
-// Other names of the same, from when statements alone ran on both.
-export const onSqlite = eachDialect
-export const mostlyOnSqlite = eachDialect
-export const alsoOnPostgres = {}
-
 function onServer(name: string, url: string, suite: (open: OpenTestDatabase) => void): void {
   describe(`${name} (postgres)`, () => {
     schemas ??= new ServerSchemas(url)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { alsoOnPostgres, eachDialect, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -23,7 +23,7 @@ interface Listed {
   readonly fileName: string
 }
 
-mostlyOnSqlite('Listing files', (open) => {
+eachDialect('Listing files', (open) => {
   const openLab = filesLab(open)
 
   async function put(lab: FilesLab, name: string, query = '', sent: Sent = {}): Promise<string> {
@@ -72,7 +72,7 @@ mostlyOnSqlite('Listing files', (open) => {
     expect(cursorPagination).toEqual({ nextCursor: null, hasMore: false })
   })
 
-  test('shows only what the caller may read, and nothing of another tenant', alsoOnPostgres, async () => {
+  test('shows only what the caller may read, and nothing of another tenant', async () => {
     const lab = await openLab()
     await put(lab, 'private')
     await put(lab, 'public', '?visibility=P')
@@ -93,7 +93,7 @@ mostlyOnSqlite('Listing files', (open) => {
     expect((await asked('read:files')).status).toBe(200)
   })
 
-  test('for whoever holds a reference to a folder shows what is in it', alsoOnPostgres, async () => {
+  test('for whoever holds a reference to a folder shows what is in it', async () => {
     const lab = await openLab()
     const folder = await make(lab, 'FLDR', { fileName: 'shared' })
     const inner = await make(lab, 'FLDR', { fileName: 'inner', parentId: folder })
@@ -104,7 +104,7 @@ mostlyOnSqlite('Listing files', (open) => {
     expect(await names(lab, `?parentId=${inner}`, { as })).toEqual(['deep'])
   })
 
-  test('selects by type, content type, tags and status', alsoOnPostgres, async () => {
+  test('selects by type, content type, tags and status', async () => {
     const lab = await openLab()
     await make(lab, 'CRDT', { fileName: 'doc', tags: 'work' })
     await make(lab, 'RTDB', { fileName: 'base' })
@@ -130,7 +130,7 @@ mostlyOnSqlite('Listing files', (open) => {
     expect((await names(lab, '?status=A')).length).toBe(6)
   })
 
-  test('selects by folder', alsoOnPostgres, async () => {
+  test('selects by folder', async () => {
     const lab = await openLab()
     const box = await make(lab, 'FLDR', { fileName: 'box' })
     await put(lab, 'in', `?parentId=${box}`)
@@ -143,7 +143,7 @@ mostlyOnSqlite('Listing files', (open) => {
     expect(await names(lab, '?parentId=nothing&_offset=0')).toEqual([])
   })
 
-  test('puts in order by creation, change, name and last reading', alsoOnPostgres, async () => {
+  test('puts in order by creation, change, name and last reading', async () => {
     const lab = await openLab()
     const b = await put(lab, 'b', '?created_at=100')
     const a = await put(lab, 'a', '?created_at=300')
@@ -166,28 +166,23 @@ mostlyOnSqlite('Listing files', (open) => {
     expect(data[0]).toMatchObject({ userData: { accessedAt: expect.stringMatching(/^2026-01-01T/) } })
   })
 
-  test(
-    'goes on after each page without losing or repeating what is added meanwhile',
-    alsoOnPostgres,
-    async () => {
-      const lab = await openLab()
-      for (const name of ['1', '2', '3', '4', '5']) await put(lab, name)
-      for (const sort of ['created', 'modified', 'name', 'recent']) {
-        const first = await list(lab, `?limit=2&sort=${sort}&sortDir=desc`)
-        expect(first.cursorPagination?.hasMore).toBe(true)
-        await put(lab, `new ${sort}`)
-        const cursor = first.cursorPagination?.nextCursor
-        const rest = await list(lab, `?limit=200&sort=${sort}&sortDir=desc&cursor=${cursor}`)
-        const seen = [...first.data, ...rest.data].map(({ fileId }) => fileId)
-        expect(new Set(seen).size).toBe(seen.length)
-        expect(rest.cursorPagination).toEqual({ nextCursor: null, hasMore: false })
-      }
-    },
-  )
+  test('goes on after each page without losing or repeating what is added meanwhile', async () => {
+    const lab = await openLab()
+    for (const name of ['1', '2', '3', '4', '5']) await put(lab, name)
+    for (const sort of ['created', 'modified', 'name', 'recent']) {
+      const first = await list(lab, `?limit=2&sort=${sort}&sortDir=desc`)
+      expect(first.cursorPagination?.hasMore).toBe(true)
+      await put(lab, `new ${sort}`)
+      const cursor = first.cursorPagination?.nextCursor
+      const rest = await list(lab, `?limit=200&sort=${sort}&sortDir=desc&cursor=${cursor}`)
+      const seen = [...first.data, ...rest.data].map(({ fileId }) => fileId)
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(rest.cursorPagination).toEqual({ nextCursor: null, hasMore: false })
+    }
+  })
 
   test.each([1, 2, 3, 4, 5, 6])(
     'goes on from what was read to what was not, by pages of %i',
-    alsoOnPostgres,
     async (limit) => {
       const lab = await openLab()
       for (const name of ['1', '2', '3', '4', '5']) {
@@ -209,7 +204,7 @@ mostlyOnSqlite('Listing files', (open) => {
     },
   )
 
-  test('answers by number when asked to', alsoOnPostgres, async () => {
+  test('answers by number when asked to', async () => {
     const lab = await openLab()
     for (const name of ['1', '2', '3']) await put(lab, name)
     const page = await lab.send('GET', '/api/files?_offset=1&_limit=1', { as: owner })

@@ -9,7 +9,7 @@ import { migrations } from '#app/migrations.ts'
 import { findAccount, findReference, makeReference, serviceWorkerKey } from '#features/accounts/index.ts'
 import { findFile } from '#features/files/index.ts'
 import { type HostedTenant, openTenants, suspendTenant } from '#features/tenants/index.ts'
-import { alsoOnPostgres, mostlyOnSqlite, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
 import { listTenantTables, serverTenant, type TenantId } from '#infra/db/index.ts'
@@ -129,8 +129,8 @@ async function openTarget(open: OpenTestDatabase) {
   return { ...deps, rowsOf }
 }
 
-mostlyOnSqlite('an export', (open) => {
-  test('with keys makes an equal tenant elsewhere', alsoOnPostgres, async () => {
+eachDialect('an export', (open) => {
+  test('with keys makes an equal tenant elsewhere', async () => {
     const target = await openTarget(open)
     const { tenant, tables, jobs, blobs } = await importTenant(target, pathOf('with-keys'))
     expect(tables.actions?.rows).toBe(4)
@@ -276,7 +276,7 @@ mostlyOnSqlite('an export', (open) => {
     await expect(importTenant(target, pathOf(name))).rejects.toMatchObject({ code: 'E-VALIDATION' })
   })
 
-  test('can be purged again, and nothing of it stays', alsoOnPostgres, async () => {
+  test('can be purged again, and nothing of it stays', async () => {
     const target = await openTarget(open)
     const { tenant } = await importTenant(target, pathOf('with-keys'))
     expect(await findFile(target.db.reader(tenant.tenantId), fileId)).toBeDefined()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alsoOnPostgres, eachDialect, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -21,7 +21,7 @@ const callers = {
 }
 type Name = keyof typeof callers
 
-mostlyOnSqlite('Who may read a file', (open) => {
+eachDialect('Who may read a file', (open) => {
   const openLab = filesLab(open)
 
   async function uploaded(lab: FilesLab, visibility?: string): Promise<string> {
@@ -98,7 +98,7 @@ mostlyOnSqlite('Who may read a file', (open) => {
       expect(await readers(lab, other)).toEqual(['owner'])
     })
 
-    test('a folder that is shown says nothing of what is in it', alsoOnPostgres, async () => {
+    test('a folder that is shown says nothing of what is in it', async () => {
       const lab = await openLab()
       const fileIn = async (visibility: 'P' | null) => {
         const json = { fileTp: 'FLDR', visibility }
@@ -147,7 +147,7 @@ mostlyOnSqlite('Who may read a file', (open) => {
     })
   })
 
-  test('in a community: its moderators all, members their own', alsoOnPostgres, async () => {
+  test('in a community: its moderators all, members their own', async () => {
     const lab = await openLab()
     const member = (name: typeof bobTag, role: 'contributor' | 'moderator' | 'follower') =>
       identity(name, club, { role })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { alsoOnPostgres, mostlyOnSqlite } from '#harness/each-dialect.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
 import {
   alice,
   aliceTag,
@@ -52,7 +52,7 @@ const holders: [string, (lab: FilesLab, fileId: string, level: 'read' | 'write')
   ],
 ]
 
-mostlyOnSqlite('Who may write one folder only', (open) => {
+eachDialect('Who may write one folder only', (open) => {
   const openLab = filesLab(open)
 
   test.each(holders)('%s: puts files there, which are its owner’s', async (_, hold) => {
@@ -70,7 +70,7 @@ mostlyOnSqlite('Who may write one folder only', (open) => {
     expect(await lab.inconsistencies()).toEqual([])
   })
 
-  test.each(holders)('%s: takes files away and gives them back', alsoOnPostgres, async (_, hold) => {
+  test.each(holders)('%s: takes files away and gives them back', async (_, hold) => {
     const lab = await openLab()
     const box = await make(lab)
     const fileId = await make(lab, { parentId: box })
@@ -117,29 +117,25 @@ mostlyOnSqlite('Who may write one folder only', (open) => {
       expect([path, failureOf(await lab.send(method, path, { as: writing }))]).toEqual([path, forbidden])
   })
 
-  test(
-    'the guest of a reference: publishes nothing, and sees the uploads of nobody else',
-    alsoOnPostgres,
-    async () => {
-      const lab = await openLab()
-      const box = await make(lab)
-      const guest = await lab.makeHolder(box, 'write')
-      const share = { subjectType: 'U', subjectId: bobTag, permission: 'W' }
-      await lab.send('POST', `/api/files/${box}/shares`, { as: owner, json: share })
-      for (const as of [guest, identity(bobTag, alice)])
-        for (const answer of await Promise.all(puttings(lab, as, box, { visibility: 'P' })))
-          expect(failureOf(answer)).toBe(forbidden)
-      const headers = {
-        'tus-resumable': '1.0.0',
-        'upload-length': '5',
-        'upload-metadata': `filename ${btoa('a')},parentId ${btoa(box)}`,
-      }
-      const path = (await lab.send('POST', '/api/uploads', { as: guest, headers })).headers.location ?? ''
-      const look = async (as: Caller) => (await lab.send('HEAD', path, { as, headers })).status
-      const others = [owner, identity(bobTag, alice), await lab.makeHolder(box, 'write')]
-      expect(await Promise.all([guest, ...others].map(look))).toEqual([200, 404, 404, 404])
-    },
-  )
+  test('the guest of a reference: publishes nothing, and sees the uploads of nobody else', async () => {
+    const lab = await openLab()
+    const box = await make(lab)
+    const guest = await lab.makeHolder(box, 'write')
+    const share = { subjectType: 'U', subjectId: bobTag, permission: 'W' }
+    await lab.send('POST', `/api/files/${box}/shares`, { as: owner, json: share })
+    for (const as of [guest, identity(bobTag, alice)])
+      for (const answer of await Promise.all(puttings(lab, as, box, { visibility: 'P' })))
+        expect(failureOf(answer)).toBe(forbidden)
+    const headers = {
+      'tus-resumable': '1.0.0',
+      'upload-length': '5',
+      'upload-metadata': `filename ${btoa('a')},parentId ${btoa(box)}`,
+    }
+    const path = (await lab.send('POST', '/api/uploads', { as: guest, headers })).headers.location ?? ''
+    const look = async (as: Caller) => (await lab.send('HEAD', path, { as, headers })).status
+    const others = [owner, identity(bobTag, alice), await lab.makeHolder(box, 'write')]
+    expect(await Promise.all([guest, ...others].map(look))).toEqual([200, 404, 404, 404])
+  })
 
   test('the guest of a reference: reads nothing while its maker may only read', async () => {
     const lab = await openLab()
@@ -161,7 +157,7 @@ mostlyOnSqlite('Who may write one folder only', (open) => {
     expect(await read()).toBe(200)
   })
 
-  test('the guest of a reference: has no more than who made it has by now', alsoOnPostgres, async () => {
+  test('the guest of a reference: has no more than who made it has by now', async () => {
     const lab = await openLab()
     const maker = identity(bobTag, club, { role: 'contributor' })
     await lab.relate(club, bobTag, { role: 'contributor', at: 1 })
