@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { LRUCache } from 'lru-cache'
 import type { TenantId } from '#infra/db/index.ts'
+import { createLruCache } from '#lib/lru-cache.ts'
 import { assertBlobName, assertBlobTenant, isBlobHash } from './blob-hash.ts'
 import type { BlobHash } from './blob-store.ts'
 import { errorCode, unlessMissing } from './disk-failure.ts'
@@ -10,7 +10,7 @@ import { errorCode, unlessMissing } from './disk-failure.ts'
 export class DiskLayout {
   readonly #dir: string
   // 16 tenants whole; a directory that fell out is only made durable once more.
-  readonly #durable = new LRUCache<string, true>({ max: 4096 })
+  readonly #durable = createLruCache<string, true>(4096)
 
   constructor(dir: string) {
     this.#dir = dir

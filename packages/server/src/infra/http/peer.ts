@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
+import { createLruCache } from '#lib/lru-cache.ts'
 
 /** Who is at the other end of a connection, and which host it asked for. */
 export interface Peer {
@@ -45,8 +45,7 @@ export function createTrust(trustedProxies: readonly string[]): (ip: string) => 
     trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
   }
   // Behind a proxy every request asks for the same few addresses.
-  const verdicts = new LRUCache<string, boolean>({
-    max: maxVerdicts,
+  const verdicts = createLruCache<string, boolean>(maxVerdicts, {
     memoMethod: (ip) => ip !== '' && trusted.check(ip, familyOf(ip)),
   })
   return (ip) => verdicts.memo(ip)

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLruCache } from '#lib/lru-cache.ts'
 
 const hidden = '[hidden]'
 const maxDepth = 6
@@ -10,7 +10,7 @@ const secretName =
 const secretNames = new Set(['ref', 'auth', 'pass', 'sealed', 'credentials'])
 
 // Details are named by the program, but a logged object may come from anywhere.
-const verdicts = new LRUCache<string, boolean>({ max: 1000 })
+const verdicts = createLruCache<string, boolean>(1000)
 
 /** A copy of log details without the values of members whose names promise a secret, at any depth that is printed. */
 export function hideSecrets(details: object): Record<string, unknown> {

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { createLruCache } from '#lib/lru-cache.ts'
 import { updateLastUse } from './session-store.ts'
 
 const precisionSecs = 60
@@ -21,7 +21,7 @@ interface Note {
 export class LastUse implements AsyncDisposable {
   readonly #db: Database
   readonly #clock: Clock
-  readonly #noted = new LRUCache<string, number>({ max: maxRemembered })
+  readonly #noted = createLruCache<string, number>(maxRemembered)
   #pending: Note[] = []
   #callOff: (() => void) | undefined
   #flushing: Promise<void> = Promise.resolve()

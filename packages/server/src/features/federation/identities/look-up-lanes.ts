@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '#lib/clock.ts'
 import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
+import { createLruCache } from '#lib/lru-cache.ts'
 import { FailureBudget } from './failure-budget.ts'
 
 /** What made this server look somebody up. Each cause has places, failures and rests of its own, so that none uses up
@@ -43,7 +43,7 @@ const maxPausedServers = 5000
 export class LookUpLane {
   readonly budget: FailureBudget
   /** Servers that did not answer, with the time until which they are left alone. */
-  readonly resting = new LRUCache<string, number>({ max: maxPausedServers })
+  readonly resting = createLruCache<string, number>(maxPausedServers)
   readonly #askers: Gate
   readonly #domains: Gate
   readonly #servers: Gate

@@ -1,8 +1,8 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import { LRUCache } from 'lru-cache'
 import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { createLruCache } from '#lib/lru-cache.ts'
 import { putRead } from './collection-store.ts'
 
 // At most once a minute per item (docs/protocol/collections-and-settings.md).
@@ -25,7 +25,7 @@ interface Read {
 export class RecentReads implements AsyncDisposable {
   readonly #db: Database
   readonly #clock: Clock
-  readonly #noted = new LRUCache<string, number>({ max: maxRemembered })
+  readonly #noted = createLruCache<string, number>(maxRemembered)
   #pending: Read[] = []
   #callOff: (() => void) | undefined
   #flushing: Promise<void> = Promise.resolve()
