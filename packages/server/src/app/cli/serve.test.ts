@@ -1,11 +1,16 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
 import { localFetch } from '#harness/local-fetch.ts'
 import { ProgramProcess } from '#harness/program-process.ts'
 import { freePort } from '#harness/server-process.ts'
+import { lockDataDir } from '../lock-data-dir.ts'
+import { askSecret } from './ask-secret.ts'
+import { UsageError } from './command.ts'
 
 const request = localFetch()
 let folder: string
@@ -20,6 +25,11 @@ const envOf = (name: string, more: Record<string, string> = {}) => ({
   LOG_LEVEL: 'info',
   ...more,
 })
+
+async function readOne(dataDir: string, sql: string) {
+  using database = new DatabaseSync(join(dataDir, 'kith.db'), { readOnly: true })
+  return database.prepare(sql).get() ?? {}
+}
 
 describe('serve', () => {
   test('prints one line when it is ready, answers, and ends with 0 when it is told to', async () => {
@@ -51,19 +61,6 @@ describe('serve', () => {
     expect(err).not.toContain(ready.setUpUrl.split('#token=')[1])
   })
 
-  test('has its DATA_DIR for itself, until it ends, however it ends', async () => {
-    const server = new ProgramProcess(['serve'], envOf('alone'))
-    await server.firstLine()
-    await using second = new ProgramProcess(['serve'], envOf('alone'))
-    const { exitCode, out, err } = await second.end()
-    expect([exitCode, out]).toEqual([1, ''])
-    expect(err).toMatch(/DATA_DIR.*alone is in use by process \d+, which started at 2\d{3}-/)
-    // As `kill -9` does: nothing is cleared away.
-    await server[Symbol.asyncDispose]()
-    await using next = new ProgramProcess(['serve'], envOf('alone'))
-    expect(JSON.parse(await next.firstLine())).toMatchObject({ event: 'ready' })
-  })
-
   test('is stopped by an interrupt as well, with a password no link is made', async () => {
     const port = await freePort()
     const env = envOf('two', { LISTEN: `127.0.0.1:${port}`, BASE_PASSWORD: 'hush-hush-hush' })
@@ -75,6 +72,10 @@ describe('serve', () => {
     const said = await late.end()
     expect(said).toMatchObject({ exitCode: 1, out: '' })
     expect(said.err).toMatch(new RegExp(`^.*EADDRINUSE.*127\\.0\\.0\\.1:${port}\\n$`))
+
+    const account = await readOne(env.DATA_DIR, 'select password_hash from accounts')
+    expect(account.password_hash).toContain('$m=19456,t=2,p=1$')
+    expect((await stat(join(env.DATA_DIR, 'kith.db-ballast'))).size).toBeGreaterThan(1024 ** 2)
 
     // A restore would take the database away from under it.
     const archive = join(folder, 'two.tar')
@@ -92,11 +93,14 @@ describe('serve', () => {
     expect(err).not.toContain('hush-hush-hush')
   })
 
-  test('ends by an error that nobody caught, and says so in the log', async () => {
+  test('has its DATA_DIR for itself until it ends by an error that nobody caught, which the log says', async () => {
     const bug = "process.once('SIGINT', () => { throw new Error('a bug') })"
-    const env = envOf('bug', { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` })
+    const env = envOf('alone', { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` })
     await using server = new ProgramProcess(['serve'], env)
     await server.firstLine()
+    await expect(lockDataDir(env.DATA_DIR)).rejects.toThrow(
+      /DATA_DIR.*alone is in use by process \d+, which started at 2\d{3}-/,
+    )
     server.signal('SIGINT')
     const { exitCode, err } = await server.end()
     expect(exitCode).toBe(1)
@@ -108,8 +112,8 @@ describe('serve', () => {
     })
   })
 
-  test('ends at once when it is told twice, although a request is still under way', async () => {
-    await using server = new ProgramProcess(['serve'], envOf('three'))
+  test('starts where another was cut off, and ends at once when it is told twice, with a request under way', async () => {
+    await using server = new ProgramProcess(['serve'], envOf('alone'))
     const { url } = JSON.parse(await server.firstLine())
     const { promise: isOpen, resolve } = Promise.withResolvers<void>()
     // An upload that never comes to its end.
@@ -151,14 +155,12 @@ describe('a command in a process of its own', () => {
       out: 'alice.localhost has a new password. Sessions, API keys and passkeys have ended.\n',
       err: '',
     })
-    await using silent = new ProgramProcess(['tenant', 'password', 'alice.localhost', '--stdin'], env)
-    silent.type('')
-    expect(await silent.end()).toMatchObject({ exitCode: 2, out: '' })
+    await expect(askSecret('Password: ', Readable.from([]))).rejects.toThrow(UsageError)
   })
 
   test('that nobody listens to any more ends well', async () => {
-    await using openapi = new ProgramProcess(['openapi'], envOf('six'))
-    openapi.hangUp()
-    expect(await openapi.end()).toMatchObject({ exitCode: 0, err: '' })
+    await using help = new ProgramProcess(['help'], envOf('six'))
+    help.hangUp()
+    expect(await help.end()).toMatchObject({ exitCode: 0, err: '' })
   })
 })
