@@ -40,7 +40,7 @@ interface IdentityParts {
 
 /** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
 export function openIdentityFeatures(services: Services, { addresses, domainBlocks, emit }: IdentityParts) {
-  const { db, clock, config, vault, signatures, signingKeys, tokenSecrets } = services
+  const { db, clock, config, vault, passwordCost, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })
   services.diskReserve.follow(() => diskReserveOf(settings))
   const tenants = openTenants({ db, clock })
@@ -66,7 +66,7 @@ export function openIdentityFeatures(services: Services, { addresses, domainBloc
     identities,
     lastUse,
     authenticator,
-    passwords: createPasswordHasher(),
+    passwords: createPasswordHasher(passwordCost),
     createTenant: {
       tenants,
       keys: signingKeys,

@@ -21,7 +21,7 @@ import { openSocketServer } from './bus-features.ts'
 import { type Features, openFeatures } from './features.ts'
 import { metricsRoute, operationsRoutes } from './operations-routes.ts'
 import { assertAllServed } from './served-tenants.ts'
-import { openServices, type Services } from './services.ts'
+import { openServices, type Services, type Surroundings } from './services.ts'
 import { keepSetUpLink } from './set-up-link.ts'
 import { version } from './version.ts'
 
@@ -42,12 +42,12 @@ export interface RunningServer {
 /** Opens everything the configuration names, makes the base tenant on the first start, and listens. */
 export async function startServer(
   config: Config,
-  { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
+  { clock = systemClock, ...given }: Omit<Surroundings, 'clock'> & { readonly clock?: Clock },
 ): Promise<RunningServer> {
   assertSupported(config)
   // Lets go of what was opened, last first: when the start fails, or later by `stop`.
   await using opened = new AsyncDisposableStack()
-  const services = await openServices(config, { clock, logger })
+  const services = await openServices(config, { clock, ...given })
   opened.defer(() => services.close())
   const running = await listen(config, services, opened)
   const closing = opened.move()

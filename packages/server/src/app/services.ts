@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import type { PasswordCost } from '#features/accounts/index.ts'
 import { type BlobStore, openDiskBlobs, openS3Blobs } from '#infra/blobs/index.ts'
 import { type NodeBus, openLocalBus, openRedisBus } from '#infra/bus/index.ts'
 import type { Config } from '#infra/config/index.ts'
@@ -36,6 +37,7 @@ export interface Services {
   readonly metrics: Metrics
   readonly db: Database
   readonly vault: Vault
+  readonly passwordCost: PasswordCost | undefined
   readonly signatures: Signatures
   readonly signingKeys: SigningKeys
   readonly tokenSecrets: TokenSecrets
@@ -58,15 +60,25 @@ export interface Services {
   close(): Promise<void>
 }
 
+/** What a server is given beside its configuration. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Of a password hash; a test's may be less than the usual one. */
+  readonly passwordCost?: PasswordCost
+  /** Keeps room on the disk of a SQLite file for the day when it is full; it does unless told otherwise. */
+  readonly hasBallast?: boolean
+}
+
 /** Opens what the configuration names, in the order in which one needs the other. */
 export async function openServices(
   config: Config,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { clock, logger, passwordCost, hasBallast = true }: Surroundings,
 ): Promise<Services> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   await finishRestore(config.dataDir)
   const metrics = openMetrics()
-  const { db, vault } = await openStore(config, { clock, logger, metrics })
+  const { db, vault } = await openStore(config, { clock, logger, metrics, hasBallast })
   const signatures = openSignatures()
   const signingKeys = openSigningKeys({ db, vault, signatures, clock })
   const tokenSecrets = openTokenSecrets({ db, vault, clock })
@@ -84,6 +96,7 @@ export async function openServices(
     metrics,
     db,
     vault,
+    passwordCost,
     signatures,
     signingKeys,
     tokenSecrets,
@@ -122,15 +135,15 @@ interface Observers {
 /** The database, and the vault that decrypts the secrets in it. */
 async function openStore(
   config: Config,
-  { clock, logger, metrics }: Observers & { readonly metrics: Metrics },
+  { hasBallast, ...observers }: Observers & { readonly metrics: Metrics; readonly hasBallast: boolean },
 ): Promise<Pick<Services, 'db' | 'vault'>> {
   const url = config.database.url.reveal()
   let isNew = false
   const onNew = () => {
     isNew = true
   }
-  const db = await openDatabase({ url, migrations, clock, logger, metrics, onNew, hasBallast: true })
-  const vault = await openServerVault(config, { db, clock, isNew }).catch(async (error) => {
+  const db = await openDatabase({ url, migrations, onNew, hasBallast, ...observers })
+  const vault = await openServerVault(config, { db, clock: observers.clock, isNew }).catch(async (error) => {
     await db.close()
     throw error
   })

@@ -10,6 +10,7 @@ const server = await TestServer.start({
   baseIdTag: place.baseIdTag,
   clock,
   dataDir: place.dataDir,
+  hasBallast: true,
   env: { PUBLIC_URL: `http://{idTag}:${place.linkPort}`, ...place.env },
   identityHosts: new Map(Object.entries(place.identityHosts) as [IdTag, string][]),
 })

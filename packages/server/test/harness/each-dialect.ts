@@ -1,9 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, describe } from 'vitest'
 import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
-import { type DatabasePlace, keyOf, type Migrations, type RemovablePlace } from './database-place.ts'
+import type { DatabasePlace, RemovablePlace } from './database-place.ts'
+import { makeFile } from './migrated-file.ts'
 import { runsOf } from './property-runs.ts'
 import { ServerSchemas } from './server-schemas.ts'
 import { skipSuite } from './skip-suite.ts'
@@ -80,36 +78,4 @@ function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
   }
   const runs = (count: number) => runsOf(dialect === 'sqlite' ? count : count / 3)
   return Object.assign(open, { dialect, runs, place: () => place(), again })
-}
-
-// Files that are migrated, for tests that begin with the same migrations; made for the second of them.
-const migratedFiles = new Map<string, Promise<Buffer> | undefined>()
-
-async function makeFile(migrations?: Migrations): Promise<RemovablePlace> {
-  const folder = await mkdtemp(join(tmpdir(), 'kith-db-'))
-  const path = join(folder, 'kith.db')
-  const migrated = migrations && (await migratedFile(migrations))
-  if (migrated) await writeFile(path, migrated, { mode: 0o600 })
-  return {
-    place: { url: `sqlite:${path}` },
-    remove: () => rm(folder, { recursive: true, force: true }),
-  }
-}
-
-function migratedFile(migrations: Migrations): Promise<Buffer> | undefined {
-  const key = keyOf(migrations)
-  const file = migratedFiles.has(key) ? (migratedFiles.get(key) ?? migrateFile(migrations)) : undefined
-  migratedFiles.set(key, file)
-  return file
-}
-
-async function migrateFile(migrations: Migrations): Promise<Buffer> {
-  const { place, remove } = await makeFile()
-  try {
-    const database = await openDatabase({ ...place, migrations })
-    await database.close()
-    return await readFile(place.url.slice('sqlite:'.length))
-  } finally {
-    await remove()
-  }
 }

@@ -19,6 +19,7 @@ import { readConfig } from '#infra/config/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Logger, silentLogger } from '#infra/telemetry/index.ts'
 import { localFetch } from './local-fetch.ts'
+import { placeMigratedFile } from './migrated-file.ts'
 import { TestClock } from './test-clock.ts'
 
 export interface TestServerOptions {
@@ -28,6 +29,8 @@ export interface TestServerOptions {
   readonly identityHosts?: Map<IdTag, string>
   readonly clock?: TestClock
   readonly logger?: Logger
+  /** Keeps room on the disk for the day when it is full. */
+  readonly hasBallast?: boolean
   /** Kept by the caller when given, so that a second server can start on it. */
   readonly dataDir?: string
   /** The port of a server that was stopped, to take its place; a free one otherwise. */
@@ -40,6 +43,8 @@ interface InboxAnswer {
 }
 
 export const testPassword = 'correct horse battery'
+// A hash of the usual cost is slow by design.
+const passwordCost = { memoryKiB: 8, passes: 1 }
 const sessionSecs = 7 * 86_400
 let passwordHash: Promise<string> | undefined
 
@@ -71,6 +76,7 @@ export class TestServer implements AsyncDisposable {
       clock = new TestClock(),
       identityHosts = new Map(),
       logger = silentLogger,
+      hasBallast = false,
     } = options
     const ownDir = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'kith-test-')) : undefined
     const read = readConfig({
@@ -81,7 +87,8 @@ export class TestServer implements AsyncDisposable {
       ...options.env,
     })
     const config = { ...read, federation: { ...read.federation, identityHosts } }
-    const running = await startServer(config, { clock, logger })
+    await placeMigratedFile(config)
+    const running = await startServer(config, { clock, logger, passwordCost, hasBallast })
     const server = new TestServer(running, { clock, identityHosts }, ownDir)
     server.#announce(config.baseIdTag)
     return server
@@ -107,7 +114,6 @@ export class TestServer implements AsyncDisposable {
   ): Promise<HostedTenant> {
     const { identity } = this.#running.features
     const { type = 'person', name = idTag, email } = options
-    // A hash is slow by design; one is enough for everybody.
     passwordHash ??= identity.passwords.hash(testPassword)
     const hash = await passwordHash
     const tenant = await this.db.transact(serverTenant, async (tx) => {
