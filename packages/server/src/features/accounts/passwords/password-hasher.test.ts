@@ -38,7 +38,7 @@ describe('a password hash', () => {
     const withHash = await timed(() => passwords.check('wrong horse', hash))
     const without = await timed(() => passwords.check('wrong horse', undefined))
     expect(without.answer.isRight).toBe(false)
-    expect(without.ms).toBeGreaterThan(withHash.ms / 4)
+    expect(without.micros).toBeGreaterThan(withHash.micros / 4)
   })
 
   test('is refused with E-UNAVAILABLE when too many wait', async () => {
@@ -62,8 +62,10 @@ test('a new password has 8 to 1024 characters, counted as people see them', () =
     )
 })
 
+/** What a run takes of the processors: how long it takes depends on who else wants them. */
 async function timed<Answer>(run: () => Promise<Answer>) {
-  const start = performance.now()
+  const start = process.cpuUsage()
   const answer = await run()
-  return { answer, ms: performance.now() - start }
+  const { user, system } = process.cpuUsage(start)
+  return { answer, micros: user + system }
 }
