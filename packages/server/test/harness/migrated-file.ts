@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { migrations as serverMigrations } from '#app/migrations.ts'
 import type { Config } from '#infra/config/index.ts'
 import { openDatabase } from '#infra/db/index.ts'
 import { keyOf, type Migrations, type RemovablePlace } from './database-place.ts'
@@ -21,11 +20,14 @@ export async function makeFile(migrations?: Migrations): Promise<RemovablePlace>
   }
 }
 
-/** Gives a server that begins in an empty folder a database that has the migrations of the program. */
-export async function placeMigratedFile({ database, dataDir }: Config): Promise<void> {
+/** Gives a server that begins in an empty folder a database that has its migrations. */
+export async function placeMigratedFile(
+  { database, dataDir }: Config,
+  migrations: Migrations,
+): Promise<void> {
   if (database.kind !== 'sqlite' || dirname(database.path) !== dataDir) return
   const present = await readdir(dataDir).catch(() => ['no folder'])
-  const migrated = present.length === 0 && (await migratedFile(serverMigrations))
+  const migrated = present.length === 0 && (await migratedFile(migrations))
   if (migrated) await writeFile(database.path, migrated, { mode: 0o600 })
 }
 

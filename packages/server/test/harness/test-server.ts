@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@kith/client'
 import { type ActionId, type IdTag, login } from '@kith/protocol'
+import { migrations } from '#app/migrations.ts'
 import { type RunningServer, startServer } from '#app/server.ts'
 import {
   createAccount,
@@ -87,7 +88,7 @@ export class TestServer implements AsyncDisposable {
       ...options.env,
     })
     const config = { ...read, federation: { ...read.federation, identityHosts } }
-    await placeMigratedFile(config)
+    await placeMigratedFile(config, migrations)
     const running = await startServer(config, { clock, logger, passwordCost, hasBallast })
     const server = new TestServer(running, { clock, identityHosts }, ownDir)
     server.#announce(config.baseIdTag)
