@@ -159,7 +159,6 @@ describe('what happens', () => {
 // What the program itself decides: from its configuration, its folders and its addresses.
 const ofTheProgram = [
   'addresses',
-  'assert-supported',
   'finish-restore',
   'full-disk',
   'lock-data-dir',

@@ -16,7 +16,6 @@ import type { Logger } from '#infra/telemetry/index.ts'
 import type { Sockets } from '#infra/ws/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 import { type Addresses, openAddresses } from './addresses.ts'
-import { assertSupported } from './assert-supported.ts'
 import { openSocketServer } from './bus-features.ts'
 import { type Features, openFeatures } from './features.ts'
 import { metricsRoute, operationsRoutes } from './operations-routes.ts'
@@ -44,7 +43,6 @@ export async function startServer(
   config: Config,
   { clock = systemClock, ...given }: Omit<Surroundings, 'clock'> & { readonly clock?: Clock },
 ): Promise<RunningServer> {
-  assertSupported(config)
   // Lets go of what was opened, last first: when the start fails, or later by `stop`.
   await using opened = new AsyncDisposableStack()
   const services = await openServices(config, { clock, ...given })

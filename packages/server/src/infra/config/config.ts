@@ -16,21 +16,6 @@ export interface S3Credentials {
   readonly secretAccessKey: Secret
 }
 
-export type TlsConfig =
-  | { readonly kind: 'off' }
-  | {
-      readonly kind: 'acme'
-      readonly listen: ListenAddress
-      readonly email: string
-      readonly directoryUrl: string
-    }
-  | {
-      readonly kind: 'files'
-      readonly listen: ListenAddress
-      readonly certPath: string
-      readonly keyPath: string
-    }
-
 /** One line of the effective configuration; what is secret is hidden in `value`. */
 export interface EffectiveVariable {
   readonly name: VariableName
@@ -72,8 +57,6 @@ export interface Config {
   /** Networks in CIDR form. */
   readonly trustedProxies: readonly string[]
   readonly connections: { readonly perAddress: number; readonly total: number }
-  readonly tls: TlsConfig
-  readonly dnsListen: ListenAddress | undefined
   readonly metricsListen: ListenAddress | undefined
   readonly log: { readonly level: Values['LOG_LEVEL']; readonly format: Values['LOG_FORMAT'] }
   /** Every variable with what it came to and where from, for people. */

@@ -8,7 +8,7 @@ export interface PublicUrl {
   readonly servesEveryTenant: boolean
 }
 
-/** The origin of a tenant, once the port is known that the server listens on (with TLS, that of `LISTEN_TLS`). */
+/** The origin of a tenant, once the port is known that the server listens on. */
 export function publicUrlOf(publicUrl: PublicUrl, idTag: IdTag, port: number): string {
   return new URL(fill(publicUrl.template, idTag, port)).origin
 }

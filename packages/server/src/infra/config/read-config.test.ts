@@ -60,8 +60,6 @@ test('nothing set makes a local server', () => {
     corsOrigins: '*',
     trustedProxies: [],
     connections: { perAddress: 200, total: 10_000 },
-    tls: { kind: 'off' },
-    dnsListen: undefined,
     metricsListen: undefined,
     log: { level: 'info', format: 'json' },
   })
@@ -89,7 +87,7 @@ test('all problems are told at once, by the names of the variables', () => {
 })
 
 test('a problem is not told again by what depends on it', () => {
-  expect(problemsOf({ BASE_ID_TAG: '-', TLS: 'acme', ACME_EMAIL: 'nobody' })).toHaveLength(2)
+  expect(problemsOf({ BASE_ID_TAG: '-' })).toHaveLength(1)
 })
 
 test('the message for people names every problem', () => {
@@ -214,10 +212,5 @@ describe('the public URL', () => {
 
   test('without {idTag} serves the base tenant alone', () => {
     expect(read({ PUBLIC_URL: 'https://social.example' }).publicUrl.servesEveryTenant).toBe(false)
-  })
-
-  test('is https by default when the server ends TLS', () => {
-    const env = { TLS: 'acme', ACME_EMAIL: 'a@b.example' }
-    expect(read(env).publicUrl.template).toBe('https://{idTag}:{port}')
   })
 })

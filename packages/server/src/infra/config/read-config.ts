@@ -1,11 +1,5 @@
 import { join, resolve } from 'node:path'
-import {
-  type Config,
-  ConfigError,
-  type EffectiveVariable,
-  type MasterKeyLocation,
-  type TlsConfig,
-} from './config.ts'
+import { type Config, ConfigError, type EffectiveVariable, type MasterKeyLocation } from './config.ts'
 import { readEnvFile } from './env-file.ts'
 import { defaultOf, Problem, type Surroundings, type Variable } from './variable.ts'
 import { type Values, type VariableName, variables } from './variables.ts'
@@ -91,8 +85,6 @@ function build(values: Values, problems: Problems, effective: readonly Effective
     corsOrigins: values.CORS_ORIGINS ?? [],
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     connections: { perAddress: values.MAX_CONNECTIONS_PER_ADDRESS, total: values.MAX_CONNECTIONS },
-    tls: tls(values),
-    dnsListen: values.DNS_LISTEN,
     metricsListen: values.METRICS_LISTEN,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     effective,
@@ -101,26 +93,18 @@ function build(values: Values, problems: Problems, effective: readonly Effective
 
 const isSecure = ({ PUBLIC_URL }: Partial<Values>) => PUBLIC_URL?.template.startsWith('https:') ?? false
 
-/** Adds what is wrong with the variables together. One that is wrong itself is absent here and has been told of. */
+/** Adds what is wrong with the variables together. One that is wrong itself is absent here and has been reported. */
 function conflicts(values: Partial<Values>, problems: Problems): void {
-  const need = (variable: VariableName, reason: string) => {
-    const isTold = problems.some((problem) => problem.variable === variable)
-    if (values[variable] === undefined && !isTold) problems.push({ variable, message: `is needed ${reason}` })
-  }
   if (values.MASTER_KEY && values.MASTER_KEY_FILE && !isGeneratedKey(values))
     problems.push({ variable: 'MASTER_KEY', message: 'and MASTER_KEY_FILE exclude each other' })
   if (values.BLOB_STORE?.kind === 's3') {
-    need('S3_ACCESS_KEY_ID', 'when BLOB_STORE is s3:')
-    need('S3_SECRET_ACCESS_KEY', 'when BLOB_STORE is s3:')
+    for (const variable of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const)
+      if (values[variable] === undefined)
+        problems.push({ variable, message: 'is needed when BLOB_STORE is s3:' })
     // A page that came by https shows nothing that comes by http, and servers do not follow there.
     const { redirects, endpoint = 'https:' } = values.BLOB_STORE
     if (redirects === 'public' && isSecure(values) && !endpoint.startsWith('https:'))
       problems.push({ variable: 'BLOB_STORE', message: 'must have an https endpoint to redirect there' })
-  }
-  if (values.TLS === 'acme') need('ACME_EMAIL', 'when TLS is acme')
-  if (values.TLS === 'files') {
-    need('TLS_CERT', 'when TLS is files')
-    need('TLS_KEY', 'when TLS is files')
   }
   if (values.CORS_ORIGINS === '*' && values.BASE_ID_TAG?.endsWith('.localhost') === false)
     problems.push({ variable: 'CORS_ORIGINS', message: 'may be * only when BASE_ID_TAG ends in .localhost' })
@@ -137,15 +121,8 @@ function masterKey(values: Values): MasterKeyLocation {
   return { kind: 'file', path: values.MASTER_KEY_FILE, generated: isGeneratedKey(values) }
 }
 
-/** A key file elsewhere is mounted by somebody: when it is missing, a new key would only hide that. */
+/** Only the file at the default place is made by the server. One at another place was put there by the operator: when
+ * it is missing, a new key would only hide that. */
 function isGeneratedKey({ DATA_DIR, MASTER_KEY_FILE }: Partial<Values>): boolean {
   return DATA_DIR !== undefined && MASTER_KEY_FILE === join(DATA_DIR, 'master.key')
-}
-
-function tls(values: Values): TlsConfig {
-  const { ACME_EMAIL: email, TLS_CERT: certPath, TLS_KEY: keyPath, LISTEN_TLS: listen } = values
-  if (values.TLS === 'acme' && email)
-    return { kind: 'acme', listen, email, directoryUrl: values.ACME_DIRECTORY }
-  if (values.TLS === 'files' && certPath && keyPath) return { kind: 'files', listen, certPath, keyPath }
-  return { kind: 'off' }
 }

@@ -91,13 +91,6 @@ export function httpUrl(text: string): URL | Problem {
   return new Problem('must be an http or https address')
 }
 
-export function httpsUrl(text: string): string | Problem {
-  const url = httpUrl(text)
-  return url instanceof Problem || url.protocol !== 'https:'
-    ? new Problem('must be an https address')
-    : url.href
-}
-
 export function urlWithScheme(...schemes: readonly string[]) {
   return (text: string): URL | Problem => {
     const url = URL.canParse(text) ? new URL(text) : undefined
@@ -127,11 +120,6 @@ function identityHost(text: string): readonly [IdTag, string] | Problem {
 
 export function mailbox(text: string): Mailbox | Problem {
   return parseMailbox(text) ?? new Problem('must be an address or "Name <address>"')
-}
-
-export function mailAddress(text: string): string | Problem {
-  const parsed = parseMailbox(text)
-  return parsed && parsed.name === undefined ? parsed.address : new Problem('must be an e-mail address')
 }
 
 export function discoveryName(text: string): string | Problem {

@@ -81,7 +81,6 @@ describe('takes', () => {
     ],
     ['MAX_CONNECTIONS_PER_ADDRESS', '50', (config) => config.connections.perAddress, 50],
     ['MAX_CONNECTIONS', '500', (config) => config.connections.total, 500],
-    ['DNS_LISTEN', '0.0.0.0:53', (config) => config.dnsListen, { host: '0.0.0.0', port: 53 }],
     ['METRICS_LISTEN', '127.0.0.1:9090', (config) => config.metricsListen, { host: '127.0.0.1', port: 9090 }],
     ['LOG_FORMAT', 'pretty', (config) => config.log.format, 'pretty'],
   ])('%s=%s', (name, text, part, value) => {
@@ -111,23 +110,6 @@ describe('takes', () => {
       pathStyle: false,
       checksums: 'supported',
       redirects: 'none',
-    })
-  })
-
-  test('certificates of its own and from an authority', () => {
-    expect(read({ TLS: 'files', TLS_CERT: 'c.pem', TLS_KEY: '/k.pem', LISTEN_TLS: '[::]:8443' }).tls).toEqual(
-      {
-        kind: 'files',
-        listen: { host: '::', port: 8443 },
-        certPath: '/srv/kith/c.pem',
-        keyPath: '/k.pem',
-      },
-    )
-    expect(read({ TLS: 'acme', ACME_EMAIL: 'ops@example.com' }).tls).toEqual({
-      kind: 'acme',
-      listen: { host: '0.0.0.0', port: 443 },
-      email: 'ops@example.com',
-      directoryUrl: 'https://acme-v02.api.letsencrypt.org/directory',
     })
   })
 })
@@ -196,8 +178,8 @@ describe('refuses', () => {
     ['TRUSTED_PROXIES', '0x0a.0.0.1'],
     ['TRUSTED_PROXIES', '::1/129'],
     ['TLS', 'on'],
-    ['ACME_EMAIL', 'Ops <ops@example.com>'],
-    ['ACME_DIRECTORY', 'http://acme.example'],
+    ['TLS', 'acme'],
+    ['DNS_LISTEN', '127.0.0.1:5353'],
     ['LOG_FORMAT', 'text'],
   ])('%s=%s', (name, text) => {
     expect(wrong({ [name]: text })).toEqual([name])
@@ -206,8 +188,6 @@ describe('refuses', () => {
   test.each<[string, Record<string, string>, string[]]>([
     ['two master keys', { MASTER_KEY: 'a'.repeat(43), MASTER_KEY_FILE: '/k' }, ['MASTER_KEY']],
     ['S3 without keys', { BLOB_STORE: 's3://bucket' }, ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']],
-    ['ACME without an address', { TLS: 'acme' }, ['ACME_EMAIL']],
-    ['TLS without files', { TLS: 'files' }, ['TLS_CERT', 'TLS_KEY']],
     [
       'redirects from https to http',
       {

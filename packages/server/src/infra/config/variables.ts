@@ -2,7 +2,7 @@ import { network, privateNetwork } from './networks.ts'
 import { parsePublicUrl } from './public-url.ts'
 import { blobLocation, databaseLocation } from './storage.ts'
 import * as read from './value-parsers.ts'
-import type { Parsed, Surroundings, Variable } from './variable.ts'
+import { type Parsed, Problem, type Surroundings, type Variable } from './variable.ts'
 
 const isLocal = ({ known }: Surroundings) => known.BASE_ID_TAG?.endsWith('.localhost') ?? false
 
@@ -35,18 +35,17 @@ export const variables = {
     parse: read.listenAddress,
   },
   TLS: {
-    group: 'TLS',
-    meaning:
-      '`off` leaves TLS to a proxy in front; this version knows nothing else. `acme` gets certificates by itself and needs `ACME_EMAIL`; port 80 of every name must reach `LISTEN`. `files` needs `TLS_CERT` and `TLS_KEY`.',
+    group: 'Identity and addresses',
+    meaning: 'Must be `off`: a proxy in front of the server ends TLS.',
     default: 'off',
-    parse: read.oneOf('off', 'acme', 'files'),
+    parse: (text) =>
+      text === 'off' ? text : new Problem('must be off in this version: let a proxy in front end TLS'),
   },
   PUBLIC_URL: {
     group: 'Identity and addresses',
     meaning:
       "Where the world reaches the tenants, for links and `serverUrl`: `{idTag}` is the tenant's name, `{port}` the port that is listened on. Without `{idTag}` the base tenant alone is served.",
-    default: ({ known }) => (known.TLS === 'off' ? 'http://{idTag}:{port}' : 'https://{idTag}:{port}'),
-    shownDefault: '`http://{idTag}:{port}`, with `https` when `TLS` is on',
+    default: 'http://{idTag}:{port}',
     parse: parsePublicUrl,
   },
   DATA_DIR: {
@@ -89,7 +88,7 @@ export const variables = {
   MASTER_KEY: {
     group: 'Keys',
     meaning:
-      'Encrypts private keys at rest: 32 bytes in base64 or hexadecimal. Whoever loses it loses every identity of the server.',
+      'Encrypts private keys at rest: 32 bytes in base64 or hexadecimal. If it is lost, every identity of the server is lost.',
     secret: 'whole',
     parse: read.secretOf(read.keyText),
   },
@@ -172,38 +171,10 @@ export const variables = {
     default: '10000',
     parse: read.countFrom1,
   },
-  LISTEN_TLS: {
-    group: 'TLS',
-    meaning: 'Address and port for HTTPS when `TLS` is `acme` or `files`.',
-    default: '0.0.0.0:443',
-    parse: read.listenAddress,
-  },
-  ACME_EMAIL: {
-    group: 'TLS',
-    meaning: 'Contact address of the ACME account.',
-    parse: read.mailAddress,
-  },
-  ACME_DIRECTORY: {
-    group: 'TLS',
-    meaning: 'Directory of the certificate authority.',
-    default: 'https://acme-v02.api.letsencrypt.org/directory',
-    parse: read.httpsUrl,
-  },
-  TLS_CERT: {
-    group: 'TLS',
-    meaning: 'PEM file with the certificate and its chain, for `files`.',
-    parse: read.path,
-  },
-  TLS_KEY: {
-    group: 'TLS',
-    meaning: 'PEM file with the private key, for `files`.',
-    parse: read.path,
-  },
   DNS_LISTEN: {
     group: 'Federation',
-    meaning:
-      "Address and port of the identity provider's authoritative DNS responder; off without it, and always in this version.",
-    parse: read.listenAddress,
+    meaning: "Must be empty: this version has no DNS responder for the identity provider's names.",
+    parse: () => new Problem('must be empty in this version: it answers no DNS'),
   },
   METRICS_LISTEN: {
     group: 'Logs and metrics',
