@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder, writeDurably } from '#lib/durable-file.ts'
+import { unlessMissing } from '#lib/system-error.ts'
 
 /** The last steps of a restore: from where the checked files lie to where they belong. */
 export interface RestorePlan {
@@ -22,10 +23,7 @@ export async function carryOutRestore(dataDir: string, plan: RestorePlan): Promi
 
 /** Finishes a restore that was interrupted in its last steps, if there is one. */
 export async function finishRestore(dataDir: string): Promise<void> {
-  const text = await readFile(planFile(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return undefined
-  })
+  const text = await unlessMissing(readFile(planFile(dataDir), 'utf8'))
   if (text === undefined) return
   const { moves, leftovers }: RestorePlan = JSON.parse(text)
   for (const { from, to } of moves) {

@@ -2,18 +2,21 @@ import { open, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TenantId } from '#infra/db/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { syncFolder } from '#lib/durable-file.ts'
+import { unlessMissing } from '#lib/system-error.ts'
 import { assertBlobTenant } from './blob-hash.ts'
 import type { BlobHash, BlobRange, BlobStore, LocalBlob, StagedBlob, StageLimits } from './blob-store.ts'
-import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
-import { DiskLayout, syncFolder } from './disk-layout.ts'
+import { type ExplainDiskError, explainDiskErrors } from './disk-failure.ts'
+import { DiskLayout } from './disk-layout.ts'
 import { type StagedFile, StagingFolder } from './staging-folder.ts'
 
 interface DiskBlobsOptions {
   /** Made when it is not there. Staging lies inside it, so that a rename never crosses file systems. */
   readonly dir: string
   readonly clock: Clock
-  readonly logger: DiskLogger
+  readonly logger: Pick<Logger, 'error'>
   /** What arriving bytes leave free on the disk; everything may be taken when absent. */
   readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }
@@ -114,7 +117,7 @@ class DiskBlobs implements BlobStore {
     } else {
       await this.#layout.place(staged.path, to)
     }
-    // In both cases: whoever made the name may not have come to this line yet.
+    // In both cases: another writer that has just made the name may not have synced it yet.
     await syncFolder(dirname(to))
     staged.release()
   }

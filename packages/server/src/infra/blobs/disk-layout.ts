@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, rename } from 'node:fs/promises'
+import { mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { TenantId } from '#infra/db/index.ts'
 import { createLruCache } from '#lib/lru-cache.ts'
+import { syncFolder } from '#lib/durable-file.ts'
+import { errorCode, unlessMissing } from '#lib/system-error.ts'
 import { assertBlobName, assertBlobTenant, isBlobHash } from './blob-hash.ts'
 import type { BlobHash } from './blob-store.ts'
-import { errorCode, unlessMissing } from './disk-failure.ts'
 
 /** `DIR/staging/RANDOM` and `DIR/TENANT/ab/cdef…`, a level of 256 directories that keeps each of them short. */
 export class DiskLayout {
@@ -30,7 +31,7 @@ export class DiskLayout {
     return join(this.#dir, String(tenantId))
   }
 
-  /** Moves a file to its place. A directory that somebody has removed is made once more. */
+  /** Moves a file to its place. A directory that another process has removed is made again. */
   async place(from: string, to: string): Promise<void> {
     const folder = dirname(to)
     await this.#ensure(folder)
@@ -70,9 +71,4 @@ async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error
   })
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, 'r')
-  await folder.sync()
 }

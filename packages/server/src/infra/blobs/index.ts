@@ -1,5 +1,5 @@
 export * from './blob-hash.ts'
 export * from './blob-store.ts'
 export * from './disk-blobs.ts'
-export { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
+export { type ExplainDiskError, explainDiskErrors } from './disk-failure.ts'
 export * from './open-s3-blobs.ts'

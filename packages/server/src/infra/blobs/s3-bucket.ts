@@ -13,16 +13,17 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Credentials, S3Location } from '#infra/config/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { BlobRange, SignedAnswer } from './blob-store.ts'
 import { S3Breaker } from './s3-breaker.ts'
-import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble, type S3Logger } from './s3-failure.ts'
+import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble } from './s3-failure.ts'
 import { readObject, type S3Body } from './s3-reading.ts'
 
 export interface S3BucketOptions {
   readonly location: S3Location
   readonly credentials: S3Credentials
-  readonly logger: S3Logger
+  readonly logger: Pick<Logger, 'error'>
   readonly clock: Pick<Clock, 'now'>
   readonly timeouts?: S3Timeouts
 }
@@ -75,7 +76,7 @@ export class S3Bucket {
     this.#explain = explainS3Errors(location.bucket, logger)
   }
 
-  /** Throws what the library throws: for somebody who looks after the store. */
+  /** Throws the library's own errors, for diagnosis. */
   async check(): Promise<void> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
   }
@@ -114,7 +115,7 @@ export class S3Bucket {
     return readObject({ body: first.body, start, end, reopen, explain: this.#explain })
   }
 
-  /** The address of an object with its own permission to read it. It asks nobody whether the object is there. */
+  /** A presigned address of an object. It does not check whether the object exists. */
   async sign(key: string, answer: SignedAnswer): Promise<string> {
     const command = new GetObjectCommand({
       ...this.#named(key),

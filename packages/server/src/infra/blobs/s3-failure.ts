@@ -1,8 +1,5 @@
+import type { Logger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
-
-export interface S3Logger {
-  error(fields: object, message: string): void
-}
 
 /** What went wrong with a store elsewhere, without anything of the request: it was signed with the secret. */
 export interface S3Trouble {
@@ -34,7 +31,7 @@ export type ExplainS3Error = (error: unknown) => unknown
  * `E-UNAVAILABLE`, and a line in the log, for whatever the store or the way to it answered: whether it is down, slow, full
  * or refuses the key, no upload is at fault and the operator must look.
  */
-export function explainS3Errors(bucket: string, logger: S3Logger): ExplainS3Error {
+export function explainS3Errors(bucket: string, logger: Pick<Logger, 'error'>): ExplainS3Error {
   return (error) => {
     if (error instanceof Failure) return error
     const trouble = readTrouble(error)

@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DiskSpace, FreshPaths } from '#infra/disk/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { unlessMissing } from '#lib/system-error.ts'
 import type { StageLimits } from './blob-store.ts'
-import { type DiskLogger, type ExplainDiskError, explainDiskErrors, unlessMissing } from './disk-failure.ts'
+import { type ExplainDiskError, explainDiskErrors } from './disk-failure.ts'
 import { type StagedBytes, stageToFile } from './stage-to-file.ts'
 
 interface StagingOptions {
   /** Made when it is not there. */
   readonly dir: string
   readonly clock: Clock
-  readonly logger: DiskLogger
+  readonly logger: Pick<Logger, 'error'>
   /** What staged files leave free on the disk; everything may be taken when absent. */
   readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }
@@ -25,7 +27,7 @@ export interface StagedFile extends StagedBytes {
   release(): void
 }
 
-/** A directory of files that nobody but this program knows, under random names. */
+/** A directory of this program's temporary files, under random names. */
 export class StagingFolder {
   readonly #options: StagingOptions
   readonly #explain: ExplainDiskError

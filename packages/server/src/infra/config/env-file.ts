@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { errorCode } from '#lib/system-error.ts'
 import { Problem } from './variable.ts'
 
 /** The variables of an `.env` file; none when there is no such file. */
@@ -7,7 +8,7 @@ export function readEnvFile(path: string): Readonly<Record<string, string | unde
   try {
     return parseEnv(readFileSync(path, 'utf8'))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     return code === 'ENOENT' ? {} : new Problem(`cannot be read (${code})`)
   }
 }

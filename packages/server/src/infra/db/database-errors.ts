@@ -1,25 +1,18 @@
 import { Failure } from '#lib/failure.ts'
+import { errorCode } from '#lib/system-error.ts'
 import { WorkGivenUp } from './transaction-watch.ts'
 
-// SQLite: primary result codes (the low byte of `errcode`), and the two ways in which a key is not unique.
+// SQLite: primary result codes (the low byte of `errcode`).
 const sqliteBusy = 5
 const sqliteLocked = 6
 const sqliteFull = 13
 const sqliteUnwritable = new Set([8 /* readonly */, 10 /* I/O */, sqliteFull, 14 /* cannot open */])
-const sqliteNotUnique = new Set([1555, 2067])
 // PostgreSQL SQLSTATE.
 const serializationFailures = new Set(['40001', '40P01'])
-const notUnique = '23505'
 // Classes 08 connection, 53 resources, 57 operator intervention; codes of sockets have letters only.
 const unreachable = /^(08|53|57P)|^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/
 const lostConnection =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/
-
-/** Is this the refusal of a row whose key exists already? */
-export function isUniqueViolation(error: unknown): boolean {
-  const { code, errcode } = read(error)
-  return code === notUnique || (errcode !== undefined && sqliteNotUnique.has(errcode))
-}
 
 /** Does another process hold the write lock of the SQLite file? */
 export function isBusy(error: unknown): boolean {
@@ -57,12 +50,15 @@ export function outwardError(error: unknown): unknown {
   return new Failure('E-UNAVAILABLE', { cause: error, retryAfterSecs: 1 })
 }
 
-function read(error: unknown): { code?: string; errcode?: number; message: string } {
+function read(error: unknown): {
+  readonly message: string
+  readonly code?: string | undefined
+  readonly errcode?: number | undefined
+} {
   if (!(error instanceof Error)) return { message: '' }
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
   return {
     message: error.message,
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof errcode === 'number' ? { errcode } : {}),
+    code: errorCode(error),
+    errcode: 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined,
   }
 }

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { isUniqueViolation } from './database-errors.ts'
 import {
   contains,
   type Database,
@@ -241,7 +240,7 @@ eachDialect('transact', (open) => {
       await add(tx, 'a')
       await add(tx, 'a').catch(() => undefined)
     })
-    await expect(swallowing).rejects.toSatisfy(isUniqueViolation)
+    await expect(swallowing).rejects.toThrow(/unique/i)
     expect(await noteIds(db)).toEqual([])
   })
 
@@ -249,8 +248,8 @@ eachDialect('transact', (open) => {
     const db = await open({ migrations })
     const translating = db.transact(alice, async (tx) => {
       await add(tx, 'a')
-      await add(tx, 'a').catch((error) => {
-        if (isUniqueViolation(error)) throw new Error('taken')
+      await add(tx, 'a').catch(() => {
+        throw new Error('taken')
       })
     })
     await expect(translating).rejects.toThrow('taken')
@@ -471,16 +470,5 @@ eachDialect('contains', (open) => {
       .orderBy('note_id')
       .execute()
     expect(found.map(({ note_id }) => note_id)).toEqual(expected)
-  })
-})
-
-describe('isUniqueViolation', () => {
-  test('is false for anything else', () => {
-    expect([new Error('no'), undefined, { code: '23505' }, 'text'].map(isUniqueViolation)).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ])
   })
 })

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isBusy } from './database-errors.ts'
 
 /** Who holds a folder. */
 interface FolderHolder {
@@ -14,8 +15,8 @@ export interface FolderLock {
   close(): void
 }
 
-/** Takes the lock of a folder; answers who has it when it is taken. It is SQLite's lock of a file of its own, which the
- * operating system takes back with the process, also after `kill -9`. */
+/** Takes the lock of a folder; answers its holder when another process has it. It is SQLite's lock on a file of its own,
+ * which the operating system releases when the process ends, also after `kill -9`. */
 export async function lockFolder(
   folder: string,
   holder: FolderHolder,
@@ -29,15 +30,9 @@ export async function lockFolder(
     if (!isBusy(error)) throw error
     return { heldBy: await readHolder(holderFile) }
   }
-  // Only to be shown: on a full disk the server starts without it.
+  // For messages only: on a full disk the server starts without it.
   await writeFile(holderFile, `${JSON.stringify(holder)}\n`).catch(() => undefined)
   return { close: () => lock.close() }
-}
-
-const busyCode = 5
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === busyCode
 }
 
 async function readHolder(path: string): Promise<FolderHolder | undefined> {

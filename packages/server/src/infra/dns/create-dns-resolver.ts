@@ -1,4 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises'
+import { errorCode } from '#lib/system-error.ts'
 import type { DnsAnswer, DnsResolver } from './dns-resolver.ts'
 
 interface DnsOptions {
@@ -61,9 +62,7 @@ async function answerWithin(question: Promise<readonly string[]>, timeoutMs: num
       ? { kind: 'found', records: records.slice(0, maxRecords) }
       : { kind: 'not-found' }
   } catch (cause) {
-    return notFoundCodes.has((cause as NodeJS.ErrnoException).code)
-      ? { kind: 'not-found' }
-      : { kind: 'unreachable', cause }
+    return notFoundCodes.has(errorCode(cause)) ? { kind: 'not-found' } : { kind: 'unreachable', cause }
   } finally {
     clearTimeout(timer)
   }

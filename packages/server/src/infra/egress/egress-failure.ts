@@ -1,3 +1,4 @@
+import { errorCode } from '#lib/system-error.ts'
 import { EgressError } from './egress.ts'
 
 const timeoutCodes: ReadonlySet<string> = new Set([
@@ -25,15 +26,14 @@ function reasonOf(code: string): EgressError['reason'] {
 }
 
 function codeOf(error: unknown): string {
-  // Several addresses were tried: the first one speaks for all.
+  // Several addresses were tried: the first error stands for all.
   if (error instanceof AggregateError && error.errors.length > 0 && !('code' in error)) {
     return codeOf(error.errors[0])
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
+  return errorCode(error) ?? ''
 }
 
-/** Without addresses and ports: the message may be shown to whoever caused the request. */
+/** Without addresses and ports: the message may be shown to the caller of the API. */
 function messageOf(error: unknown, code: string): string {
   if (code !== '') return `no answer: ${code}`
   return error instanceof Error ? `no answer: ${error.name}` : 'no answer'

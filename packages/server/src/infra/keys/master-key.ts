@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { ConfigError, type MasterKeyLocation } from '#infra/config/index.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { parseKeyText } from '#lib/key-text.ts'
+import { errorCode } from '#lib/system-error.ts'
 
 /** The master key of this server. A file that is the server's own is made on the first start, readable by its owner
  * only; of processes that start at once, one makes it. Throws a `ConfigError`. */
@@ -19,7 +20,7 @@ export async function loadMasterKey(location: MasterKeyLocation): Promise<KeyObj
   return made
 }
 
-/** The same of a server that has one already: none is made. */
+/** The same for a server that has its key already: none is made. */
 export function loadPresentMasterKey(location: MasterKeyLocation): Promise<KeyObject> {
   return loadMasterKey(location.kind === 'file' ? { ...location, generated: false } : location)
 }
@@ -50,8 +51,8 @@ async function makeKeyFile(path: string): Promise<void> {
   try {
     await writeDurably(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, exclusive: true })
   } catch (error) {
-    // Another process was faster: its key is the key.
-    const { code } = error as NodeJS.ErrnoException
+    // Another process has made the key meanwhile: that one is used.
+    const code = errorCode(error)
     if (code !== 'EEXIST') throw problem('MASTER_KEY_FILE', `cannot be made (${code}): ${path}`)
   }
 }

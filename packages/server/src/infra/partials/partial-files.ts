@@ -2,23 +2,20 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import {
-  type DiskLogger,
-  type ExplainDiskError,
-  explainDiskErrors,
-  unlessMissing,
-} from '#infra/blobs/index.ts'
+import { type ExplainDiskError, explainDiskErrors } from '#infra/blobs/index.ts'
 import { DiskSpace } from '#infra/disk/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { syncFolder } from '#lib/durable-file.ts'
 import { Failure } from '#lib/failure.ts'
+import { unlessMissing } from '#lib/system-error.ts'
 import { untilAborted } from '#lib/until-aborted.ts'
 
 interface PartialFilesOptions {
   /** Made when it is not there, readable by this user alone. */
   readonly dir: string
   readonly clock: Pick<Clock, 'now'>
-  readonly logger: DiskLogger
+  readonly logger: Pick<Logger, 'error'>
   /** What partial files leave free on the disk; everything may be taken when absent. */
   readonly keepFreeBytes?: (() => Promise<number>) | undefined
 }

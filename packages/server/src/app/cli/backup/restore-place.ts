@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Config } from '#infra/config/index.ts'
 import { isSqliteFileInUse } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { unlessMissing } from '#lib/system-error.ts'
 import type { RestorePlan } from '../../finish-restore.ts'
 import { names } from './backup-format.ts'
 
@@ -113,8 +114,5 @@ function isTenantFolder(name: string): boolean {
 }
 
 async function entriesOf(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+  return (await unlessMissing(readdir(folder))) ?? []
 }

@@ -63,7 +63,7 @@ describe('before the first start', () => {
     await using line = await CommandLine.open({ LISTEN: `127.0.0.1:${await freePort()}` })
     const { exitCode, out } = await line.run(['doctor'])
     expect(exitCode).toBe(0)
-    expect(out).toContain('Nobody listens on 127.0.0.1:')
+    expect(out).toContain('Nothing listens on 127.0.0.1:')
     expect(out).toContain('Listening: kith serve')
     expect(out.match(/WARNING|PROBLEM/g)).toEqual(['WARNING'])
     expect(await readdir(line.folder)).toEqual([])

@@ -8,6 +8,7 @@ import { pingRedis } from '#infra/http/index.ts'
 import { MailError, verifyMailer } from '#infra/mail/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Secret } from '#lib/secret.ts'
+import { errorCode } from '#lib/system-error.ts'
 import { reportOf } from '../failure-report.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
 
@@ -38,30 +39,33 @@ export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
   ]
 }
 
-/** Who has the port now; otherwise the code of the error that keeps anybody from having it. */
+/** What listens on the port; or the code of the error for which nothing can. */
 type Holder = 'nobody' | 'a server' | 'another program' | { readonly code: string | undefined }
 
 async function findHolder({ host, port }: ListenAddress): Promise<Holder> {
-  const error = port === 0 ? undefined : await tryToListen(host, port)
-  if (!error) return 'nobody'
-  if (error.code !== 'EADDRINUSE') return { code: error.code }
+  const found = port === 0 ? 'free' : await tryToListen(host, port)
+  if (found === 'free') return 'nobody'
+  if (found.code !== 'EADDRINUSE') return found
   return (await answersHealthz(host, port)) ? 'a server' : 'another program'
 }
 
-async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+async function tryToListen(
+  host: string,
+  port: number,
+): Promise<'free' | { readonly code: string | undefined }> {
   const server = createServer()
   try {
     server.listen(port, host)
     await once(server, 'listening')
-    return undefined
+    return 'free'
   } catch (error) {
-    return error as NodeJS.ErrnoException
+    return { code: errorCode(error) }
   } finally {
     server.close()
   }
 }
 
-/** Not by the client for other servers, whose rules keep it from this machine. */
+/** Not with the egress client, which is not allowed to call this machine. */
 async function answersHealthz(host: string, port: number): Promise<boolean> {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
   const name = everywhere[host] ?? (host.includes(':') ? `[${host}]` : host)
@@ -75,7 +79,7 @@ function examinePort({ host, port }: ListenAddress, holder: Holder): Verdict {
   if (port === 0) return ok('Each start picks a free port.')
   if (holder === 'a server') return ok(`A server answers on ${shown}.`)
   if (holder === 'nobody')
-    return warning(`Nobody listens on ${shown}: the server is not running.`, 'kith serve')
+    return warning(`Nothing listens on ${shown}: the server is not running.`, 'kith serve')
   if (holder === 'another program')
     return problem(`Another program has ${shown}.`, 'Stop it, or choose another LISTEN.')
   return problem(`${shown} cannot be listened on (${holder.code}).`, 'Choose another LISTEN.')
@@ -91,15 +95,15 @@ async function examinePublicUrl(deps: NetworkDeps, holder: Holder): Promise<Verd
   const found = await ask(deps, new Map([[baseIdTag, url]]))
   if (found === 'ours') return ok(`${url} leads here.`)
   if (found === 'foreign')
-    return problem(`Another server answers at ${url} for ${baseIdTag}.`, 'Look at PUBLIC_URL and the DNS.')
+    return problem(`Another server answers at ${url} for ${baseIdTag}.`, 'Check PUBLIC_URL and the DNS.')
   if (holder === 'nobody') return ok(`Nothing answers at ${url} while the server is not running.`)
   return warning(
     `${url} does not lead here, as far as can be seen from this machine.`,
-    'Look at PUBLIC_URL and the DNS; the firewall and the proxy in front must let requests for this name through, with its host.',
+    'Check PUBLIC_URL and the DNS. The firewall and the proxy in front must pass requests for this name on with their Host header.',
   )
 }
 
-/** Asks as another server would that hears of the base identity for the first time. */
+/** Asks as another server would that does not know the base identity yet. */
 async function examineDiscovery(deps: NetworkDeps, holder: Holder): Promise<Verdict> {
   const { baseIdTag, publicUrl, listen, federation } = deps.config
   if (baseIdTag.endsWith('.localhost')) return ok(`${baseIdTag} is known on this machine alone.`)
@@ -109,10 +113,10 @@ async function examineDiscovery(deps: NetworkDeps, holder: Holder): Promise<Verd
   const record = `_${federation.discoveryName}.${baseIdTag} TXT "v=1 server=${url}"`
   if (found === 'foreign')
     return problem(`Other servers find ${baseIdTag} elsewhere.`, `Set the DNS record: ${record}`)
-  if (holder === 'nobody') return ok(`Nobody is found while the server is not running.`)
+  if (holder === 'nobody') return ok('It cannot be found while the server is not running.')
   return warning(
     `Other servers may not find ${baseIdTag}.`,
-    `Let the name lead here, or set the DNS record: ${record}`,
+    `Point the name to this server, or set the DNS record: ${record}`,
   )
 }
 
@@ -148,7 +152,7 @@ async function examineMail({ config, clock, findSmtpUrl }: NetworkDeps): Promise
     return config.baseIdTag.endsWith('.localhost')
       ? ok(`Mails are files in ${directory}.`)
       : warning(
-          `Mails are files in ${directory}, which nobody receives.`,
+          `Mails are only written to files in ${directory}, and not sent.`,
           'Set SMTP_URL, or the settings email.smtp.*',
         )
   const { host } = new URL(smtpUrl.reveal())
@@ -159,13 +163,13 @@ async function examineMail({ config, clock, findSmtpUrl }: NetworkDeps): Promise
     if (!(error instanceof MailError)) throw error
     return problem(
       `${host} does not take mail (${error.stage}): ${error.message}`,
-      'Look at SMTP_URL, or the settings email.smtp.*',
+      'Check SMTP_URL, or the settings email.smtp.*',
     )
   }
 }
 
 const noRedis = ok(
-  'None, as one process likes it. Several on this database need REDIS_URL to hear of each other at once.',
+  'None: one process needs none. Several processes on this database need REDIS_URL to tell each other of changes at once.',
 )
 
 async function examineRedis(redisUrl: Secret): Promise<Verdict> {
@@ -176,7 +180,7 @@ async function examineRedis(redisUrl: Secret): Promise<Verdict> {
   } catch (error) {
     return warning(
       `${host} does not answer: ${reportOf(error).message}`,
-      'Look at REDIS_URL. Until then each node counts the rates of requests for itself, and hears late of the others.',
+      'Check REDIS_URL. Until then each process has rate limits of its own, and learns late of changes by the others.',
     )
   }
 }
