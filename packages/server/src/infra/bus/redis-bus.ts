@@ -1,18 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Listeners, type NodeBus } from './node-bus.ts'
-
-/** The part of a logger that the bus uses; a pino logger is one. */
-interface BusLogger {
-  warn(fields: object, message: string): void
-  info(fields: object, message: string): void
-}
 
 interface RedisBusOptions {
   readonly redisUrl: string
   readonly clock: Pick<Clock, 'now'>
-  readonly logger: BusLogger
+  readonly logger: Pick<Logger, 'warn' | 'info'>
   /** Stands before every channel and key; `kith:bus` when absent. */
   readonly prefix?: string
 }
@@ -153,7 +148,7 @@ class RedisBus implements NodeBus {
 }
 
 /** Says once that Redis is away, and once that it is back. */
-function watch(logger: BusLogger, ...connections: readonly Redis[]): void {
+function watch(logger: Pick<Logger, 'warn' | 'info'>, ...connections: readonly Redis[]): void {
   let isAway = false
   for (const connection of connections) {
     connection.on('error', (error: Error) => {

@@ -48,7 +48,7 @@ export class Ballast {
       await writeFile(path, new Uint8Array(bytes), { mode: 0o600 })
       await rename(path, this.#path)
     } catch {
-      // Somebody was faster to fill the disk.
+      // The disk was filled meanwhile.
       await rm(path, { force: true })
     }
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { DatabaseLogger } from './transaction-watch.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 
 /** Pages of log after which they are copied into the file, estimated: a changed row takes about one, a commit two more. */
 const pagesPerCheckpoint = 4000
@@ -13,7 +13,7 @@ const mostCopies = 4
  * for 30 to 60 ms. Where this does not come about, the writer does it itself, after four times as many pages. */
 export class Checkpoints {
   readonly #path: string
-  readonly #logger: DatabaseLogger
+  readonly #logger: Pick<Logger, 'warn' | 'error'>
   // One, made when there is first something to copy.
   #worker: Worker | undefined
   #answer: PromiseWithResolvers<number> | undefined
@@ -22,7 +22,7 @@ export class Checkpoints {
   #isNearlyDone = false
   #isBroken = false
 
-  constructor(path: string, logger: DatabaseLogger) {
+  constructor(path: string, logger: Pick<Logger, 'warn' | 'error'>) {
     this.#path = path
     this.#logger = logger
   }

@@ -1,6 +1,6 @@
-import type { DatabaseLogger } from './transaction-watch.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 
-/** Where the database counts; the metrics of the server fit. */
+/** The counters of the database; the server's metrics fit. */
 export interface DatabaseMetrics {
   /** `durationMs` from asking for the transaction until it is durable or undone. */
   transactionEnded(outcome: 'committed' | 'failed', durationMs: number): void
@@ -8,13 +8,13 @@ export interface DatabaseMetrics {
   batchCommitted(transactions: number): void
 }
 
-/** Who is told what the database does. */
+/** The logger and the metrics of a database. */
 export interface DatabaseWatch {
-  readonly logger: DatabaseLogger
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly metrics: DatabaseMetrics
 }
 
-/** Nobody. */
+/** Neither logs nor counts. */
 export const unwatched: DatabaseWatch = {
   logger: { warn: () => undefined, error: () => undefined },
   metrics: { transactionEnded: () => undefined, batchCommitted: () => undefined },

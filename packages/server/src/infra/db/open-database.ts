@@ -1,3 +1,4 @@
+import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 import type { Database } from './database.ts'
 import { type DatabaseMetrics, unwatched } from './database-watch.ts'
@@ -5,7 +6,6 @@ import type { Migration } from './migrator.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresPools } from './postgres-pool.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
-import type { DatabaseLogger } from './transaction-watch.ts'
 import { defaultWriteQueueLimits, type WriteQueueLimits } from './write-queue.ts'
 
 export interface OpenDatabaseOptions {
@@ -13,12 +13,12 @@ export interface OpenDatabaseOptions {
   readonly url: string
   /** Every migration of the program, in order. */
   readonly migrations: readonly Migration[]
-  /** Leaves the schema as it is, for those who only look; brought up to date when absent. */
+  /** Leaves the schema unchanged, for commands that only read; brought up to date when absent. */
   readonly schema?: 'as it is'
   /** Called when the database had no schema before. */
   readonly onNew?: () => void
   readonly clock?: Clock
-  readonly logger?: DatabaseLogger
+  readonly logger?: Pick<Logger, 'warn' | 'error'>
   readonly metrics?: DatabaseMetrics
   /** Keeps room on the disk of a SQLite file for the day when it is full. */
   readonly hasBallast?: boolean

@@ -18,7 +18,7 @@ import { PostgresSession } from './postgres-session.ts'
 import { assertOutsideTransaction, runInScope } from './transaction-scope.ts'
 import { callSite, WorkGivenUp, type WorkLimits, watchWork, withoutTimeLimit } from './transaction-watch.ts'
 
-// With jittered pauses that double up to the longest, about three seconds of conflicts are sat out.
+// With random pauses that double up to the longest, conflicts are retried for about three seconds.
 const maxAttempts = 20
 const longestPauseMs = 200
 
@@ -140,7 +140,7 @@ export class PostgresDatabase implements Database {
       await client.query({ text: 'commit' })
     } catch (error) {
       transaction.end()
-      // A conflict decides, whatever the work has made of it; else the work may say in its own words what failed.
+      // A conflict counts, whatever error the work made of it; otherwise the error of the work is thrown.
       const cause = canRunAgain(transaction.failure) ? transaction.failure : error
       await leave(client, cause)
       throw cause

@@ -21,7 +21,7 @@ const adapters = { sqlite: new SqliteAdapter(), postgres: new PostgresAdapter() 
 const driver = new DummyDriver()
 const dialects = { sqlite: dialectOf('sqlite'), postgres: dialectOf('postgres') }
 
-/** A query builder whose queries go to `execute`; connections and transactions are not its business. */
+/** A query builder whose queries go to `execute`; it knows no connections or transactions. */
 export function queryBuilder<Tables>(
   dialect: Dialect,
   execute: Execute,

@@ -60,12 +60,12 @@ export class SqliteConnection implements Session {
   }
 
   rows(statement: CompiledStatement, values: unknown): unknown[] {
-    return this.#all(statement.sql, this.#open(statement.sql), statement.bind(values) as SQLInputValue[])
+    return this.#all(statement.sql, this.#open(statement.sql), statement.bind(values))
   }
 
   first(statement: CompiledStatement, values: unknown): unknown {
     const open = this.#open(statement.sql)
-    const bound = statement.bind(values) as SQLInputValue[]
+    const bound = statement.bind(values)
     const [row] = readRows(statement.sql, open, (prepared) => {
       const found: unknown = prepared.get(...bound)
       return found === undefined ? [] : [found as unknown[]]
@@ -74,9 +74,7 @@ export class SqliteConnection implements Session {
   }
 
   change(statement: CompiledStatement, values: unknown): number {
-    return Number(
-      this.#open(statement.sql).prepared.run(...(statement.bind(values) as SQLInputValue[])).changes,
-    )
+    return Number(this.#open(statement.sql).prepared.run(...statement.bind(values)).changes)
   }
 
   /** Runs a command without values or rows, for instance `begin immediate`. */

@@ -5,7 +5,7 @@ import { isBusy } from './database-errors.ts'
 export function isSqliteFileInUse(path: string): boolean {
   const probe = new DatabaseSync(path, { timeout: 0 })
   try {
-    // In this mode a connection wants the file for itself, and whoever has it open holds a lock on it.
+    // In this mode a connection needs the file for itself, and any other that has it open holds a lock on it.
     probe.exec('pragma locking_mode = exclusive')
     probe.prepare('select count(*) from sqlite_schema').all()
     return false

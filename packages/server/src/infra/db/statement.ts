@@ -1,3 +1,4 @@
+import type { SQLInputValue } from 'node:sqlite'
 import { type Compilable, type CompiledQuery, sql } from 'kysely'
 import type { Dialect, Placeholder, Prepared, WriteTables } from './database.ts'
 import { overTables, queryBuilder } from './query-builder.ts'
@@ -8,8 +9,8 @@ export interface CompiledStatement {
   readonly name: string
   readonly sql: string
   readonly query: CompiledQuery
-  /** The values in the order the database takes them. */
-  bind(values: unknown): unknown[]
+  /** The values in the order the database takes them; both drivers take those of SQLite. */
+  bind(values: unknown): SQLInputValue[]
 }
 
 const builders = {
@@ -49,11 +50,11 @@ function placeholder<Value>(name: string) {
   return sql<Value>`${new Slot(name)}`
 }
 
-function binder(parameters: readonly unknown[]): (values: unknown) => unknown[] {
+function binder(parameters: readonly unknown[]): (values: unknown) => SQLInputValue[] {
   const names = parameters.map((parameter) => (parameter as Slot).name)
   return (values) => {
-    const named = values as Readonly<Record<string, unknown>>
-    const bound = new Array<unknown>(names.length)
+    const named = values as Readonly<Record<string, SQLInputValue | undefined>>
+    const bound = new Array<SQLInputValue>(names.length)
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] ?? ''
       const value = named[name]

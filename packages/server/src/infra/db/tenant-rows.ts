@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { TableShape } from './catalogue.ts'
 import type { Reader, Writer } from './database.ts'
 
-// For whoever moves or removes a whole tenant. The names of tables and columns come from the database's own catalogue.
+// For moving or removing a whole tenant. The names of tables and columns come from the database's own catalogue.
 
 /** A row without the number of its tenant. */
 export type TenantRow = Readonly<Record<string, Value>>

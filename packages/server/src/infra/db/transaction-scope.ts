@@ -17,7 +17,7 @@ export function assertOutsideTransaction(): void {
     throw new Error('Inside a transaction only its Writer may be used: the outer database is not part of it')
 }
 
-/** Runs functions later as the caller of now: with its request's context, not that of whoever drives the queue. */
+/** Runs functions later in the present async context: that of the request, not that of the queue. */
 export function callerContext(): <Result>(run: () => Result) => Result {
   return AsyncLocalStorage.snapshot()
 }

@@ -1,8 +1,4 @@
-/** Where the database says what an operator or a developer should know; a pino logger fits. */
-export interface DatabaseLogger {
-  warn(details: object, message: string): void
-  error(details: object, message: string): void
-}
+import type { Logger } from '#infra/telemetry/index.ts'
 
 /** How long a transaction's work may take. */
 export interface WorkLimits {
@@ -37,7 +33,7 @@ export function watchWork<Result>(
   watch: {
     readonly limits: WorkLimits
     readonly site: { readonly stack?: string }
-    readonly logger: DatabaseLogger
+    readonly logger: Pick<Logger, 'warn' | 'error'>
   },
 ): Promise<Result> {
   const { limits, site, logger } = watch

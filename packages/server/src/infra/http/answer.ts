@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import { errorStatus } from '@kith/protocol'
+import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { createCors } from './cors.ts'
 import type { ByteReply } from './endpoint.ts'
 import { type Exchange, waitsWithBody } from './exchange.ts'
-import type { HttpLogger } from './http-logger.ts'
 import { hasBody } from './json-body.ts'
 import type { RateVerdict } from './rate-limits.ts'
 
 /** What all answers of a server have in common. */
 export interface AnswerSite {
   readonly clock: Clock
-  readonly logger: HttpLogger
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly corsOf: ReturnType<typeof createCors>
   /** The time as ISO 8601, as envelopes have it. */
   isoNow(): string
@@ -81,7 +81,7 @@ export async function answerBytes(site: AnswerSite, exchange: Exchange, reply: B
     throw error
   }
   await new Promise<void>((resolve) => {
-    // When either side fails the other is destroyed: the client must not take a part for the whole.
+    // When either side fails the other is destroyed, so that the client does not take a part for the whole.
     pipeline(stream, response, (error) => {
       if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') {
         site.logger.error({ err: error, reqId: exchange.requestId }, 'an answer broke off')
@@ -119,13 +119,13 @@ export function answerFailure(
   }
 }
 
-/** The bucket that refused is the one that a client has to heed, whichever it was. */
+/** The headers show the bucket that refused, whichever it was. */
 function verdictOf({ limit, retryAfterSecs }: Failure, now: number): RateVerdict | undefined {
   if (limit === undefined || retryAfterSecs === undefined) return undefined
   return { isAllowed: false, limit, remaining: 0, resetAtSecs: now + retryAfterSecs }
 }
 
-/** What HTTP wants to stand in the headers of some failures. */
+/** The headers that HTTP requires with some failures. */
 function headersOf({ code, details, retryAfterSecs }: Failure): Headers {
   const size = code === 'E-RANGE' ? details?.size : undefined
   return {
@@ -164,8 +164,8 @@ function writeHead(site: AnswerSite, exchange: Exchange, status: number, own: He
 
 const withOrigin = (vary: string) => (/\borigin\b/i.test(vary) ? vary : `${vary}, Origin`)
 
-/** A client that waits for leave to send its body and gets an answer instead may send it or not: which of the two, the
- * connection does not tell. */
+/** A client that waits for `100 Continue` and gets an answer instead may still send its body: the server cannot tell where
+ * the next request begins. */
 function isBodyOwed({ request, hasContinued }: Exchange): boolean {
   return !hasContinued && waitsWithBody(request) && hasBody(request)
 }

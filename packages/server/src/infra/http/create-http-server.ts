@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { LoopGuard } from '#infra/egress/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { type AnswerSite, createIsoNow } from './answer.ts'
 import { type BodyBounds, BodyBudget, defaultBodyBounds } from './body-budget.ts'
@@ -9,7 +10,6 @@ import { type CorsOrigins, createCors } from './cors.ts'
 import { createEdge } from './edge.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
-import type { HttpLogger } from './http-logger.ts'
 import { listen } from './listen.ts'
 import { createNodeServer } from './node-server.ts'
 import { createPeerReader, createTrust } from './peer.ts'
@@ -28,7 +28,7 @@ export interface HttpServerOptions {
   readonly hooks: HttpHooks
   readonly rateLimits: RateLimits
   readonly clock: Clock
-  readonly logger: HttpLogger
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly cors: CorsOrigins
   /** Networks in CIDR form whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[]

@@ -18,7 +18,6 @@ export {
 export { documentationRoutes } from './documentation.ts'
 export * from './endpoint.ts'
 export { hasCurrent } from './etag.ts'
-export type { HttpLogger } from './http-logger.ts'
 export { type Peer, rateKeyOf } from './peer.ts'
 export { pingRedis } from './ping-redis.ts'
 export {

@@ -1,6 +1,6 @@
 import type { RateLimiterRedis } from 'rate-limiter-flexible'
+import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import type { HttpLogger } from './http-logger.ts'
 import {
   createMemoryRateLimits,
   type RateLimitName,
@@ -13,7 +13,7 @@ interface RedisRateOptions {
   readonly redisUrl: string
   readonly clock: Pick<Clock, 'now'>
   readonly limits: Readonly<Record<RateLimitName, number>>
-  readonly logger: HttpLogger
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   /** Stands before every key; `kith:rate` when absent. */
   readonly keyPrefix?: string
 }

@@ -7,12 +7,12 @@ import {
   admitCaller,
   admitToTenant,
   bearerOf,
-  type HttpLogger,
   type Proof,
   type RawRoute,
   rateKeyOf,
   type UpgradeVisit,
 } from '#infra/http/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { LiveSocket } from './live-socket.ts'
 import { rejectUpgrade } from './not-spoken.ts'
@@ -24,7 +24,7 @@ import { Visit } from './visit.ts'
 interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
   readonly routes: readonly SocketRoute<Credential>[]
   readonly hooks: SocketHooks<Credential>
-  readonly logger: HttpLogger
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly limits?: SocketLimits
 }
 
