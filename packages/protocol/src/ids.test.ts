@@ -11,7 +11,6 @@ import {
   parseIdTag,
   parseRefId,
   parseVariantId,
-  variantIdOf,
   variantNames,
 } from './index.ts'
 
@@ -103,7 +102,7 @@ describe('file, variant and action ids', () => {
           const fileId = fileIdOf(type, text)
           expect(parseFileId(fileId)).toBe(fileId)
           expect(fileTypeOf(fileId)).toBe(type)
-          expect(parseVariantId(variantIdOf(fileId, variant))).toEqual({ fileId, variant })
+          expect(parseVariantId(`${fileId}~${variant}`)).toEqual({ fileId, variant })
           expect(parseActionId(actionIdOf(text))).toBe(`a1~${text}`)
         },
       ),

@@ -74,10 +74,6 @@ export function parseVariantId(input: string): { fileId: FileId; variant: Varian
   return fileId && variant ? { fileId, variant } : undefined
 }
 
-export function variantIdOf(fileId: FileId, variant: VariantName): VariantId {
-  return `${fileId}~${variant}` as VariantId
-}
-
 /** Builds a file id from the type and the 43 characters of its hash or random bytes. */
 export function fileIdOf(type: FileType, hash: string): FileId {
   const id = parseFileId(filePrefixes[type] + hash)

@@ -6,7 +6,6 @@ import {
   encodeBase64Url,
   type FileId,
   fileIdOf,
-  fileScopeLevel,
   formatScope,
   intersectScopes,
   parseScope,
@@ -30,8 +29,10 @@ const anyRequirement = fc
 
 /** 0 nothing, 1 read, 2 write: by a `file:` item or by the area. */
 function reachOf(scope: Scope | undefined, fileId: FileId): number {
-  if (scopeAllows(scope, 'write:files') || fileScopeLevel(scope, fileId) === 'write') return 2
-  return scopeAllows(scope, 'read:files') || fileScopeLevel(scope, fileId) === 'read' ? 1 : 0
+  const levels =
+    scope?.flatMap((item) => ('fileId' in item && item.fileId === fileId ? [item.level] : [])) ?? []
+  if (scopeAllows(scope, 'write:files') || levels.includes('write')) return 2
+  return scopeAllows(scope, 'read:files') || levels.length > 0 ? 1 : 0
 }
 
 describe('parseScope', () => {
@@ -99,17 +100,6 @@ describe('scopeAllows', () => {
     [`file:${fileIds[0]}:write`, 'read:files', false],
   ])('of %s for %s: %s', (text, requirement, isAllowed) => {
     expect(scopeAllows(parseScope(text), requirement)).toBe(isAllowed)
-  })
-})
-
-describe('fileScopeLevel', () => {
-  test('is the highest level of the items for that file', () => {
-    const [first, second] = fileIds as [FileId, FileId]
-    const scope = parseScope(`file:${first}:read file:${first}:write file:${second}:read`)
-    expect(fileScopeLevel(scope, first)).toBe('write')
-    expect(fileScopeLevel(scope, second)).toBe('read')
-    expect(fileScopeLevel(parseScope('write:files'), first)).toBeUndefined()
-    expect(fileScopeLevel(undefined, first)).toBeUndefined()
   })
 })
 

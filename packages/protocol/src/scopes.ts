@@ -69,13 +69,6 @@ export function scopeAllows(held: Scope | undefined, requirement: ScopeRequireme
   return held.some((item) => covers(item, { level, area }))
 }
 
-/** The level that `held` gives on one file by `file:` items alone. */
-export function fileScopeLevel(held: Scope | undefined, fileId: FileId): 'read' | 'write' | undefined {
-  const levels =
-    held?.flatMap((item) => ('fileId' in item && item.fileId === fileId ? [item.level] : [])) ?? []
-  return levels.includes('write') ? 'write' : levels[0]
-}
-
 /** What both scopes allow: a scope can only narrow. */
 export function intersectScopes(held: Scope | undefined, asked: Scope | undefined): Scope | undefined {
   if (held === undefined) return asked

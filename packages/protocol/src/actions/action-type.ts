@@ -11,8 +11,9 @@ export type ActionMember =
   | 'subType'
   | 'attachments'
 
-/** Who receives an action: its audience; its audience, or else the issuer's followers and connections as far as its
- * visibility reaches; those alone; the issuer (and audience) of the action it answers or is about; nobody elsewhere. */
+/** Who receives an action: its audience; its audience, or without one the issuer's followers and connections that its
+ * visibility admits; always those followers and connections; the issuer (and audience) of the action it answers or is
+ * about; no other server. */
 export type Receivers = 'audience' | 'audience-or-circle' | 'circle' | 'parent' | 'subject' | 'nobody'
 
 /** What an action type is, as data; docs/protocol/action-types.md is made from it. */
@@ -35,9 +36,9 @@ export interface ActionType {
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
   readonly receivers: Receivers
-  /** What a receiver takes of it from an identity that it does not know. */
+  /** Whether a receiver accepts it from an identity that it does not know. */
   readonly fromStrangers: StrangerRule
-  /** How long a token of it is good at most; as `actionLifetimeSecs` when left out. */
+  /** The longest life of a token of it; as `actionLifetimeSecs` when left out. */
   readonly lifetimeSecs?: number
   /** When neither the request nor the parent nor a setting says otherwise; `direct` types take no other. */
   readonly defaultVisibility: 'P' | null | 'direct' | 'inherited'

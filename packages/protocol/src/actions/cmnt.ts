@@ -4,7 +4,7 @@ import { actionType } from './action-type.ts'
 export const cmnt = actionType({
   type: 'CMNT',
   meaning:
-    'A comment on an action or on another comment. It is read by the readers of the thread’s root and by nobody else; the root’s issuer passes it on to them.',
+    'A comment on an action or on another comment. Only the readers of the thread’s root may read it; the root’s issuer passes it on to them.',
   content: Type.Object({ text: Type.String({ minLength: 1, maxLength: 10_000 }) }),
   requires: ['content', 'parentId'],
   forbids: [],

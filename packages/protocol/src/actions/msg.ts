@@ -4,7 +4,7 @@ import { actionType } from './action-type.ts'
 export const msg = actionType({
   type: 'MSG',
   meaning:
-    'A private message to the audience, or an answer to one as its parent, which goes to everybody who has that one.',
+    'A private message to the audience. An answer names a message as its parent and goes to everyone who received that one.',
   content: Type.Object({
     text: Type.String({ minLength: 1, maxLength: 50_000 }),
     subject: Type.Optional(Type.String({ maxLength: 300 })),

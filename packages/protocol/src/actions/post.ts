@@ -4,7 +4,7 @@ import { actionType } from './action-type.ts'
 export const post = actionType({
   type: 'POST',
   meaning:
-    'Something said to everybody who may read it: followers and connections by its visibility, or to a community when an audience is named.',
+    'A post for the followers and connections that its visibility admits, or for a community when an audience is named.',
   content: Type.Object({
     title: Type.Optional(Type.String({ maxLength: 300 })),
     text: Type.Optional(Type.String({ maxLength: 50_000 })),

@@ -7,7 +7,7 @@ export type ReactionKind = (typeof reactionKinds)[number]
 export const react = actionType({
   type: 'REACT',
   meaning:
-    'A reaction to an action, one per issuer: a later one takes its place. A `parentId` is taken as the subject.',
+    'A reaction to an action, one per issuer: a later one replaces it. A `parentId` is taken as the subject.',
   content: undefined,
   requires: ['subType'],
   requiresOneOf: ['subject', 'parentId'],

@@ -3,7 +3,7 @@ import { actionType } from './action-type.ts'
 export const repost = actionType({
   type: 'REPOST',
   meaning:
-    'Shows a public action of somebody else to one’s own followers. The action’s issuer receives it as well, and counts it among the shares.',
+    'Shows a public action of another identity to the issuer’s followers. The action’s issuer receives it as well, and counts it among the shares.',
   content: undefined,
   requires: ['subject'],
   forbids: ['parentId', 'attachments'],

@@ -6,7 +6,7 @@ const count = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
 export const stat = actionType({
   type: 'STAT',
   meaning:
-    'An extension between servers, made by no caller: how often the issuer’s action named as subject was reacted to, commented on, viewed and shared. Only its issuer’s server counts for everybody.',
+    'An extension between servers; no caller makes one. It tells how often the issuer’s action named as subject was reacted to, commented on, viewed and shared. Only the counts of the issuer’s server are final.',
   content: Type.Object({ reactions: count, comments: count, views: count, shares: count }),
   requires: ['subject', 'content'],
   forbids: ['parentId', 'attachments'],

@@ -19,7 +19,7 @@ export const ActionStatus = Words(actionStatuses, {
     '`R` draft, `S` scheduled, `A` active, `C` a request that awaits an answer, `N` new: an active one with the mark of a notification, `P` pending: attachments are being checked, `D` deleted or refused',
 })
 
-/** What an action says; the members that its type knows are told in the document. */
+/** The content of an action; the OpenAPI document lists the members that each type knows. */
 export const Content = Type.Unsafe<Record<string, unknown>>({
   ...JsonObject,
   description: `Members by type: ${Object.values<ActionType>(actionTypes).map(contentOf).join('; ')}`,
@@ -40,7 +40,7 @@ export const ActionStat = Type.Object({
   comments: Type.Optional(Type.Integer()),
   commentsRead: Type.Optional(Type.Integer({ description: 'Of these, what the caller has listed' })),
   ownReaction: Type.Optional(Nullable(Type.String({ description: 'Of the caller' }))),
-  views: Type.Optional(Type.Integer({ description: 'Readers, each once a day' })),
+  views: Type.Optional(Type.Integer({ description: 'Views: each reader counts once a day' })),
   shares: Type.Optional(Type.Integer({ description: 'REPOST and SHRE of it' })),
 })
 export type ActionStat = Static<typeof ActionStat>
@@ -49,7 +49,7 @@ const actionMembers = {
   actionId: Type.String(),
   type: Type.String(),
   subType: Type.Optional(
-    Type.String({ description: 'A kind of the type; `DEL` takes back or ends what an earlier one began' }),
+    Type.String({ description: 'A kind of the type; `DEL` withdraws or ends what an earlier action began' }),
   ),
   parentId: Type.Optional(Type.String({ description: 'The action that it answers' })),
   rootId: Type.Optional(Type.String({ description: 'The first action of the thread' })),

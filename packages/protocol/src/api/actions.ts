@@ -63,7 +63,7 @@ export const listActions = contract({
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Words of title, text and summary, or beginnings of words',
+        description: 'Words, or beginnings of words, in title, text and summary',
       }),
     ),
     createdAfter: Type.Optional(TimestampInput),
@@ -82,7 +82,7 @@ export const createAction = contract({
   method: 'POST',
   path: '/api/actions',
   tag,
-  summary: 'Make an action: it is signed, stored and on its way to its receivers',
+  summary: 'Make an action: it is signed, stored and queued for delivery',
   description: `The token of an action has at most ${maxActionTokenLength} characters, which is about ${aboutKilobytes} kB of JSON in UTF-8 for all members together. A text of 50 000 characters beyond the Basic Multilingual Plane, such as emoji, is more: 413, and \`details.issues\` name the largest member. \`expiresAt\` lies in the future, \`publishAt\` before it and within ten years. To attach a file needs a credential that may share it (no scope, \`admin\` or \`admin:files\`), or the one with which it was made.`,
   auth: 'required',
   scope: 'write:actions',
@@ -119,7 +119,7 @@ export const deleteAction = contract({
   path: '/api/actions/{actionId}',
   tag,
   summary:
-    'Delete one’s own action, here and on every server that received it; remove somebody else’s from this tenant alone, as its owner or, in a community, as a moderator',
+    'Delete the caller’s own action, here and on every server that received it; or, as the owner or as a moderator of a community, remove another identity’s action from this tenant alone',
   auth: 'required',
   scope: 'write:actions',
   params,
@@ -138,7 +138,7 @@ export const DeliveryView = Type.Object({
 })
 export type DeliveryView = Static<typeof DeliveryView>
 
-/** How far into the deliveries of an action an offset reaches; `total` stops there too. */
+/** The largest offset into the deliveries of an action; `total` stops there too. */
 export const maxDeliveryOffset = 100_000
 
 export const listDeliveries = contract({
@@ -146,9 +146,9 @@ export const listDeliveries = contract({
   method: 'GET',
   path: '/api/actions/{actionId}/deliveries',
   tag,
-  summary: 'How far an action’s delivery to other servers has come, or that of its deletion',
+  summary: 'The state of the deliveries of an action, or of its deletion, to other servers',
   description:
-    'What goes to many servers is handed out in portions: as long as some are to come, the last entry has the server `unknown` and no recipients.',
+    'Deliveries to many servers are queued in portions: until all are queued, the last entry has the server `unknown` and no recipients.',
   auth: 'required',
   scope: 'read:actions',
   params,
@@ -253,7 +253,7 @@ export const dismissAction = contract({
   method: 'POST',
   path: '/api/actions/{actionId}/dismiss',
   tag,
-  summary: 'Take the mark of a new notification away',
+  summary: 'Mark a notification as read',
   auth: 'required',
   scope: 'write:actions',
   params,
@@ -266,7 +266,7 @@ export const setReaction = contract({
   method: 'POST',
   path: '/api/actions/{actionId}/reaction',
   tag,
-  summary: 'React to an action, or take the reaction back',
+  summary: 'React to an action, or withdraw the reaction',
   auth: 'required',
   scope: 'write:actions',
   params,
@@ -288,8 +288,7 @@ export const setStat = contract({
   path: '/api/actions/{actionId}/stat',
   tag,
   summary: 'Set counters of an action; counting goes on from there',
-  description:
-    'Administrators of the server are so on the base tenant’s host: these are actions that the base tenant holds.',
+  description: 'Only for administrators, on the base tenant’s host: for actions that the base tenant holds.',
   auth: 'required',
   scope: 'admin:actions',
   role: 'SADM',

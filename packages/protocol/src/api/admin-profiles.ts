@@ -22,8 +22,8 @@ export const updateAdminProfile = contract({
   tag,
   summary: 'Change what an identity is and may do, on the whole server or in a community',
   description: [
-    'On the base tenant’s host an administrator decides for the whole server: the `status` of any identity, the name of a tenant, and as `roles` who administers (`SADM`, by the base tenant’s owner alone).',
-    'On a community’s host leaders change the roles and the status of anybody, and moderators the status of those below them. Of `roles` the highest counts; none, or `public`, takes somebody out of the community. One leader always remains.',
+    'On the base tenant’s host an administrator decides for the whole server: the `status` of any identity, the name of a tenant, and with `roles` who is an administrator (`SADM`; only the base tenant’s owner may change it).',
+    'On a community’s host leaders change the roles and the status of any member, and moderators the status of members below them. Of `roles` the highest counts; none, or `public`, removes the identity from the community. One leader always remains.',
     '`Blocked`: nothing from it is taken, and it reads what is public. `Muted`: left out of lists. `Suspended` and `Banned`: both, and a tenant of this server answers nobody; with `banExpiresAt` this ends by itself. `Trusted` is shown and changes nothing.',
   ].join('\n\n'),
   auth: 'required',

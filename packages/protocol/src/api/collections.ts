@@ -64,7 +64,7 @@ export const changeFileUserData = contract({
   method: 'PATCH',
   path: '/api/files/{fileId}/user',
   tag,
-  summary: 'Pin or star a file for oneself: the same as its place in `PIND` and `FAVR`',
+  summary: 'Pin or star a file for the caller: the same as adding it to `PIND` or `FAVR`',
   auth: 'required',
   scope: 'write:files',
   params: Type.Object({ fileId: FileIdParam }),

@@ -22,7 +22,7 @@ export const createCommunity = contract({
   tag,
   summary: 'Make a community on this server and become its leader',
   description:
-    'For persons of this server, on their own host: with an invitation (`token`, in the query or the body), as an administrator, or by anybody when the setting `community.creation` is `open`. Administrators may name another leader as `ownerIdTag`. The name must lead to this server, as for a registration.',
+    'For persons of this server, on their own host: with an invitation (`token`, in the query or the body), as an administrator, or without either when the setting `community.creation` is `open`. Administrators may name another leader as `ownerIdTag`. The DNS of the name must point to this server, as for a registration.',
   auth: 'required',
   scope: 'write:profile',
   bucket: 'registration',

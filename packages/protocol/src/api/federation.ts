@@ -15,7 +15,7 @@ export const receiveAction = contract({
   tag,
   summary: 'Deliver a signed action; it is verified now and processed soon',
   description:
-    'With `verified: false` the issuer’s key could not be had yet: the token is kept, and stays invisible until it is verified. Beside an announcement (`ANNC`) stands the token that it announces.',
+    'With `verified: false` the issuer’s key could not be fetched yet: the token is kept, and stays invisible until it is verified. With an announcement (`ANNC`) comes the token that it announces.',
   auth: 'none',
   anyHost: true,
   bucket: 'inbox',
@@ -31,7 +31,7 @@ export const receiveActionSync = contract({
   tag,
   summary: 'Deliver a signed action and wait until it is processed',
   description:
-    'Work that takes longer than five seconds, because very many here receive the action, goes on after the answer, whose status is then `received`.',
+    'Where very many tenants here receive the action and that takes longer than five seconds, the work continues after the answer, whose status is then `received`.',
   auth: 'none',
   anyHost: true,
   bucket: 'inbox-sync',
@@ -47,7 +47,7 @@ export const receiveActionSync = contract({
   ],
 })
 
-/** What one answer of the history holds at most: actions, comments in their threads, tokens in all, and characters. */
+/** The most that one answer of the history holds: actions, comments in their threads, tokens in all, and characters. */
 export const historyLimits = {
   maxItems: 50,
   maxAgeSecs: 30 * 86_400,
@@ -61,9 +61,8 @@ export const listOutbox = contract({
   method: 'GET',
   path: '/api/outbox',
   tag,
-  summary: 'The tokens of what this tenant published lately and the bearer may read, oldest first',
-  description:
-    'For a server whose user has begun to follow this tenant. At most 50 of the last 30 days: the newest, when there are more.',
+  summary: 'The tokens of this tenant’s newest actions that the bearer may read, oldest first',
+  description: 'For the server of a new follower. The newest actions of the last 30 days, at most 50.',
   auth: 'optional',
   scope: 'read:actions',
   query: Type.Object({
@@ -74,7 +73,7 @@ export const listOutbox = contract({
   errors: [],
 })
 
-/** A domain with which the whole server has nothing to do; the domains below it are included. */
+/** A domain that is blocked for the whole server, with all domains below it. */
 export const DomainBlockView = Type.Object({
   domain: Type.String(),
   reason: Type.Optional(Type.String()),
@@ -101,7 +100,7 @@ export const blockDomain = contract({
   name: 'blockDomain',
   method: 'POST',
   path: '/api/admin/domain-blocks',
-  summary: 'Block a domain: nothing is taken from it, delivered to it or fetched from it',
+  summary: 'Block a domain: nothing is accepted from it, delivered to it or fetched from it',
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -119,7 +118,7 @@ export const unblockDomain = contract({
   name: 'unblockDomain',
   method: 'DELETE',
   path: '/api/admin/domain-blocks/{domain}',
-  summary: 'Take a block away',
+  summary: 'Remove the block of a domain',
   params: Type.Object({ domain: IdTagInput }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ domain: Type.String() }) },
   errors: ['E-NOTFOUND'],
@@ -128,7 +127,7 @@ export const unblockDomain = contract({
 /** A server to which actions are delivered. */
 export const DeliveryHost = Type.Object({
   host: Type.String(),
-  queued: Type.Integer({ description: 'Deliveries that wait or are tried again; counted as far as 10 000' }),
+  queued: Type.Integer({ description: 'Deliveries that wait or are tried again; counted up to 10 000' }),
   failures: Type.Integer({ description: 'In a row; 0 when the last delivery arrived' }),
   lastTriedAt: Type.Optional(IsoTime),
   restsUntil: Type.Optional(IsoTime),
@@ -140,7 +139,7 @@ export const listDeliveryHosts = contract({
   name: 'listDeliveryHosts',
   method: 'GET',
   path: '/api/admin/deliveries',
-  summary: 'The servers to which actions are delivered, by name, and how that goes',
+  summary: 'The servers to which actions are delivered, by name, with the state of their deliveries',
   description:
     'After five failures in a row a server rests until `restsUntil`, and is then tried with one delivery; each failure doubles the rest, up to an hour. With `failing`, only those whose last delivery did not arrive.',
   query: Type.Object({

@@ -7,7 +7,7 @@ import { CreatedFile, FileView } from './files.ts'
 const tag = 'Files'
 const fileParam = Type.Object({ fileId: FileIdParam })
 const name = Type.String({ description: '1 to 255 characters, no slashes, no control characters' })
-const parent = Nullable(Type.String({ description: 'A folder; null: in none' }))
+const parent = Nullable(Type.String({ description: 'A folder; null: no folder' }))
 const visibility = Nullable(Words(visibilityCodes))
 
 export const createFile = contract({
@@ -70,7 +70,7 @@ export const deleteFile = contract({
   path: '/api/files/{fileId}',
   tag,
   summary:
-    'Put a file into the trash, a folder with all that is in it; with `permanent`, remove it from there: what is not the caller’s own stays in its owner’s trash for 30 days',
+    'Move a file, or a folder with its content, into the trash; with `permanent`, remove it from there: files that the caller does not own stay in their owner’s trash for 30 days',
   auth: 'required',
   scope: 'write:files',
   guests: true,
@@ -92,7 +92,7 @@ export const restoreFile = contract({
   method: 'POST',
   path: '/api/files/{fileId}/restore',
   tag,
-  summary: 'Take a file out of the trash, with all that was in it',
+  summary: 'Restore a file, or a folder with its content, from the trash',
   auth: 'required',
   scope: 'write:files',
   guests: true,
@@ -113,7 +113,7 @@ export const emptyTrash = contract({
   method: 'DELETE',
   path: '/api/trash',
   tag,
-  summary: 'Remove everything in the caller’s trash',
+  summary: 'Empty the caller’s trash',
   auth: 'required',
   scope: 'write:files',
   reply: { kind: 'data', status: 200, schema: EmptiedTrash },
@@ -159,7 +159,7 @@ export const removeTag = contract({
   method: 'DELETE',
   path: '/api/files/{fileId}/tag/{tag}',
   tag,
-  summary: 'Take a tag off a file',
+  summary: 'Remove a tag from a file',
   auth: 'required',
   scope: 'write:files',
   params: tagParams,

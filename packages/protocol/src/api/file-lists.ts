@@ -21,12 +21,12 @@ export const listFiles = contract({
   query: Type.Object({
     fileTp: Type.Optional(CommaList(fileTypes)),
     contentType: Type.Optional(
-      Type.String({ maxLength: 127, description: 'Exact, or the beginning of it before a final `*`' }),
+      Type.String({ maxLength: 127, description: 'Exact, or a prefix with `*` at the end' }),
     ),
     tags: Type.Optional(CommaList()),
     parentId: Type.Optional(
       Type.String({
-        description: 'A folder, `__root__` for what is in none, or `__trash__`; anywhere when absent',
+        description: 'A folder, `__root__` for files in no folder, or `__trash__`; all when absent',
       }),
     ),
     status: Type.Optional(CommaList(fileStatuses)),
@@ -40,7 +40,7 @@ export const listFiles = contract({
   errors: [],
 })
 
-/** `count`: how many of the caller's files carry it. */
+/** `count`: how many of the caller's files have it. */
 export const TagView = Type.Object({ tag: Type.String(), count: Type.Optional(Type.Integer()) })
 export type TagView = Static<typeof TagView>
 

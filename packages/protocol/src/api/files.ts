@@ -67,7 +67,7 @@ export const FileView = Type.Object({
       home: Type.Optional(
         Type.String({
           description:
-            'On a copy of what somebody shared: whose host has the original, which alone knows what is in a folder, a document or a database',
+            'Of a copy of a shared file: the identity whose host has the original. For a folder, a document or a database only that host has the content',
         }),
       ),
       deletedBy: Type.Optional(
@@ -75,12 +75,12 @@ export const FileView = Type.Object({
           {
             idTag: Type.Optional(Type.String()),
             linkOf: Type.Optional(
-              Type.String({ description: 'Whoever held a link that this identity made' }),
+              Type.String({ description: 'A guest with a link that this identity made' }),
             ),
           },
           {
             description:
-              'Who deleted it for good without owning it: it stays in the trash of its owner for 30 days, and nobody else sees it',
+              'Who deleted it permanently without owning it: it stays in the trash of its owner for 30 days, where only the owner sees it',
           },
         ),
       ),
@@ -106,7 +106,10 @@ export const FileDescriptor = Type.Object({
       size: Type.Integer({ description: 'Bytes' }),
       format: Type.String(),
     }),
-    { description: 'What pictures were made into; empty of what is no picture, or could not be processed' },
+    {
+      description:
+        'The variants of a picture; empty for other files and for pictures that could not be processed',
+    },
   ),
   sha256: Type.Optional(Type.String({ description: 'base64url, of the original bytes' })),
   salt: Type.Optional(
@@ -216,7 +219,7 @@ export const getFileMetadata = contract({
 
 export const Usage = Type.Object({
   usedBytes: Type.Integer(),
-  reservedBytes: Type.Integer({ description: 'Set aside for uploads under way' }),
+  reservedBytes: Type.Integer({ description: 'Reserved for uploads in progress' }),
   limitBytes: Type.Integer({ description: '0: no limit' }),
   files: Type.Integer(),
   maxFileBytes: Type.Integer(),
@@ -229,7 +232,7 @@ export const getUsage = contract({
   method: 'GET',
   path: '/api/me/usage',
   tag,
-  summary: 'What the tenant stores, and how much it may',
+  summary: 'How much the tenant stores, and its limit',
   auth: 'required',
   scope: 'read:files',
   reply: { kind: 'data', status: 200, schema: Usage },

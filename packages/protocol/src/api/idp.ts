@@ -7,7 +7,7 @@ const tag = 'Identity provider'
 export const managedStatuses = ['pending', 'active', 'suspended'] as const
 export type ManagedStatus = (typeof managedStatuses)[number]
 
-/** A name that a provider gave (docs/protocol/identity-provider.md). */
+/** An identity that a provider registered (docs/protocol/identity-provider.md). */
 export const ManagedIdentityView = Type.Object({
   idTag: Type.String(),
   email: Type.Optional(Type.String()),
@@ -26,12 +26,12 @@ export type ManagedIdentityView = Static<typeof ManagedIdentityView>
 
 export const NewManagedIdentityView = Type.Object({
   ...ManagedIdentityView.properties,
-  apiKey: Type.Optional(Type.String({ description: 'The key that was asked for, shown this once' })),
+  apiKey: Type.Optional(Type.String({ description: 'The requested key; it is not shown again' })),
 })
 export type NewManagedIdentityView = Static<typeof NewManagedIdentityView>
 
 export const ProviderInfo = Type.Object({
-  domain: Type.String({ description: 'Names are given below this one' }),
+  domain: Type.String({ description: 'Names are registered below this domain' }),
   name: Type.String(),
   info: Type.String(),
   url: Type.Optional(Type.String()),
@@ -50,7 +50,7 @@ export const getProviderInfo = contract({
   name: 'getProviderInfo',
   method: 'GET',
   path: '/api/idp/info',
-  summary: 'Below which domain this provider gives names',
+  summary: 'The domain below which this provider registers names',
   description: 'Everything under `/api/idp` answers 404 where the tenant is no provider (`idp.enabled`).',
   auth: 'none',
   reply: { kind: 'data', status: 200, schema: ProviderInfo },
@@ -62,9 +62,9 @@ export const checkAvailability = contract({
   name: 'checkAvailability',
   method: 'GET',
   path: '/api/idp/check-availability',
-  summary: 'Can this name be had?',
+  summary: 'Whether this name can be registered',
   description:
-    'False for names that are taken, reserved, not below the provider’s, or were released less than 30 days ago. The provider’s owner may have the latter at once.',
+    'False for names that are taken, reserved, not below the provider’s domain, or released less than 30 days ago. The provider’s owner may register a released name at once.',
   auth: 'optional',
   guests: true,
   bucket: 'idp',
@@ -82,9 +82,9 @@ export const activateIdentity = contract({
   name: 'activateIdentity',
   method: 'POST',
   path: '/api/idp/activate',
-  summary: 'Make a name its owner’s, with the reference that was mailed',
+  summary: 'Activate a name for its owner, with the reference that was mailed',
   description:
-    'From then on its registrar may read it, without the e-mail address, and change nothing. Keys that were made before end.',
+    'After that its registrar can only read it, without the e-mail address. Keys that were made before are revoked.',
   auth: 'none',
   bucket: 'idp',
   body: {
@@ -114,8 +114,8 @@ export const listManagedIdentities = contract({
   name: 'listManagedIdentities',
   method: 'GET',
   path: '/api/idp/identities',
-  summary: 'The names that the caller registered or owns; for the provider’s owner all',
-  description: 'By offset, unless there is a `cursor`: an empty one begins.',
+  summary: 'The names that the caller registered or owns; for the provider’s owner all of them',
+  description: 'Pages are by offset unless `cursor` is given; an empty `cursor` asks for the first page.',
   scope: 'read:idp',
   query: Type.Object({
     ...pageQuery,
@@ -136,8 +136,8 @@ export const createManagedIdentity = contract({
   path: '/api/idp/identities',
   summary: 'Register a name; the caller becomes its registrar',
   description: [
-    'It is `pending` until its owner activates it: with the reference that is mailed to `email` or, where there is none, that `ownerIdTag` finds in `GET /api/refs`. A reference is good for 24 hours, a pending name for seven days.',
-    'A key of the identity (`createApiKey`) is for the machine behind it: with it as a bearer it reads itself and sets its address, no more.',
+    'It is `pending` until its owner activates it: with the reference that is mailed to `email` or, where there is none, that `ownerIdTag` finds in `GET /api/refs`. A reference is valid for 24 hours, a pending name for seven days.',
+    'A key of the identity (`createApiKey`) is for the machine that has the name: as a bearer it can read the identity and set its address, nothing else.',
   ].join('\n\n'),
   bucket: 'idp',
   body: {
@@ -182,7 +182,8 @@ export const updateManagedIdentity = contract({
   name: 'updateManagedIdentity',
   method: 'PATCH',
   path: '/api/idp/identities/{id}',
-  summary: 'Say that the address changes often; for the provider’s owner: suspend a name, or end that',
+  summary:
+    'Declare that the address changes often; for the provider’s owner: suspend a name, or end its suspension',
   params: Type.Object({ id }),
   body: {
     kind: 'json',
@@ -204,7 +205,7 @@ export const setIdentityAddress = contract({
   name: 'setIdentityAddress',
   method: 'PUT',
   path: '/api/idp/identities/{id}/address',
-  summary: 'Say where the server of an identity is',
+  summary: 'Set the address of an identity’s server',
   identityKeys: true,
   params: Type.Object({ id }),
   body: {
@@ -236,7 +237,7 @@ export const deleteManagedIdentity = contract({
   path: '/api/idp/identities/{id}',
   summary: 'Release a name for good',
   description:
-    'Nobody gets it for 30 days but the provider’s owner, and whoever had it pending. A second DELETE by the provider’s owner lets it go at once.',
+    'For 30 days only the provider’s owner and the identity for which it was pending can register it. A second DELETE by the provider’s owner frees it at once.',
   params: Type.Object({ id }),
   reply: {
     kind: 'data',

@@ -22,7 +22,7 @@ export const relationships = ['none', 'following', 'pending', 'connected', 'bloc
 
 export const ServerInfo = Type.Object({ version: Type.String(), features: Type.Array(Type.String()) })
 
-/** An identity and what holds between it and the tenant (docs/protocol/profiles.md). */
+/** An identity and its relation with the tenant (docs/protocol/profiles.md). */
 export const Profile = Type.Object({
   tnId: Type.Optional(Type.Integer({ description: 'Only for tenants of this server' })),
   idTag: Type.String(),
@@ -105,7 +105,7 @@ export const updateMyImage = contract({
   tag,
   summary: 'Give this tenant a profile picture',
   description:
-    'The bytes of an image; a square of at most 400 pixels is cut from its middle. The picture it replaces is removed. Everybody may read it.',
+    'The bytes of an image; a square of at most 400 pixels is cut from its middle. The picture it replaces is removed. It is public.',
   auth: 'required',
   scope: 'write:profile',
   role: 'leader',
@@ -156,9 +156,9 @@ export const listProfiles = contract({
   method: 'GET',
   path: '/api/profiles',
   tag,
-  summary: 'The identities this tenant has to do with; in a community its members',
+  summary: 'The identities that this tenant has a relation with; for a community its members',
   description:
-    'Without the right to act for the tenant a member of a community sees its members, and anybody else nobody. `community` may be another one of this server.',
+    'A caller who may not act for the tenant sees the members of a community that it belongs to, and otherwise an empty list. `community` may be another community of this server.',
   auth: 'required',
   scope: 'read:profile',
   query: Type.Object({
@@ -241,7 +241,7 @@ export const getIdentityDocument = contract({
   tag,
   summary: 'Where an identity of this server lives and which keys it signs with',
   description:
-    'Also under the word that the server’s setting `DISCOVERY_NAME` puts in the place of `service`. Without `idTag` the tenant of the host is meant.',
+    'Also answered at the path with `DISCOVERY_NAME` in the place of `service`. Without `idTag` it is about the tenant of the host.',
   auth: 'none',
   anyHost: true,
   query: Type.Object({ idTag: Type.Optional(IdTagInput) }),

@@ -3,7 +3,7 @@ import { contract } from '../contract.ts'
 
 const publicKey = Type.String({ description: 'The uncompressed P-256 point (65 bytes) in base64url' })
 
-/** Clients know the same key by two names: both are answered. */
+/** The same key under the two names that clients use. */
 export const VapidKeyView = Type.Object({ publicKey, vapidPublicKey: publicKey })
 export type VapidKeyView = Static<typeof VapidKeyView>
 

@@ -17,20 +17,20 @@ export type ReferenceType = (typeof referenceTypes)[number]
 const referenceTypeWords = Words(referenceTypes)
 const accessLevelWords = Words(['read', 'write'])
 
-/** A token that stands for a right, as who manages it sees it (docs/protocol/sharing.md). */
+/** A token that stands for a right, as its manager sees it (docs/protocol/sharing.md). */
 export const ReferenceView = Type.Object({
   refId: Type.String(),
   type: referenceTypeWords,
   description: Type.Optional(Type.String()),
   createdAt: UnixTime,
   expiresAt: Type.Optional(UnixTime),
-  count: Nullable(Type.Integer({ description: 'Uses that are left; null = without limit' })),
+  count: Nullable(Type.Integer({ description: 'Remaining uses; null = unlimited' })),
   resourceId: Type.Optional(Type.String()),
   accessLevel: Type.Optional(accessLevelWords),
 })
 export type ReferenceView = Static<typeof ReferenceView>
 
-/** What may be seen of a reference by whoever has its id; the rest is for who may manage it. */
+/** What a client that has only the id of a reference may see of it. */
 export const ReferenceInfo = Type.Object({
   ...Type.Partial(ReferenceView).properties,
   refId: Type.String(),
@@ -90,7 +90,7 @@ export const getReference = contract({
   method: 'GET',
   path: '/api/refs/{refId}',
   tag,
-  summary: 'What a reference is for; in full for who may manage it',
+  summary: 'What a reference is for; all of it for a caller who may manage it',
   auth: 'optional',
   guests: true,
   bucket: 'reference',
@@ -104,7 +104,7 @@ export const deleteReference = contract({
   method: 'DELETE',
   path: '/api/refs/{refId}',
   tag,
-  summary: 'Make a reference and every token given for it worthless, at once',
+  summary: 'Revoke a reference and every token given for it, at once',
   auth: 'required',
   scope: 'admin:refs',
   params: Type.Object({ refId: RefIdParam }),

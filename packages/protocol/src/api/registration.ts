@@ -20,9 +20,9 @@ export const verifyName = contract({
   method: 'POST',
   path: '/api/profiles/verify',
   tag,
-  summary: 'Can this identity be had on this server?',
+  summary: 'Whether this identity can be registered on this server',
   description: [
-    'Each check that fails has an entry in `errors`. `E-PROFILE-EXISTS`: the name is taken. `E-VALIDATION`: this server does not give it to anybody. `E-DNS`: its DNS does not lead to this server; a TXT record that names the server does, or the address of the name being one of `serverAddresses`. Of a name `idp` that is not below the base tenant’s the identity provider of another server is asked.',
+    'Each check that fails has an entry in `errors`. `E-PROFILE-EXISTS`: the name is taken. `E-VALIDATION`: this server does not register it. `E-DNS`: its DNS does not point to this server; a TXT record that names the server does so, or an address of the name that is one of `serverAddresses`. Of a name `idp` that is not below the base tenant’s the identity provider of another server is asked.',
     '`E-NOTFOUND`, `E-GONE`: the invitation is none, or is used up or has expired; then nothing is said of the name.',
   ].join('\n\n'),
   auth: 'none',
@@ -66,7 +66,7 @@ export const registerAccount = contract({
   summary: 'Make an account on this server, with an invitation or, where registration is open, without',
   description: [
     '`idp`: a name below the base tenant’s, or below that of an identity provider elsewhere, which mails a link that activates it. `domain`: a name of one’s own, whose DNS leads to this server.',
-    'The account has no password yet: a link to set one is mailed. The answer’s `token` is a login token for the new tenant’s host; where addresses must be verified it is good for the profile alone. An account that is never given a way to sign in is removed after 31 days.',
+    'The account has no password yet: a link to set one is mailed. The answer’s `token` is a login token for the new tenant’s host; where addresses must be verified it is valid for the profile alone. An account that is never given a way to sign in is removed after 31 days.',
   ].join('\n\n'),
   auth: 'none',
   bucket: 'registration',

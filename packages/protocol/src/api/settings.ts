@@ -10,7 +10,7 @@ export const SettingView = Type.Tuple([Type.String(), Type.Unknown()], {
 })
 export type SettingView = Static<typeof SettingView>
 
-/** Where a value is set: for the tenant of the host alone, or for every tenant that has none of its own. */
+/** Where a value is set: for the tenant of the host alone, or for every tenant without a value of its own. */
 export const settingLevels = ['tenant', 'global'] as const
 export type SettingLevel = (typeof settingLevels)[number]
 
@@ -29,7 +29,7 @@ export const listSettings = contract({
   name: 'listSettings',
   method: 'GET',
   path: '/api/settings',
-  summary: 'Every setting that the caller may read, with the value that holds',
+  summary: 'Every setting that the caller may read, with its effective value',
   scope: 'read:settings',
   reply: { kind: 'data', status: 200, schema: Type.Array(SettingView) },
   errors: [],
@@ -68,7 +68,7 @@ export const deleteSetting = contract({
   name: 'deleteSetting',
   method: 'DELETE',
   path: '/api/settings/{name}',
-  summary: 'Take a value back, so that the global one or the default holds again',
+  summary: 'Remove a value, so that the global one or the default is effective again',
   params,
   query,
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },

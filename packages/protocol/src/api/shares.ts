@@ -4,20 +4,20 @@ import { FileIdParam, IsoTime, Nullable, pageQuery, TimestampInput, Words } from
 
 const tag = 'Shares'
 
-/** `U` an identity, `L` a link, `F` whoever may read another file. */
+/** `U` an identity, `L` a link, `F` the readers of another file. */
 export const shareSubjects = ['U', 'L', 'F'] as const
 export type ShareSubject = (typeof shareSubjects)[number]
 /** `R` read, `W` write, `A` administer. */
 export const sharePermissions = ['R', 'W', 'A'] as const
 export type SharePermission = (typeof sharePermissions)[number]
 
-/** To whom a file is shared, and for what (docs/protocol/sharing.md). */
+/** With whom a file is shared, and for what (docs/protocol/sharing.md). */
 export const ShareView = Type.Object({
   id: Type.Integer(),
   resourceType: Type.Literal('F'),
   resourceId: Type.String(),
   subjectType: Words(shareSubjects, {
-    description: '`U` an identity, `L` a link, `F` whoever may read another file',
+    description: '`U` an identity, `L` a link, `F` the readers of another file',
   }),
   subjectId: Type.String(),
   permission: Words(sharePermissions, { description: '`R` read, `W` write, `A` share as well' }),
@@ -25,9 +25,9 @@ export const ShareView = Type.Object({
   createdBy: Type.String(),
   createdAt: IsoTime,
   refId: Type.Optional(
-    Type.String({ description: 'Of a link: the reference that it is, for who may manage that' }),
+    Type.String({ description: 'Of a link: its reference, for a caller who may manage it' }),
   ),
-  url: Type.Optional(Type.String({ description: 'Of a link, where there is `refId`' })),
+  url: Type.Optional(Type.String({ description: 'Of a link, together with `refId`' })),
 })
 export type ShareView = Static<typeof ShareView>
 
@@ -38,7 +38,7 @@ export const listFileShares = contract({
   method: 'GET',
   path: '/api/files/{fileId}/shares',
   tag,
-  summary: 'To whom a file is shared',
+  summary: 'With whom a file is shared',
   auth: 'required',
   scope: 'admin:files',
   params: fileParam,
@@ -51,9 +51,9 @@ export const createShare = contract({
   method: 'POST',
   path: '/api/files/{fileId}/shares',
   tag,
-  summary: 'Share a file, a folder with all that is in it',
+  summary: 'Share a file, or a folder with its content',
   description:
-    'Needs write access; what is given cannot exceed what the caller has. A second share for the same subject changes the first and answers 200.',
+    'Needs write access; a share cannot give more than the caller has. A second share for the same subject changes the first and answers 200.',
   auth: 'required',
   scope: 'admin:files',
   params: fileParam,
@@ -80,7 +80,7 @@ export const deleteShare = contract({
   method: 'DELETE',
   path: '/api/files/{fileId}/shares/{shareId}',
   tag,
-  summary: 'End a share, and what its subject has given on by it',
+  summary: 'End a share, and the shares that its subject made because of it',
   auth: 'required',
   scope: 'admin:files',
   params: Type.Object({ fileId: FileIdParam, shareId: Type.String() }),

@@ -44,7 +44,7 @@ export const createApiKey = contract({
   name: 'createApiKey',
   method: 'POST',
   path: '/api/auth/api-keys',
-  summary: 'Make an API key; it is worth at most what the caller’s own token is',
+  summary: 'Make an API key; it cannot have more rights than the caller’s own token',
   body: {
     kind: 'json',
     schema: Type.Object({

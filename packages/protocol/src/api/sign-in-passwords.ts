@@ -34,7 +34,7 @@ export const setPassword = contract({
   tag,
   summary: 'Set the password with a reference that was mailed or printed, and end every session',
   description:
-    'The first time that a mailed reference proves the address of the account, all that was made before ends: sessions, API keys, passkeys and references.',
+    'When a mailed reference proves the address of the account for the first time, everything made before is revoked: sessions, API keys, passkeys and references.',
   auth: 'none',
   bucket: 'recovery',
   body: {
@@ -63,7 +63,7 @@ export const forgotPassword = contract({
   path: '/api/auth/forgot-password',
   tag,
   summary:
-    'Have a link for a new password mailed; the answer is the same whether or not there is such an account, or it is suspended',
+    'Mail a link to set a new password; the answer is the same where there is no such account, and where it is suspended',
   auth: 'none',
   whileSuspended: true,
   bucket: 'recovery',

@@ -33,7 +33,7 @@ export const initLogin = contract({
   tag,
   summary: 'Everything a sign-in page needs: a QR session and a passkey challenge',
   description:
-    'With a login token `status` is `authenticated` and `login` is there; otherwise `webAuthn` is, and `qrLogin` unless there are too many QR sessions now.',
+    'With a login token `status` is `authenticated` and `login` is present; otherwise `webAuthn` is present, and `qrLogin` unless there are too many QR sessions now.',
   auth: 'optional',
   guests: true,
   bucket: 'login-init',

@@ -16,17 +16,20 @@ const answerHeaders = {
   'tus-extension': 'creation,expiration,termination',
 }
 
-/** How far a resumable upload is. The headers of the answers, which tus clients read, say the same. */
+/** The state of a resumable upload; the headers of the answers, for tus clients, say the same. */
 export const UploadView = Type.Object({
   uploadId: Type.String(),
   offset: Type.Integer({ description: 'Bytes that have arrived and are kept' }),
   length: Type.Integer({ description: 'Bytes' }),
-  expiresAt: Type.String({ ...IsoTime, description: 'When it ends unless it is continued; ISO 8601, UTC' }),
+  expiresAt: Type.String({
+    ...IsoTime,
+    description: 'When it is discarded unless it is continued; ISO 8601, UTC',
+  }),
   fileId: Type.Optional(Type.String({ description: 'The file it has become, also as `X-File-Id`' })),
 })
 export type UploadView = Static<typeof UploadView>
 
-/** The version is optional for the schema alone: without it the answer is 412, as tus wants it. */
+/** The version is optional in the schema alone: without it the answer is 412, as tus requires. */
 function tusHeaders<More extends TProperties>(more: More) {
   const version = Type.Optional(Type.String({ description: `Required: \`${tusVersion}\`` }))
   return Type.Object({ 'tus-resumable': version, ...more })
@@ -39,7 +42,7 @@ export const createUpload = contract({
   method: 'POST',
   path: '/api/uploads',
   tag,
-  summary: 'Begin a resumable upload (tus 1.0): its storage is set aside, its URL is the `Location`',
+  summary: 'Begin a resumable upload (tus 1.0): its storage is reserved, its URL is the `Location`',
   auth: 'required',
   scope: 'write:files',
   guests: true,
@@ -63,7 +66,7 @@ export const getUpload = contract({
   method: 'GET',
   path: '/api/uploads/{uploadId}',
   tag,
-  summary: 'How far a resumable upload is; HEAD answers the same in headers',
+  summary: 'The state of a resumable upload; HEAD answers the same in headers',
   auth: 'required',
   scope: 'read:files',
   guests: true,
@@ -82,13 +85,16 @@ export const continueUpload = contract({
   tag,
   summary: 'Send the next bytes of a resumable upload; with the last of them it becomes a file',
   description:
-    'What arrived before a connection broke is kept. A request takes the place of another that is still under way.',
+    'Bytes that arrived before a connection broke are kept. A new request replaces one that is still under way.',
   auth: 'required',
   scope: 'write:files',
   guests: true,
   params: uploadParam,
   headers: tusHeaders({
-    'upload-offset': Type.Integer({ minimum: 0, description: 'What the server has; otherwise 409' }),
+    'upload-offset': Type.Integer({
+      minimum: 0,
+      description: 'The number of bytes that the server has; otherwise 409',
+    }),
   }),
   body: { kind: 'bytes', mediaType: uploadPieceType },
   reply: { kind: 'empty', status: 204 },
@@ -102,7 +108,7 @@ export const endUpload = contract({
   overridesPost: true,
   path: '/api/uploads/{uploadId}',
   tag,
-  summary: 'Give a resumable upload up; a file that it has become stays',
+  summary: 'Cancel a resumable upload; a finished file stays',
   auth: 'required',
   scope: 'write:files',
   guests: true,

@@ -4,11 +4,11 @@ import { fileStatuses } from '../api/files.ts'
 import { JsonObject, Words } from '../schemas.ts'
 import type { SocketContract } from './socket-contract.ts'
 
-/** The bus (docs/protocol/realtime.md), for identities alone. That a token is not for single files it checks itself. */
+/** The bus (docs/protocol/realtime.md), for identities alone; it refuses tokens for single files itself. */
 export const busSocket = {
   name: 'openBus',
   path: '/ws/bus',
-  summary: 'What happens at a tenant, told to the devices of its account and to its visitors',
+  summary: 'Events of a tenant, for the devices of its account and for its visitors',
   auth: 'required',
   frames: 'text',
   // A person with several open windows sends a handful; this is for loops.
@@ -17,7 +17,7 @@ export const busSocket = {
 
 const RequestId = Type.Optional(Type.Union([Type.String(), Type.Number()]))
 
-/** What clients ask of the bus, by command: the `data` that belongs to it. */
+/** Commands of clients, with the `data` of each. */
 export const busCommands = {
   ping: Type.Object({}),
   /** `since`: the number of the last event that the client has seen. */
@@ -47,7 +47,7 @@ export interface BusAck {
   readonly data: { readonly status: 'ok' | 'pong' | 'error'; readonly message?: string }
 }
 
-/** What the server tells by itself, by command: its `data`. */
+/** Events of the server, with the `data` of each. */
 export const busEvents = {
   /** An action that newly concerns the tenant, as `GET /api/actions/{id}` shows it to this account. */
   ACTION: Action,
@@ -82,7 +82,7 @@ export const busEvents = {
 export type BusEventName = keyof typeof busEvents
 export type BusEventData<Name extends BusEventName> = Static<(typeof busEvents)[Name]>
 
-/** A message of the server's own accord. `seq` grows within an account; events that cannot be replayed have none. */
+/** An event. `seq` grows within an account; events that cannot be replayed have none. */
 export type BusEvent = {
   [Name in BusEventName]: {
     readonly id: string
@@ -92,5 +92,5 @@ export type BusEvent = {
   }
 }[BusEventName]
 
-/** For how long events are kept for those who come back, in seconds, and how many at most. */
+/** How long events are kept for clients that reconnect, in seconds, and how many at most. */
 export const busWindow = { seconds: 7 * 24 * 60 * 60, events: 1000 } as const

@@ -1,5 +1,5 @@
-/** Why the server ends a WebSocket (docs/protocol/realtime.md). `comesBack`: whether a client does
- * well to connect again by itself. */
+/** Why the server ends a WebSocket (docs/protocol/realtime.md). `comesBack`: whether a client
+ * should connect again by itself. */
 export const socketCloses = {
   unauthenticated: { code: 1008, reason: 'authentication failed', comesBack: false },
   disorderly: { code: 1008, reason: 'too many messages that are none of the protocol', comesBack: false },
@@ -16,8 +16,8 @@ export const socketCloses = {
 
 export type SocketClose = keyof typeof socketCloses
 
-/** Whether a client does well to connect again after a close with this code; codes that are not of the server's own
- * (the connection broke, a proxy went away) say yes. */
+/** Whether a client should connect again after a close with this code; true for codes that are not the server's own
+ * (the connection broke, a proxy went away). */
 export function comesBackAfter(code: number): boolean {
   return Object.values(socketCloses).find((close) => close.code === code)?.comesBack ?? true
 }
