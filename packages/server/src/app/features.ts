@@ -26,7 +26,7 @@ import { addRowSweeps } from './row-sweeps.ts'
 import type { Services } from './services.ts'
 import { signInParts, wireSignIn } from './sign-in-features.ts'
 
-/** Every feature, wired: what it needs of others, and what happens because of what. */
+/** Every feature, wired with what it needs of others and with the reactions to its events. */
 export interface Features {
   readonly identity: IdentityFeatures
   readonly endpoints: readonly Endpoint[]

@@ -19,7 +19,7 @@ export interface FederationParts {
   readonly rateLimits: RateLimits
 }
 
-/** The ways of actions in and out. */
+/** The inbox and the outbox. */
 export function wireFederation(
   services: Services,
   identity: IdentityFeatures,

@@ -42,7 +42,7 @@ export interface FileParts
 /** What files tell to actions, which in turn need the files. */
 export type FileTelling = AnnounceDeps & Pick<FileJobDeps, 'onTried'>
 
-/** Files with all that is about them: who may read them, to whom they are shared, what is kept of them for oneself. */
+/** Files, with access, shares, and the notes that an account keeps about a file. */
 export function openFileFeatures(services: FileServices, { tenants, serverUrlOf, ...parts }: FileParts) {
   const { db, clock, jobs, vault, partials, ...stores } = services
   const reads = new RecentReads(db, clock)

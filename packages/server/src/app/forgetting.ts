@@ -3,7 +3,7 @@ import type { RelationEvent } from '#features/relations/index.ts'
 import type { TenantEvent } from '#features/tenants/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 
-/** Reactions that drop what was remembered of roles and credentials when the rows that it was read from change. */
+/** Reactions that drop cached roles and credentials when their rows change. */
 export function forgetting(authenticator: Pick<Authenticator, 'forget' | 'forgetRole'>) {
   return {
     forgetRole(tx: Writer, { idTag }: RelationEvent | TenantEvent): void {

@@ -2,7 +2,7 @@ import { type Contract, isForSigningIn } from '@kith/protocol'
 import { type DiskReserve, LowDiskFailure } from '#infra/disk/index.ts'
 import { Failure } from '#lib/failure.ts'
 
-/** Refuses what would fill the last of the disk, so that its owner can still sign in and delete. */
+/** Refuses writes when the disk is nearly full, so that owners can still sign in and delete. */
 export async function assertStorable(reserve: DiskReserve, contract: Contract): Promise<void> {
   if (storesLittle(contract) || !(await reserve.isUsedUp())) return
   if (isUpload(contract)) throw new LowDiskFailure()

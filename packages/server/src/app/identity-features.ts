@@ -27,7 +27,7 @@ import { assertCanBeServed } from './served-tenants.ts'
 import type { Services } from './services.ts'
 import { diskReserveOf, lifetimesOf } from './settings-ports.ts'
 
-/** On which processes tell each other what must not be believed from memory. */
+/** The channel on which processes tell each other which cached values to drop. */
 export const invalidationChannel = 'forgotten'
 
 type OwnProfile = Parameters<typeof createOwnProfile>[2]
@@ -38,7 +38,7 @@ interface IdentityParts {
   readonly emit: Emit<AppEvent>
 }
 
-/** Who is who: the tenants of this server, identities elsewhere, and who a bearer is. What the other features build on. */
+/** The tenants of this server, remote identities, and the authentication of bearers. */
 export function openIdentityFeatures(services: Services, { addresses, domainBlocks, emit }: IdentityParts) {
   const { db, clock, config, vault, passwordCost, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })

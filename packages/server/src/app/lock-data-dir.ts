@@ -3,8 +3,8 @@ import { ConfigError } from '#infra/config/index.ts'
 import { type FolderLock, lockFolder } from '#infra/db/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 
-/** Keeps DATA_DIR for this server. A second one would run the jobs of the first again, since both go by one name. Throws a
- * `ConfigError` that says who has it. */
+/** Keeps DATA_DIR for this server. A second one would run the jobs of the first again, since both lease them under one name. Throws a
+ * `ConfigError` that names the process that has it. */
 export async function lockDataDir(dataDir: string, clock: Clock = systemClock): Promise<FolderLock> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const since = new Date(clock.now()).toISOString()

@@ -23,7 +23,7 @@ export function operationsRoutes({
   ]
 }
 
-/** `/metrics` in the text format of Prometheus, for whom `mayRead` lets in. */
+/** `/metrics` in the text format of Prometheus, for clients that `mayRead` accepts. */
 export function metricsRoute(metrics: Metrics, mayRead: (visit: RawVisit) => boolean): RawRoute {
   return {
     method: 'GET',

@@ -12,7 +12,7 @@ import {
 } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 
-/** The vault of this server. A database in which somebody lives needs the master key with which it was written: none is
+/** The vault of this server. A database with tenants needs the master key with which it was written: none is
  * made in its place, and another one is refused. So is a database that was made just now (`isNew`) beside a
  * master key that a server has made before: the one that belongs to the key is missing. Throws a `ConfigError`. */
 export async function openServerVault(

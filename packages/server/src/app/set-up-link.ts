@@ -4,7 +4,7 @@ import type { IdTag } from '@kith/protocol'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Services } from './services.ts'
 
-/** Where the set-up link lies for whoever may read the data directory. */
+/** The file with the set-up link, for users of this machine that may read the data directory. */
 function fileOf(dataDir: string): string {
   return join(dataDir, 'setup-link')
 }

@@ -8,7 +8,7 @@ export interface CommandInput {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Asks the person, or reads the first line of standard input, without showing what is typed. */
   ask(question: string): Promise<string>
-  /** Aborts when the person interrupts. Whoever asks for it heeds it: otherwise an interrupt ends the process at once. */
+  /** Aborts at an interrupt. Until it is called, an interrupt ends the process at once. */
   interruption(): AbortSignal
   /** Waits, in milliseconds, until a running server has noticed a change; tests do not wait. */
   readonly pause: (ms: number) => Promise<unknown>
@@ -39,7 +39,7 @@ export interface Command {
   /** `IDTAG`, or `[IDTAG]` where it may be absent. */
   readonly positionals: readonly string[]
   readonly options: Readonly<Record<string, CommandOption>>
-  /** Undefined: the command has said all it has to say. */
+  /** Undefined: the command has printed its output itself. */
   run(input: CommandInput): Promise<CommandOutcome | undefined>
 }
 

@@ -3,7 +3,7 @@ import { askSecret } from './ask-secret.ts'
 import { runCommandLine } from './run-command-line.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads no further, `head` for instance, has enough; an answer that got lost is a failure.
+  // A reader such as `head` may close the pipe early; any other error means that output was lost.
   if (error.code !== 'EPIPE') process.exitCode = 1
 })
 

@@ -16,7 +16,7 @@ export interface PresentDatabase {
   readonly isCurrent: boolean
 }
 
-/** Opens the database without making or changing anything; undefined where there is none yet. Whoever gets one closes it. */
+/** Opens the database without making or changing anything; undefined where there is none yet. The caller closes it. */
 export async function openPresentDatabase({
   database,
 }: Pick<Config, 'database'>): Promise<PresentDatabase | undefined> {

@@ -74,7 +74,7 @@ describe('a command that is called wrongly', () => {
   test.each([
     [['migrate', '--fast'], "Unknown option '--fast'"],
     [['keys', 'rotate'], 'IDTAG is missing'],
-    [['config', 'more'], 'There is no place for "more"'],
+    [['config', 'more'], 'Too many arguments: "more"'],
     [['tenant', 'create', 'a.localhost', '--name'], "'--name <value>' argument missing"],
     [['tenant', 'purge', 'a.localhost', '--yes=no'], "Option '--yes' does not take an argument"],
   ])('ends with 2, says why and how it is called: %j', async (words, message) => {

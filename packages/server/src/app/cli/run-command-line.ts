@@ -5,15 +5,10 @@ import { commands } from './commands.ts'
 import { explanationOf, reportOf } from './failure-report.ts'
 import { helpOf, overview } from './help.ts'
 
-export interface Terminal {
-  readonly env: Readonly<Record<string, string | undefined>>
+/** Where a command line runs; `interruption` aborts its signal at the first interrupt, a second one ends the process. */
+export interface Terminal extends Pick<CommandInput, 'env' | 'ask' | 'interruption' | 'pause'> {
   print(text: string): void
   complain(text: string): void
-  /** Asks for something that is not to be shown. */
-  ask(question: string): Promise<string>
-  /** From now on an interrupt aborts the signal, once; a second one ends the process. */
-  interruption(): AbortSignal
-  pause(ms: number): Promise<unknown>
 }
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage. */
@@ -98,7 +93,7 @@ function parse({ positionals, options }: Command, words: readonly string[], term
   const missing = positionals[given.length]
   if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`)
   if (given.length > positionals.length)
-    throw new UsageError(`There is no place for ${JSON.stringify(given.at(-1))}`)
+    throw new UsageError(`Too many arguments: ${JSON.stringify(given.at(-1))}`)
   const named = given.map((text, at) => [positionals[at]?.replaceAll(/[[\]]/g, ''), text])
   return {
     arguments: Object.fromEntries(named),

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
-import { readConfig } from '#infra/config/index.ts'
 import { openLogger } from '#infra/telemetry/index.ts'
 import { yieldPoolThreads } from '#infra/threads/index.ts'
 import { lockDataDir } from '../lock-data-dir.ts'
 import type { RunningServer } from '../server.ts'
 import type { Command } from './command.ts'
+import { readCommandConfig } from './open-program.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -14,7 +14,7 @@ export const serve: Command = {
   positionals: [],
   options: {},
   async run({ env }) {
-    const config = readConfig(env, { envFile: '.env', isTerminal: process.stderr.isTTY === true })
+    const config = readCommandConfig({ env })
     const logger = openLogger(config.log)
     // After an error that nobody caught nothing in memory can be trusted: the process ends by it, and the log says why.
     // What was acknowledged is on disk, and whatever started the process starts it again.
@@ -23,7 +23,7 @@ export const serve: Command = {
     )
     // Imported only here: no other command needs the HTTP server and every feature behind it.
     const { startServer } = await import('../server.ts')
-    // From here on: a start is not cut off in the middle, and whoever reads that it is ready may stop it at once.
+    // Before the start, so that a signal does not cut it off in the middle.
     const told = untilTold()
     const lock = await lockDataDir(config.dataDir)
     const server = await startServer(config, { logger })

@@ -53,7 +53,7 @@ beforeAll(async () => {
   expect(tenants).toBe(1)
   expect(blobs.count).toBeGreaterThanOrEqual(acknowledged.length)
   expect(warnings).toEqual([
-    'It holds the master key: whoever has this file has every identity of the server.',
+    'It holds the master key: this file gives access to every identity of the server.',
   ])
   const later = written.length
   await source.json('backup', '--to', withoutKey)

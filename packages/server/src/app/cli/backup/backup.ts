@@ -20,7 +20,7 @@ export const backup: Command = {
     },
     'with-master-key': {
       type: 'boolean',
-      meaning: 'Put the master key into the file: whoever has it then has every identity of the server.',
+      meaning: 'Put the master key into the file. It gives access to every identity of the server.',
     },
   },
   async run(input) {
@@ -31,7 +31,7 @@ export const backup: Command = {
     const written = await writeBackup(config, { path, withMasterKey, signal, clock: systemClock })
     const { tenants, database, blobs, bytes } = written
     const warning = withMasterKey
-      ? 'It holds the master key: whoever has this file has every identity of the server.'
+      ? 'It holds the master key: this file gives access to every identity of the server.'
       : 'It does not hold the master key, without which it cannot be restored: keep a copy of the key elsewhere.'
     return {
       text: `${path}: ${counted(tenants, 'tenant')}, a database of ${database.bytes} bytes, ${counted(blobs.count, 'blob')} of ${blobs.bytes} bytes.\n${warning}`,

@@ -14,7 +14,7 @@ export interface ReadBackup extends Manifest {
   readonly about: About
 }
 
-/** Unpacks a backup aside and checks every byte of it against its hash and its manifest. */
+/** Unpacks a backup into the staging folders and checks every byte of it against its hash and its manifest. */
 export async function unpackBackup(
   path: string,
   place: RestorePlace,

@@ -36,8 +36,8 @@ export interface Restored extends ReadBackup {
   readonly replaced: readonly string[]
 }
 
-/** Unpacks a backup aside, checks it, brings its database up to date, and only then puts everything in its place, so that
- * at no moment there is half a server. */
+/** Unpacks a backup into staging folders, checks it, brings its database up to date, and only then moves everything to its
+ * place, so that there is never half a server. */
 export async function restoreBackup(config: Config, options: RestoreOptions): Promise<Restored> {
   const { force, check, clock } = options
   const place = restorePlace(config)
@@ -61,7 +61,7 @@ async function assertPlace(config: Config, place: RestorePlace, force: boolean):
     })
 }
 
-/** Nothing stays aside of a backup that is of no use, or that was only to be checked. */
+/** The staged files of a backup that is unusable, or that was only to be checked, are removed. */
 async function unpackChecked(
   config: Config,
   place: RestorePlace,

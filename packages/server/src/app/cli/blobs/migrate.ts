@@ -7,7 +7,7 @@ import { type Command, type CommandInput, textOption, UsageError } from '../comm
 import { columns, counted } from '../help.ts'
 import { eachTenant, type Program, readCommandConfig, withProgram } from '../open-program.ts'
 
-// What is named one by one; the rest is only counted.
+// So many are listed; the rest is only counted.
 const maxNamed = 1000
 
 interface Report {

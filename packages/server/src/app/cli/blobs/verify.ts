@@ -5,7 +5,7 @@ import { type Command, hasFlag, readIdTag, textOption } from '../command.ts'
 import { columns, counted } from '../help.ts'
 import { eachTenant, getHosted, type Program, withProgram } from '../open-program.ts'
 
-// What is named one by one; the rest is only counted.
+// So many are listed; the rest is only counted.
 const maxNamed = 1000
 
 type NamedProblem = BlobProblem & { readonly tenant: IdTag }
@@ -43,13 +43,14 @@ export const verifyStoredBlobs: Command = {
 }
 
 async function verify(program: Program, idTag: IdTag | undefined, deep: boolean) {
+  const problems: NamedProblem[] = []
   const report = {
     deep,
     blobs: 0,
     bytes: 0,
     found: { missing: 0, damaged: 0, orphaned: 0 },
     /** The first thousand. */
-    problems: [] as NamedProblem[],
+    problems,
   }
   const look = async ({ tenantId, idTag: tenant }: HostedTenant) => {
     const walk = verifyBlobs(program.services, tenantId, { deep })
@@ -60,7 +61,7 @@ async function verify(program: Program, idTag: IdTag | undefined, deep: boolean)
         return
       }
       report.found[step.value.kind] += 1
-      if (report.problems.length < maxNamed) report.problems.push({ tenant, ...step.value })
+      if (problems.length < maxNamed) problems.push({ tenant, ...step.value })
     }
   }
   if (idTag) await look(await getHosted(program, idTag))

@@ -18,7 +18,7 @@ const types = referenceTypes.filter((type) => type !== 'idp-activate')
 export const createRef: Command = {
   name: 'ref create',
   summary: 'Make a reference: an invitation, a link that sets a password, or a link to a file.',
-  description: `TYPE is one of ${types.map((type) => `\`${type}\``).join(', ')}. Whoever knows the printed id may use it.`,
+  description: `TYPE is one of ${types.map((type) => `\`${type}\``).join(', ')}. Anyone with the printed id may use it.`,
   positionals: ['TYPE'],
   options: {
     tenant: { type: 'string', value: 'T', meaning: 'On which tenant; the base tenant when absent.' },

@@ -8,7 +8,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { getHosted, type Program } from '../open-program.ts'
 
-/** Makes somebody a leader of a community, whoever leads it now. */
+/** Makes an identity a leader of a community. Its present leaders stay. */
 export async function appointLeader(
   program: Program,
   { communityTag, leaderTag }: { readonly communityTag: IdTag; readonly leaderTag: IdTag },
@@ -16,7 +16,7 @@ export async function appointLeader(
   const { services, identity } = program
   const community = await getHosted(program, communityTag)
   if (community.type !== 'community')
-    throw new Failure('E-STATE', { message: `${communityTag} is a person: nobody leads it.` })
+    throw new Failure('E-STATE', { message: `${communityTag} is a person, and has no leader.` })
   const leader = await findLeader(program, leaderTag)
   await services.db.transact(serverTenant, async (tx) => {
     const own = tx.as(community.tenantId)
@@ -31,21 +31,21 @@ export async function appointLeader(
 /** Who is to lead a community, if it lives here. Fails unless there is such a person, who may act on this server. */
 export async function findLeader(program: Program, idTag: IdTag): Promise<HostedTenant | undefined> {
   const { services, identity } = program
-  // Nobody else has its name, also before the first start.
+  // Its name belongs to this server, also before the first start.
   const isBase = idTag === services.config.baseIdTag
   const hosted = isBase ? await getHosted(program, idTag) : await identity.tenants.find(idTag)
   if (hosted?.type === 'community')
-    throw new Failure('E-STATE', { message: `${idTag} is a community: it leads no other.` })
+    throw new Failure('E-STATE', { message: `${idTag} is a community, and cannot lead another.` })
   if (!hosted) await assertThere(identity, idTag)
   const { isBlocked } = (await findRelation(services.db.reader(serverTenant), idTag)) ?? {}
-  if (isBlocked) throw new Failure('E-STATE', { message: `This server keeps ${idTag} out.` })
+  if (isBlocked) throw new Failure('E-STATE', { message: `${idTag} is blocked on this server.` })
   return hosted
 }
 
 async function assertThere({ identities }: Program['identity'], idTag: IdTag): Promise<void> {
   const { kind } = await identities.resolve(idTag)
   if (kind === 'unknown')
-    throw new Failure('E-PROFILE-NOTFOUND', { message: `There is no ${idTag}, here or elsewhere.` })
+    throw new Failure('E-PROFILE-NOTFOUND', { message: `${idTag} was not found, here or elsewhere.` })
   if (kind === 'unreachable')
     throw new Failure('E-UNAVAILABLE', { message: `The server of ${idTag} does not answer now.` })
 }

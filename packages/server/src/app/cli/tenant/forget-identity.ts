@@ -24,7 +24,7 @@ export interface NamingColumn {
   readonly fate: 'row' | 'to tenant' | 'to nobody' | 'out of reach'
 }
 
-/** What a name gives to whoever has it. What is not here is history, or the tenant's own. */
+/** The columns in which the name of an identity gives it rights. Other columns are history, or about the tenant itself. */
 export const namingColumns: readonly NamingColumn[] = [
   { table: 'relations', column: 'id_tag', fate: 'row' },
   { table: 'sessions', column: 'caller_tag', fate: 'row' },
@@ -40,11 +40,11 @@ export const namingColumns: readonly NamingColumn[] = [
   { table: 'actions', column: 'author_tag', fate: 'out of reach' },
 ]
 
-// Their transactions are committed together.
+// Concurrent transactions share a commit.
 const tenantsAtOnce = 50
 
-/** Takes from a name everything that it has at the other tenants: whoever gets it later is somebody else. A tenant is done
- * in one transaction, and all of it can be done again. */
+/** Removes all rights of a name at the other tenants: its next owner is another person. One transaction for each tenant;
+ * after an interruption it can be run again. */
 export async function forgetIdentity(
   { db, tenants }: { readonly db: Database; readonly tenants: Pick<Tenants, 'list'> },
   idTag: IdTag,

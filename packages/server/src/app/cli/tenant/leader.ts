@@ -4,9 +4,9 @@ import { appointLeader } from './appoint-leader.ts'
 
 export const leader: Command = {
   name: 'tenant leader',
-  summary: 'Make somebody a leader of a community.',
+  summary: 'Make an identity a leader of a community.',
   description:
-    'For a community that has no leader any more, or whose only leader is to be suspended or purged. Whatever kept the new leader out of the community ends; what the server has decided about somebody does not.',
+    'For a community that has no leader any more, or whose only leader is to be suspended or purged. It also ends a block of the new leader by the community, but not a decision of the server’s administrators.',
   positionals: ['COMMUNITY', 'IDTAG'],
   options: {},
   async run(input) {

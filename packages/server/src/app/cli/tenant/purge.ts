@@ -8,7 +8,7 @@ export const purge: Command = {
   name: 'tenant purge',
   summary: 'Remove a suspended tenant with everything that belongs to it.',
   description:
-    'This cannot be undone: make a backup or an export first. It works in small steps, so that a running server is not held up; one that was interrupted is begun again with the same command and goes on. What other servers have received of the tenant stays there. Whoever gets the name later is a stranger to everybody here. Where nobody else leads a community, another leader has to be appointed first: `kith tenant leader`.',
+    'This cannot be undone: make a backup or an export first. It works in small steps, so that a running server is not held up; after an interruption the same command continues. What other servers have received of the tenant stays there. A later owner of the name has no relation with anybody here. If the tenant is the only leader of a community, appoint another leader first: `kith tenant leader`.',
   positionals: ['IDTAG'],
   options: { yes: { type: 'boolean', meaning: 'Without it nothing is removed.' } },
   async run(input) {

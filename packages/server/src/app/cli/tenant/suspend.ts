@@ -10,9 +10,9 @@ import { tenantView } from './tenant-view.ts'
 
 export const suspend: Command = {
   name: 'tenant suspend',
-  summary: 'Let nobody sign in to a tenant from now on, and end its sessions.',
+  summary: 'Suspend a tenant: end its sessions and let nobody sign in.',
   description:
-    'Its tokens are refused, other servers find it no more, and nothing is taken from it, until it is resumed: a ban that would have ended by itself does not any more. A running server notices within five seconds. Nothing is removed. Where nobody else leads a community, another leader has to be appointed first: `kith tenant leader`.',
+    'Its tokens are refused, other servers no longer find it, and nothing is accepted from it until it is resumed; a ban with an end no longer ends by itself. A running server notices within five seconds. Nothing is removed. If the tenant is the only leader of a community, appoint another leader first: `kith tenant leader`.',
   positionals: ['IDTAG'],
   options: {},
   async run(input) {
@@ -35,7 +35,7 @@ export const suspend: Command = {
   },
 }
 
-/** Is the tenant active, or would it be again without anybody resuming it? */
+/** Is the tenant active, or would it become active again by itself? */
 async function isUnsettled({ services }: Program, { idTag, suspendedAt }: HostedTenant): Promise<boolean> {
   if (suspendedAt === undefined) return true
   const relation = await findRelation(services.db.reader(serverTenant), idTag)

@@ -159,8 +159,8 @@ describe('tenant create', () => {
   })
 
   test.each([
-    ['nobody.localhost', 'E-PROFILE-NOTFOUND', 'There is no nobody.localhost, here or elsewhere.'],
-    ['our-club.localhost', 'E-STATE', 'our-club.localhost is a community: it leads no other.'],
+    ['nobody.localhost', 'E-PROFILE-NOTFOUND', 'nobody.localhost was not found, here or elsewhere.'],
+    ['our-club.localhost', 'E-STATE', 'our-club.localhost is a community, and cannot lead another.'],
   ])('makes no community that %s would lead', async (owner, code, message) => {
     const words = ['tenant', 'create', 'led-by-none.localhost', '--type', 'community', '--owner', owner]
     expect(await fails(...words)).toEqual({ exitCode: 1, code, message })
@@ -193,7 +193,7 @@ describe('tenant create', () => {
     [['x.localhost', '--email', 'nowhere'], '"nowhere" is no e-mail address'],
     [['x.localhost', '--role', 'KING'], '--role is SADM'],
     [[], 'IDTAG is missing'],
-    [['x.localhost', 'y.localhost'], 'There is no place for "y.localhost"'],
+    [['x.localhost', 'y.localhost'], 'Too many arguments: "y.localhost"'],
   ])('called wrongly makes nobody: %j', async (words, message) => {
     expect(await fails('tenant', 'create', ...words)).toEqual({
       exitCode: 2,
@@ -319,7 +319,7 @@ describe('tenant leader', () => {
     expect(await fails('tenant', 'purge', lena, '--yes')).toMatchObject(refused)
     expect(await fails('tenant', 'leader', club, lena)).toMatchObject({
       exitCode: 1,
-      message: `This server keeps ${lena} out.`,
+      message: `${lena} is blocked on this server.`,
     })
     await line.json('tenant', 'leader', club, mike)
     line.pauses.length = 0
@@ -331,9 +331,9 @@ describe('tenant leader', () => {
 
   test.each([
     [[lena, baseTag], 1, 'There is no tenant lena.localhost on this server.'],
-    [[mike, baseTag], 1, 'mike.localhost is a person: nobody leads it.'],
-    [[club, 'nobody.localhost'], 1, 'There is no nobody.localhost, here or elsewhere.'],
-    [[club, club], 1, `${club} is a community: it leads no other.`],
+    [[mike, baseTag], 1, 'mike.localhost is a person, and has no leader.'],
+    [[club, 'nobody.localhost'], 1, 'nobody.localhost was not found, here or elsewhere.'],
+    [[club, club], 1, `${club} is a community, and cannot lead another.`],
     [[club], 2, 'IDTAG is missing'],
     [[], 2, 'COMMUNITY is missing'],
   ])('fails for %j', async (words, exitCode, message) => {

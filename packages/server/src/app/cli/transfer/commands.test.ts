@@ -52,7 +52,7 @@ describe('export', () => {
   test('says what a file with keys is worth', async () => {
     const path = join(here.folder, 'with-keys.tar')
     const { out } = await here.run(['export', aliceTag, '--to', path, '--with-keys'])
-    expect(out).toContain('It holds the private keys: whoever has it can act as the tenant.')
+    expect(out).toContain('It holds the private keys: this file is enough to act as the tenant.')
   })
 
   test('replaces no file, and leaves none of nobody', async () => {

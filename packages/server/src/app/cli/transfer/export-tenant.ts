@@ -28,7 +28,7 @@ export interface ExportDeps {
 
 interface ExportOptions {
   readonly path: string
-  /** Secrets go along, readable by whoever has the file. */
+  /** Secrets are included, unencrypted. */
   readonly withKeys: boolean
   readonly signal?: AbortSignal
 }

@@ -8,7 +8,7 @@ export const exportCommand: Command = {
   name: 'export',
   summary: 'Write everything that belongs to a tenant to a file that another server can import.',
   description:
-    'The file is a tar archive with rows, jobs that have not ended and the bytes of files; it suits servers with another kind of database too. Sessions stay behind, API keys and passkeys go along. Without `--with-keys` the tenant gets a new signing key where it is imported, what was signed before stays valid, and its references stay behind. With `--with-keys` whoever has the file can act as the tenant.',
+    'The file is a tar archive with rows, jobs that have not ended and the bytes of files; it suits servers with another kind of database too. Sessions stay behind, API keys and passkeys go along. Without `--with-keys` the tenant gets a new signing key where it is imported, what was signed before stays valid, and its references stay behind. With `--with-keys` the file is enough to act as the tenant.',
   positionals: ['IDTAG'],
   options: {
     to: { type: 'string', value: 'FILE', meaning: '`./IDTAG.tar` when absent.' },
@@ -29,7 +29,7 @@ export const exportCommand: Command = {
       const { blobs, jobs, bytes } = written
       const lines = [
         `${path}: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')} of ${idTag}, ${bytes} bytes.`,
-        ...(withKeys ? ['It holds the private keys: whoever has it can act as the tenant.'] : []),
+        ...(withKeys ? ['It holds the private keys: this file is enough to act as the tenant.'] : []),
       ]
       return { text: lines.join('\n'), data: { idTag, path, bytes, withKeys, rows, jobs, blobs } }
     })
