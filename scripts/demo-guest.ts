@@ -1,4 +1,4 @@
-/** Somebody who is invited, as the walk-through of accounts needs them. */
+/** An invited person, for the demo of accounts. */
 export interface Guest {
   /** By what they reach the server. */
   readonly means: string

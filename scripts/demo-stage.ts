@@ -12,7 +12,7 @@ import { Agent, fetch } from 'undici'
 /** The top folder of the project. */
 export const root = new URL('..', import.meta.url)
 const kith = new URL('packages/server/bin/kith.js', root)
-/** Of whoever owns a server. */
+/** Of the owner of a server. */
 export const password = 'a password for the demo'
 const patienceMs = 20_000
 

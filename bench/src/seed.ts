@@ -51,7 +51,7 @@ export function peerTag(number: number): IdTag {
   return `peer${number}.localhost` as IdTag
 }
 
-/** Identities of other servers whom the tenant follows and who follow it, with their profiles. */
+/** Identities of other servers that the tenant follows and that follow it, with their profiles. */
 export async function seedPeers(
   db: Database,
   tenantId: Awaited<ReturnType<typeof baseTenantId>>,

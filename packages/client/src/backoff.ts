@@ -1,12 +1,12 @@
 /** How long to wait before the next attempt. */
 export interface Backoff {
   next(): number
-  /** The attempts have come to something. */
+  /** An attempt has succeeded. */
   reset(): void
 }
 
-/** Waits that double up to the longest, each anywhere in its upper half: those who lost a server at the same moment do
- * not all come back at the same moment. */
+/** Waits that double up to the longest, each at a random point of its upper half, so that clients that lost a
+ * server at the same moment do not all reconnect at the same moment. */
 export function createBackoff({
   firstMs,
   longestMs,

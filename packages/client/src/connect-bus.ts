@@ -27,16 +27,16 @@ export interface BusOptions {
   /** The number of the last event that was seen, by a former run. */
   readonly since?: number
   readonly onEvent: (event: BusEvent) => void
-  /** Events were missed that are kept no longer: what is shown should be loaded anew. */
+  /** Events were missed and are no longer kept: the application should load its data again. */
   readonly onGap?: () => void
   readonly onState?: (state: BusState) => void
   /** Instead of the platform’s. */
   readonly connect?: (url: string) => SocketLike
-  /** How long to wait before the first attempt to come back, and at most. */
+  /** The wait before the first attempt to reconnect, and the longest one. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number }
 }
 
-/** `ended`: it does not come back by itself; `code` says why (see `socketCloses` of the protocol). */
+/** `ended`: it does not reconnect; `code` says why (see `socketCloses` of the protocol). */
 export type BusState =
   | { readonly kind: 'connecting' | 'open' }
   | { readonly kind: 'ended'; readonly code: number; readonly reason: string }
@@ -46,9 +46,9 @@ export interface Bus {
   readonly since: number | undefined
   /** Sends a command; rejects when the connection is not open, or ends before the answer. */
   ask<Command extends BusCommand>(cmd: Command, data: BusCommandData<Command>): Promise<BusAck['data']>
-  /** Whether somebody looks at the screen; said again after each reconnection. */
+  /** Whether the user looks at the application; sent again after each reconnection. */
   setPresence(state: 'active' | 'idle'): void
-  /** Ends it for good. */
+  /** Closes the connection without reconnecting. */
   close(): void
 }
 
@@ -59,7 +59,7 @@ const pongWithinMs = 10_000
 // Shorter ones are no sign that the server is well again.
 const steadyAfterMs = 10_000
 
-/** Listens to what happens at a tenant, and comes back after each interruption with what was missed meanwhile. */
+/** Receives the events of a tenant; reconnects after each interruption and fetches the events missed meanwhile. */
 export function connectBus(options: BusOptions): Bus {
   return new LiveBus(options)
 }
@@ -133,7 +133,7 @@ class LiveBus implements Bus {
     socket.onopen = () => void this.#onOpen()
     socket.onmessage = ({ data }: { data: unknown }) => this.#onMessage(String(data))
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => this.#onClose(code, reason)
-    // What follows is a close.
+    // A close event follows.
     socket.onerror = () => undefined
   }
 
@@ -146,7 +146,7 @@ class LiveBus implements Bus {
     if (this.#presence === 'idle') this.setPresence('idle')
     try {
       const { since } = this
-      // Whoever has never heard a number cannot say what it missed.
+      // Without any number the client cannot say what it missed.
       if (since === undefined && isBack) this.#options.onGap?.()
       if (since !== undefined) {
         this.#order.hold()
@@ -156,7 +156,7 @@ class LiveBus implements Bus {
       }
       this.#options.onState?.({ kind: 'open' })
     } catch {
-      // It has closed meanwhile, and comes back.
+      // It has closed meanwhile, and reconnects.
     }
   }
 
@@ -209,7 +209,7 @@ class LiveBus implements Bus {
     })
   }
 
-  /** Its close may take minutes to come: nobody waits for it. */
+  /** The close event may take minutes, so it is not waited for. */
   #lose(socket: SocketLike | undefined): void {
     if (!socket || socket !== this.#socket) return
     socket.onclose = null

@@ -42,7 +42,7 @@ type Call<C extends Contract> =
 type ListContract = Contract & { readonly reply: { readonly kind: 'list' } }
 type UploadContract = Contract & { readonly body: { readonly kind: 'bytes' } }
 
-/** What is uploaded, and whom it tells how far it is. */
+/** The content of an upload, and its progress callback. */
 export interface UploadOptions extends CallOptions {
   readonly contentType?: string
   readonly onProgress?: (progress: UploadProgress) => void

@@ -52,7 +52,7 @@ export async function uploadFile(
   try {
     if (options.uploadId !== undefined) return await goOn(options.uploadId)
   } catch (error) {
-    // It has lapsed meanwhile: what is known of it is of no more use.
+    // It has expired meanwhile: its state is of no use any more.
     if (!(error instanceof KithError && error.code === 'E-NOTFOUND')) throw error
   }
   if (file.size < resumableFromBytes) return await uploadAtOnce(client, file, options)
@@ -80,7 +80,7 @@ async function uploadAtOnce(client: Client, file: Blob, options: UploadFileOptio
 
 const jsonForm = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-/** A JSON body is none that an upload takes: as a file it comes as the part of a form. */
+/** An upload takes no JSON body: a JSON file is sent as a part of a form. */
 function formOf(file: Blob, contentType: string): Blob {
   const boundary = `kith-${crypto.randomUUID()}`
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="file"\r\ncontent-type: ${contentType}\r\n\r\n`
@@ -131,7 +131,7 @@ function base64(text: string): string {
   return btoa(binary)
 }
 
-/** How far an upload was when it was last heard of. */
+/** The last known state of an upload. */
 interface State {
   offset: number
 }
@@ -176,7 +176,7 @@ async function describe(client: Client, fileId: string, options: UploadFileOptio
   return { fileId, status, fileTp, contentType, fileName, tags, createdAt: Date.parse(createdAt) / 1000 }
 }
 
-/** Does it again while failures pass. Whatever goes forward in between makes patience new. */
+/** Retries temporary failures; progress in between resets the number of attempts. */
 async function persist<Result>(
   { retryDelaysMs = defaultDelaysMs, signal }: UploadFileOptions,
   attempt: (state: State) => Promise<Result>,
@@ -199,7 +199,7 @@ async function persist<Result>(
 
 const passingCodes: ReadonlySet<string> = new Set(['E-UNAVAILABLE', 'E-INTERNAL', 'E-RATELIMIT', 'E-STATE'])
 
-/** Everything but an answer is a broken connection. */
+/** Any error other than an answer of the server is a broken connection. */
 function mayPass(error: unknown): boolean {
   return error instanceof KithError ? passingCodes.has(error.code) : error instanceof TypeError
 }

@@ -2,7 +2,7 @@
 export interface GateLimits {
   readonly total: number
   readonly perKey: number
-  /** Whoever comes when this many wait for the same key is turned away with `GateFullError`. */
+  /** When this many wait for the same key, the next one is refused with `GateFullError`. */
   readonly waitingPerKey: number
   /** The same for all keys together. */
   readonly waiting: number

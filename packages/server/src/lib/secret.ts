@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const hidden = '[hidden]'
 
-/** A text that shows itself to nobody by accident: printed, logged or made JSON it reads `[hidden]`. */
+/** A text that is not shown by accident: printed, logged or as JSON it reads `[hidden]`. */
 export class Secret {
   readonly #text: string
 

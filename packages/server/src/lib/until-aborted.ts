@@ -1,4 +1,4 @@
-/** Ends at once on an abort, even while the source hangs: a client that stopped sending answers nothing. */
+/** Ends at once on an abort, even while the source hangs, as it does when a client stopped sending. */
 export async function* untilAborted<Item>(
   source: AsyncIterable<Item>,
   signal: AbortSignal | undefined,

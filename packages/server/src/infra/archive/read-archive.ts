@@ -5,7 +5,7 @@ import { Failure } from '#lib/failure.ts'
 export interface ArchivedFile {
   readonly name: string
   readonly size: number
-  /** To be read, or left, before the next file is asked for. */
+  /** To be read, or skipped, before the next file is asked for. */
   readonly bytes: AsyncIterable<Uint8Array>
 }
 

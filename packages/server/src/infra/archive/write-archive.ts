@@ -31,7 +31,7 @@ export async function createArchive(
   const file = await open(draft, 'wx', 0o600)
   const { readable, controller } = createTarPacker()
   const written = drain(readable, file)
-  // Whoever adds or keeps is told; until then nobody listens.
+  // `add` and `keep` throw its error; until one of them is called nothing listens for it.
   written.catch(() => undefined)
   return {
     async add(name, content) {

@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/clock.ts'
 import { Listeners, type NodeBus } from './node-bus.ts'
 
-// What is marked is somebody who is connected: as many as sockets may be open, and some that have just gone.
+// Marks stand for connected accounts: no more than sockets may be open, plus those that have just closed.
 const maxMarks = 20_000
 
 /** The bus of a server that is one process. */

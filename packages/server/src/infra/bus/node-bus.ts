@@ -1,15 +1,15 @@
-/** What a process of the server tells the others, and what they tell it. Nothing here is kept: whoever must not miss a
- * thing finds it in the database, and takes a message for a hint to look there. */
+/** Messages between the processes of a server. None is kept: what must not be lost is in the database, and a message is
+ * only a hint to look there. */
 export interface NodeBus extends AsyncDisposable {
   /** Reaches the listeners of this process at once, and those of the others when they can be reached. */
   publish(channel: string, message: string): void
-  /** The function that it answers ends the subscription. */
+  /** Answers a function that ends the subscription. */
   subscribe(channel: string, listener: BusListener): () => void
-  /** Tells all processes that something holds here, until a time that is soon enough for when this process dies. */
+  /** Tells all processes that a key is present here. The mark expires at `untilMs`, in case this process dies. */
   mark(key: string, untilMs: number): void
-  /** It no longer holds here; other processes may say that it does there. */
+  /** The key is no longer present here; other processes may have marked it too. */
   unmark(key: string): void
-  /** Does any process say so? */
+  /** Whether any process has marked the key. */
   isMarked(key: string): Promise<boolean>
 }
 

@@ -8,12 +8,12 @@ export interface Tenant {
   readonly type: 'person' | 'community'
 }
 
-/** Nobody in particular. */
+/** A caller without any credential. */
 export interface Guest {
   readonly kind: 'guest'
 }
 
-/** Somebody who holds a reference to one resource, without an identity. */
+/** A caller with a reference to one resource, and without an identity. */
 export interface ReferenceGuest {
   readonly kind: 'reference'
   readonly refId: RefId
@@ -39,8 +39,8 @@ export interface Identified {
   readonly signedInAt?: number
 }
 
-/** Whoever holds a key of an identity that this tenant manages: a machine, which may read that identity and move its
- * address, and is nobody anywhere else. */
+/** A machine with a key of an identity that this tenant manages: it may read that identity and change its address,
+ * nothing else. */
 export interface KeyHolder {
   readonly kind: 'key'
   readonly idTag: IdTag
@@ -50,7 +50,7 @@ export interface KeyHolder {
 /** Who asks, whatever the transport: HTTP, WebSocket, federation or a job. */
 export type Caller = Guest | ReferenceGuest | Identified
 
-/** Whom a bearer may prove; a key holder reaches only the endpoints whose contract takes `identityKeys`. */
+/** The callers that a bearer can prove; a key holder reaches only the endpoints whose contract takes `identityKeys`. */
 export type AnyCaller = Caller | KeyHolder
 
 export const guest: Guest = { kind: 'guest' }

@@ -1,9 +1,9 @@
 import type { IdTag } from '@kith/protocol'
 
-/** The domain that somebody registered, below a public suffix (private ones such as `github.io` included); the
+/** The registered domain below a public suffix (private ones such as `github.io` included); the
  * identity itself when it is such a suffix. */
 export async function registrableDomain(idTag: IdTag): Promise<string> {
-  // The list of suffixes takes 2 MB, which a server that meets nobody can do without.
+  // The list of suffixes takes 2 MB, which a server without federation does not need.
   const { getDomain } = await import('tldts')
   return getDomain(idTag, { allowPrivateDomains: true }) ?? idTag
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { EgressError } from './egress.ts'
 import { toEgressError } from './egress-failure.ts'
 
-// Slower than this, once the grace is over, is a peer that holds the connection for its own sake.
+// A peer that is slower than this, after the grace period, is cut off.
 const minBytesPerSec = 1024
 const graceMs = 10_000
 
@@ -51,7 +51,7 @@ export function assertReadable(
 function refusalOf(headers: Readonly<Record<string, string>>, maxBytes: number): EgressError | undefined {
   if (Number(headers['content-length'] ?? 0) > maxBytes) return tooLarge(maxBytes)
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
-  // Only `identity` was asked for: a compressed answer is how a small body becomes a large one.
+  // Only `identity` was asked for: a small compressed body may expand to a very large one.
   if (encoding === '' || encoding === 'identity') return undefined
   return new EgressError('refused', 'the answer is compressed, which was not asked for')
 }

@@ -29,7 +29,7 @@ export class ConnectionPools {
     this.#client = client
     this.#options = {
       connections: connectionsPerOrigin,
-      // One protocol less on which limits would have to hold.
+      // HTTP/1 alone, for which the limits are made.
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
@@ -40,7 +40,7 @@ export class ConnectionPools {
       connect: {
         lookup,
         minVersion: 'TLSv1.2',
-        // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch it off.
+        // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch it off.
         rejectUnauthorized: true,
         ...(moreCertificates.length > 0
           ? { ca: [...getCACertificates('default'), ...moreCertificates] }
@@ -49,7 +49,7 @@ export class ConnectionPools {
     }
   }
 
-  // Imported only here, so that a server that talks to nobody does without its memory.
+  // Imported only here: a server without outgoing requests does not need its memory.
   static async open(lookup: LookupFunction, moreCertificates: readonly string[]): Promise<ConnectionPools> {
     return new ConnectionPools(await import('undici'), lookup, moreCertificates)
   }

@@ -31,7 +31,7 @@ export interface EgressOptions {
 
 const defaultTimeoutMs = 10_000
 const defaultMaxBytes = 1024 * 1024
-// Requests under way and waiting on this node; whoever talks to one host a lot keeps a place for the others.
+// Requests in progress and waiting in this process; the bounds per host leave room for other hosts.
 export const gateLimits = { total: 192, perKey: 16, waitingPerKey: 256, waiting: 1024 }
 
 /** Makes the HTTP client whose rules are docs/operations/outbound-requests.md. */
@@ -149,7 +149,7 @@ async function* readOnce(body: LateBody): AsyncGenerator<Uint8Array> {
   yield await body.read()
 }
 
-/** Ends the body with the request, also when nobody reads it, and says when it has ended. */
+/** Ends the body with the request, also when it is not read, and says when it has ended. */
 function closeWith(body: Readable, signal: AbortSignal, ended: () => void): void {
   const destroy = () => body.destroy(signal.reason)
   signal.addEventListener('abort', destroy, { once: true })

@@ -31,9 +31,9 @@ export interface EgressStream extends Omit<EgressAnswer, 'body'> {
 }
 
 /** Why a request did not get an answer. `refused` is policy (address, scheme, port, userinfo, compression); it is never
- * retried. `overloaded`: this server has too many
- * requests under way; nobody was asked. `unknown-host`: the DNS is sure that there is no such name; `dns`: it could not tell. The message may be shown
- * to whoever caused the request: what an address means inside stands in the cause alone. */
+ * retried. `overloaded`: this server has too many requests in progress, and nothing was sent. `unknown-host`: the DNS says
+ * that the name does not exist; `dns`: it gave no answer. The message may be shown to the client: addresses inside this
+ * network stand in the cause alone. */
 export class EgressError extends Error {
   readonly reason:
     | 'refused'
@@ -63,7 +63,7 @@ export interface Egress {
   close(): Promise<void>
 }
 
-/** Tells whether an address given by somebody (a push endpoint, for instance) could be called. */
+/** Tells whether an address from a client (a push endpoint, for instance) could be called. */
 export interface UrlCheck {
   /** Throws the `EgressError` that a request would fail with before it connects. A request checks again. */
   assertReachable(url: string): Promise<void>

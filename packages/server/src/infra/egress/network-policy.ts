@@ -25,7 +25,7 @@ export function networkPolicy(allowed: PrivateNetworks): NetworkPolicy {
   }
 }
 
-/** Parses an address that the server is asked to call and refuses what no look at DNS can make good. */
+/** Parses an address that the server is asked to call, and refuses what is wrong whatever the DNS says. */
 export function checkedUrl(text: string, policy: NetworkPolicy): URL {
   const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
   if (!url) throw refusal('not a URL')
@@ -51,7 +51,7 @@ export function hostOf(url: URL): string {
 export function assertAllowed(address: string, host: string, policy: NetworkPolicy): void {
   const reason = policy.refusalOf(address)
   if (reason === undefined) return
-  // The message may reach a stranger, the cause only the log: what a name means inside stays inside.
+  // The message may reach a client, the cause only the log: addresses inside this network are not told.
   throw refusal(`${host} is not a public host`, new Error(`${address} is refused: ${reason}`))
 }
 

@@ -9,7 +9,7 @@ export interface Hop {
 
 const maxRedirects = 3
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-// Meant for the origin that the caller named, nobody else.
+// Not passed on to another origin than the caller named.
 const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization'])
 
 export function isRedirect(status: number): boolean {

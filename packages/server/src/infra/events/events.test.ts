@@ -52,7 +52,7 @@ eachDialect('events', (open) => {
     const db = await open({ migrations: [] })
     const events = new Events<Happened>()
     const early = db.transact(serverTenant, (tx) => events.emit(tx, { kind: 'gone', to: 1 }))
-    await expect(early).rejects.toThrow('nobody was subscribed')
+    await expect(early).rejects.toThrow('no reactions were subscribed')
     const nobody = { made: [], moved: [], gone: [] }
     events.subscribe(nobody)
     expect(() => events.subscribe(nobody)).toThrow('set once')

@@ -8,7 +8,7 @@ import { assertRate, type RateLimits } from './rate-limits.ts'
 
 /** A tenant as its host knows it. */
 interface HostTenant extends Tenant {
-  /** Unix seconds: since then it answers nobody. */
+  /** Unix seconds: since then it does not answer. */
   readonly suspendedAt?: number
 }
 
@@ -19,7 +19,7 @@ export interface PresentedBearer {
   readonly ip: string
 }
 
-/** Who somebody is, and what proved it; `Credential` is what the application can look at again later. */
+/** A caller, and the credential that proved it; the application can check the credential again later. */
 export interface Proof<Credential = unknown> {
   readonly caller: AnyCaller
   readonly credential?: Credential | undefined
@@ -29,9 +29,9 @@ export interface Proof<Credential = unknown> {
 export interface AdmissionHooks<Credential = unknown> {
   /** The tenant of a host, which is in lower case without port; asked for every request, so it should be cached. */
   findTenant(host: string): HostTenant | undefined | Promise<HostTenant | undefined>
-  /** Whom a bearer proves. Throws `E-AUTH-UNAUTH` for a bearer that is not good on this tenant. */
+  /** The caller that a bearer proves. Throws `E-AUTH-UNAUTH` for a bearer that is not valid on this tenant. */
   authenticate(presented: PresentedBearer): Proof<Credential> | Promise<Proof<Credential>>
-  /** Does the tenant offer this part of the server? None is offered where nobody says. */
+  /** Whether the tenant offers this part of the server; without the hook it offers none. */
   hasFeature?(tenant: Tenant, feature: TenantFeature): Promise<boolean>
 }
 
@@ -41,24 +41,24 @@ export interface AdmissionDeps<Credential = unknown> {
   readonly clock: Clock
 }
 
-/** What somebody shows who comes. */
+/** What a request or an upgrade presents. */
 interface Presented {
   readonly host: string | undefined
   readonly ip: string
   readonly bearer: string | undefined
 }
 
-/** How a transport counts those who come. Each throws `E-RATELIMIT` when there were too many. */
+/** How a transport counts callers. Each function throws `E-RATELIMIT` when there were too many. */
 export interface Counting {
-  /** Somebody of whom the address is known and nothing else. */
+  /** A caller of whom only the address is known. */
   stranger(): void | Promise<void>
-  /** However many bad ones an address has shown, each is looked at: somebody else may be behind the same address. What
-   * that may cost is bounded where it costs. */
+  /** Bearers are checked however many bad ones an address has shown, as other callers may share the address. The cost of
+   * the checks is bounded where they are made. */
   badBearer(): void | Promise<void>
   known(caller: AnyCaller): void | Promise<void>
 }
 
-/** The tenant that is asked for: known, not suspended, and offering what is asked of it. Undefined only where the
+/** The tenant of the host: known, not suspended, and offering the feature. Undefined only where the
  * requirements take any host. */
 export async function admitToTenant<Credential>(
   deps: AdmissionDeps<Credential>,
@@ -69,7 +69,7 @@ export async function admitToTenant<Credential>(
   const found = host === undefined ? undefined : deps.hooks.findTenant(host)
   const named = found instanceof Promise ? await found : found
   const isClosed = named?.suspendedAt !== undefined
-  // What answers on every host knows nothing of a tenant that answers nobody.
+  // Endpoints that answer on every host ignore a suspended tenant.
   const tenant = isClosed && requirements.anyHost ? undefined : named
   const presented = tenant && bearer !== undefined ? { tenant, bearer, ip } : undefined
   if (!presented) await counting.stranger()
@@ -83,8 +83,8 @@ export async function admitToTenant<Credential>(
   return tenant
 }
 
-/** A suspended tenant is like one that is not there, but that its owner is told where people sign in,
- * and that old bearers are bad ones. */
+/** A suspended tenant answers like one that does not exist, but its owner is told at sign-in, and bearers from before
+ * count as bad ones. */
 async function turnAway<Credential>(
   deps: AdmissionDeps<Credential>,
   requirements: Requirements,
@@ -107,7 +107,7 @@ async function offers(
   return tenant !== undefined && (await hooks.hasFeature?.(tenant, feature)) === true
 }
 
-/** Who comes to a tenant, after credential, tight bucket, scope and role. */
+/** The caller, after credential, tight bucket, scope and role have been checked. */
 export async function admitCaller<Credential>(
   deps: AdmissionDeps<Credential>,
   requirements: Requirements,
@@ -118,7 +118,7 @@ export async function admitCaller<Credential>(
     tenant && bearer !== undefined
       ? await identify(deps, requirements, { tenant, bearer, ip }, counting)
       : { caller: guest }
-  // After the bearer: a bad one takes from a bucket of its own, and leaves this to the good ones of its address.
+  // After the bearer: a bad one takes from another bucket, so that valid ones of the same address are not refused.
   const { bucket } = requirements
   if (bucket && bucket !== 'general' && bucket !== 'inbox') await assertRate(deps, bucket, rateKeyOf(ip))
   return authorized(requirements, proof)
@@ -130,7 +130,7 @@ function authorized<Credential>(requirements: Requirements, proof: Proof<Credent
   return requirements.auth === 'none' ? { caller: guest } : proof
 }
 
-/** The same for another bearer of somebody who has been admitted; it is not counted again. */
+/** The same for another bearer of a caller who has been admitted; it is not counted again. */
 export async function admitAgain<Credential>(
   { hooks }: Pick<AdmissionDeps<Credential>, 'hooks'>,
   requirements: Requirements,
@@ -156,7 +156,7 @@ async function identify<Credential>(
   return proof
 }
 
-/** The failure of a bearer that is no good here is answered, not thrown: it still has to be counted. */
+/** The failure of an invalid bearer is returned, not thrown: it still has to be counted. */
 async function prove<Credential>(
   { hooks }: Pick<AdmissionDeps<Credential>, 'hooks'>,
   presented: PresentedBearer,

@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024
 /** Bytes of bodies that are read into memory at the same time; uploads are not, they go to the disk as they come. */
 export const defaultBodyBounds: BodyBounds = { perAddress: 16 * mebibyte, total: 64 * mebibyte }
 
-// The last quarter is for those who hold little: four addresses with large bodies do not shut the others out.
+// The last quarter is for addresses that hold little, so that four addresses with large bodies do not block the others.
 const littleBytes = 256 * 1024
 const sharedPart = 0.75
 const retryAfterSecs = 5

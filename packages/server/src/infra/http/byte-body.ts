@@ -23,7 +23,7 @@ export async function openByteBody(
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)
   if (mediaType === 'multipart/form-data') return openFormPart(request, lengthOf(request))
-  // Of several parts nobody could say which the file is; but a web page with its pictures is one.
+  // Of several parts it would be unclear which is the file; but a web page with its pictures is one.
   if (mediaType?.startsWith('multipart/') && mediaType !== 'multipart/related')
     throw new Failure('E-MEDIATYPE')
   const declaredLength = lengthOf(request)

@@ -11,7 +11,7 @@ export interface ConnectionBounds {
 export const defaultConnectionBounds: ConnectionBounds = { perAddress: 200, total: 10_000 }
 
 /** Bounds the open connections of a server. One too many of an address is closed when it is accepted. When there are too
- * many in all, whoever has most of them gives one up for whoever has fewer. Connections of trusted proxies do not count
+ * many in all, the address with the most connections loses one to an address with fewer. Connections of trusted proxies do not count
  * for an address, and sockets do not count any more once they have been upgraded: those have bounds of their own. */
 export class ConnectionLimits {
   readonly #bounds: ConnectionBounds

@@ -44,7 +44,7 @@ export function createCors(origins: CorsOrigins): ((origin: string | undefined) 
       : refused
 }
 
-/** The further headers of the answer to a preflight. An origin that is allowed may send what headers it likes. */
+/** The further headers of the answer to a preflight. An allowed origin may send any headers. */
 export function preflightHeaders({ headers }: IncomingMessage): Headers {
   const asked = headers['access-control-request-headers'] ?? ''
   return {

@@ -21,7 +21,7 @@ interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
   readonly loopGuard: LoopGuard | undefined
 }
 
-/** Answers every request of a server: by itself, or by what lives at the address. */
+/** Answers every request of a server: by itself, or by the target at its path. */
 export function createEdge(deps: EdgeDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { site, router, loopGuard, peerOf } = deps
   const underWay = new RequestsUnderWay(deps.maxUnderWay)
@@ -49,8 +49,8 @@ export function createEdge(deps: EdgeDeps): (request: IncomingMessage, response:
   }
 }
 
-/** What lives at the address of a request. Requests that come as POST, because something on the way takes no other
- * method, are given the one that they name: where the target allows it, and only its own. */
+/** The target at the path of a request. A POST may name another method, for clients whose proxies pass no other, where
+ * the target allows it and has that method. */
 function find(router: Router, request: IncomingMessage): ReturnType<Router['find']> {
   const meant = request.method === 'POST' && request.headers['x-http-method-override']
   if (typeof meant === 'string') {
@@ -78,7 +78,7 @@ async function answerUnrouted({ site, router, ...deps }: EdgeDeps, exchange: Exc
 
 const mediaTypeForm = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
 
-/** What is no media type says nothing. */
+/** A header that is no media type is ignored. */
 function dropUnreadableType({ headers }: IncomingMessage): void {
   const type = headers['content-type']
   if (type !== undefined && !mediaTypeForm.test(type)) delete headers['content-type']

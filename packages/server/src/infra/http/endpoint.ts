@@ -76,7 +76,7 @@ export type Answer<C extends Contract> = C['reply'] extends { kind: 'bytes' }
       : Outgoing<DataOf<C>> | Reshaped<Outgoing<DataOf<C>>>
 
 /** An answer with another status (an update where the contract says 201) or with headers. With an `etag` it becomes
- * a 304 for whoever has it already. */
+ * a 304 for a client that has it already. */
 export class Reshaped<Data> {
   readonly data: Data
   readonly status: number | undefined

@@ -34,21 +34,21 @@ export function waitsWithBody({ headers }: IncomingMessage): boolean {
   return headers.expect?.toLowerCase() === '100-continue'
 }
 
-/** Tells a client that waits with its body to send it; called when nothing else stands against the request. */
+/** Tells a client that waits with its body to send it; called when every check of the request has passed. */
 export function askForBody(exchange: Exchange): void {
   if (exchange.hasContinued || !waitsWithBody(exchange.request)) return
   exchange.hasContinued = true
   exchange.response.writeContinue()
 }
 
-/** The same, when the first byte is read: by then whoever reads has found nothing against the request either. */
+/** The same, when the first byte is read: by then the handler has accepted the request too. */
 export function askForBodyWhenRead(exchange: Exchange): void {
   const { request, response } = exchange
   if (!waitsWithBody(request)) return
   const read = request._read
   request._read = (size) => {
     request._read = read
-    // What is thrown away after the answer is not asked for.
+    // A body that is only discarded after the answer is not asked for.
     if (!response.headersSent) askForBody(exchange)
     read.call(request, size)
   }

@@ -7,7 +7,7 @@ import type { ByteBody } from './endpoint.ts'
 /** Parts and their headers before the one that counts. */
 const formLimits = { fields: 50, fieldSize: 64 * 1024, files: 10, parts: 60, headerPairs: 50 }
 
-/** The part `file` of a multipart form. It ends when the whole form has arrived: whoever reads it to its end knows that
+/** The part `file` of a multipart form. It ends when the whole form has arrived: a reader that reaches its end knows that
  * nothing was cut off. */
 export function openFormPart(request: IncomingMessage, atMostLength: number | undefined): Promise<ByteBody> {
   const { promise, resolve, reject } = Promise.withResolvers<ByteBody>()
@@ -19,7 +19,7 @@ export function openFormPart(request: IncomingMessage, atMostLength: number | un
     request.unpipe(parser)
   }
   parser.on('file', (field, part, fileName, _encoding, contentType) => {
-    // The parser emits the error of a truncated part on the part as well, and nobody else may be listening by then.
+    // The parser emits the error of a truncated part on the part as well, and nothing else may be listening by then.
     part.on('error', () => {})
     if (field !== 'file' || content) {
       part.resume()
@@ -47,7 +47,7 @@ export function openFormPart(request: IncomingMessage, atMostLength: number | un
 
 function contentOf(part: Readable): PassThrough {
   const content = part.pipe(new PassThrough(), { end: false })
-  // Whoever reads it hears of its errors; there may be nobody yet.
+  // The reader gets its errors too, but may not listen yet.
   return content.on('error', () => {})
 }
 

@@ -11,8 +11,8 @@ export type InputCheck = (value: unknown) => void
 
 /** Compiles the check of the parameters of one place (`/query`), whose name begins the issues' paths. */
 export function compileInputCheck(schema: TSchema, place: string): InputCheck {
-  const assertFits = formOf(schema as Schema, (pointer) => place + pointer)
-  const decode = decoderOf(schema as Schema)
+  const assertFits = formOf(schema, (pointer) => place + pointer)
+  const decode = decoderOf(schema)
   return (values) => {
     assertFits(values)
     decode?.(values, place)
@@ -22,9 +22,9 @@ export function compileInputCheck(schema: TSchema, place: string): InputCheck {
 /** Compiles the check of a JSON body, which answers the decoded body. */
 export function compileBodyCheck(schema: TSchema): (parsed: unknown) => unknown {
   // As the member of an object a body can be a primitive, and be defaulted itself.
-  const member = { type: 'object', properties: { body: schema as Schema }, required: ['body'] }
+  const member = { type: 'object', properties: { body: schema }, required: ['body'] }
   const assertFits = formOf(member, (pointer) => pointer.slice('/body'.length))
-  const decode = decoderOf(schema as Schema)
+  const decode = decoderOf(schema)
   return (parsed) => {
     const holder: { body?: unknown } = parsed === undefined ? {} : { body: parsed }
     assertFits(holder)
@@ -34,7 +34,7 @@ export function compileBodyCheck(schema: TSchema): (parsed: unknown) => unknown 
 
 function formOf(schema: Schema, pathOf: (pointer: string) => string): (value: unknown) => void {
   const tidy = tidyingOf(schema)
-  const form = Compile(schema as TSchema)
+  const form = Compile<TSchema>(schema)
   let findFault: InputFault | undefined
   return (value) => {
     tidy?.(value)

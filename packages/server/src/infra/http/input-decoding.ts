@@ -50,7 +50,7 @@ function decoderOfList(item: Schema): Decoder | undefined {
 
 /** The first branch that the value fits and that can decode it. */
 function decoderOfUnion(branches: readonly Schema[]): Decoder | undefined {
-  const readers = branches.map((branch) => ({ read: decoderOf(branch), fits: Compile(branch as TSchema) }))
+  const readers = branches.map((branch) => ({ read: decoderOf(branch), fits: Compile<TSchema>(branch) }))
   if (readers.every(({ read }) => read === undefined)) return undefined
   return (value, path) => {
     const failures: unknown[] = []

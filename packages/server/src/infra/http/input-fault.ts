@@ -7,12 +7,12 @@ import { decode } from './decoding.ts'
 import { undecodable } from './input-decoding.ts'
 import type { Schema } from './input-schema.ts'
 
-/** What is wrong with a value that its schema does not take: one fault, though there may be more. */
+/** What is wrong with a value that does not fit its schema: the first fault of perhaps several. */
 export type InputFault = (value: unknown, pathOf: (pointer: string) => string) => Failure
 
-/** Finds text that cannot be decoded as well: whichever fault comes first in the schema is told. */
+/** Finds text that cannot be decoded too: the fault that comes first in the schema is reported. */
 export function inputFaultFinder(schema: Schema): InputFault {
-  const form = Compile(withDecoding(schema) as TSchema)
+  const form = Compile<TSchema>(withDecoding(schema))
   return (value, pathOf) => {
     const errors = form.Errors(value)
     const [first] = errors

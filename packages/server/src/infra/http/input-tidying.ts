@@ -2,12 +2,12 @@ import { isMembers, itemOf, type Members, type Schema } from './input-schema.ts'
 
 type Tidying = (value: unknown) => void
 
-/** Puts defaults in and takes members out that the schema does not name, so that they never reach a use case; in place.
- * Undefined where there is nothing to do. */
+/** Makes the function that adds defaults and removes members that the schema does not name, in place. Undefined where
+ * there is nothing to do. */
 export function tidyingOf(schema: Schema): Tidying | undefined {
   const { anyOf, properties } = schema
   if (anyOf) {
-    // Of several objects nobody knows yet which is meant: one that is not would lose what another needs.
+    // Of several objects it is not known yet which fits: tidying by one would remove members that another needs.
     if (anyOf.filter(({ type }) => type === 'object').length > 1) return undefined
     return each(anyOf.flatMap((branch) => tidyingOf(branch) ?? []))
   }

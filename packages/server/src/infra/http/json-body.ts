@@ -5,6 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { BodyBudget, BodyShare } from './body-budget.ts'
 import type { TokenBody } from './endpoint.ts'
+import { isMembers } from './input-schema.ts'
 
 // docs/protocol/conventions.md, Bounds.
 const maxJsonBytes = 1024 * 1024
@@ -18,7 +19,7 @@ const readTimeoutMs = 30_000
 interface BodyReading {
   readonly clock: Clock
   readonly budget: BodyBudget
-  /** Whose body it is, as it counts where requests are limited. */
+  /** The client's address, as rate limits count it. */
   readonly address: string
 }
 
@@ -37,7 +38,7 @@ export function isJson(mediaType: string | undefined): boolean {
   return mediaType !== undefined && /^application\/(?:[\w.-]+\+)?json$/.test(mediaType)
 }
 
-/** Compressed bodies are not taken: a small one may be a very large one. */
+/** Compressed bodies are refused: a small one may expand to a very large one. */
 export function assertPlainEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new Failure('E-MEDIATYPE')
@@ -76,7 +77,7 @@ export async function readTokens(
 function tokensOf(bytes: Buffer, beside: string | undefined): TokenBody {
   if (bytes.length === 0) return { token: '' }
   const parsed = parseJson(bytes)
-  const body = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
+  const body = isMembers(parsed) ? parsed : {}
   const { token } = body
   const other = beside === undefined ? undefined : body[beside]
   if (typeof token !== 'string')
@@ -130,9 +131,9 @@ function collect(
     let total = 0
     const settle = () => {
       cancelTimeout()
-      request.off('data', onData).off('end', onEnd).off('error', onError)
+      request.off('data', onData).off('end', onEnd).off('error', fail)
     }
-    // Whoever sends this slowly gets no answer: writing one would keep the connection for him.
+    // A client that sends this slowly gets no answer: it might read that as slowly.
     const cancelTimeout = clock.wakeAt(clock.now() + readTimeoutMs, () =>
       request.destroy(new Error('the body took too long')),
     )
@@ -142,11 +143,11 @@ function collect(
       try {
         share.take(chunk.length)
       } catch (error) {
-        return fail(error as Error)
+        return fail(error)
       }
       chunks.push(chunk)
     }
-    const fail = (error: Error) => {
+    const fail = (error: unknown) => {
       settle()
       reject(error)
     }
@@ -154,7 +155,6 @@ function collect(
       settle()
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, total))
     }
-    const onError = (cause: Error) => fail(cause)
-    request.on('data', onData).on('end', onEnd).on('error', onError)
+    request.on('data', onData).on('end', onEnd).on('error', fail)
   })
 }

@@ -17,7 +17,7 @@ export type RateLimitName =
 export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   anonymous: 1000,
   identity: 5000,
-  // All visitors of one address together: whoever has a thousand identities of their own gets no more than one.
+  // For all visitors of one address together, so that a thousand identities of one person get no more than one.
   visitor: 5000,
   'bad-bearer': 300,
   'sign-in': 60,

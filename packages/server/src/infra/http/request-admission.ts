@@ -22,7 +22,7 @@ export interface RequestAdmissionDeps extends AdmissionDeps {
   readonly hooks: HttpHooks
 }
 
-/** Whom a request is from and for, after everything its contract asks of them has been checked. */
+/** The caller and the tenant of a request, after all that its contract requires of them has been checked. */
 export interface Admission {
   readonly tenant: Tenant | undefined
   readonly caller: AnyCaller

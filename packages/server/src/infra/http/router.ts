@@ -69,5 +69,5 @@ export function createRouter(targets: readonly Target[]): Router {
 }
 
 function neverCalled(): never {
-  throw new TypeError('what is found is answered by whoever asked')
+  throw new TypeError('routes are looked up here, and handled by the caller of find')
 }

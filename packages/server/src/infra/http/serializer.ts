@@ -12,7 +12,7 @@ export class ContractBreach extends Error {
 /** Writes values of a schema as JSON text. Members that the schema does not name are left out; a missing or wrong one
  * is a `ContractBreach`. */
 export function compileSerializer(schema: TSchema): (value: unknown) => string {
-  return writerOf(compile(schema as Schema, ''))
+  return writerOf(compile(schema, ''))
 }
 
 /** The keywords that output schemas use. */
@@ -28,7 +28,7 @@ interface Schema {
   readonly allOf?: readonly Schema[]
 }
 
-// V8 writes a whole tree faster than we could write its leaves. So values are projected on the schema and written at
+// JSON.stringify writes a whole tree faster than generated code writes its leaves. So values are projected on the schema and written at
 // once, and only what may hold RawJson is put together as text.
 type Node =
   | { readonly kind: 'projected'; readonly project: (value: unknown) => unknown }

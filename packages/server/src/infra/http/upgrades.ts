@@ -8,8 +8,8 @@ import { rawAnswer } from './raw-answer.ts'
 import type { Routed, Router } from './router.ts'
 import { normalizeTarget } from './target.ts'
 
-/** What lives at the address of a request, if that speaks the protocol that the request asks for. What else is wrong with
- * a handshake is for the protocol. */
+/** The target at the path of a request, if it speaks the protocol that the request asks for. Other faults of a handshake
+ * are for the target to refuse. */
 export function upgradeOf(router: Router, { method, headers, url }: IncomingMessage): Routed | undefined {
   const protocol = headers.upgrade?.toLowerCase()
   if (method !== 'GET' || protocol === undefined) return undefined
@@ -23,10 +23,10 @@ interface UpgradeDeps {
   readonly clock: Clock
 }
 
-/** Hands connections over to what speaks another protocol at their path. */
+/** Passes connections that ask for another protocol to the target at their path. */
 export function handUpgradesOver(server: Server, deps: UpgradeDeps): void {
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
-    // Until somebody takes the connection over nobody else listens.
+    // Until the connection is taken over nothing else listens for its errors.
     const ignore = () => undefined
     connection.on('error', ignore)
     take(deps, request, connection, head).then(

@@ -1,5 +1,5 @@
-/** A column in which the vault's sealed secrets of tenants lie. They open only with this server's master key and for this
- * tenant: whoever moves rows elsewhere seals them anew, or does without them. */
+/** A column with secrets of tenants, sealed by the vault. They open only with this server's master key and for this
+ * tenant: an export seals them anew, or leaves them out. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string

@@ -23,7 +23,7 @@ const commonName = new Map([
   ['application/x-zip-compressed', 'application/zip'],
 ])
 
-/** A media type as somebody declared it: lower-case, without parameters. */
+/** A declared media type: lower-case, without parameters. */
 export interface DeclaredType {
   readonly essence: string
   /** Only of text. */

@@ -13,7 +13,7 @@ interface SniffedType {
 
 /**
  * Tells a type from the first bytes (some 4 000 are enough) and the declared `Content-Type`. Text has no signature, so
- * HTML, SVG, scripts and plain text are never found in bytes: they are stored as such only when somebody says so.
+ * HTML, SVG, scripts and plain text are never found in bytes: they are stored as such only when they are declared so.
  */
 export async function sniffType(head: Uint8Array, declaredHeader?: string): Promise<SniffedType> {
   const declared = readDeclaredType(declaredHeader)

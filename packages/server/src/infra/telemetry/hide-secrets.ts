@@ -9,7 +9,7 @@ const secretName =
   /(?:authorization|cookie|password|passphrase|token|jwt|bearer|secret|secrets|(?:api|private|master|encryption|signing|secret|access|sw)key|refid)$/
 const secretNames = new Set(['ref', 'auth', 'pass', 'sealed', 'credentials'])
 
-// Details are named by the program, but a logged object may come from anywhere.
+// Bounded, as a logged object may come from a client, with any names.
 const verdicts = createLruCache<string, boolean>(1000)
 
 /** A copy of log details without the values of members whose names promise a secret, at any depth that is printed. */

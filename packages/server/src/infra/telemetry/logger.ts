@@ -1,4 +1,4 @@
-/** What a module needs to say what an operator should know. Details hold data, the message is a constant sentence. */
+/** The log, for operators. Details hold data, the message is a constant sentence. */
 export interface Logger {
   trace(details: object, message: string): void
   debug(details: object, message: string): void

@@ -13,7 +13,7 @@ const styles: Readonly<Record<string, Style>> = {
 
 /** One line of the JSON log for a person: time, level, message, details, and stacks below. */
 export function prettyLine(line: string, hasColour: boolean): string {
-  const { time, level, msg, ...details } = JSON.parse(line) as Record<string, unknown>
+  const { time, level, msg, ...details }: Record<string, unknown> = JSON.parse(line)
   const paint = (style: Style, text: string) =>
     hasColour ? styleText(style, text, { validateStream: false }) : text
   const clock = paint('gray', String(time).slice(11, 23))
@@ -26,11 +26,10 @@ export function prettyLine(line: string, hasColour: boolean): string {
 
 /** The stacks of a logged error and of its causes, indented. */
 function stackOf(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  const { stack, cause } = value as { stack?: unknown; cause?: unknown }
-  if (typeof stack !== 'string') return []
-  const lines = stack.split('\n').map((text) => `    ${printable(text)}`)
-  return [...lines, ...stackOf(cause)]
+  if (typeof value !== 'object' || value === null || !('stack' in value)) return []
+  if (typeof value.stack !== 'string') return []
+  const lines = value.stack.split('\n').map((text) => `    ${printable(text)}`)
+  return [...lines, ...('cause' in value ? stackOf(value.cause) : [])]
 }
 
 function short(value: unknown): string {
@@ -43,7 +42,7 @@ function short(value: unknown): string {
     : printable(JSON.stringify(value))
 }
 
-// What strangers sent may stand in a log: it must not steer the terminal.
+// Text from clients may stand in a log: it must not control the terminal.
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
 }

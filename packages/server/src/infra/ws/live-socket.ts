@@ -6,7 +6,7 @@ import { FrameWatch } from './frame-watch.ts'
 /** A message as it came: text, or bytes. */
 export type Frame = string | Uint8Array
 
-/** Whoever speaks a protocol on a socket. */
+/** The code that speaks a protocol on a socket. */
 export interface SocketHandler {
   /** One message after the other: the next comes when this one is done with. What it throws ends the socket (1011). */
   receive(frame: Frame): void | Promise<void>
@@ -35,7 +35,7 @@ const refusalDelayMs = 1000
 // What has come and is not handled yet; then the client has to wait. One read of the system may bring some more.
 const maxUnhandled = 64
 const maxUnhandledBytes = 1024 ** 2
-// For a client to say goodbye; one that does not read never will.
+// For a client to answer the close; one that does not read never does.
 const goodbyeMs = 5000
 const minuteMs = 60_000
 
@@ -63,7 +63,7 @@ export class LiveSocket {
     this.#openedAtMs = options.clock.now()
     this.#messages = new Budget(options.clock, options.messagesPerMinute)
     this.#controls = new Budget(options.clock, options.messagesPerMinute)
-    // Nothing is read before there is somebody to handle it.
+    // Nothing is read before there is a handler.
     socket.pause()
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary))
     socket.on('ping', () => this.#onControl())
@@ -110,7 +110,7 @@ export class LiveSocket {
     })
   }
 
-  /** Resolves when nothing waits to be sent, or the socket is gone: for whoever has much to send. */
+  /** Resolves when nothing waits to be sent, or the socket has closed: for handlers that send much. */
   sent(): Promise<void> {
     if (this.#waiting === 0 || this.#isGone) return Promise.resolve()
     return new Promise((resolve) => this.#settled.push(resolve))
@@ -128,13 +128,13 @@ export class LiveSocket {
     else clock.wakeAt(atMs, () => this.#sayGoodbye(why))
   }
 
-  /** Ends it without a word. */
+  /** Ends it without a close frame. */
   terminate(): void {
     this.#isClosing = true
     this.#socket.terminate()
   }
 
-  /** Notes a message that is none of the protocol: it is ignored, but not for ever. */
+  /** Counts a message that is not of the protocol: too many of them end the socket. */
   noteMistake(): void {
     this.#mistakes += 1
     if (this.#mistakes > maxMistakes) this.close('disorderly')

@@ -26,7 +26,7 @@ const reviewEveryMs = 3000
 // In real time: a stop must not wait for a clock that stands still.
 const goodbyeMs = 1500
 
-/** Every open socket of the process: counted, asked for signs of life, and looked at again. */
+/** Every open socket of the process: counted, pinged, and its credential checked again from time to time. */
 export class OpenSocketSet {
   readonly #clock: Clock
   readonly #limits: SocketLimits
@@ -40,7 +40,7 @@ export class OpenSocketSet {
   #reviewing: Promise<void> | undefined
   #mustReviewAgain = false
 
-  /** `review` ends the sockets whose clients are not what they were. */
+  /** `review` ends the sockets whose credentials have ended. */
   constructor(options: { clock: Clock; limits: SocketLimits; review: () => Promise<void> }) {
     this.#clock = options.clock
     this.#limits = options.limits
@@ -59,7 +59,7 @@ export class OpenSocketSet {
     return (this.#perAddress.get(address) ?? 0) < this.#limits.perAddress
   }
 
-  /** Is one of those who are in too many? Several may have been asked in while there was room for one. */
+  /** Whether there are more sockets than allowed: several may have been admitted while there was room for one. */
   isCrowded(address: string): boolean {
     const { total, perAddress } = this.#limits
     return this.#guests.size > total || (this.#perAddress.get(address) ?? 0) > perAddress
@@ -94,14 +94,14 @@ export class OpenSocketSet {
     this.#callOff = undefined
   }
 
-  /** Looks at all at once; whoever calls while that goes on is sure of another look after it. */
+  /** Reviews all sockets; a call during a review is followed by another review. */
   review(): Promise<void> {
     this.#mustReviewAgain = true
     this.#reviewing ??= this.#reviewAll()
     return this.#reviewing
   }
 
-  /** Says goodbye to all, and waits for those who answer. */
+  /** Closes all, and waits for clients that answer the close. */
   async empty(why: SocketClose): Promise<void> {
     for (const socket of this.sockets) {
       if (socket.isOpen) socket.close(why)

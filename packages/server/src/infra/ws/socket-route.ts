@@ -4,16 +4,16 @@ import type { AdmissionHooks, Proof } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { LiveSocket, SocketHandler } from './live-socket.ts'
 
-/** What the sockets ask of the application. */
+/** What the application provides for sockets. */
 export interface SocketHooks<Credential> extends AdmissionHooks<Credential> {
-  /** Which of these do not hold any more: asked every few seconds about all open sockets together. */
+  /** Which of these credentials have ended: asked every few seconds for all open sockets together. */
   listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
 }
 
-/** A contract bound to what speaks its protocol. */
+/** A contract bound to the code that speaks its protocol. */
 export interface SocketRoute<Credential> {
   readonly contract: SocketContract
-  /** Lets a client in whom the contract lets in, and answers who speaks with it; or throws a `SocketRefusal`. */
+  /** Accepts a client that meets the contract and answers its handler, or throws a `SocketRefusal`. */
   open(visit: SocketVisit<Credential>): SocketHandler | Promise<SocketHandler>
 }
 
@@ -50,7 +50,7 @@ const closes: Partial<Record<ErrorCode, SocketClose>> = {
   'E-RATELIMIT': 'overloaded',
 }
 
-/** How an open socket is told of what HTTP would have answered; undefined for what nobody has foreseen. */
+/** The close that stands for a failure that HTTP would have answered; undefined for unexpected errors. */
 export function closeOf(error: unknown): SocketClose | undefined {
   if (error instanceof SocketRefusal) return error.why
   return error instanceof Failure ? closes[error.code] : undefined

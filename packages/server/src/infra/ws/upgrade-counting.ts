@@ -13,8 +13,8 @@ const overloadedSecs = 10
 
 export const tooManySockets = () => new Failure('E-RATELIMIT', { retryAfterSecs: overloadedSecs })
 
-/** Upgrades count for their address before anything else is known. Whoever proves to be somebody has a rate of their own
- * beside it, whatever others did from the same address. */
+/** Upgrades count for their address before anything else is known. A caller who proves an identity has a rate of its own
+ * besides, whatever others did from the same address. */
 export class UpgradeCounting implements Counting {
   readonly #deps: CountingDeps
   readonly #address: string
@@ -37,7 +37,7 @@ export class UpgradeCounting implements Counting {
     return new UpgradeCounting(deps, address, refusal)
   }
 
-  /** Whether the address has had enough: then only who proves to be somebody is upgraded at all. */
+  /** Whether the address has used its rate up: then only authenticated callers are upgraded. */
   get isRefusing(): boolean {
     return this.#refusal !== undefined
   }
