@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import type { SignedToken, SignedTokenProblem } from '@kith/protocol'
 import type { TenantId, Writer } from '#infra/db/index.ts'
 
 /** Encrypts secrets at rest with the master key: AES-256-GCM, one derived key per purpose, purpose and owner authenticated. */
@@ -57,20 +56,10 @@ export interface TokenSecrets {
   rotate(): Promise<void>
 }
 
-/** Why a token is not believed. `key`: the key is no P-384 public key. */
-type SignatureProblem = SignedTokenProblem | 'key' | 'signature'
-
-type SignatureVerdict =
-  | { readonly valid: true; readonly token: SignedToken }
-  | { readonly valid: false; readonly reason: SignatureProblem }
-
 /** ES384 on the thread pool, a few at a time: `E-UNAVAILABLE` when too many wait. */
 export interface Signatures {
   /** 96 bytes: r and s. */
   sign(signingInput: string, privateKey: KeyObject): Promise<Uint8Array>
-  /** False as well when the key is of another kind or curve. */
-  /** With `asker`, what an address has checked waits for the other checks of the same address. */
+  /** False also when the key is of another kind or curve. With `asker`, the checks of one address wait for each other. */
   verify(signingInput: string, signature: Uint8Array, publicKey: KeyObject, asker?: string): Promise<boolean>
-  /** Checks the form of a compact JWS and its signature; what it claims is the caller's to judge. */
-  verifyToken(text: string, publicKey: KeyObject): Promise<SignatureVerdict>
 }

@@ -1,6 +1,5 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { promisify } from 'node:util'
-import { parseSignedToken } from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import type { Signatures } from './keys.ts'
@@ -11,7 +10,6 @@ const verifyAside = promisify(verify)
 const digest = 'sha384'
 // r ‖ s, as JWS wants it (RFC 7518, section 3.4); the default of the library is DER.
 const dsaEncoding = 'ieee-p1363'
-const maxTokenLength = 262_144
 
 // The pool has four threads and one operation takes about a millisecond. What is handed over keeps them busy while this
 // thread waits for a commit, and ends together, so that the next commit is shared. Neither kind takes all of it, so that a
@@ -28,14 +26,6 @@ const ofAskers = { total: 256, perKey: 2, waitingPerKey: 512 }
 export function openSignatures({ maxWaiting = defaultMaxWaiting } = {}): Signatures {
   const gate = new Gate({ ...atOnce, waitingPerKey: maxWaiting, waiting: 2 * maxWaiting })
   const askers = new Gate({ ...ofAskers, waiting: maxWaiting })
-  const verifySignature = async (input: string, signature: Uint8Array, key: KeyObject, asker?: string) => {
-    if (signature.length !== 96 || !isP384(key, 'public')) return false
-    const verifyOne = () =>
-      throughGate(gate, 'verify', () =>
-        verifyAside(digest, Buffer.from(input), { key, dsaEncoding }, signature),
-      )
-    return asker === undefined ? verifyOne() : throughGate(askers, asker, verifyOne)
-  }
   return {
     async sign(signingInput, key) {
       if (!isP384(key, 'private')) throw new TypeError('ES384 signs with a private P-384 key')
@@ -43,13 +33,13 @@ export function openSignatures({ maxWaiting = defaultMaxWaiting } = {}): Signatu
         signAside(digest, Buffer.from(signingInput), { key, dsaEncoding }),
       )
     },
-    verify: verifySignature,
-    async verifyToken(text, publicKey) {
-      const token = parseSignedToken(text, maxTokenLength)
-      if ('problem' in token) return { valid: false, reason: token.problem }
-      if (!isP384(publicKey, 'public')) return { valid: false, reason: 'key' }
-      const isValid = await verifySignature(token.signingInput, token.signature, publicKey)
-      return isValid ? { valid: true, token } : { valid: false, reason: 'signature' }
+    async verify(signingInput, signature, key, asker) {
+      if (signature.length !== 96 || !isP384(key, 'public')) return false
+      const verifyOne = () =>
+        throughGate(gate, 'verify', () =>
+          verifyAside(digest, Buffer.from(signingInput), { key, dsaEncoding }, signature),
+        )
+      return asker === undefined ? verifyOne() : throughGate(askers, asker, verifyOne)
     },
   }
 }

@@ -43,29 +43,6 @@ test('jobs, deliveries, transactions and batches are counted', async () => {
   expect(text).toContain('kith_db_commit_transactions_bucket{le="4"} 0')
 })
 
-test('a gauge is read at each scrape', async () => {
-  const metrics = openMetrics()
-  let waiting = 3
-  metrics.gauge({ name: 'kith_jobs_waiting', help: 'Jobs that wait.', read: async () => waiting })
-  expect(await lines(metrics, 'kith_jobs_waiting')).toEqual(['kith_jobs_waiting 3'])
-  waiting = 4
-  expect(await lines(metrics, 'kith_jobs_waiting')).toEqual(['kith_jobs_waiting 4'])
-})
-
-test('a gauge that cannot be read leaves the others readable', async () => {
-  const metrics = openMetrics()
-  metrics.gauge({
-    name: 'kith_broken',
-    help: 'Broken.',
-    read: () => Promise.reject(new Error('no database')),
-  })
-  metrics.batchCommitted(1)
-  expect(await lines(metrics, 'kith_db_commit_transactions_count')).toEqual([
-    'kith_db_commit_transactions_count 1',
-  ])
-  expect(await lines(metrics, 'kith_broken')).toEqual(['kith_broken Nan'])
-})
-
 test('two servers in one process count apart and share the process', async () => {
   const [first, second] = [openMetrics(), openMetrics()]
   first.batchCommitted(1)

@@ -1,4 +1,4 @@
-/** Counts what happens, under names and labels that this module knows: no label takes a value that a stranger chose. */
+/** The metrics of a server. No label takes a value that a client chose. */
 export interface Metrics {
   /** `route` is the path template of the contract, undefined when none matched. */
   requestServed(request: {
@@ -12,12 +12,6 @@ export interface Metrics {
   transactionEnded(outcome: 'committed' | 'failed', durationMs: number): void
   /** Transactions that shared one commit. */
   batchCommitted(transactions: number): void
-  /** A value that is asked for at each scrape, for instance the length of a queue. */
-  gauge(gauge: {
-    readonly name: string
-    readonly help: string
-    readonly read: () => number | Promise<number>
-  }): void
   /** The metrics of this server and of its process in the text format of Prometheus. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>
 }

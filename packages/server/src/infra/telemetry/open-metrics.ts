@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { Metrics } from './metrics.ts'
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -25,19 +25,6 @@ export function openMetrics(): Metrics {
     jobRan: (kind, outcome, durationMs) => jobs.observe({ kind, outcome }, durationMs / 1000),
     deliveryTried: (outcome, durationMs) => deliveries.observe({ outcome }, durationMs / 1000),
     ...databaseMetrics(registers),
-    gauge({ name, help, read }) {
-      // One that cannot be read must not hide the others.
-      const current = async () => read()
-      const collect = async (gauge: Gauge) => gauge.set(await current().catch(() => Number.NaN))
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          return collect(this)
-        },
-      })
-    },
     async scrape() {
       const all = Registry.merge([registry, processRegistry()])
       return { contentType: all.contentType, text: await all.metrics() }
