@@ -159,7 +159,7 @@ async function stop(server: Server): Promise<void> {
 }
 
 /** Starts a server that ends with the demo. */
-export type Start = (place: {
+type Start = (place: {
   readonly idTag: string
   readonly port: number
   /** `idTag=serverUrl` pairs of the other servers. */

@@ -2,12 +2,13 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { IdTag } from '@kith/protocol'
 import { type Load, type LoadResult, load } from './load.ts'
 import { firstLine, processorMs, processorMsWithChildren, residentMb, spawnOn, stop } from './processes.ts'
 import type { Settings } from './settings.ts'
 
 const program = new URL('../../packages/server/bin/kith.js', import.meta.url)
-export const idTag = 'bench.localhost'
+export const idTag = 'bench.localhost' as IdTag
 export const password = 'a password for the bench'
 
 export interface ServedLoad extends LoadResult {

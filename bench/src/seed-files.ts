@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type FileId, fileIdOf, type IdTag } from '@kith/protocol'
+import { type FileId, fileIdOf } from '@kith/protocol'
 import { idTag } from './kith.ts'
 import type { baseTenantId } from './seed.ts'
 import {
@@ -50,7 +50,7 @@ export async function seedFolder(
 const now = Math.floor(Date.now() / 1000)
 const common = {
   status: 'A',
-  ownerTag: idTag as IdTag,
+  ownerTag: idTag,
   isCopy: false,
   preset: 'default',
   visibility: null,

@@ -42,7 +42,7 @@ export async function seed(
 }
 
 export async function baseTenantId(db: Database) {
-  const tenant = await findTenantByIdTag(db.reader(serverTenant), idTag as IdTag)
+  const tenant = await findTenantByIdTag(db.reader(serverTenant), idTag)
   if (!tenant) throw new Error('there is no base tenant')
   return tenant.tenantId
 }
@@ -98,7 +98,7 @@ export async function seedPeers(
 
 const words = 'the quick brown fox jumps over the lazy dog while bees hum in the garden behind the old house '
 
-export interface ActionSeed {
+interface ActionSeed {
   readonly actions: number
   readonly peers: number
   /** What is different about the action of a number. */

@@ -9,8 +9,8 @@ const { dataDir, seconds } = await readInput<{ dataDir: string; seconds: number 
 const db = await openData(dataDir)
 const reader = db.reader(await baseTenantId(db))
 const viewer: Viewer = {
-  tenantTag: idTag as Viewer['tenantTag'],
-  idTag: idTag as Viewer['tenantTag'],
+  tenantTag: idTag,
+  idTag,
   facts: new Set(['identified', 'acts-as-tenant', 'follows', 'connected']),
 }
 const now = Math.floor(Date.now() / 1000)

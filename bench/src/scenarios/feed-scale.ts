@@ -1,4 +1,4 @@
-import type { ActionId, IdTag } from '@kith/protocol'
+import type { ActionId } from '@kith/protocol'
 import { idTag, Kith, tempDir } from '../kith.ts'
 import { boundedFigure, type Figure } from '../measure.ts'
 import { peerTag, seed, seedActions, seedPeers } from '../seed.ts'
@@ -108,7 +108,7 @@ function threadId(number: number): ActionId {
 function variety(number: number, actions: number): Partial<StoredAction> {
   const kind = number % 10
   const isFeedOnly = kind !== 0 && kind !== 5
-  return { ...said(number, actions), isFeedOnly, ...(kind === 0 ? { issuerTag: idTag as IdTag } : {}) }
+  return { ...said(number, actions), isFeedOnly, ...(kind === 0 ? { issuerTag: idTag } : {}) }
 }
 
 function said(number: number, actions: number): Partial<StoredAction> {
@@ -124,7 +124,7 @@ function said(number: number, actions: number): Partial<StoredAction> {
     return { type: 'CMNT', content: { text: 'I think so too' }, visibility: null, ...within }
   }
   if (kind === 4) return { type: 'ACK', content: undefined, subject: threadId(thread) }
-  if (kind === 5) return { audienceTag: idTag as IdTag, content, isMarked: number % 1000 === 5 }
+  if (kind === 5) return { audienceTag: idTag, content, isMarked: number % 1000 === 5 }
   const rare = Math.floor(number / 10) % (actions / 200)
   if (kind === 6)
     return { content: { ...content, text: `A rareword${rare} here`, tags: ['garden', `rare${rare}`] } }

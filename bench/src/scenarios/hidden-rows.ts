@@ -46,7 +46,7 @@ export async function hiddenRows({ actions }: Settings): Promise<Figure[]> {
 
 async function processorMs(db: Database, who: 'guest' | 'visitor', filter: object): Promise<number> {
   const tenantId = await baseTenantId(db)
-  const tenant = { tenantId, idTag: idTag as IdTag, type: 'person' } as Parameters<typeof viewerOf>[0]
+  const tenant = { tenantId, idTag, type: 'person' } as Parameters<typeof viewerOf>[0]
   const caller = who === 'guest' ? { kind: 'guest' } : { kind: 'identity', idTag: 'visitor.localhost' }
   const viewer = viewerOf(tenant, caller as Parameters<typeof viewerOf>[1], {})
   const order = { direction: 'desc', limit: 20 } as const
@@ -60,7 +60,7 @@ async function processorMs(db: Database, who: 'guest' | 'visitor', filter: objec
 }
 
 function vary(number: number): Partial<StoredAction> {
-  if (number % shownEvery === 0) return { issuerTag: idTag as IdTag, visibility: 'P' }
+  if (number % shownEvery === 0) return { issuerTag: idTag, visibility: 'P' }
   return {
     ...{ issuerTag: stranger, audienceTag: club, subject: club, rootId, visibility: 'P', isFeedOnly: true },
     content: { title: `Number ${number}`, text: 'buy spam for the garden', tags: ['spam', 'garden'] },

@@ -24,7 +24,6 @@ export interface PacedResult {
   readonly requests: number
   readonly p50Ms: number
   readonly p99Ms: number
-  readonly mostMs: number
 }
 
 /** How long a small file takes to read while another tenant uploads many photos, and while none does. The pictures are made

@@ -7,10 +7,10 @@ import type { ScopeRequirement } from './scopes.ts'
 /** What the caller must show. A bearer that is presented and bad is 401 whatever stands here. `personal`: the tenant's owner
  * with a token of a sign-in, or one minted from it; never an API key's. It is unscoped, unless `scope` or `unscoped` says
  * what else will do. */
-export type Authentication = 'none' | 'optional' | 'required' | 'personal'
+type Authentication = 'none' | 'optional' | 'required' | 'personal'
 
 /** Tight rate buckets beside the general one (docs/protocol/conventions.md, Bounds). */
-export const rateBuckets = [
+const rateBuckets = [
   'general',
   'sign-in',
   'login-init',

@@ -12,7 +12,7 @@ import {
 import { decodeKeyword } from './schemas.ts'
 
 /** What the document says of the server that the contracts do not. */
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly title: string
   readonly version: string
   readonly serverUrl: string

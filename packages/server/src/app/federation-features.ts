@@ -12,7 +12,7 @@ import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 
 /** What the ways in and out need beside the services. */
-export interface FederationParts {
+interface FederationParts {
   readonly ports: ActionPorts
   readonly addresses: Addresses
   readonly domainBlocks: DomainBlocks

@@ -20,7 +20,7 @@ import type { Services } from './services.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
 import { loginSettingsOf } from './settings-ports.ts'
 
-export type SignInParts = SignInDeps &
+type SignInParts = SignInDeps &
   Omit<ReferencesDeps, 'findFileAccess'> &
   AccountMailDeps &
   ForgotPasswordDeps & {

@@ -15,14 +15,14 @@ export interface CommandInput {
 }
 
 /** What a command did: a sentence or a table for people, one JSON document for programs. */
-export interface CommandOutcome {
+interface CommandOutcome {
   readonly text: string
   readonly data: unknown
   /** False when the command ran but found something wrong: exit code 1. */
   readonly ok?: boolean
 }
 
-export interface CommandOption {
+interface CommandOption {
   readonly type: 'string' | 'boolean'
   /** What stands for the value in help; the option's name when absent. */
   readonly value?: string

@@ -3,7 +3,7 @@ import { Failure } from '#lib/failure.ts'
 import { UsageError } from './command.ts'
 
 /** What a program is told of a failure, on standard error: the shape of the API's error without time and request. */
-export interface FailureReport {
+interface FailureReport {
   readonly code: string
   readonly message: string
   readonly details?: Readonly<Record<string, unknown>>

@@ -6,7 +6,7 @@ import { explanationOf, reportOf } from './failure-report.ts'
 import { helpOf, overview } from './help.ts'
 
 /** Where a command line runs; `interruption` aborts its signal at the first interrupt, a second one ends the process. */
-export interface Terminal extends Pick<CommandInput, 'env' | 'ask' | 'interruption' | 'pause'> {
+interface Terminal extends Pick<CommandInput, 'env' | 'ask' | 'interruption' | 'pause'> {
   print(text: string): void
   complain(text: string): void
 }

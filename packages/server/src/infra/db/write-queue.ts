@@ -24,7 +24,7 @@ export interface WriteQueueLimits extends WorkLimits {
   readonly maxPassed: number
 }
 
-export interface AddOptions {
+interface AddOptions {
   readonly limits?: WorkLimits
   /** It waits behind whatever is not in the background. */
   readonly isBackground?: boolean

@@ -4,7 +4,7 @@ import type { Writer } from '#infra/db/index.ts'
 export type Emit<Event> = (tx: Writer, event: Event) => Promise<void>
 
 /** Runs in the transaction of the event; effects that may be lost wait in `tx.afterCommit`. */
-export type Reaction<Event> = (tx: Writer, event: Event) => Promise<void> | void
+type Reaction<Event> = (tx: Writer, event: Event) => Promise<void> | void
 
 /** The reactions to each kind of event, in order; an empty list where there are none. */
 export type Reactions<Event extends { readonly kind: string }> = {

@@ -22,7 +22,7 @@ import {
   restorePlace,
 } from './restore-place.ts'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly path: string
   /** What is there now is moved aside. */
   readonly force: boolean

@@ -19,7 +19,7 @@ import { openPresentDatabase } from '../present-database.ts'
 import { type About, formatVersion, keyPrintOf, type Manifest, names } from './backup-format.ts'
 import { dumpPostgres } from './postgres-tools.ts'
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly path: string
   readonly withMasterKey: boolean
   readonly signal: AbortSignal

@@ -12,7 +12,7 @@ import {
 } from '#infra/db/index.ts'
 
 /** A column of a tenant's rows in which another identity may stand, and what becomes of it when that is no more. */
-export interface NamingColumn {
+interface NamingColumn {
   readonly table: string
   readonly column: string
   /** Of these rows only. */

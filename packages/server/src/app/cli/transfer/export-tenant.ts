@@ -19,7 +19,7 @@ import { encodeRows } from './row-lines.ts'
 import { listMovedTables, type MovedTable } from './tenant-tables.ts'
 import { type About, formatVersion, type Manifest, names } from './transfer-format.ts'
 
-export interface ExportDeps {
+interface ExportDeps {
   readonly db: Database
   readonly blobs: Pick<BlobStore, 'list' | 'open'>
   readonly vault: Vault

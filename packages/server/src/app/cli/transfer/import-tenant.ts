@@ -25,7 +25,7 @@ import {
   unreadable,
 } from './transfer-format.ts'
 
-export interface ImportDeps extends PurgeDeps, RelationEmitter {
+interface ImportDeps extends PurgeDeps, RelationEmitter {
   readonly db: Database
   readonly blobs: BlobStore
   readonly vault: Vault
