@@ -36,7 +36,7 @@ export function metricsRoute(metrics: Metrics, mayRead: (visit: RawVisit) => boo
   }
 }
 
-/** A proxy on this machine speaks for others: what it forwards is not from here, trusted or not. */
+/** Requests that a proxy on this machine forwards do not count as local, whether it is trusted or not. */
 function isFromThisMachine({ peer, request }: RawVisit): boolean {
   const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers
   return !isForwarded && (peer.ip === '::1' || (isIP(peer.ip) === 4 && peer.ip.startsWith('127.')))

@@ -13,7 +13,7 @@ import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { forgetSetUpLink } from './set-up-link.ts'
 
-/** Everything that rooms say has happened. */
+/** The events of all features. */
 export type AppEvent =
   | AccountEvent
   | ActionEvent
@@ -29,7 +29,7 @@ interface Reacting {
   readonly bus: TellingBus
 }
 
-/** Who reacts to what, in the transaction of the event and in this order. */
+/** The reactions to each event, in the transaction of the event and in this order. */
 export function reactionsOf(services: Services, { identity, bus }: Reacting): Reactions<AppEvent> {
   const { clock, jobs } = services
   const { tenants, emit } = identity

@@ -19,7 +19,7 @@ import { removeTraces } from './cli/tenant/purge-tenant.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 
-/** How people get an account, and how one that nobody uses goes again. */
+/** Registration, and the removal of accounts that were never used. */
 export function wireRegistration(
   { db, clock, vault, jobs, blobs, tokenSecrets }: Services,
   { createTenant, tenants, settings, emit, findLifetimes }: IdentityFeatures,
@@ -57,7 +57,7 @@ export function wireRegistration(
   })
 }
 
-/** The identity providers of other servers, before which the base tenant speaks for this one. */
+/** The client of identity providers on other servers, which the base tenant signs for. */
 export function openProviders(
   { egress }: Services,
   { tenants, identities, proxyToken }: IdentityFeatures,

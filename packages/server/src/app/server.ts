@@ -43,7 +43,7 @@ export async function startServer(
   config: Config,
   { clock = systemClock, ...given }: Omit<Surroundings, 'clock'> & { readonly clock?: Clock },
 ): Promise<RunningServer> {
-  // Lets go of what was opened, last first: when the start fails, or later by `stop`.
+  // Closes what was opened, last first: when the start fails, or later by `stop`.
   await using opened = new AsyncDisposableStack()
   const services = await openServices(config, { clock, ...given })
   opened.defer(() => services.close())
@@ -116,7 +116,7 @@ function openHttp(
   })
 }
 
-/** The metrics' own address, which a proxy in front need not know. */
+/** A separate address for the metrics, which need not pass a proxy in front. */
 async function listenForMetrics(services: Services, rateLimits: RateLimits): Promise<HttpServer | undefined> {
   const { config, clock, logger, metrics } = services
   if (!config.metricsListen) return undefined

@@ -29,7 +29,7 @@ import { migrations } from './migrations.ts'
 import { openServerVault } from './server-vault.ts'
 import { version } from './version.ts'
 
-/** Everything with a plug, opened and ready. Features get parts of it, never the whole. */
+/** The services of `infra`, opened. Features get parts of it, never the whole. */
 export interface Services {
   readonly config: Config
   readonly clock: Clock
@@ -54,9 +54,9 @@ export interface Services {
   /** Detects requests that this process sent and that come back to it (loops). */
   readonly loopGuard: LoopGuard
   readonly mailer: Mailer
-  /** What the processes of the server tell each other. */
+  /** Messages between the processes of the server. */
   readonly nodeBus: NodeBus
-  /** Lets go of everything, in the opposite order. */
+  /** Closes everything, in the opposite order. */
   close(): Promise<void>
 }
 

@@ -20,7 +20,7 @@ export async function removeSetUpLink(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true })
 }
 
-/** Once the base tenant has a password, its set-up link need not lie about. */
+/** Removes the set-up link once the base tenant has a password. */
 export function forgetSetUpLink({ config, logger }: Pick<Services, 'config' | 'logger'>, idTag: IdTag): void {
   if (idTag !== config.baseIdTag) return
   removeSetUpLink(config.dataDir).catch((error: unknown) =>

@@ -3,7 +3,7 @@ import type { StorageLimits } from '#features/files/index.ts'
 import type { SettingName, Settings } from '#features/settings/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 
-/** How long what is handed out lives. */
+/** The lifetimes of what is issued. */
 export async function lifetimesOf(settings: Settings, tenantId: TenantId): Promise<TokenLifetimes> {
   const [loginSecs, sessionSecs, accessSecs, referenceSecs, proxySecs] = await Promise.all([
     settings.find(tenantId, 'auth.login_token_secs'),
@@ -44,7 +44,7 @@ export async function providerTextsOf(settings: Settings, tenantId: TenantId) {
 
 const loginSettings: readonly SettingName[] = ['theme', 'language', 'fontSize', 'notifications', 'darkMode']
 
-/** What a client wants at once after signing in; the wire has room for texts alone. */
+/** The settings that a sign-in answers; the wire has texts alone. */
 export function loginSettingsOf(settings: Settings, tenantId: TenantId): Promise<[string, string][]> {
   return Promise.all(
     loginSettings.map(

@@ -29,7 +29,7 @@ type SignInParts = SignInDeps &
     readonly findGrantableAccess: ReferencesDeps['findFileAccess']
   }
 
-/** How people sign in, with the references and mails that it takes, and what is noted of it. */
+/** Sign-in, with its references, mails and audit trail. */
 export function wireSignIn(parts: SignInParts): Endpoint[] {
   handleForgottenPasswords(parts.jobs, parts)
   handleAccountMails(parts.jobs, parts)

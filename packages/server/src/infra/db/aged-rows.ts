@@ -4,7 +4,7 @@ import { statement } from './statement.ts'
 
 // For sweeps, which go over all tenants. The names of tables and columns are the program's own.
 
-/** Which rows of a table have had their time, and how a sweep gets at them without reading the others. */
+/** Which rows of a table have expired, and how a sweep finds them without reading the others. */
 interface AgedRows {
   readonly table: string
   /** The columns of the primary key, or of another unique key. */
@@ -30,7 +30,7 @@ export function deletionOf(rows: AgedRows): (tx: Writer, portion: AgedPortion) =
   return (tx, { upTo, limit }) => tx.change(prepared, { upTo, limit })
 }
 
-// NOTE: on PostgreSQL by the places of the rows: whatever it believes of the table, it reads no others.
+// NOTE: on PostgreSQL by `ctid`, so that no plan reads other rows, whatever its statistics say.
 function deletionStatement({ table, key, time, where }: AgedRows): Prepared<AgedPortion, unknown> {
   const keys = sql.join(key.map((column) => sql.ref(column)))
   return statement<Tables, AgedPortion, unknown>((tables, value, dialect) => {

@@ -5,12 +5,12 @@ import type { Logger } from '#infra/telemetry/index.ts'
 /** Pages of log after which they are copied into the file, estimated: a changed row takes about one, a commit two more. */
 const pagesPerCheckpoint = 4000
 const pagesPerCommit = 2
-/** So few pages are copied while writers wait, that the log may begin anew. */
+/** At most so many pages are copied while writers wait, so that the log can begin anew. */
 const fewPages = 500
 const mostCopies = 4
 
 /** Copies the log of a SQLite file into it, on another thread: 16 MB of pages with their way to the disk stop a process
- * for 30 to 60 ms. Where this does not come about, the writer does it itself, after four times as many pages. */
+ * for 30 to 60 ms. If it fails, the writer does it itself, after four times as many pages. */
 export class Checkpoints {
   readonly #path: string
   readonly #logger: Pick<Logger, 'warn' | 'error'>

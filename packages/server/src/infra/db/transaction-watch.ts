@@ -26,8 +26,8 @@ export function callSite(below: (...rest: never[]) => unknown): { readonly stack
   return site
 }
 
-/** Waits for a transaction's work, complains when it is slow and gives up at the limit: a work that waits for
- * anything but the database holds up every other writer. */
+/** Waits for a transaction's work, warns when it is slow and gives up at the limit: work that waits for anything but the
+ * database delays every other writer. */
 export function watchWork<Result>(
   work: Promise<Result>,
   watch: {

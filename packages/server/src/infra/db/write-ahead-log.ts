@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** The log of a SQLite file, brought to the disk on another thread than SQLite's, which would stop the process for it. */
+/** The log of a SQLite file, synced to the disk on the thread pool: SQLite itself would block the process meanwhile. */
 export class WriteAheadLog {
   readonly #path: string
-  // The log stays the same file for as long as a connection is open, and bears no locks that closing it would take away.
+  // The log stays the same file while a connection is open, and has no locks that closing it would release.
   #file: Promise<FileHandle> | undefined
 
   constructor(databasePath: string) {

@@ -20,13 +20,13 @@ export interface WriteQueueLimits extends WorkLimits {
   readonly gatherMs: number
   /** How long a transaction waits while another process holds the write lock. */
   readonly maxBusyMs: number
-  /** Batches that may go before a background transaction that waits; the next has room for one. */
+  /** Batches that may run before a waiting background transaction; the next batch takes one. */
   readonly maxPassed: number
 }
 
 interface AddOptions {
   readonly limits?: WorkLimits
-  /** It waits behind whatever is not in the background. */
+  /** It waits behind all transactions that are not in the background. */
   readonly isBackground?: boolean
 }
 
@@ -86,9 +86,10 @@ interface Storage {
   readonly makeRoom?: () => boolean
 }
 
-/** Group commit: transactions queue, those that wait at the same time run one after the other between one BEGIN
- * and one COMMIT, and are acknowledged together when the log is on the disk; meanwhile the next gather. A failure undoes its own changes alone: when there are any, all of the batch are
- * undone, and run again with a savepoint each, which is too dear for every batch. */
+/** Group commit: transactions that wait at the same time run one after the other between one BEGIN and one COMMIT, and
+ * are acknowledged together when the log is on the disk; meanwhile the next batch gathers. A failed transaction undoes its
+ * own changes alone: the whole batch is rolled back and run again with a savepoint each, which would cost too much for
+ * every batch. */
 export class WriteQueue {
   readonly #connection: SqliteConnection
   readonly #log: Log
@@ -99,7 +100,7 @@ export class WriteQueue {
   // Both together are bounded by `maxQueued`.
   #entries: Entry[] = []
   #background: Entry[] = []
-  // Batches that have gone before the first of the background.
+  // Batches that have run while the first background transaction waited.
   #passed = 0
   #running: Promise<void> | undefined
   // So many entries at the head of the queue get a commit of their own.
@@ -108,10 +109,10 @@ export class WriteQueue {
   #runGuarded = 0
   // How many shared the last commit.
   #batchSize = 1
-  // Works that have had their second try on a full disk.
+  // Transactions that have been tried twice on a full disk.
   readonly #triedAgain = new WeakSet<Entry>()
   #isClosed = false
-  // Once the log could not be brought to the disk: the system may take for written what it has lost.
+  // Set when a sync of the log failed: the system may then report lost pages as written.
   #isLogBroken = false
 
   constructor(storage: Storage, limits: WriteQueueLimits, watch: DatabaseWatch) {
@@ -163,7 +164,7 @@ export class WriteQueue {
     while (true) {
       await this.#gather()
       if (this.#waiting === 0) {
-        // In the same step as the look at the queue: an entry that is added next starts it again.
+        // In the same step as the check of the queue, so that an entry added next starts it again.
         this.#running = undefined
         return
       }
@@ -196,7 +197,7 @@ export class WriteQueue {
     }
   }
 
-  /** Takes the write lock, waiting while another process has it. False when nobody is left to wait for it. */
+  /** Takes the write lock, waiting while another process has it. False when no transaction waits any more. */
   async #begin(): Promise<boolean> {
     for (let attempt = 0; this.#waiting > 0; attempt += 1) {
       try {
@@ -261,7 +262,7 @@ export class WriteQueue {
     this.#acknowledge(done)
   }
 
-  /** The background has a batch where nobody else waits, and a place in one of every few others. */
+  /** Background transactions get a batch when no others wait, and one place in every few batches otherwise. */
   #chooseLane(): Entry[] {
     if (this.#entries.length === 0) {
       this.#passed = 0
@@ -340,7 +341,7 @@ export class WriteQueue {
     }
   }
 
-  /** Whether works that a full disk has undone should run again. */
+  /** Whether transactions that were undone by a full disk should run again. */
   #findsRoom(error: unknown, undone: readonly Entry[]): boolean {
     if (!isOutOfRoom(error) || undone.some((entry) => this.#triedAgain.has(entry))) return false
     for (const entry of undone) this.#triedAgain.add(entry)

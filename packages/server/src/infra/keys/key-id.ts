@@ -9,7 +9,7 @@ export function newKeyId(nowMs: number): string {
   return day + tail.join('')
 }
 
-/** Keeps what could never be a key's name away from the database. */
+/** Checked before the database is asked. */
 export function isKeyId(text: string): boolean {
   return /^\d{8}[0-9a-z]{4}$/.test(text)
 }

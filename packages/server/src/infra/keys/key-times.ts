@@ -1,7 +1,7 @@
 import type { SigningKeyInfo } from './keys.ts'
 
-/** Does a key speak for its owner in what was signed at this time (Unix seconds)? Not after its retirement, and not from
- * the time on since when it is distrusted. */
+/** Whether a key was valid for a signature of this time (Unix seconds): before its retirement, and before the time from
+ * which it is revoked. */
 export function wasInForce(
   { expiresAt, revokedAt }: Pick<SigningKeyInfo, 'expiresAt' | 'revokedAt'>,
   issuedAt: number,

@@ -5,7 +5,7 @@ export interface SealedColumn {
   readonly column: string
   /** What the vault seals them for. */
   readonly purpose: string
-  /** What becomes of a row whose secret does not come along: it stays without it, gets a fresh one of 32 random bytes, or
-   * is worth nothing and stays behind. */
+  /** What an import does with a row whose secret was left out: it keeps the row without one, gives it 32 random bytes, or
+   * leaves the row out. */
   readonly withoutSecret: 'nothing' | 'fresh' | 'no row'
 }

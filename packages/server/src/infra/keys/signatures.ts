@@ -8,17 +8,17 @@ const signAside = promisify(sign)
 const verifyAside = promisify(verify)
 
 const digest = 'sha384'
-// r ‖ s, as JWS wants it (RFC 7518, section 3.4); the default of the library is DER.
+// r ‖ s, as in JWS (RFC 7518, section 3.4); the default of the library is DER.
 const dsaEncoding = 'ieee-p1363'
 
-// The pool has four threads and one operation takes about a millisecond. What is handed over keeps them busy while this
-// thread waits for a commit, and ends together, so that the next commit is shared. Neither kind takes all of it, so that a
-// flood of strangers' tokens to verify does not hold up signing; files and names wait for six rounds at most.
+// The pool has four threads and one operation takes about a millisecond. So many at once keep them busy while this thread
+// waits for a commit, and end together, so that the next commit is shared. Neither kind takes all of it, so that a flood of
+// tokens to verify does not delay signing; files and names wait for six rounds at most.
 const atOnce = { total: 24, perKey: 16 }
 // About two seconds of work.
 const defaultMaxWaiting = 3000
 
-// A flood of forged bearers from one address takes its turns, and leaves the others theirs.
+// Addresses take turns, so that a flood of forged bearers from one does not delay the others.
 const ofAskers = { total: 256, perKey: 2, waitingPerKey: 512 }
 
 /** ES384 operations that share the thread pool with everything else in this process. `maxWaiting` counts signatures and

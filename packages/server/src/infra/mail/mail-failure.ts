@@ -16,7 +16,7 @@ const stages: Readonly<Record<string, MailStage>> = {
 // What Node calls the failures of certificates and handshakes, on sockets that speak TLS from the start.
 const tlsCode = /^(?:ERR_(?:TLS|SSL)|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|CERT_|HOSTNAME_|EPROTO$)/
 
-/** Says how far the mail got from what the library reports. */
+/** The stage at which sending failed, from the library's error. */
 export function mailFailure(error: unknown): MailError {
   if (error instanceof MailError) return error
   const { code, originalCode, timeoutType, permanent, message } = read(error)

@@ -6,7 +6,7 @@ const maxSubjectLength = 255
 const controlCharacter = /\p{Cc}/u
 const messageIdForm = /^<[A-Za-z0-9._~+-]{1,200}@[A-Za-z0-9.-]{1,253}>$/
 
-/** Checks everything that goes into a header and hands the library addresses it cannot read in another way. */
+/** Checks everything that goes into a header, and passes addresses to the library in a form with only one reading. */
 export function mailMessage(mail: Mail, sender: Mailbox, date: Date): SendMailOptions {
   const to = parseMailAddress(mail.to)
   if (to === undefined) throw refusal('the receiver is not an e-mail address')

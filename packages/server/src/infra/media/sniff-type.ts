@@ -68,7 +68,7 @@ function chooseType(found: string | undefined, declared: DeclaredType | undefine
   return declared.charset ? `${declared.essence}; charset=${declared.charset}` : declared.essence
 }
 
-// What a signature says less exactly than a person may: an office document is a zip, a raw photo a TIFF.
+// A declared type may be more exact than the signature: an office document is a zip, a raw photo a TIFF.
 const moreExact = new Map([
   ['application/zip', /^(application\/(vnd\.[a-z0-9.+-]+|java-archive|[a-z0-9.-]+\+zip)|model\/3mf)$/],
   ['application/gzip', /^application\/(x-gzip|x-tgz|x-gtar|x-compressed-tar|[a-z0-9.-]+\+gzip)$/],

@@ -2,7 +2,7 @@ const byteOrderMarks = ['efbbbf', 'feff', 'fffe']
 
 /**
  * Whether bytes can be text: a byte order mark, or none of the control codes that the WHATWG MIME Sniffing Standard
- * calls binary. No picture, sound or archive of use is without one in its first hundred bytes.
+ * calls binary. Every usable picture, sound or archive has one in its first hundred bytes.
  */
 export function canBeText(head: Uint8Array): boolean {
   const start = Buffer.from(head.subarray(0, 3)).toString('hex')
