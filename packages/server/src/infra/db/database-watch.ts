@@ -35,3 +35,12 @@ export async function counted<Result>(
     metrics.transactionEnded(outcome, performance.now() - startedAtMs)
   }
 }
+
+/** Runs an effect after its commit; a failure is logged. */
+export function runEffect({ logger }: DatabaseWatch, effect: () => void): void {
+  try {
+    effect()
+  } catch (error) {
+    logger.error({ err: error }, 'An effect after a commit failed')
+  }
+}

@@ -10,7 +10,7 @@ import {
   type Writer,
 } from './database.ts'
 import { isSerializationFailure, isStalePlan, isUnavailable, outwardError } from './database-errors.ts'
-import { counted, type DatabaseWatch } from './database-watch.ts'
+import { counted, type DatabaseWatch, runEffect } from './database-watch.ts'
 import { ReaderHandle, ReadSource, sessionOf, Transaction, WriterHandle } from './handles.ts'
 import { type Migration, migrate } from './migrator.ts'
 import type { PostgresClient, PostgresPools } from './postgres-pool.ts'
@@ -146,16 +146,8 @@ export class PostgresDatabase implements Database {
       throw cause
     }
     client.release(false)
-    for (const effect of transaction.effects) this.#runEffect(effect)
+    for (const effect of transaction.effects) runEffect(this.#watch, effect)
     return result
-  }
-
-  #runEffect(effect: () => void): void {
-    try {
-      effect()
-    } catch (error) {
-      this.#watch.logger.error({ err: error }, 'An effect after a commit failed')
-    }
   }
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { Failure } from '#lib/failure.ts'
 import type { TenantId } from './database.ts'
 import { isBusy, isOutOfRoom, outwardError } from './database-errors.ts'
-import type { DatabaseWatch } from './database-watch.ts'
+import { type DatabaseWatch, runEffect } from './database-watch.ts'
 import { Transaction, WriterHandle } from './handles.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { callerContext, runInScope } from './transaction-scope.ts'
@@ -367,21 +367,13 @@ export class WriteQueue {
   #acknowledge(done: readonly Done[]): void {
     if (done.length > 0) this.#watch.metrics.batchCommitted(done.length)
     for (const { entry, result, effects } of done) {
-      for (const effect of effects) this.#runEffect(entry, effect)
+      for (const effect of effects) runEffect(this.#watch, () => entry.inContext(effect))
       entry.resolve(result)
     }
   }
 
   #putBack(done: readonly Done[]): void {
     this.#entries.unshift(...done.map(({ entry }) => entry))
-  }
-
-  #runEffect({ inContext }: Entry, effect: () => void): void {
-    try {
-      inContext(effect)
-    } catch (error) {
-      this.#watch.logger.error({ err: error }, 'An effect after a commit failed')
-    }
   }
 }
 
