@@ -85,7 +85,7 @@ export const pageQuery = {
   ),
 }
 
-/** How far an offset reaches where the caller may read few of many rows; `total` counts as far as a page from there. */
+/** The largest offset where the caller may read few of many rows; `total` counts up to the end of a page from there. */
 export const maxOffset = 10_000
 export const maxTotal = maxOffset + 200
 
@@ -96,7 +96,7 @@ export const filteredPageQuery = {
     Type.Integer({
       minimum: 0,
       maximum: maxOffset,
-      description: `Deprecated: use \`cursor\`. \`pagination.total\` counts as far as it reaches, to ${maxTotal}`,
+      description: `Deprecated: use \`cursor\`. \`pagination.total\` counts up to ${maxTotal}`,
     }),
   ),
 }
