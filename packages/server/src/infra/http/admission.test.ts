@@ -173,6 +173,12 @@ describe('the credential', () => {
     expect((await send('/api/image?token=owner&token=bad')).status).toBe(401)
   })
 
+  test('that is empty is nobody’s, whatever the check would say', async () => {
+    const hooks = { findTenant: () => alice, authenticate: () => ({ caller: callers.owner as Caller }) }
+    const { send } = await serving(who({ auth: 'optional' }), { hooks })
+    expect((await send('/api/who', { headers: { authorization: 'Bearer ' } })).status).toBe(401)
+  })
+
   test('whose check fails otherwise is not taken for a bad one', async () => {
     const down = { findTenant: () => alice, authenticate: () => Promise.reject(new Failure('E-UNAVAILABLE')) }
     const { send } = await serving(who({ auth: 'optional', ignoresBadBearer: true }), { hooks: down })
@@ -248,6 +254,14 @@ describe('a suspended tenant', () => {
           'E-AUTH-FORBIDDEN',
           'This account is suspended.',
         ])
+  })
+
+  test('counts each who would sign in once', async () => {
+    const { send } = await serving(who({ bucket: 'sign-in' }), { ...withLimits({ anonymous: 3 }), hooks })
+    const statuses = []
+    for (const headers of [{}, bearer('old'), {}, {}])
+      statuses.push((await send('/api/who', { headers })).status)
+    expect(statuses).toEqual([403, 403, 403, 429])
   })
 
   test('is served by what must not tell that it is suspended', async () => {
@@ -351,6 +365,15 @@ describe('rates', () => {
     for (const headers of [{}, bearer('owner'), bearer('visitor')])
       expect((await send('/api/who', { headers })).status).toBe(200)
     expect((await send('/api/tight', { headers: bearer('owner') })).status).toBe(200)
+  })
+
+  test('of guests are for those too whose bad bearer is ignored', async () => {
+    const part = { auth: 'optional', ignoresBadBearer: true } as const
+    const { send } = await serving(who(part), withLimits({ anonymous: 2 }))
+    const statuses = []
+    for (const headers of [bearer('bad'), {}, bearer('bad')])
+      statuses.push((await send('/api/who', { headers })).status)
+    expect(statuses).toEqual([200, 200, 429])
   })
 
   test('of a visitor count for the identity and for the address, of the owner for the identity', async () => {

@@ -51,6 +51,18 @@ describe('authorize', () => {
     ['any scope where none is asked', required, scoped('read:actions'), undefined],
     ['a full token on an unscoped endpoint', { ...required, unscoped: true }, owner, undefined],
     ['admin on an unscoped endpoint', { ...required, unscoped: true }, scoped('admin'), undefined],
+    [
+      'admin among others on an unscoped endpoint',
+      { ...required, unscoped: true },
+      scoped(`read:actions,admin,${fileRead}`),
+      undefined,
+    ],
+    [
+      'the file among others where guests may',
+      { ...required, guests: true, scope: 'write:files' },
+      scoped(`read:actions,${fileRead},${fileWrite}`),
+      undefined,
+    ],
     ['write on an unscoped endpoint', { ...required, unscoped: true }, scoped('write'), forbidden],
     [
       'admin of one area on an unscoped endpoint',

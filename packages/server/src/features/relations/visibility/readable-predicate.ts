@@ -99,7 +99,6 @@ function join(rules: readonly Rule[], place: Place, operator: 'and' | 'or'): Com
 }
 
 function withRoot(condition: Compiled, place: Place): Compiled {
-  if (condition === false) return false
   const root = (name: string) => column(place, 'root', name)
   const action = (name: string) => column(place, 'action', name)
   return sql<SqlBool>`exists (select 1 from actions as ${sql.ref(rootAlias)}
