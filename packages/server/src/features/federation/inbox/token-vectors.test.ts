@@ -42,13 +42,13 @@ function withRevocation(idTag: string, revokedAt: number | undefined): IssuerKey
   return { kind: 'found', keys: found.keys.map((key) => ({ ...key, revokedAt })) }
 }
 
-function verifierOf(findKeys: (idTag: string) => IssuerKeys = keysOf, mostTokens = 1000) {
+function verifierOf(findKeys: (idTag: string, refresh: boolean) => IssuerKeys = keysOf, mostTokens = 1000) {
   const asked: boolean[] = []
   const admitted: string[] = []
   const verifier = openTokenVerifier({
     findKeys: async (idTag, { refresh }) => {
       asked.push(refresh)
-      return findKeys(idTag)
+      return findKeys(idTag, refresh)
     },
     admitIssuer: async (issuerTag) => {
       if (admitted.push(issuerTag) > mostTokens) throw new Failure('E-RATELIMIT')
@@ -91,8 +91,8 @@ const checked = checkToken({ token }, vectors.now)
 describe('the issuer’s keys', () => {
   test('verify a token once: a redelivered one is known', async () => {
     const { verifier, admitted } = verifierOf()
-    await verifier.verify(checked, sender)
-    await verifier.verify(checked, sender)
+    expect(await verifier.verify(checked, sender)).toBe(true)
+    expect(await verifier.verify(checked, sender)).toBe(true)
     expect(admitted).toHaveLength(1)
   })
 
@@ -125,9 +125,48 @@ describe('the issuer’s keys', () => {
     ).rejects.toMatchObject({
       code: 'E-AUTH-UNAUTH',
     })
-    expect(await verifierOf(() => ({ kind: 'unreachable' })).verifier.verify(checked, sender)).toBe(
-      'unreachable',
+    const { verifier, asked } = verifierOf(() => ({ kind: 'unreachable' }))
+    expect(await verifier.verify(checked, sender)).toBe('unreachable')
+    expect(asked).toEqual([false])
+  })
+
+  test('that cannot be asked for again are no refusal', async () => {
+    const { verifier, asked } = verifierOf((_, refresh) =>
+      refresh ? { kind: 'unreachable' } : { kind: 'found', keys: [] },
     )
+    expect(await verifier.verify(checked, sender)).toBe('unreachable')
+    expect(asked).toEqual([false, true])
+  })
+
+  test('of which one was retired are asked for again, also when it was revoked since', async () => {
+    const { iat } = checked.payload
+    const times = [{ expiresAt: iat - 1 }, { expiresAt: iat - 1, revokedAt: iat + 1 }]
+    for (const retired of times) {
+      const { verifier, asked } = verifierOf((idTag, refresh) => {
+        const found = keysOf(idTag)
+        if (refresh || found.kind !== 'found') return found
+        return { kind: 'found', keys: found.keys.map((key) => ({ ...key, ...retired })) }
+      })
+      expect(await verifier.verify(checked, sender)).toBe(true)
+      expect(asked).toEqual([false, true])
+    }
+  })
+
+  test('of an announced action’s issuer count as those of who announces it', async () => {
+    const other = vectors.valid.find(({ payload }) => payload.issuerTag !== checked.issuerTag)
+    const announced = checkToken({ token: textOf(other ?? { name: '' }) }, vectors.now)
+    const announcing = { ...checked, announced }
+    const { verifier, admitted } = verifierOf()
+    expect(await verifier.verify(announcing, sender)).toBe(true)
+    expect(admitted).toEqual([checked.issuerTag, announced.issuerTag])
+    for (const silent of [checked.issuerTag, announced.issuerTag]) {
+      const keys = (kind: 'unknown' | 'unreachable') => (idTag: string) =>
+        idTag === silent ? { kind } : keysOf(idTag)
+      expect(await verifierOf(keys('unreachable')).verifier.verify(announcing, sender)).toBe('unreachable')
+      await expect(verifierOf(keys('unknown')).verifier.verify(announcing, sender)).rejects.toMatchObject({
+        code: 'E-AUTH-UNAUTH',
+      })
+    }
   })
 })
 

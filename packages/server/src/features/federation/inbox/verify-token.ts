@@ -75,7 +75,6 @@ async function findKey(
   sender: string,
 ): Promise<KeyObject | 'unreachable'> {
   const known = await deps.findKeys(token.issuerTag, { refresh: false, sender })
-  if (known.kind === 'unreachable') return 'unreachable'
   const key = pickKey(known, token)
   if (key) return key
   // A revocation is not taken back: there is nothing to ask for, and nothing to wait for.
