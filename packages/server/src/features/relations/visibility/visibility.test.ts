@@ -91,6 +91,13 @@ describe('an action may be read by', () => {
       follower,
       false,
     ],
+    [
+      'F from a friend to the tenant: no follower of the tenant',
+      { issuerTag: carol, audienceTag: alice, visibility: 'F', isIssuerConnected: true },
+      caller(bob),
+      follower,
+      false,
+    ],
     ['C of a third party: its issuer', { issuerTag: carol, visibility: 'C' }, caller(carol), undefined, true],
     [
       'F of a blocked issuer: not the tenant',
@@ -189,6 +196,30 @@ describe('an action may be read by', () => {
     ['null of the community: a moderator', { visibility: null }, 'moderator', true],
     ['null of the community: no contributor', { visibility: null }, 'contributor', false],
     [
+      'null to the community: a moderator',
+      { issuerTag: carol, audience: [alice], visibility: null },
+      'moderator',
+      true,
+    ],
+    [
+      'null to the community: no contributor',
+      { issuerTag: carol, audience: [alice], visibility: null },
+      'contributor',
+      false,
+    ],
+    [
+      'null about the community: a moderator',
+      { issuerTag: carol, subject: alice, visibility: null },
+      'moderator',
+      true,
+    ],
+    [
+      'null about the community: no contributor',
+      { issuerTag: carol, subject: alice, visibility: null },
+      'contributor',
+      false,
+    ],
+    [
       'F of a banned member: no other member',
       { issuerTag: carol, audienceTag: alice, visibility: 'F', isIssuerBlocked: true },
       'contributor',
@@ -277,6 +308,13 @@ describe('an action may be read by', () => {
       friend,
       false,
     ],
+    [
+      'of a stranger under a third party’s: its audience',
+      action({ issuerTag: dora }),
+      { issuerTag: carol, audience: [bob] },
+      {},
+      true,
+    ],
     ['of the tenant under a third party’s: anyone', action({ issuerTag: dora }), {}, {}, true],
     ['without its root: not even if P', 'absent', { issuerTag: carol }, {}, false],
     ['without its root: its audience', 'absent', { audienceTag: bob }, {}, true],
@@ -285,6 +323,23 @@ describe('an action may be read by', () => {
   test.each(children)('a comment %s', (_, within, change, relation, expected) => {
     const viewer = viewerOf(person, caller(bob), { relation: { ...noRelation(bob), ...relation } })
     expect(canRead(viewer, action({ ...change, ...(within === undefined ? {} : { within }) }))).toBe(expected)
+  })
+
+  const blocked = { issuerTag: carol, visibility: 'F', isIssuerBlocked: true } as const
+  const ofTenant: [string, BoundedAudience['within'], Partial<BoundedAudience>, boolean][] = [
+    ['under that of a blocked issuer', action(blocked), { issuerTag: dora, visibility: 'F' }, false],
+    ['of a blocked issuer', action({ visibility: 'F' }), blocked, false],
+    ['of a blocked issuer, P', action({ visibility: 'F' }), { ...blocked, visibility: 'P' }, true],
+    ['of another', action({ issuerTag: dora, visibility: 'F' }), { issuerTag: carol, visibility: 'F' }, true],
+    ['without its root', 'absent', { issuerTag: carol }, true],
+  ]
+  test.each(ofTenant)('a comment %s: the tenant, or not', (_, within, change, expected) => {
+    const viewer = viewerOf(person, owner, { hasBlocksOrMutes: true })
+    expect(canRead(viewer, action({ ...change, ...(within === undefined ? {} : { within }) }))).toBe(expected)
+  })
+
+  test('without a look at blocks where nobody is blocked', () => {
+    expect(viewerOf(person, owner, {}).facts).not.toContain('has-blocks-or-mutes')
   })
 })
 
