@@ -129,7 +129,10 @@ describe('an announcement', () => {
   ])('brings what was given to who announces it: %s', (_, members) => {
     const inner = given(members)
     expect(readBack(byHash(inner), inner).announced?.text).toBe(inner)
-    expect(readBack(announcing({ content: { token: inner } })).announced?.text).toBe(inner)
+    const holding = announcing({ content: { token: inner } })
+    // What waits in a queue has what it brings beside it, wherever that stood.
+    for (const beside of [undefined, inner, given({ x: {} })])
+      expect(readBack(holding, beside).announced?.text).toBe(inner)
   })
 
   test.each<[string, Members]>([

@@ -107,9 +107,10 @@ function readAnnounced(
 ): CheckedToken {
   const { hash, token: embedded } = payload.content ?? {}
   // Small ones may be inside: what is signed there needs no hash.
-  const text = hash === undefined && typeof embedded === 'string' ? embedded : beside
+  const inside = hash === undefined && typeof embedded === 'string' ? embedded : undefined
+  const text = inside ?? beside
   if (text === undefined) throw bad('the announced token is missing', '/announced')
-  if (text === beside && hash !== hashOfToken(text))
+  if (inside === undefined && hash !== hashOfToken(text))
     throw bad('content.hash is not that of the announced token')
   const announced = checkToken({ token: text }, nowSecs)
   const { actionId, payload: given } = announced

@@ -1,0 +1,487 @@
+import { createSecretKey } from 'node:crypto'
+import type { IdTag } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { actionsMigrations, ownActionId, type ReceiveOutcome } from '#features/actions/index.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { federationMigrations } from '../federation-migrations.ts'
+import type { Delivery } from './check-token.ts'
+import { deliverHeldToken } from './hold-token.ts'
+import type { ReceiveDeps, Receiver } from './receive-deps.ts'
+import { receiveToken, receiveTokenNow } from './receive-token.ts'
+import { storeAtTenants } from './store-token.ts'
+import { verifyWaitingToken } from './verify-later.ts'
+import { openTokenVerifier } from './verify-token.ts'
+
+const dora = 'dora.one.example' as IdTag
+const eve = 'eve.one.example' as IdTag
+const club = 'club.two.example' as IdTag
+const hourMs = 3_600_000
+const ip = '203.0.113.9'
+const kid = '202601011234'
+const mebibyte = 1024 * 1024
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const good = Buffer.alloc(96, 1).toString('base64url')
+const forged = Buffer.alloc(96, 2).toString('base64url')
+let made = 0
+
+eachDialect('what the inbox takes', (open) => {
+  /** The inbox, over what a test says of issuers, of whom it concerns, and of what they do with it. */
+  async function start() {
+    const clock = new TestClock()
+    const db = await open({
+      migrations: [...jobsMigrations, ...federationMigrations, ...actionsMigrations],
+      clock,
+    })
+    const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: 'one' })
+    const says = {
+      unreachable: new Set<IdTag>(),
+      blocked: new Set<IdTag>(),
+      concerned: [tenant(1)] as Receiver[],
+      outcome: (_: Receiver): ReceiveOutcome => ({ kind: 'stored' }),
+    }
+    const stored: number[][] = []
+    const asked: string[] = []
+    const deps: ReceiveDeps = {
+      db,
+      clock,
+      jobs,
+      verifier: openTokenVerifier({
+        findKeys: async (issuerTag, { sender }) => {
+          asked.push(`${issuerTag} for ${sender}`)
+          if (says.unreachable.has(issuerTag)) return { kind: 'unreachable' }
+          return { kind: 'found', keys: [{ kid, key: createSecretKey(Buffer.from('key')) }] }
+        },
+        admitIssuer: async () => {},
+        verifySignature: async (_, signature) => signature[0] === 1,
+      }),
+      isBlockedHere: async (idTag) => says.blocked.has(idTag),
+      findConcerned: async () => {
+        asked.push('concerned')
+        return says.concerned
+      },
+      findTenantById: async (tenantId) => says.concerned.find((it) => it.tenantId === tenantId),
+      receiveAction: async (tx, { tenant: receiver }) => {
+        expect(tx.tenantId).toBe(receiver.tenantId)
+        stored.push([receiver.tenantId])
+        return says.outcome(receiver)
+      },
+    }
+    interface Rows {
+      jobs: {
+        tenant_id: number
+        kind: string
+        payload: string
+        subject: string | null
+        ordering_key: string | null
+      }
+      tombstones: { issuer_tag: string; action_id: string }
+      waiting_tokens: Record<string, unknown>
+    }
+    return {
+      deps,
+      db,
+      clock,
+      says,
+      asked,
+      /** The tenants that have been given it, in order. */
+      storedAt: () => stored.flat(),
+      queued: async (kind: string) =>
+        await db
+          .reader(serverTenant)
+          .tables<Rows>()
+          .selectFrom('jobs')
+          .select(['tenant_id', 'payload', 'subject', 'ordering_key'])
+          .where('kind', '=', kind)
+          .orderBy('job_id')
+          .execute(),
+      withdrawn: async () => {
+        const tables = db.reader(serverTenant).tables<Rows>()
+        return (await tables.selectFrom('tombstones').select('action_id').execute()).map((it) => it.action_id)
+      },
+      waiting: async () => {
+        const tables = db.reader(serverTenant).tables<Rows>()
+        return (await tables.selectFrom('waiting_tokens').select('token_hash').execute()).length
+      },
+      /** As many wait already, of this size together. */
+      async wait(
+        count: number,
+        bytes: number,
+        of: { domain?: string; sender?: string; receivedAt?: number },
+      ) {
+        const { domain = 'other.example', sender = '198.51.100.1', receivedAt = nowSecs(clock) } = of
+        const common = { tenant_id: serverTenant, domain, sender, received_at: receivedAt }
+        const rows = Array.from({ length: count }, (_, at) => {
+          made += 1
+          return { ...common, token_hash: `waiting ${made}`, bytes: at === 0 ? bytes : 0 }
+        })
+        await db.transact(serverTenant, async (tx) => {
+          await tx.tables<Rows>().insertInto('waiting_tokens').values(rows).execute()
+        })
+      },
+      token(members: Record<string, unknown> = {}, issuerTag = dora, signature = good) {
+        made += 1
+        const nonce = `${String(made).padStart(21, 'A')}A`
+        const now = nowSecs(clock)
+        const times = { createdAt: now, iat: now, exp: now + 30 * 86_400 }
+        const actionId = ownActionId(issuerTag, nonce)
+        const payload = { actionId, issuerTag, type: 'POST', nonce, ...times, ...members }
+        return {
+          actionId,
+          token: `${encode({ alg: 'ES384', typ: 'JWT', kid })}.${encode(payload)}.${signature}`,
+        }
+      },
+    }
+  }
+  type Inbox = Awaited<ReturnType<typeof start>>
+
+  const tenant = (tenantId: number, suspendedAt?: number): Receiver => ({
+    tenantId: tenantId as TenantId,
+    idTag: `t${tenantId}.example` as IdTag,
+    type: 'person',
+    ...(suspendedAt === undefined ? {} : { suspendedAt }),
+  })
+  const tenants = (count: number) => Array.from({ length: count }, (_, at) => tenant(at + 1))
+  const numbers = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
+  const failing = (code: string, more: object = {}) => expect.objectContaining({ code, ...more })
+  /** An announcement of the club, and what it brings. */
+  const announcement = (inbox: Inbox, signature = good) => {
+    const { token, actionId } = inbox.token({ audienceTag: club }, dora, signature)
+    const announcing = inbox.token({ type: 'ANNC', subject: actionId, content: { token } }, club)
+    return { announcing, actionId }
+  }
+  const ways = [receiveToken, receiveTokenNow]
+
+  test('is given to all whom it concerns, at once', async () => {
+    for (const receive of ways) {
+      const inbox = await start()
+      inbox.says.concerned = tenants(16)
+      const { token, actionId } = inbox.token()
+      const receipt = { actionId, verified: true, isProcessed: true }
+      expect(await receive(inbox.deps, { token, ip })).toEqual(receipt)
+      expect(inbox.storedAt()).toEqual(numbers(16))
+      expect(inbox.asked).toEqual([`${dora} for ${ip}`, 'concerned'])
+      expect(await inbox.queued('inbox.store')).toEqual([])
+    }
+  })
+
+  test('is no forged token, nor one that brings another’s', async () => {
+    for (const receive of ways) {
+      const inbox = await start()
+      const { announcing } = announcement(inbox, forged)
+      for (const { token } of [inbox.token({}, dora, forged), announcing])
+        await expect(receive(inbox.deps, { token, ip })).rejects.toEqual(failing('E-AUTH-UNAUTH'))
+      expect(inbox.asked).not.toContain('concerned')
+      expect(inbox.storedAt()).toEqual([])
+    }
+  })
+
+  test('is nothing of whom the server blocks, nor what others announce of them', async () => {
+    for (const receive of ways) {
+      const inbox = await start()
+      const { announcing } = announcement(inbox)
+      for (const blocked of [club, dora]) {
+        inbox.says.blocked = new Set([blocked])
+        await expect(receive(inbox.deps, { token: announcing.token, ip })).rejects.toEqual(
+          failing('E-AUTH-FORBIDDEN'),
+        )
+      }
+      // Not even the keys of who is blocked are asked for.
+      expect(inbox.asked).toEqual([])
+    }
+  })
+
+  test('is nothing that concerns nobody, but what it withdraws is remembered', async () => {
+    for (const receive of ways) {
+      const inbox = await start()
+      inbox.says.concerned = []
+      await expect(receive(inbox.deps, { token: inbox.token().token, ip })).rejects.toEqual(
+        failing('E-NOTFOUND'),
+      )
+      const { actionId: subject } = inbox.token()
+      const { token, actionId } = inbox.token({ subType: 'DEL', subject })
+      const receipt = { actionId, verified: true, isProcessed: true }
+      expect(await receive(inbox.deps, { token, ip })).toEqual(receipt)
+      expect(await inbox.withdrawn()).toEqual([subject])
+      const late = inbox.token({ subType: 'DEL', subject: inbox.token().actionId }, dora, forged)
+      await expect(receive(inbox.deps, { token: late.token, ip })).rejects.toEqual(failing('E-AUTH-UNAUTH'))
+      expect(await inbox.withdrawn()).toEqual([subject])
+    }
+  })
+
+  test('is queued for very many, in the order of its issuer', async () => {
+    const inbox = await start()
+    inbox.says.concerned = tenants(33)
+    const { token, actionId } = inbox.token()
+    expect(await receiveToken(inbox.deps, { token, ip })).toEqual({
+      actionId,
+      verified: true,
+      isProcessed: false,
+    })
+    expect(inbox.storedAt()).toEqual([])
+    const queued = await inbox.queued('inbox.store')
+    expect(queued.map((it) => it.ordering_key)).toEqual([dora, dora, dora])
+    const payloads = queued.map(({ payload }) => JSON.parse(payload))
+    expect(payloads.map((it) => it.tenantIds)).toEqual([numbers(16), numbers(32).slice(16), [33]])
+    expect(payloads.map((it) => it.token)).toEqual([token, token, token])
+    for (const payload of payloads) await storeAtTenants(inbox.deps as never, payload)
+    expect(inbox.storedAt()).toEqual(numbers(33))
+  })
+
+  test('is given to as many as five seconds allow while the sender waits', async () => {
+    for (const [tookMs, given] of [
+      [312, 48],
+      [313, 32],
+    ] as const) {
+      const inbox = await start()
+      inbox.says.concerned = tenants(48)
+      inbox.says.outcome = () => {
+        inbox.clock.advance(tookMs / 2)
+        return { kind: 'stored' }
+      }
+      const { token } = inbox.token()
+      const { isProcessed } = await receiveTokenNow(inbox.deps, { token, ip })
+      expect(inbox.storedAt()).toHaveLength(given)
+      expect(isProcessed).toBe(given === 48)
+      expect(await inbox.queued('inbox.store')).toHaveLength(given === 48 ? 0 : 1)
+    }
+  })
+
+  test.each<[string, ReceiveOutcome[], string | undefined, string | undefined]>([
+    [
+      'blocked everywhere',
+      [{ kind: 'blocked' }, { kind: 'blocked' }],
+      'E-AUTH-FORBIDDEN',
+      'E-AUTH-FORBIDDEN',
+    ],
+    ['a stranger’s', [{ kind: 'stranger' }, { kind: 'blocked' }], 'E-AUTH-FORBIDDEN', 'E-AUTH-FORBIDDEN'],
+    ['blocked by one', [{ kind: 'blocked' }, { kind: 'stored' }], undefined, undefined],
+    ['a stranger’s to one', [{ kind: 'known' }, { kind: 'stranger' }], undefined, undefined],
+    ['too much', [{ kind: 'stored' }, { kind: 'limited', retryAfterSecs: 9 }], 'E-RATELIMIT', 'E-RATELIMIT'],
+    [
+      'refused by its type',
+      [{ kind: 'stored' }, { kind: 'refused', failure: new Failure('E-VALIDATION') }],
+      undefined,
+      'E-VALIDATION',
+    ],
+  ])('is answered by what became of it: %s', async (_, outcomes, code, codeOfSync) => {
+    const inbox = await start()
+    inbox.says.concerned = tenants(2)
+    inbox.says.outcome = ({ tenantId }) => outcomes[tenantId - 1] ?? { kind: 'stored' }
+    for (const [receive, expected] of [
+      [receiveToken, code],
+      [receiveTokenNow, codeOfSync],
+    ] as const) {
+      const received = receive(inbox.deps, { token: inbox.token().token, ip })
+      const retryAfterSecs = expected === 'E-RATELIMIT' ? 9 : undefined
+      if (expected) await expect(received).rejects.toEqual(failing(expected, { retryAfterSecs }))
+      else expect(await received).toMatchObject({ isProcessed: true })
+    }
+  })
+
+  test('stays with its sender when all are suspended, and waits here for some', async () => {
+    for (const receive of ways) {
+      const inbox = await start()
+      const delivery = { token: inbox.token().token, ip }
+      inbox.says.concerned = [tenant(1, 5), tenant(2, 5)]
+      const wait = { retryAfterSecs: 3600, details: { concerns: 'token' } }
+      await expect(receive(inbox.deps, delivery)).rejects.toEqual(failing('E-UNAVAILABLE', wait))
+      expect(await inbox.queued('inbox.hold')).toEqual([])
+      inbox.says.concerned = [tenant(1, 5), tenant(2), tenant(3, 5)]
+      for (let times = 0; times < 2; times += 1) await receive(inbox.deps, delivery)
+      expect(inbox.storedAt()).toEqual([2, 2])
+      const held = await inbox.queued('inbox.hold')
+      expect(held.map((it) => it.tenant_id)).toEqual([1, 3])
+    }
+  })
+
+  test('is handed on when a suspension has ended, within a week', async () => {
+    const inbox = await start()
+    const { token } = inbox.token()
+    const createdAtMs = inbox.clock.now()
+    const hand = () =>
+      deliverHeldToken(inbox.deps as never, { token }, { tenantId: 1 as TenantId, createdAtMs })
+    inbox.says.concerned = [tenant(1, 5)]
+    await expect(hand()).rejects.toThrow('the tenant is suspended')
+    inbox.says.concerned = []
+    await hand()
+    expect(inbox.storedAt()).toEqual([])
+    inbox.says.concerned = [tenant(1)]
+    inbox.clock.advance(7 * 24 * hourMs - 1)
+    await hand()
+    expect(inbox.storedAt()).toEqual([1])
+    inbox.clock.advance(1)
+    await hand()
+    expect(inbox.storedAt()).toEqual([1])
+  })
+
+  test('of a queue is dropped when it has expired, and waits where a clock was set back', async () => {
+    const inbox = await start()
+    const now = nowSecs(inbox.clock)
+    const store = ({ token }: Delivery) => storeAtTenants(inbox.deps as never, { token, tenantIds: [1, 2] })
+    await store(inbox.token({ exp: now }))
+    expect(inbox.storedAt()).toEqual([])
+    const atMs = (now + 100) * 1000
+    await expect(store(inbox.token({ iat: now + 400 }))).rejects.toMatchObject({
+      verdict: { kind: 'retry', atMs },
+    })
+    await store(inbox.token())
+    expect(inbox.storedAt()).toEqual([1])
+    inbox.says.concerned = [tenant(1, 5), tenant(2)]
+    await store(inbox.token())
+    expect(inbox.storedAt()).toEqual([1, 2])
+    expect(await inbox.queued('inbox.hold')).toHaveLength(1)
+  })
+
+  test('waits where the keys of its issuer cannot be had, unless the sender waits', async () => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const { token, actionId } = inbox.token()
+    await expect(receiveTokenNow(inbox.deps, { token, ip })).rejects.toEqual(
+      failing('E-UNAVAILABLE', { retryAfterSecs: 60 }),
+    )
+    for (let times = 0; times < 2; times += 1)
+      expect(await receiveToken(inbox.deps, { token, ip })).toEqual({
+        actionId,
+        verified: false,
+        isProcessed: false,
+      })
+    expect(inbox.storedAt()).toEqual([])
+    expect(await inbox.waiting()).toBe(1)
+    const [job, ...others] = await inbox.queued('inbox.verify-later')
+    expect({ ...job, others }).toMatchObject({ tenant_id: serverTenant, subject: null, others: [] })
+    inbox.says.concerned = []
+    await receiveToken(inbox.deps, { token: inbox.token().token, ip })
+    expect(await inbox.waiting()).toBe(1)
+    // What it withdraws may wait here.
+    await receiveToken(inbox.deps, { token: inbox.token({ subType: 'DEL', subject: actionId }).token, ip })
+    const [, withdrawal] = await inbox.queued('inbox.verify-later')
+    expect(withdrawal).toMatchObject({ subject: actionId })
+  })
+
+  type Waiting = [number, number, { domain?: string; sender?: string }]
+  test.each<[string, (bytes: number) => Waiting, (bytes: number) => Waiting]>([
+    [
+      'tokens of a domain',
+      () => [199, 0, { domain: 'one.example' }],
+      () => [200, 0, { domain: 'one.example' }],
+    ],
+    ['tokens of a sender', () => [799, 0, { sender: ip }], () => [800, 0, { sender: ip }]],
+    ['tokens', () => [3999, 0, {}], () => [4000, 0, {}]],
+    [
+      'bytes of a domain',
+      (bytes) => [1, 2 * mebibyte - bytes, { domain: 'one.example' }],
+      (bytes) => [1, 2 * mebibyte - bytes + 1, { domain: 'one.example' }],
+    ],
+    [
+      'bytes of a sender',
+      (bytes) => [1, 4 * mebibyte - bytes, { sender: ip }],
+      (bytes) => [1, 4 * mebibyte - bytes + 1, { sender: ip }],
+    ],
+    ['bytes', (bytes) => [1, 16 * mebibyte - bytes, {}], (bytes) => [1, 16 * mebibyte - bytes + 1, {}]],
+  ])('waits in bounds: %s', async (_, room, full) => {
+    for (const [waiting, isFull] of [
+      [room, false],
+      [full, true],
+    ] as const) {
+      const inbox = await start()
+      inbox.says.unreachable.add(dora)
+      const { token } = inbox.token()
+      await inbox.wait(...waiting(token.length))
+      const received = receiveToken(inbox.deps, { token, ip })
+      if (isFull) await expect(received).rejects.toEqual(failing('E-UNAVAILABLE', { retryAfterSecs: 300 }))
+      else expect(await received).toMatchObject({ verified: false })
+    }
+  })
+
+  test('waits on where others have been forgotten, two days after they came', async () => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const twoDaysAgo = nowSecs(inbox.clock) - 2 * 86_400
+    await inbox.wait(3, 0, { receivedAt: twoDaysAgo })
+    await inbox.wait(2, 0, { receivedAt: twoDaysAgo - 1 })
+    await receiveToken(inbox.deps, { token: inbox.token().token, ip })
+    expect(await inbox.waiting()).toBe(4)
+  })
+
+  test('is taken from those that wait once its key can be had', async () => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const { announcing } = announcement(inbox)
+    await receiveToken(inbox.deps, { token: announcing.token, ip })
+    const context = { createdAtMs: inbox.clock.now() }
+    const [job] = await inbox.queued('inbox.verify-later')
+    const tryAgain = () => verifyWaitingToken(inbox.deps, JSON.parse(job?.payload ?? ''), context)
+    inbox.asked.length = 0
+    await expect(tryAgain()).rejects.toMatchObject({ verdict: { kind: 'retry' } })
+    expect(inbox.asked).toEqual([`${club} for waiting`, `${dora} for waiting`])
+    expect(await inbox.waiting()).toBe(1)
+    inbox.says.unreachable.clear()
+    await tryAgain()
+    expect(await inbox.waiting()).toBe(0)
+    const stored = await inbox.queued('inbox.store')
+    expect(stored.map(({ payload }) => JSON.parse(payload).tenantIds)).toEqual([[1]])
+  })
+
+  test.each<[string, (inbox: Inbox) => Delivery, (inbox: Inbox) => void]>([
+    ['forged', (inbox) => inbox.token({}, dora, forged), () => {}],
+    ['a day late', (inbox) => inbox.token(), (inbox) => inbox.clock.advance(24 * hourMs)],
+    [
+      'expired',
+      (inbox) => inbox.token({ exp: nowSecs(inbox.clock) + 9 }),
+      (inbox) => inbox.clock.advance(9000),
+    ],
+    ['of whom the server blocks', (inbox) => inbox.token(), (inbox) => inbox.says.blocked.add(dora)],
+    [
+      'announcing whom the server blocks',
+      (inbox) => announcement(inbox).announcing,
+      (inbox) => inbox.says.blocked.add(dora),
+    ],
+  ])('is dropped from those that wait: %s', async (_, make, change) => {
+    const inbox = await start()
+    for (const issuer of [dora, club]) inbox.says.unreachable.add(issuer)
+    const { token } = make(inbox)
+    await receiveToken(inbox.deps, { token, ip })
+    expect(await inbox.waiting()).toBe(1)
+    const context = { createdAtMs: inbox.clock.now() }
+    const [job] = await inbox.queued('inbox.verify-later')
+    inbox.says.unreachable.clear()
+    change(inbox)
+    await verifyWaitingToken(inbox.deps, JSON.parse(job?.payload ?? ''), context)
+    expect(await inbox.waiting()).toBe(0)
+    expect(await inbox.queued('inbox.store')).toEqual([])
+  })
+
+  test.each<[string, IdTag, string, boolean]>([
+    ['its issuer', dora, good, true],
+    ['another', eve, good, false],
+    ['who forges its issuer', dora, forged, false],
+  ])('heeds a withdrawal that waits for a key: of %s', async (_, issuerTag, signature, isHeeded) => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora).add(eve)
+    const { token, actionId } = inbox.token()
+    const withdrawing = inbox.token({ subType: 'DEL', subject: actionId }, issuerTag, signature)
+    await receiveToken(inbox.deps, { token: withdrawing.token, ip })
+    expect(await inbox.withdrawn()).toEqual([])
+    inbox.says.unreachable.clear()
+    await receiveToken(inbox.deps, { token, ip })
+    expect(await inbox.withdrawn()).toEqual(isHeeded ? [actionId] : [])
+  })
+
+  test('heeds a withdrawal of what is announced, too', async () => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const { announcing, actionId } = announcement(inbox)
+    const withdrawing = inbox.token({ subType: 'DEL', subject: actionId })
+    await receiveToken(inbox.deps, { token: withdrawing.token, ip })
+    inbox.says.unreachable.clear()
+    await receiveToken(inbox.deps, { token: announcing.token, ip })
+    expect(await inbox.withdrawn()).toEqual([actionId])
+  })
+})
