@@ -75,6 +75,7 @@ eachDialect('what the inbox takes', (open) => {
     }
     interface Rows {
       jobs: {
+        job_id: number
         tenant_id: number
         kind: string
         payload: string
