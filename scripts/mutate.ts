@@ -48,14 +48,13 @@ async function main(): Promise<void> {
   const runner = await startRunner()
   if (await isKilled(runner))
     throw new Error('The tests fail, or there are none, before anything is changed.')
+  const first = places[0]
+  if (first && !(await tryText(runner, first.file, 'throw new Error()')))
+    throw new Error('The tests do not import what is to be changed.')
   const survivors: string[] = []
   for (const [index, place] of places.entries()) {
     const startedMs = performance.now()
-    current = { file: place.file, text: place.mutant.text }
-    runner.vitest.invalidateFile(place.file)
-    const verdict = await isKilled(runner)
-    current = undefined
-    runner.vitest.invalidateFile(place.file)
+    const verdict = await tryText(runner, place.file, place.mutant.text)
     if (!verdict) survivors.push(describe(place))
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
     console.log(`${index + 1}/${places.length} ${verdict || 'SURVIVED'} ${seconds} s  ${describe(place)}`)
@@ -96,6 +95,8 @@ async function startRunner(): Promise<Runner> {
     expect: { poll: { timeout: testTimeoutMs } },
     reporters: [{}],
     silent: true,
+    // Sources pass through plugins only here; else Node reads them itself.
+    experimental: { viteModuleRunner: true },
     // What is kept on the disk is not asked for again, and mutants shall not be kept there.
     fsModuleCache: false,
   }
@@ -110,6 +111,15 @@ async function startRunner(): Promise<Runner> {
   const stages = []
   for (const filter of values.tests) stages.push(await vitest.globTestSpecifications(filter.split(',')))
   return { vitest, stages }
+}
+
+async function tryText(runner: Runner, file: string, text: string) {
+  current = { file, text }
+  runner.vitest.invalidateFile(file)
+  const verdict = await isKilled(runner)
+  current = undefined
+  runner.vitest.invalidateFile(file)
+  return verdict
 }
 
 async function isKilled({ vitest, stages }: Runner): Promise<'' | 'killed' | 'endless'> {
