@@ -52,7 +52,7 @@ export function openFileFeatures(services: FileServices, { tenants, serverUrlOf,
     leases: new UploadLeases({ db, clock }),
     findTenant: tenants.findById,
     beforeRemoval: fileReleaser(shareDeps),
-    noteRead: reads.note.bind(reads),
+    noteRead: reads.noteRead.bind(reads),
   }
   return {
     deps,

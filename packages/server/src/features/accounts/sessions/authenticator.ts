@@ -17,24 +17,24 @@ import { findSession } from './session-store.ts'
 export interface AuthenticatorDeps extends CredentialDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
-  readonly lastUse: Pick<LastUse, 'note'>
-  /** Has the other processes forget as well what is forgotten here. Nothing that is stored rests on it: no event. */
+  readonly lastUse: Pick<LastUse, 'noteSession'>
+  /** Makes the other processes drop it from their caches as well. Nothing stored depends on it, so it is no event. */
   shareForgotten(forgotten: Invalidation): void
 }
 
-/** What was changed, and must not be believed from memory: a session, all of a tenant, or the role of an identity at a
- * tenant, at all of them when none is named. */
+/** What to drop from caches: a session, all of a tenant, or the role of an identity at a tenant, at all tenants when none
+ * is named. */
 export type Invalidation =
   | { readonly tenantId: TenantId; readonly sid?: string | undefined }
   | { readonly callerTag: IdTag; readonly tenantId?: TenantId }
 
-/** A bearer that holds, and whose it is. */
+/** A valid bearer and its caller. */
 export interface Authenticated {
   readonly caller: Exclude<Caller, { kind: 'guest' }>
   readonly credential: Credential
 }
 
-/** A credential that something rests on for longer than a request. */
+/** A credential that is held for longer than a request, as by a socket. */
 export interface HeldCredential {
   readonly tenant: Tenant
   readonly credential: Credential
@@ -83,38 +83,38 @@ export class Authenticator {
     this.#standings = new RecentReads({ clock, maxEntries: maxServerStatuses, freshMs })
   }
 
-  /** Throws `E-AUTH-UNAUTH` for a bearer that is nothing here or no longer, `E-UNAVAILABLE` when the server that could
-   * vouch for it cannot be reached. */
+  /** Throws `E-AUTH-UNAUTH` for a bearer that is unknown or has ended, `E-UNAVAILABLE` when the server that could verify
+   * it cannot be reached. */
   async authenticate({ tenant, bearer, ip }: PresentedBearer): Promise<Authenticated> {
     const credential = await this.#verdict(tenant, bearer, rateKeyOf(ip))
     if (credential.expiresAt <= nowSecs(this.#deps.clock)) throw new Failure('E-AUTH-UNAUTH')
     return { caller: await this.recall({ tenant, credential }), credential }
   }
 
-  /** The same, for who may go on to hold the credential. */
+  /** The same, for callers that keep the credential for longer than a request. */
   async hold(presented: PresentedBearer) {
     const { caller, credential } = await this.authenticate(presented)
     return { caller, credential: { tenant: presented.tenant, credential } }
   }
 
-  /** The caller that a credential makes now, whether or not its own time is over: for what was opened with it. Throws
-   * `E-AUTH-UNAUTH` when what stands behind it has ended. */
+  /** The caller of a credential as of now, even if the credential itself has expired: for sockets opened with it. Throws
+   * `E-AUTH-UNAUTH` when its session, tenant or role has ended. */
   async recall({ tenant, credential }: HeldCredential): Promise<Authenticated['caller']> {
     const { tenants, lastUse } = this.#deps
     const hosted = await tenants.findById(tenant.tenantId)
     if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-AUTH-UNAUTH')
     const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
     await this.#assertSignedInAtHome(credential, session)
-    if (session) lastUse.note(hosted.tenantId, session)
+    if (session) lastUse.noteSession(hosted.tenantId, session)
     return await this.#caller(hosted, credential, session)
   }
 
-  /** Forgets a session, or all of a tenant's, and the roles there: for those who end them, after the commit. */
+  /** Forgets a session, or all of a tenant's, and the roles there: to be called after the commit that ends them. */
   forget(tenantId: TenantId, sid?: string): void {
     this.#tell({ tenantId, sid })
   }
 
-  /** Forgets the role of an identity at a tenant, and everywhere where the server has decided about it: after the commit. */
+  /** Forgets the role of an identity at a tenant, everywhere when the tenant is the server's: after the commit. */
   forgetRole(tenantId: TenantId, callerTag: IdTag): void {
     this.#tell(tenantId === serverTenant ? { callerTag } : { callerTag, tenantId })
   }
@@ -164,12 +164,12 @@ export class Authenticator {
     return session
   }
 
-  /** A visitor from this server is here no longer than signed in at home. */
+  /** A visitor from this server stays only as long as the session at home lives. */
   async #assertSignedInAtHome({ callerTag, proxy }: Credential, session: Session | undefined): Promise<void> {
     const homeSid = session?.homeSid ?? proxy?.homeSid
     if (homeSid === undefined || callerTag === undefined) return
     const home = await this.#deps.tenants.find(callerTag)
-    // Whoever lives elsewhere may name what they like.
+    // The session of an identity elsewhere is not known here.
     if (home) await this.#session(home, homeSid)
   }
 
@@ -187,7 +187,7 @@ export class Authenticator {
     if (callerTag !== undefined) {
       const standing = await this.#standing(tenant, callerTag)
       if (!standing) throw new Failure('E-AUTH-UNAUTH')
-      // What a program keeps in a file does not administer the server.
+      // An API key, which programs keep in files, gives no administrator rights.
       const isAdmin = standing.isAdmin && tokenUse !== 'apikey'
       return identified(callerTag, { tokenUse, scope, ...standing, isAdmin, ...inSession })
     }

@@ -188,7 +188,7 @@ eachDialect('Collections', (open) => {
     const many = Array.from({ length: 205 }, (_, at) => `b1~${String(at).padStart(42, 'A')}A`)
     for (const fileId of many) {
       lab.clock.advance(1000)
-      lab.reads.note({ tenant: alice, caller: owner, fileId: fileId as never })
+      lab.reads.noteRead({ tenant: alice, caller: owner, fileId: fileId as never })
     }
     await lab.reads.flush()
     const kept = lab.db
