@@ -14,10 +14,10 @@ import {
   accountsMigrations,
   createAccount,
   createPasswordHasher,
-  defaultLifetimes,
   LastUse,
   type PasswordHasher,
   setPassword,
+  type TokenLifetimes,
 } from '#features/accounts/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { type RelationEvent, relationsMigrations, setRelation } from '#features/relations/index.ts'
@@ -54,6 +54,14 @@ const migrations: readonly Migration[] = [
   ...auditMigrations,
   ...accountsMigrations,
 ]
+
+export const defaultLifetimes: TokenLifetimes = {
+  loginSecs: 24 * 3600,
+  sessionSecs: 30 * 24 * 3600,
+  accessSecs: 3600,
+  referenceSecs: 24 * 3600,
+  proxySecs: 300,
+}
 
 /** What the other features tell sign-in, as plain values that a test may change. */
 export class SignInWorld {

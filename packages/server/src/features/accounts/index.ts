@@ -37,13 +37,7 @@ export { LastUse } from './sessions/last-use.ts'
 export { listEnded } from './sessions/list-ended.ts'
 export { proxyTokenMinter } from './sessions/mint-for-tenant.ts'
 export { assertSessionLives } from './sessions/personal-caller.ts'
-export {
-  defaultLifetimes,
-  personalMethods,
-  type Session,
-  secretHash,
-  type TokenLifetimes,
-} from './sessions/session.ts'
+export { personalMethods, type Session, secretHash, type TokenLifetimes } from './sessions/session.ts'
 export { listSessions } from './sessions/session-store.ts'
 export { type Device, type RevokeDeps, revokeSessions, startSession } from './sessions/start-session.ts'
 export { addSessionSweep } from './sessions/sweep-sessions.ts'

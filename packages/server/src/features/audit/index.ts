@@ -1,4 +1,3 @@
-export type { AuditEntry } from './audit.ts'
 export { auditEndpoints } from './audit-endpoints.ts'
 export { auditMigrations } from './audit-migrations.ts'
 export { addAuditSweep } from './sweep-audit.ts'

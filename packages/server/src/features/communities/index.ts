@@ -1,5 +1,5 @@
-export { type ChangeMember, type ChangeMemberDeps, changeMember } from './change-member.ts'
-export { type CommunityEndpointDeps, communityEndpoints } from './community-endpoints.ts'
+export { type ChangeMemberDeps, changeMember } from './change-member.ts'
+export { communityEndpoints } from './community-endpoints.ts'
 export { invitationOf } from './community-invitation.ts'
 export { foundCommunity } from './found-community.ts'
 export { changesStatus, type MemberChange } from './member-change.ts'

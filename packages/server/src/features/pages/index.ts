@@ -1,1 +1,1 @@
-export { type PagesDeps, pageRoutes } from './page-routes.ts'
+export { pageRoutes } from './page-routes.ts'

@@ -1,16 +1,10 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
-import {
-  defaultLifetimes,
-  makeReference,
-  revokeSessions,
-  setPassword,
-  startSession,
-} from '#features/accounts/index.ts'
+import { makeReference, revokeSessions, setPassword, startSession } from '#features/accounts/index.ts'
 import { removeTenant } from '#features/tenants/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
-import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
+import { defaultLifetimes, SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { openNameCheck } from './check-name.ts'
 import { registerAccount } from './register-account.ts'

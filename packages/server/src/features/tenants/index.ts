@@ -9,10 +9,11 @@ export { hostFinder } from './find-by-host.ts'
 export { findRoleHere, leadsAlone } from './hosted-communities.ts'
 export { openTenants, type Tenants } from './open-tenants.ts'
 export { removeTenant } from './remove-tenant.ts'
-export { endSignInEpoch, getSignInEpoch, isOpenFor, type SignInEpoch } from './sign-in-epoch.ts'
+export { getSignInEpoch, isOpenFor } from './sign-in-epoch.ts'
 export { resumeNamed, resumeTenant, suspendTenant } from './suspend-tenant.ts'
-export type { HostedTenant } from './tenant.ts'
+export type { HostedTenant, SignInEpoch } from './tenant.ts'
 export {
+  endSignInEpoch,
   findBaseTenant,
   findTenantByHost,
   findTenantByIdTag,

@@ -1,10 +1,7 @@
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { findEntry, raiseEpoch } from './tenant-store.ts'
-
-declare const epochBrand: unique symbol
-/** Counts how often a tenant has ended all its sign-ins. What was checked in one epoch opens no session in the next. */
-export type SignInEpoch = number & { readonly [epochBrand]: true }
+import type { SignInEpoch } from './tenant.ts'
+import { findEntry } from './tenant-store.ts'
 
 /** The epoch now, from the database: to be read before a sign-in is checked. `E-AUTH-FORBIDDEN` of a suspended tenant. */
 export async function getSignInEpoch(reader: Reader): Promise<SignInEpoch> {
@@ -14,14 +11,9 @@ export async function getSignInEpoch(reader: Reader): Promise<SignInEpoch> {
   return entry.epoch as SignInEpoch
 }
 
-/** Can a sign-in that was checked in this epoch, or at any time when it is absent, still open a session? To be asked in
- * the transaction that makes the session. */
+/** Can a sign-in that was checked in this epoch, or at any time when it is absent, still open a session? To be
+ * called in the transaction that makes the session. */
 export async function isOpenFor(tx: Writer, epoch: SignInEpoch | undefined): Promise<boolean> {
   const entry = await findEntry(tx)
   return entry !== undefined && !entry.isSuspended && (epoch === undefined || epoch === entry.epoch)
-}
-
-/** Lets no sign-in through that was checked before this transaction. */
-export async function endSignInEpoch(tx: Writer): Promise<void> {
-  await raiseEpoch(tx)
 }

@@ -4,11 +4,11 @@ import { type Reader, statement, type TenantId, type Writer } from '#infra/db/in
 import type { HostedTenant } from './tenant.ts'
 
 interface TenantTable {
-  tenant_id: Generated<number>
+  tenant_id: Generated<TenantId>
   id_tag: string
   type: string
   app_domain: string | null
-  owner_tag: string | null
+  owner_tag: IdTag | null
   is_base: number
   suspended_at: number | null
   created_at: number
@@ -20,13 +20,13 @@ interface TenantTables {
 }
 type TenantRow = Selectable<TenantTable>
 
-const selectById = statement<TenantTables, { tenantId: number }, TenantRow>((tables, value) =>
+const selectById = statement<TenantTables, { tenantId: TenantId }, TenantRow>((tables, value) =>
   tables.selectFrom('tenants').selectAll().where('tenant_id', '=', value('tenantId')),
 )
 
 const selectEntry = statement<
   TenantTables,
-  { tenantId: number },
+  { tenantId: TenantId },
   Pick<TenantRow, 'suspended_at' | 'sign_in_epoch'>
 >((tables, value) =>
   tables
@@ -35,7 +35,7 @@ const selectEntry = statement<
     .where('tenant_id', '=', value('tenantId')),
 )
 
-const selectByIdTag = statement<TenantTables, { idTag: string }, TenantRow>((tables, value) =>
+const selectByIdTag = statement<TenantTables, { idTag: IdTag }, TenantRow>((tables, value) =>
   tables.selectFrom('tenants').selectAll().where('id_tag', '=', value('idTag')),
 )
 
@@ -82,7 +82,7 @@ export async function findBaseTenant(reader: Reader): Promise<HostedTenant | und
 
 export async function listTenantsAfter(
   reader: Reader,
-  after: number,
+  after: TenantId,
   limit: number,
 ): Promise<HostedTenant[]> {
   const rows = await reader
@@ -105,7 +105,7 @@ export async function countTenants(reader: Reader): Promise<number> {
   return Number(total)
 }
 
-/** Those of the identities that are tenants of this server. */
+/** Which of the identities are tenants of this server. */
 export async function listHosted(reader: Reader, idTags: readonly IdTag[]): Promise<Set<IdTag>> {
   if (idTags.length === 0) return new Set()
   const rows = await reader
@@ -137,7 +137,7 @@ export async function insertTenant(
     .onConflict((conflict) => conflict.doNothing())
     .returning('tenant_id')
     .executeTakeFirst()
-  return inserted && (inserted.tenant_id as TenantId)
+  return inserted?.tenant_id
 }
 
 export async function updateSuspension(tx: Writer, suspendedAt: number | null): Promise<void> {
@@ -149,7 +149,7 @@ export async function updateSuspension(tx: Writer, suspendedAt: number | null): 
     .execute()
 }
 
-/** Whether the reader's tenant lets anybody in, and the epoch of its sign-ins. */
+/** Whether the reader's tenant is suspended, and the epoch of its sign-ins. */
 export async function findEntry(
   reader: Reader,
 ): Promise<{ readonly isSuspended: boolean; readonly epoch: number } | undefined> {
@@ -157,7 +157,8 @@ export async function findEntry(
   return row && { isSuspended: row.suspended_at !== null, epoch: row.sign_in_epoch }
 }
 
-export async function raiseEpoch(tx: Writer): Promise<void> {
+/** Lets no sign-in through that was checked before this transaction. */
+export async function endSignInEpoch(tx: Writer): Promise<void> {
   await tx
     .tables<TenantTables>()
     .updateTable('tenants')
@@ -166,7 +167,7 @@ export async function raiseEpoch(tx: Writer): Promise<void> {
     .execute()
 }
 
-/** Who asked for communities has gone. */
+/** Clears the owner of communities whose owner was removed. */
 export async function clearOwner(tx: Writer, ownerTag: IdTag): Promise<void> {
   await tx
     .tables<TenantTables>()
@@ -215,13 +216,13 @@ function toTenant(row: TenantRow | undefined): HostedTenant | undefined {
 
 function fromRow(row: TenantRow): HostedTenant {
   return {
-    tenantId: row.tenant_id as TenantId,
+    tenantId: row.tenant_id,
     idTag: row.id_tag as IdTag,
     type: row.type === 'community' ? 'community' : 'person',
     isBase: row.is_base === 1,
     createdAt: row.created_at,
     ...(row.app_domain === null ? {} : { appDomain: row.app_domain }),
-    ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag as IdTag }),
+    ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag }),
     ...(row.suspended_at === null ? {} : { suspendedAt: row.suspended_at }),
   }
 }

@@ -5,11 +5,15 @@ import type { Tenant } from '#infra/caller/index.ts'
 export interface HostedTenant extends Tenant {
   /** A second host name under which the tenant's apps answer. */
   readonly appDomain?: string
-  /** Who asked for a community; what they may do there comes from their role, not from this. */
+  /** The identity that made a community; its rights there come from its role, not from this. */
   readonly ownerTag?: IdTag
   /** The tenant whose owner administers the server; there is one. */
   readonly isBase: boolean
-  /** Unix seconds; a suspended tenant answers nobody. */
+  /** Unix seconds; a suspended tenant answers no requests. */
   readonly suspendedAt?: number
   readonly createdAt: number
 }
+
+declare const epochBrand: unique symbol
+/** Counts how often a tenant has ended all its sign-ins. A sign-in checked in one epoch opens no session in the next. */
+export type SignInEpoch = number & { readonly [epochBrand]: true }

@@ -1,28 +1,18 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { IdTag, Scope } from '@kith/protocol'
 
-/** How a session began. The methods below the line are no sign-in of a person and are not listed as sessions. */
-const sessionMethods = [
-  'password',
-  'passkey',
-  'qr',
-  'set-up',
-  // ──
-  'proxy',
-  'apikey',
-  'reference',
-] as const
-export type SessionMethod = (typeof sessionMethods)[number]
-
 /** The methods by which a person signs in to their own tenant. */
-export const personalMethods = ['password', 'passkey', 'qr', 'set-up'] as const satisfies SessionMethod[]
+export const personalMethods = ['password', 'passkey', 'qr', 'set-up'] as const
+
+/** How a session began. Only sessions of the personal methods are listed. */
+export type SessionMethod = (typeof personalMethods)[number] | 'proxy' | 'apikey' | 'reference'
 
 export function isPersonal(method: SessionMethod): boolean {
   const personal: readonly SessionMethod[] = personalMethods
   return personal.includes(method)
 }
 
-/** What stands behind a token and can be taken back: a row that every use of the token looks at. */
+/** The revocable row behind a token, which every use of the token reads. */
 export interface Session {
   readonly sid: string
   /** Undefined for those who hold a reference and have no identity. */
@@ -55,19 +45,11 @@ export interface TokenLifetimes {
   readonly proxySecs: number
 }
 
-export const defaultLifetimes: TokenLifetimes = {
-  loginSecs: 24 * 3600,
-  sessionSecs: 30 * 24 * 3600,
-  accessSecs: 3600,
-  referenceSecs: 24 * 3600,
-  proxySecs: 300,
-}
-
 export function newSessionId(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** What is kept of a secret: it has at least 128 bits of chance, so one round of SHA-256 is enough. */
+/** What is stored of a secret: it has at least 128 random bits, so one round of SHA-256 is enough. */
 export function secretHash(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }
