@@ -38,7 +38,7 @@ export function adminEndpoints(deps: AdminEndpointDeps): Endpoint[] {
   return [
     bind(updateAdminProfile, async ({ tenant, caller, params: { idTag }, body: change, ip }) => {
       const request = { tenant, caller, idTag, change, ip }
-      // What a program keeps in a file is not trusted with people's rights.
+      // An API key, which programs keep in files, must not change rights.
       if (caller.tokenUse === 'apikey') throw new Failure('E-AUTH-FORBIDDEN')
       if (tenant.type === 'community') return changeInCommunity(deps, request)
       if (!caller.isAdmin) throw new Failure('E-AUTH-FORBIDDEN')
@@ -95,5 +95,5 @@ async function find(deps: AdminEndpointDeps, idTag: IdTag, tenant: Tenant) {
 }
 
 function viewOf(relation: Relation, name: string) {
-  return { idTag: relation.idTag as string, name, status: statusOf(relation), ...banView(relation) }
+  return { idTag: relation.idTag, name, status: statusOf(relation), ...banView(relation) }
 }

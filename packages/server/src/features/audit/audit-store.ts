@@ -7,7 +7,7 @@ interface AuditTables {
     tenant_id: number
     entry_id: string
     at_ms: number
-    event: string
+    event: StoredAuditEntry['event']
     actor_tag: IdTag | null
     ip: string | null
     details: string
@@ -64,7 +64,7 @@ export async function listAuditEntries(reader: Reader, page: AuditPage): Promise
   return rows.map((row) => ({
     entryId: row.entry_id,
     atMs: row.at_ms,
-    event: row.event as StoredAuditEntry['event'],
+    event: row.event,
     details: JSON.parse(row.details),
     ...(row.actor_tag === null ? {} : { actorTag: row.actor_tag }),
     ...(row.ip === null ? {} : { ip: row.ip }),

@@ -4,8 +4,8 @@ import { deletionOf, forUpdate, type Reader, statement, type TenantId, type Writ
 import type { Notice } from './notice.ts'
 
 interface BusTables {
-  bus_logs: { tenant_id: number; last_seq: number; wanted_until: number }
-  bus_events: { event_id: number; tenant_id: number; seq: number | null; at: number; notice: string }
+  bus_logs: { tenant_id: TenantId; last_seq: number; wanted_until: number }
+  bus_events: { event_id: number; tenant_id: TenantId; seq: number | null; at: number; notice: string }
 }
 
 /** An event with its number in the log of its tenant. */
@@ -16,7 +16,7 @@ export interface LoggedNotice {
 
 const insertWanted = statement<
   BusTables,
-  { tenantId: number; at: number; notice: string },
+  { tenantId: TenantId; at: number; notice: string },
   { tenant_id: number }
 >((tables, value) =>
   tables
@@ -69,13 +69,13 @@ export async function appendNotices(
       )
       .returning('tenant_id')
       .execute()
-    wanting.push(...rows.map(({ tenant_id }) => tenant_id as TenantId))
+    wanting.push(...rows.map(({ tenant_id }) => tenant_id))
   }
   return wanting
 }
 
 /** Numbers the events of a tenant that have none, and forgets what is beyond the window; answers the last number. It must
- * come first in its transaction: whoever numbers waits for whoever numbers already. */
+ * come first in its transaction: a process waits for another that numbers already. */
 export async function numberEvents(tx: Writer): Promise<number> {
   const log = tx
     .tables<BusTables>()
@@ -109,7 +109,7 @@ export async function numberEvents(tx: Writer): Promise<number> {
 const numberedAtOnce = 2000
 const pruneEvery = 50
 
-const setNumber = statement<BusTables, { tenantId: number; eventId: number; seq: number }, unknown>(
+const setNumber = statement<BusTables, { tenantId: TenantId; eventId: number; seq: number }, unknown>(
   (tables, value) =>
     tables
       .updateTable('bus_events')
@@ -118,14 +118,14 @@ const setNumber = statement<BusTables, { tenantId: number; eventId: number; seq:
       .where('event_id', '=', value('eventId')),
 )
 
-const setLast = statement<BusTables, { tenantId: number; seq: number }, unknown>((tables, value) =>
+const setLast = statement<BusTables, { tenantId: TenantId; seq: number }, unknown>((tables, value) =>
   tables
     .updateTable('bus_logs')
     .set({ last_seq: value('seq') })
     .where('tenant_id', '=', value('tenantId')),
 )
 
-const deleteBefore = statement<BusTables, { tenantId: number; seq: number }, unknown>((tables, value) =>
+const deleteBefore = statement<BusTables, { tenantId: TenantId; seq: number }, unknown>((tables, value) =>
   tables
     .deleteFrom('bus_events')
     .where('tenant_id', '=', value('tenantId'))
@@ -145,7 +145,7 @@ export async function hasListeners(reader: Reader, now: number): Promise<boolean
   return (await reader.first(selectWanted, { tenantId: reader.tenantId, now })) !== undefined
 }
 
-const selectWanted = statement<BusTables, { tenantId: number; now: number }, { tenant_id: number }>(
+const selectWanted = statement<BusTables, { tenantId: TenantId; now: number }, { tenant_id: number }>(
   (tables, value) =>
     tables
       .selectFrom('bus_logs')
@@ -164,8 +164,8 @@ export async function findLog(reader: Reader): Promise<LogState | undefined> {
   return row && { lastSeq: row.last_seq, wantedUntil: row.wanted_until }
 }
 
-/** From now on events of the tenant are written down. Where none were for a while, a number is left out, so that whoever
- * comes back after it learns that something is missing. */
+/** From now on events of the tenant are written down. Where none were for a while, a number is left out, so that a
+ * client that comes back after it learns that events are missing. */
 export async function wantLog(tx: Writer, { now, until }: { now: number; until: number }): Promise<void> {
   const lapsed = tx
     .tables<BusTables>()
@@ -194,7 +194,7 @@ export async function wantLog(tx: Writer, { now, until }: { now: number; until: 
 
 const selectEvents = statement<
   BusTables,
-  { tenantId: number; after: number; upTo: number; limit: number },
+  { tenantId: TenantId; after: number; upTo: number; limit: number },
   { seq: number | null; notice: string }
 >((tables, value) =>
   tables
@@ -248,7 +248,7 @@ export async function listLogs(
     .where('tenant_id', 'in', tenantIds)
     .execute()
   return rows.map((row) => ({
-    tenantId: row.tenant_id as TenantId,
+    tenantId: row.tenant_id,
     lastSeq: row.last_seq,
     hasUnnumbered: Number(row.unnumbered) > 0,
   }))
@@ -262,5 +262,5 @@ export const deleteNumberedEvents = deletionOf({
   where: 'seq is not null',
 })
 
-/** NOTE: over all tenants: the same with those that wait, and that nobody has asked for. */
+/** NOTE: over all tenants: the same with those that wait, and that no client has asked for. */
 export const deleteEvents = deletionOf({ table: 'bus_events', key: ['event_id'], time: 'at' })

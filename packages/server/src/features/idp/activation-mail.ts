@@ -21,12 +21,12 @@ import { nowSecs } from '#lib/clock.ts'
 import { type ManagedIdentity, referenceSecs } from './managed-identity.ts'
 import { findIdentity } from './managed-identity-store.ts'
 
-/** The mail with which an identity is activated. It names the reference by its hash: the queue holds nothing that opens. */
+/** The mail with which an identity is activated. It names the reference by its hash: the queue holds no secret. */
 export const activationMailJob = jobKind({
   name: 'idp.activation-mail',
   payload: Type.Object({
     mailId: Type.String(),
-    idTag: Type.String(),
+    idTag: Type.Unsafe<IdTag>(Type.String()),
     refHash: Type.String(),
     lang: Type.Optional(Type.String()),
   }),
@@ -76,7 +76,7 @@ export async function sendActivationMail(
   const { mailId, idTag, refHash, lang } = payload
   const reader = deps.db.reader(tenantId)
   const tenant = await deps.tenants.findById(tenantId)
-  const identity = await findIdentity(reader, idTag as IdTag)
+  const identity = await findIdentity(reader, idTag)
   const reference = await findReferenceByHash(deps.vault, reader, refHash)
   if (!tenant || identity?.status !== 'pending' || identity.email === undefined) return
   if (!reference || reference.count === 0) return

@@ -5,7 +5,7 @@ import type { ManagedIdentity } from './managed-identity.ts'
 
 interface IdentityTables {
   managed_identities: {
-    tenant_id: number
+    tenant_id: TenantId
     id_tag: IdTag
     label: string
     email: string | null
@@ -13,7 +13,7 @@ interface IdentityTables {
     owner_tag: IdTag | null
     address: string | null
     address_updated_at: number | null
-    status: string
+    status: ManagedStatus
     dyndns: number
     created_at: number
     updated_at: number
@@ -23,7 +23,7 @@ interface IdentityTables {
 }
 type IdentityRow = Selectable<IdentityTables['managed_identities']>
 
-/** False when the name is managed already, by whichever provider of this server. */
+/** False when the name is managed already, by any provider of this server. */
 export async function insertIdentity(tx: Writer, identity: ManagedIdentity): Promise<boolean> {
   const row = {
     tenant_id: tx.tenantId,
@@ -91,7 +91,7 @@ export async function listByLabel(reader: Reader, label: string): Promise<Manage
   return rows.map(fromRow)
 }
 
-/** Is one of the names managed by a provider of this server, whichever? Names are of the server, not of one tenant. */
+/** Is one of the names managed by any provider of this server? */
 export async function isManaged(reader: Reader, names: readonly IdTag[]): Promise<boolean> {
   const row = await reader
     .tables<IdentityTables>()
@@ -180,7 +180,7 @@ function seesAddress(idTag: IdTag) {
   return sql<boolean>`(status = 'pending' or owner_tag = ${idTag} or (id_tag = ${idTag} and owner_tag is null))`
 }
 
-/** Those of all providers whose time is over, the first ones first. Suspended ones stay. */
+/** NOTE: over all tenants: those whose time is over, oldest first. Suspended ones stay. */
 export async function listEnded(
   reader: Reader,
   now: number,
@@ -195,11 +195,7 @@ export async function listEnded(
     .orderBy('expires_at')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({
-    tenantId: row.tenant_id as TenantId,
-    idTag: row.id_tag,
-    status: row.status as ManagedStatus,
-  }))
+  return rows.map((row) => ({ tenantId: row.tenant_id, idTag: row.id_tag, status: row.status }))
 }
 
 function labelOf(idTag: IdTag): string {
@@ -222,7 +218,7 @@ function fromRow(row: IdentityRow): ManagedIdentity {
   return {
     idTag: row.id_tag,
     registrarTag: row.registrar_tag,
-    status: row.status as ManagedStatus,
+    status: row.status,
     isDynamic: row.dyndns === 1,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

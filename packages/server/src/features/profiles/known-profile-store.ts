@@ -11,8 +11,12 @@ import { contains, type Reader, serverTenant, type TenantId } from '#infra/db/in
 import type { StoredProfile } from './profile.ts'
 import type { ProfileRow } from './profile-store.ts'
 
+interface RelationRow extends RelationColumns {
+  tenant_id: TenantId
+  standing: ServerStatus | null
+}
 interface KnownTables {
-  relations: RelationColumns & { tenant_id: number }
+  relations: RelationRow
   profiles: ProfileRow
 }
 
@@ -20,7 +24,7 @@ interface KnownTables {
 export interface KnownFilter {
   /** Only members of the community. */
   readonly membersOnly: boolean
-  /** For somebody who does not act for the tenant: what it thinks of whom decides nothing that shows. */
+  /** For a caller who does not act for the tenant: the tenant's private blocks and mutes must not show. */
   readonly isOutside: boolean
   /** What the server has decided is listed as well: for its administrators. */
   readonly withServers: boolean
@@ -37,7 +41,7 @@ export interface KnownFilter {
 export interface KnownIdentity {
   readonly profile: StoredProfile
   readonly relation: Relation
-  /** Who has decided about it for the whole server, if anybody did. */
+  /** The server's own decision about it, if there is one. */
   readonly server: Relation | undefined
   /** Of tenants of this server. */
   readonly tenantId: TenantId | undefined
@@ -172,14 +176,14 @@ function anyOf(parts: readonly Expression<SqlBool>[]): Expression<SqlBool> {
   return parts.length === 0 ? sql<SqlBool>`false` : sql<SqlBool>`(${sql.join(parts, sql` or `)})`
 }
 
-interface KnownRow extends Omit<RelationColumns, 'updated_at'> {
+interface KnownRow extends Omit<RelationRow, 'tenant_id' | 'updated_at'> {
   readonly changed_at: number
   readonly server_blocked: number | null
   readonly server_muted: number | null
-  readonly server_standing: string | null
+  readonly server_standing: ServerStatus | null
   readonly server_until: number | null
   readonly server_reason: string | null
-  readonly home: number | null
+  readonly home: TenantId | null
   readonly name: string | null
   readonly type: string | null
   readonly profile_pic: string | null
@@ -192,7 +196,7 @@ interface KnownRow extends Omit<RelationColumns, 'updated_at'> {
 function fromRow(row: KnownRow): KnownIdentity {
   const idTag = row.id_tag as IdTag
   return {
-    tenantId: row.home === null || row.home === serverTenant ? undefined : (row.home as TenantId),
+    tenantId: row.home === null || row.home === serverTenant ? undefined : row.home,
     profile: {
       idTag,
       name: row.name ?? idTag,
@@ -216,7 +220,7 @@ function serverRelationIn(row: KnownRow): Relation | undefined {
     ...noRelation(row.id_tag as IdTag),
     isBlocked: row.server_blocked === 1,
     isMuted: row.server_muted === 1,
-    standing: (row.server_standing ?? undefined) as ServerStatus | undefined,
+    standing: row.server_standing ?? undefined,
     standingUntil: row.server_until ?? undefined,
     standingReason: row.server_reason ?? undefined,
   }

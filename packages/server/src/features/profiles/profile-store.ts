@@ -1,10 +1,10 @@
 import type { IdTag } from '@kith/protocol'
-import { type Reader, serverTenant, statement, type Writer } from '#infra/db/index.ts'
+import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { StoredProfile } from './profile.ts'
 
 /** A row of the table `profiles`. */
 export interface ProfileRow {
-  tenant_id: number
+  tenant_id: TenantId
   id_tag: IdTag
   name: string
   type: string
@@ -101,7 +101,7 @@ export async function putRemoteProfile(tx: Writer, profile: StoredProfile): Prom
     .execute()
 }
 
-function toRow(tenantId: number, profile: StoredProfile): ProfileRow {
+function toRow(tenantId: TenantId, profile: StoredProfile): ProfileRow {
   return {
     tenant_id: tenantId,
     id_tag: profile.idTag,

@@ -16,7 +16,7 @@ export interface ServerInfo {
   readonly features: readonly string[]
 }
 
-/** The form that anybody gets of the tenant of a host. */
+/** The public view of the tenant of a host. */
 export function publicMeView(profile: StoredProfile, publicKey: string, serverInfo: ServerInfo): Me {
   return {
     idTag: profile.idTag,
@@ -28,10 +28,10 @@ export function publicMeView(profile: StoredProfile, publicKey: string, serverIn
   }
 }
 
-/** What the owner gets besides, or who leads the community. */
+/** What the owner, or a leader of the community, gets besides. */
 export function ownerMeView(profile: StoredProfile, tenant: Tenant, owner: Identified) {
   return {
-    tnId: tenant.tenantId as number,
+    tnId: tenant.tenantId,
     status: 'Active' as const,
     roles: [
       ...(owner.isOwner ? ['user'] : []),
@@ -47,8 +47,8 @@ function communityRolesOf(tenant: Tenant, owner: Identified): string[] {
   return tenant.type === 'community' ? rolesUpTo(owner.role) : []
 }
 
-/** What is shown of a profile besides itself. `relation` is given only to whoever acts for the tenant: nobody else
- * learns whom it follows or blocks. */
+/** What is shown of a profile besides itself. `relation` is given only to callers who act for the tenant: others
+ * do not learn which identities it follows or blocks. */
 export interface ProfileContext {
   /** Of tenants of this server. */
   readonly tenantId?: TenantId
@@ -73,7 +73,7 @@ export function profileView(profile: StoredProfile, context: ProfileContext): Pr
     roles: role ? rolesUpTo(role) : [],
     createdAt: toIso(profile.createdAt),
     updatedAt: toIso(Math.max(profile.updatedAt, relation?.updatedAt ?? 0)),
-    ...(tenantId === undefined ? {} : { tnId: tenantId as number }),
+    ...(tenantId === undefined ? {} : { tnId: tenantId }),
     ...pictures(profile),
     ...(profile.x === undefined ? {} : { x: profile.x }),
     ...(role === undefined ? {} : { role }),
@@ -82,7 +82,7 @@ export function profileView(profile: StoredProfile, context: ProfileContext): Pr
   }
 }
 
-/** Whom the server trusts, or has suspended, everybody may know; whom it or the tenant blocks or mutes, only the tenant. */
+/** That the server trusts or has suspended an identity is public; that it or the tenant blocks or mutes one is not. */
 function statusIn({ relation, server, isSuspended }: ProfileContext): Profile['status'] {
   if (relation) return statusOf(withServerStatus(relation, server))
   return server?.standing ?? (isSuspended ? 'Suspended' : 'Active')
@@ -108,7 +108,7 @@ function relationView(relation: Relation) {
 /** What holds with an identity, as the change of it answers. */
 export function relationshipView(relation: Relation, now: number) {
   const { idTag, updatedAt = now } = relation
-  return { idTag: idTag as string, relationship: relationshipOf(relation), updatedAt: toIso(updatedAt) }
+  return { idTag: idTag, relationship: relationshipOf(relation), updatedAt: toIso(updatedAt) }
 }
 
 function pictures({ profilePic, coverPic }: StoredProfile) {

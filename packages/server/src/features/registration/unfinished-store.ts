@@ -1,12 +1,12 @@
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 
 interface UnfinishedTables {
-  unfinished_registrations: { tenant_id: number; person_id: number; expires_at: number }
+  unfinished_registrations: { tenant_id: number; person_id: TenantId; expires_at: number }
 }
 
 // The rows are the server's own: what a tenant has goes first when it is removed, and this says that it is to go.
 
-/** Notes until when a person who registered may leave it at that. */
+/** Notes until when a registration may stay unfinished. */
 export async function putUnfinished(
   tx: Writer,
   { personId, expiresAt }: { readonly personId: TenantId; readonly expiresAt: number },
@@ -22,7 +22,7 @@ export async function putUnfinished(
     .execute()
 }
 
-/** Those whose time is over, the first ones first. */
+/** Those whose time is over, oldest first. */
 export async function listExpired(reader: Reader, now: number, limit: number): Promise<TenantId[]> {
   const rows = await reader
     .tables<UnfinishedTables>()
@@ -34,7 +34,7 @@ export async function listExpired(reader: Reader, now: number, limit: number): P
     .orderBy('person_id')
     .limit(limit)
     .execute()
-  return rows.map((row) => row.person_id as TenantId)
+  return rows.map((row) => row.person_id)
 }
 
 export async function deleteUnfinished(tx: Writer, personId: TenantId): Promise<void> {

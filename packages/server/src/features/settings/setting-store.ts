@@ -8,7 +8,7 @@ export interface StoredSetting {
 }
 
 interface SettingRow {
-  tenant_id: number
+  tenant_id: TenantId
   name: string
   value: string | null
   value_sealed: Uint8Array | null
@@ -31,7 +31,7 @@ export async function listDefinedSettings(
     .where('tenant_id', 'in', [reader.tenantId, serverTenant])
     .where('is_free', '=', 0)
     .execute()
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, setting: fromRow(row) }))
+  return rows.map((row) => ({ tenantId: row.tenant_id, setting: fromRow(row) }))
 }
 
 /** The tenant's values under free names. */

@@ -1,3 +1,4 @@
+import type { ActionId } from '@kith/protocol'
 import {
   addToCollection,
   createAction,
@@ -151,7 +152,11 @@ test('a purge leaves no delivery that a fan-out under way has added', async () =
       // The first that is of the tenant takes its jobs away.
       if (call[0] === tenant.tenantId && added === 0) {
         added += 1
-        const payload = { actionId: 'a1~1', inboxUrl: 'https://far.example/inbox', recipients: [] }
+        const payload = {
+          actionId: 'a1~1' as ActionId,
+          inboxUrl: 'https://far.example/inbox',
+          recipients: [],
+        }
         const options = { groupKey: 'far.example', runAtMs: clock.now() + 3_600_000 }
         await db.transact(tenant.tenantId, (tx) => jobs.enqueue(tx, deliverJob, payload, options))
         expect(await countJobs()).toBe(1)

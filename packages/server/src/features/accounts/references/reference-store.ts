@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto'
-import type { IdTag, ReferenceType, RefId } from '@kith/protocol'
+import { type IdTag, type ReferenceType, type RefId, referenceTypes } from '@kith/protocol'
 import type { Insertable, Selectable } from 'kysely'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { SealedColumn, Vault } from '#infra/keys/index.ts'
-import { type Reference, recoveryLifeSecs } from './reference.ts'
+import { isRecovery, type Reference } from './reference.ts'
 
 interface ReferenceTables {
   refs: {
     tenant_id: number
     ref_hash: string
     ref_sealed: Uint8Array
-    type: string
-    created_by: string | null
+    type: ReferenceType
+    created_by: IdTag | null
     description: string | null
     created_at: number
     expires_at: number | null
@@ -85,7 +85,8 @@ export async function isLiveReference(reader: Reader, refHash: string, now: numb
   return row !== undefined && (row.expires_at ?? Number.POSITIVE_INFINITY) > now
 }
 
-/** Does a reference that has not expired give access to one of these files? Used up or not: who came by it is still in. */
+/** Does a reference that has not expired give access to one of these files? Used up or not: guests who have used it
+ * keep their access. */
 export async function hasFileReferences(
   reader: Reader,
   { fileIds, now }: { readonly fileIds: readonly string[]; readonly now: number },
@@ -198,7 +199,7 @@ export async function removeReference(tx: Writer, refId: RefId): Promise<boolean
   return numDeletedRows > 0n
 }
 
-/** Removes all references of these types, whoever made them. */
+/** Removes all references of these types, of every maker. */
 export async function removeReferences(tx: Writer, types: readonly ReferenceType[]): Promise<void> {
   await tx
     .tables<ReferenceTables>()
@@ -213,7 +214,7 @@ export interface ReferenceFilter {
   readonly type?: ReferenceType
   readonly resourceId?: string
   readonly withoutRecovery?: boolean
-  /** Whose activations are there all the same. */
+  /** The owner whose activations are listed although they recover an account. */
   readonly activationsOf?: IdTag
   readonly state: 'active' | 'used' | 'expired' | 'all'
   readonly now: number
@@ -239,7 +240,7 @@ export async function listReferenceRows(
   return { references, total: Number(total) }
 }
 
-const recoveryTypes = Object.keys(recoveryLifeSecs)
+const recoveryTypes = referenceTypes.filter(isRecovery)
 
 function matching(
   reader: Reader,
@@ -250,12 +251,14 @@ function matching(
   if (type !== undefined) query = query.where('type', '=', type)
   if (resourceId !== undefined) query = query.where('resource_id', '=', resourceId)
   if (withoutRecovery)
-    query = query.where((row) =>
-      row.or([
-        row('type', 'not in', recoveryTypes),
-        row.and([row('type', '=', 'idp-activate'), row('created_by', '=', activationsOf ?? '')]),
-      ]),
-    )
+    query = query.where((row) => {
+      const others = row('type', 'not in', recoveryTypes)
+      if (activationsOf === undefined) return others
+      return row.or([
+        others,
+        row.and([row('type', '=', 'idp-activate'), row('created_by', '=', activationsOf)]),
+      ])
+    })
   if (state === 'used') query = query.where('count', '=', 0)
   if (state === 'expired') query = query.where('expires_at', '<=', now)
   if (state === 'active')
@@ -272,10 +275,10 @@ function unsealed(vault: Vault, tenantId: TenantId, sealed: Uint8Array): RefId {
 function fromRow(row: ReferenceRow, refId: RefId): Reference {
   return {
     refId,
-    type: row.type as ReferenceType,
+    type: row.type,
     createdAt: row.created_at,
     count: row.count,
-    ...(row.created_by === null ? {} : { createdBy: row.created_by as IdTag }),
+    ...(row.created_by === null ? {} : { createdBy: row.created_by }),
     ...(row.description === null ? {} : { description: row.description }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
     ...(row.resource_id === null ? {} : { resourceId: row.resource_id }),

@@ -6,7 +6,7 @@ export const isUsedUp = 'count = 0'
 export const hasEnd = 'expires_at is not null'
 
 interface SweepTables {
-  refs: { tenant_id: number; ref_hash: string; count: number | null; used_up_at: number | null }
+  refs: { tenant_id: TenantId; ref_hash: string; count: number | null; used_up_at: number | null }
 }
 
 interface UsedUp {
@@ -23,7 +23,7 @@ export const deleteExpiredReferences = deletionOf({
   where: hasEnd,
 })
 
-/** Those that were used up before a time; `unmarked` those of which no sweep knows yet. */
+/** Those that were used up before a time; `unmarked`: those that no sweep has marked yet. */
 export async function listUsedUp(
   reader: Reader,
   { upTo, limit }: { readonly upTo: number | 'unmarked'; readonly limit: number },
@@ -37,10 +37,10 @@ export async function listUsedUp(
     .orderBy('used_up_at')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, refHash: row.ref_hash }))
+  return rows.map((row) => ({ tenantId: row.tenant_id, refHash: row.ref_hash }))
 }
 
-/** From this time on it is kept for as long as one that was used up then. */
+/** Marks a reference as used up at a time, from which its retention counts. */
 export async function markUsedUp(tx: Writer, refHash: string, at: number): Promise<void> {
   await tx
     .tables<SweepTables>()

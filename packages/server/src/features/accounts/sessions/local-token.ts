@@ -7,7 +7,7 @@ import type { TokenSecrets } from '#infra/keys/index.ts'
 /** What a token of this server's own is for. */
 export type LocalTokenUse = 'login' | 'access' | 'ref' | 'apikey'
 
-/** What a token of this server says, once it is believed. */
+/** The claims of a token of this server, verified. */
 export interface LocalToken {
   readonly use: LocalTokenUse
   readonly sid: string
@@ -20,10 +20,10 @@ export interface LocalToken {
   readonly expiresAt: number
 }
 
-const uses: readonly string[] = ['login', 'access', 'ref', 'apikey'] satisfies LocalTokenUse[]
+const uses: readonly LocalTokenUse[] = ['login', 'access', 'ref', 'apikey']
 const algorithm = 'HS256'
 
-/** Signs a token that only this server, and only on this tenant's host, believes. */
+/** Signs a token that is valid only on this server, and there only on this tenant's host. */
 export async function mintLocalToken(
   secrets: Pick<TokenSecrets, 'current'>,
   tenant: Tenant,
@@ -78,13 +78,13 @@ export async function verifyLocalToken(
 class UnknownSecret extends JOSEError {}
 
 function fromClaims(claims: Readonly<Record<string, unknown>>): LocalToken | undefined {
-  const { use, sid, sub, scope, ref, roles, exp } = claims
-  if (typeof use !== 'string' || !uses.includes(use) || typeof sid !== 'string' || typeof exp !== 'number')
-    return undefined
+  const { sid, sub, scope, ref, roles, exp } = claims
+  const use = uses.find((known) => known === claims.use)
+  if (use === undefined || typeof sid !== 'string' || typeof exp !== 'number') return undefined
   const parsedScope = typeof scope === 'string' ? (parseScope(scope) ?? []) : undefined
   const refId = typeof ref === 'string' ? parseRefId(ref) : undefined
   return {
-    use: use as LocalTokenUse,
+    use,
     sid,
     expiresAt: exp,
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],

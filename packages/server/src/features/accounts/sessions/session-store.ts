@@ -4,10 +4,10 @@ import { type Reader, statement, type TenantId, type Writer } from '#infra/db/in
 import { personalMethods, type Session, type SessionMethod } from './session.ts'
 
 interface SessionRow {
-  tenant_id: number
+  tenant_id: TenantId
   sid: string
   caller_tag: IdTag | null
-  method: string
+  method: SessionMethod
   scope: string | null
   secret_hash: string | null
   secret_prefix: string | null
@@ -25,16 +25,17 @@ interface SessionTables {
   sessions: SessionRow
 }
 
-const selectBySid = statement<SessionTables, { tenantId: number; sid: string }, SessionRow>((tables, value) =>
-  tables
-    .selectFrom('sessions')
-    .selectAll()
-    .where('tenant_id', '=', value('tenantId'))
-    .where('sid', '=', value('sid'))
-    .where('revoked_at', 'is', null),
+const selectBySid = statement<SessionTables, { tenantId: TenantId; sid: string }, SessionRow>(
+  (tables, value) =>
+    tables
+      .selectFrom('sessions')
+      .selectAll()
+      .where('tenant_id', '=', value('tenantId'))
+      .where('sid', '=', value('sid'))
+      .where('revoked_at', 'is', null),
 )
 
-const selectBySecret = statement<SessionTables, { tenantId: number; hash: string }, SessionRow>(
+const selectBySecret = statement<SessionTables, { tenantId: TenantId; hash: string }, SessionRow>(
   (tables, value) =>
     tables
       .selectFrom('sessions')
@@ -44,7 +45,7 @@ const selectBySecret = statement<SessionTables, { tenantId: number; hash: string
       .where('revoked_at', 'is', null),
 )
 
-/** A session that has not been revoked; whether it has expired is the caller's to see. */
+/** A session that has not been revoked; the caller checks whether it has expired. */
 export async function findSession(reader: Reader, sid: string): Promise<Session | undefined> {
   const row = await reader.first(selectBySid, { tenantId: reader.tenantId, sid })
   return row && fromRow(row)
@@ -63,8 +64,8 @@ export interface SessionKey {
 
 export interface LiveSession extends SessionKey, Pick<Session, 'homeSid'> {}
 
-/** NOTE: over all tenants: which of these sessions neither were revoked nor have expired. One query, whatever their number;
- * both databases take twice as many values as sockets may be open. */
+/** NOTE: over all tenants: which of these sessions neither were revoked nor have expired. One query, whatever their
+ * number; both databases take twice as many values as sockets may be open. */
 export async function listLiveSessions(
   reader: Reader,
   keys: readonly SessionKey[],
@@ -82,7 +83,7 @@ export async function listLiveSessions(
     .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
     .execute()
   return rows.map(({ tenant_id, sid, home_sid }) => ({
-    tenantId: tenant_id as TenantId,
+    tenantId: tenant_id,
     sid,
     ...(home_sid === null ? {} : { homeSid: home_sid }),
   }))
@@ -123,7 +124,7 @@ export async function hasSignedInFrom(reader: Reader, callerTag: IdTag, ip: stri
   return row !== undefined
 }
 
-// A page without paging: nobody has more devices than this, and what is older stays revocable all at once.
+// A list without pages: people have fewer devices than this, and older sessions can still be revoked all at once.
 const maxListed = 200
 
 /** False when there is a session with this id already. */
@@ -221,12 +222,13 @@ export async function markRevoked(
   const rows = await query.returning(['sid', 'caller_tag', 'method']).execute()
   return rows.map(({ sid, caller_tag, method }) => ({
     sid,
-    method: method as SessionMethod,
+    method,
     ...(caller_tag === null ? {} : { callerTag: caller_tag }),
   }))
 }
 
-/** Removes rows whose tokens are all expired or revoked; an expired API key stays to be seen until its owner removes it. */
+/** Removes rows whose tokens are all expired or revoked; an expired API key stays to be seen until its owner removes
+ * it. */
 export async function deleteEndedSessions(tx: Writer, endedBefore: number): Promise<void> {
   const own = tx.tables<SessionTables>().deleteFrom('sessions').where('tenant_id', '=', tx.tenantId)
   await own.where('expires_at', '<', endedBefore).where('method', '!=', 'apikey').execute()
@@ -236,7 +238,7 @@ export async function deleteEndedSessions(tx: Writer, endedBefore: number): Prom
 function fromRow(row: SessionRow): Session {
   return {
     sid: row.sid,
-    method: row.method as SessionMethod,
+    method: row.method,
     createdAt: row.created_at,
     signedInAt: row.signed_in_at,
     lastUsedAt: row.last_used_at,

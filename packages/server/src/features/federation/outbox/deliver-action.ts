@@ -9,7 +9,7 @@ import { confirmJob, type deliverJob, type deliverLocallyJob, type findInboxJob 
 import { GoneError, postToken, type Receipt, type TokenPost, withdrawn } from './post-token.ts'
 import { groupByInbox, queueByInbox, queueSearches } from './queue-deliveries.ts'
 
-/** The signed token of an action; undefined when it is not to leave any more. */
+/** The signed token of an action; undefined when it is no longer to be sent. */
 export type FindToken = (reader: Reader, actionId: ActionId) => Promise<FoundToken | undefined>
 
 interface FoundToken {
@@ -39,7 +39,7 @@ export interface DeliverDeps {
   ) => Promise<
     { kind: 'found'; inboxUrl: string } | { kind: 'unknown'; isGone?: true } | { kind: 'unreachable' }
   >
-  /** Where a recipient says now that it lives; asked again each hour at most. Undefined when nobody can tell. */
+  /** The inbox of a recipient, looked up again at most once an hour. Undefined when it cannot be found now. */
   readonly findInboxAnew: (recipient: IdTag, tenantId: TenantId) => Promise<string | undefined>
   /** Hands a token to tenants of this server. */
   readonly receiveLocally: (delivery: Tokens, recipients: readonly IdTag[]) => Promise<void>
@@ -55,15 +55,15 @@ export async function deliverAction(
   payload: Static<(typeof deliverJob)['payload']>,
   { tenantId, signal, createdAtMs }: Pick<JobContext, 'tenantId' | 'signal' | 'createdAtMs'>,
 ): Promise<void> {
-  const actionId = payload.actionId as ActionId
+  const actionId = payload.actionId
   const tokens = await getTokens(deps, tenantId, actionId)
-  await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
+  await assertNotAllBlocked(deps, payload.recipients)
   const startedMs = deps.clock.now()
   if (startedMs - createdAtMs >= movedAfterMs) await followMoved(deps, tenantId, payload)
   const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
   const letter = { ...payload, actionId, ...tokens, signal, isStillWanted }
   const receipt = await tryToPost(deps, letter, startedMs).catch(async (error: unknown) => {
-    // The server from which somebody has moved does not know them any more, for good.
+    // The server that a recipient has left does not know it any more, for good.
     if (error instanceof GoneError) await followMoved(deps, tenantId, payload)
     throw error
   })
@@ -78,7 +78,7 @@ function findToken(deps: Pick<DeliverDeps, 'db' | 'findToken'>, tenantId: Tenant
 // Suspensions last for hours or days.
 const suspendedWaitMs = 3 * 3_600_000
 
-/** Nothing leaves of whoever is suspended but the word that something has ended. */
+/** A suspended tenant sends nothing but tokens that end something. */
 async function getTokens(
   deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended'>,
   tenantId: TenantId,
@@ -94,7 +94,7 @@ function tokensOf({ token, beside }: FoundToken): Tokens {
   return beside === undefined ? { token } : { token, beside }
 }
 
-/** Puts off what is not to leave while its sender is suspended. */
+/** Puts the job off while its sender is suspended. */
 export async function assertNotSuspended(
   deps: Pick<DeliverDeps, 'clock' | 'isSuspended'>,
   tenantId: TenantId,
@@ -104,27 +104,27 @@ export async function assertNotSuspended(
   throw new JobVerdict('its sender is suspended', { kind: 'retry', atMs, group: 'nothing' })
 }
 
-// Shorter than a day for which an inbox is taken as known, and longer than a restart of the server behind it.
+// Shorter than the day for which an inbox is cached, and longer than a restart of its server.
 const movedAfterMs = 3_600_000
-// The others are asked for by their own deliveries.
+// The others are looked up by their own deliveries.
 const maxAskedAnew = 48
 
-/** Gives the delivery to the inboxes to which its recipients have moved, and what remains to the old one; the job is
- * over then. Their order there is that of the queue here; a receiver takes the same token twice without harm. */
+/** Queues the delivery for the inboxes to which its recipients have moved, and for the old one where some remain; then
+ * this job ends. A receiver takes the same token twice without harm. */
 async function followMoved(
   deps: DeliverDeps,
   tenantId: TenantId,
   { actionId, inboxUrl, recipients }: Static<(typeof deliverJob)['payload']>,
 ): Promise<void> {
-  const asked = recipients.slice(0, maxAskedAnew) as IdTag[]
+  const asked = recipients.slice(0, maxAskedAnew)
   const inboxes = await askAll(asked, (recipient) => deps.findInboxAnew(recipient, tenantId))
   if ([...inboxes.values()].every((found) => found === inboxUrl)) return
-  for (const recipient of recipients as IdTag[]) if (!inboxes.has(recipient)) inboxes.set(recipient, inboxUrl)
+  for (const recipient of recipients) if (!inboxes.has(recipient)) inboxes.set(recipient, inboxUrl)
   await deps.db.transact(tenantId, async (tx) => {
-    const found = await deps.findToken(tx, actionId as ActionId)
+    const found = await deps.findToken(tx, actionId)
     if (!found) return
-    const outgoing = { actionId: actionId as ActionId, issuerTag: found.issuerTag, haveMoved: true }
-    await queueByInbox(deps, tx, outgoing, groupByInbox(recipients as IdTag[], inboxes))
+    const outgoing = { actionId, issuerTag: found.issuerTag, haveMoved: true }
+    await queueByInbox(deps, tx, outgoing, groupByInbox(recipients, inboxes))
   })
   throw new JobVerdict('its recipients have moved to another server', { kind: 'dead', isExpected: true })
 }
@@ -158,7 +158,7 @@ export async function tryToPost(deps: PostDeps, letter: TokenPost, startedMs: nu
   }
 }
 
-/** What the receiver could not verify it may lose, and what follows from it has not happened yet: it is asked again. */
+/** A receiver may lose a token that it could not verify, and has not acted on it yet: it is asked again. */
 async function confirmLater(
   { db, jobs, clock }: Pick<DeliverDeps, 'db' | 'jobs' | 'clock'>,
   tenantId: TenantId,
@@ -170,25 +170,25 @@ async function confirmLater(
   await db.transact(tenantId, (tx) => jobs.enqueue(tx, confirmJob, payload, options))
 }
 
-/** Posts a token once more to whoever could not verify it, until it is verified or not wanted. */
+/** Posts a token again to a receiver that could not verify it, until it is verified or no longer wanted. */
 export async function confirmDelivery(
   deps: DeliverDeps,
   payload: Static<(typeof confirmJob)['payload']>,
   { tenantId, signal }: Pick<JobContext, 'tenantId' | 'signal'>,
 ): Promise<void> {
-  const actionId = payload.actionId as ActionId
+  const actionId = payload.actionId
   const found = await findToken(deps, tenantId, actionId)
   if (!found) return
-  await assertSomebodyAllowed(deps, payload.recipients as IdTag[])
+  await assertNotAllBlocked(deps, payload.recipients)
   const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
   const receipt = await postToken(deps, { ...payload, actionId, ...tokensOf(found), signal, isStillWanted })
   if (!receipt.isVerified)
-    throw new JobVerdict('the receiver cannot verify it yet', { kind: 'retry', group: 'works' })
+    throw new JobVerdict('the receiver cannot verify the token yet', { kind: 'retry', group: 'works' })
   await deps.onDelivered(tenantId, actionId)
 }
 
-// Who blocks a domain blocks the identities in it, wherever they are hosted; others are blocked by name.
-export async function assertSomebodyAllowed(
+/** Fails unless one recipient is not blocked: by name, or by its domain, wherever it is hosted. */
+export async function assertNotAllBlocked(
   deps: Pick<DeliverDeps, 'isBlockedHere'>,
   recipients: readonly IdTag[],
 ): Promise<void> {
@@ -205,13 +205,13 @@ export async function findInboxesAndQueue(
   payload: Static<(typeof findInboxJob)['payload']>,
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
-  const recipients = payload.recipients as IdTag[]
+  const recipients = payload.recipients
   const [only] = recipients
   const inboxes =
     recipients.length === 1 && only
       ? new Map([[only, await getInbox(deps, only, tenantId)]])
       : await findInboxes(deps, recipients, tenantId)
-  const actionId = payload.actionId as ActionId
+  const actionId = payload.actionId
   await deps.db.transact(tenantId, async (tx) => {
     const found = await deps.findToken(tx, actionId)
     if (!found) return
@@ -228,12 +228,13 @@ export async function findInboxesAndQueue(
 }
 
 async function getInbox(deps: DeliverDeps, recipient: IdTag, tenantId: TenantId): Promise<string> {
-  await assertSomebodyAllowed(deps, [recipient])
+  await assertNotAllBlocked(deps, [recipient])
   const inbox = await deps.findInbox(recipient, tenantId)
   if (inbox.kind === 'unknown' && !inbox.isGone)
-    throw new JobVerdict('its server does not describe it', { kind: 'retry' })
-  if (inbox.kind === 'unknown') throw new JobVerdict('there is no such identity', { kind: 'dead' })
-  if (inbox.kind === 'unreachable') throw new JobVerdict('its server cannot be reached', { kind: 'retry' })
+    throw new JobVerdict('its server does not describe the recipient', { kind: 'retry' })
+  if (inbox.kind === 'unknown') throw new JobVerdict('the recipient does not exist', { kind: 'dead' })
+  if (inbox.kind === 'unreachable')
+    throw new JobVerdict('the server of the recipient cannot be reached', { kind: 'retry' })
   return inbox.inboxUrl
 }
 
@@ -254,8 +255,8 @@ export async function deliverLocally(
   payload: Static<(typeof deliverLocallyJob)['payload']>,
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
-  const actionId = payload.actionId as ActionId
+  const actionId = payload.actionId
   const tokens = await getTokens(deps, tenantId, actionId)
-  await deps.receiveLocally(tokens, payload.recipients as IdTag[])
+  await deps.receiveLocally(tokens, payload.recipients)
   await deps.onDelivered(tenantId, actionId)
 }

@@ -1,12 +1,12 @@
-import type { ActionId, IdTag } from '@kith/protocol'
+import type { ActionId } from '@kith/protocol'
 import type { Static } from 'typebox'
 import type { Reader, TenantId } from '#infra/db/index.ts'
 import type { JobContext } from '#infra/jobs/index.ts'
-import { assertNotSuspended, assertSomebodyAllowed, type DeliverDeps, tryToPost } from './deliver-action.ts'
+import { assertNotAllBlocked, assertNotSuspended, type DeliverDeps, tryToPost } from './deliver-action.ts'
 import type { countLocallyJob, deliverCountsJob } from './outbox-jobs.ts'
 import { withdrawn } from './post-token.ts'
 
-/** The newest word on the counts of an action that stands. */
+/** The newest token with the counts of an action, unless it was deleted. */
 export type FindCountsToken = (
   reader: Reader,
   countsOf: ActionId,
@@ -16,15 +16,15 @@ export interface DeliverCountsDeps extends DeliverDeps {
   readonly findCountsToken: FindCountsToken
 }
 
-/** Tells an inbox the counts of an action as they are now. Whether it could verify them is not asked: others follow. */
+/** Posts the current counts of an action to an inbox. Whether it could verify them is not asked: others follow. */
 export async function deliverCounts(
   deps: DeliverCountsDeps,
   { countsOf, inboxUrl, recipients }: Static<(typeof deliverCountsJob)['payload']>,
   { tenantId, signal }: Pick<JobContext, 'tenantId' | 'signal'>,
 ): Promise<void> {
-  const word = await getWord(deps, tenantId, countsOf as ActionId)
-  await assertSomebodyAllowed(deps, recipients as IdTag[])
-  const isStillWanted = async () => (await findWord(deps, tenantId, countsOf as ActionId)) !== undefined
+  const word = await getWord(deps, tenantId, countsOf)
+  await assertNotAllBlocked(deps, recipients)
+  const isStillWanted = async () => (await findWord(deps, tenantId, countsOf)) !== undefined
   await tryToPost(deps, { ...word, inboxUrl, signal, isStillWanted }, deps.clock.now())
 }
 
@@ -34,8 +34,8 @@ export async function countLocally(
   { countsOf, recipients }: Static<(typeof countLocallyJob)['payload']>,
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
-  const { token } = await getWord(deps, tenantId, countsOf as ActionId)
-  await deps.receiveLocally({ token }, recipients as IdTag[])
+  const { token } = await getWord(deps, tenantId, countsOf)
+  await deps.receiveLocally({ token }, recipients)
 }
 
 async function getWord(deps: DeliverCountsDeps, tenantId: TenantId, countsOf: ActionId) {

@@ -11,7 +11,7 @@ interface FanOutTables {
     issuer_tag: IdTag
     counts_of: ActionId | null
     named: string
-    circle: string | null
+    circle: Circle | null
     left_out: string
     not_before: number | null
     is_ending: number
@@ -124,7 +124,7 @@ function fromRow(row: FanOutTables['fan_outs']): FanOut {
       actionId: row.action_id,
       issuerTag: row.issuer_tag,
       named: JSON.parse(row.named) as IdTag[],
-      circle: (row.circle ?? undefined) as Circle | undefined,
+      circle: row.circle ?? undefined,
       leftOut: JSON.parse(row.left_out) as IdTag[],
       notBefore: row.not_before ?? undefined,
       isEnding: row.is_ending === 1,

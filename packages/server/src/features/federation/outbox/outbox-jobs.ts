@@ -1,3 +1,4 @@
+import type { ActionId, IdTag } from '@kith/protocol'
 import Type from 'typebox'
 import { jobKind, type RetryPolicy } from '#infra/jobs/index.ts'
 
@@ -11,19 +12,17 @@ const patiently: RetryPolicy = {
   longestDelayMs: 12 * 3_600_000,
 }
 
-const toOneInbox = Type.Object({
-  actionId: Type.String(),
-  inboxUrl: Type.String(),
-  recipients: Type.Array(Type.String()),
-})
+const actionId = Type.Unsafe<ActionId>(Type.String())
+const recipients = Type.Array(Type.Unsafe<IdTag>(Type.String()))
+const toOneInbox = Type.Object({ actionId, inboxUrl: Type.String(), recipients })
 
 /** One post of one action's token to one inbox, for all its recipients there. */
 export const deliverJob = jobKind({
   name: 'outbox.deliver',
   payload: toOneInbox,
   retry: patiently,
-  // A server that never answers holds its place for ten seconds: enough of them, or the dead would hold up the living.
-  // Fewer than the egress lets out at once, so that keys and files still have a way.
+  // A server that never answers holds its place for ten seconds: enough of them, or dead servers would hold up the
+  // others. Fewer than the egress allows at once, so that keys and files can still be fetched.
   concurrency: 128,
   group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   keepDoneMs: 7 * dayMs,
@@ -31,8 +30,8 @@ export const deliverJob = jobKind({
   keepsDedupKey: true,
 })
 
-/** Writes the deliveries of actions with many recipients, in portions. One at a time: two would make everybody else wait
- * for two portions. */
+/** Writes the deliveries of actions with many recipients, in portions. One at a time: with two, other writes
+ * would wait for two portions. */
 export const fanOutJob = jobKind({
   name: 'outbox.fan-out',
   payload: Type.Object({ lane: Type.String() }),
@@ -43,15 +42,11 @@ export const fanOutJob = jobKind({
   freesDedupKey: true,
 })
 
-/** Tells an inbox the counts of an action: the newest when it is sent. One waits for an inbox and action at most, for a day
- * at most: with its history a server has them anyway. */
+/** Posts the counts of an action to an inbox: the newest when it is sent. At most one waits per inbox and action, for a
+ * day at most: a server that fetches the history gets them anyway. */
 export const deliverCountsJob = jobKind({
   name: 'outbox.deliver-counts',
-  payload: Type.Object({
-    countsOf: Type.String(),
-    inboxUrl: Type.String(),
-    recipients: Type.Array(Type.String()),
-  }),
+  payload: Type.Object({ countsOf: actionId, inboxUrl: Type.String(), recipients }),
   retry: { ...patiently, giveUpAfterMs: dayMs },
   concurrency: 32,
   group: { concurrency: 1, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
@@ -62,14 +57,14 @@ export const deliverCountsJob = jobKind({
 /** The same for tenants of this server. */
 export const countLocallyJob = jobKind({
   name: 'outbox.count-locally',
-  payload: Type.Object({ countsOf: Type.String(), recipients: Type.Array(Type.String()) }),
+  payload: Type.Object({ countsOf: actionId, recipients }),
   retry: { maxAttempts: 5, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 2,
   keepDeadMs: 0,
 })
 
-/** Asks a receiver that could not verify a token whether it can now. After the week in which a delivery is tried nobody
- * waits for it any more. */
+/** Asks a receiver that could not verify a token whether it can now. It stops after the week in which a delivery
+ * is tried. */
 export const confirmJob = jobKind({
   name: 'outbox.confirm',
   payload: toOneInbox,
@@ -87,7 +82,7 @@ export const confirmJob = jobKind({
  * found now gets a job of its own. */
 export const findInboxJob = jobKind({
   name: 'outbox.find-inbox',
-  payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String(), { minItems: 1 }) }),
+  payload: Type.Object({ actionId, recipients: Type.Array(recipients.items, { minItems: 1 }) }),
   retry: patiently,
   concurrency: 16,
   group: 'by tenant',
@@ -96,7 +91,7 @@ export const findInboxJob = jobKind({
 /** Hands an action to tenants of this server, without the network. */
 export const deliverLocallyJob = jobKind({
   name: 'outbox.deliver-locally',
-  payload: Type.Object({ actionId: Type.String(), recipients: Type.Array(Type.String()) }),
+  payload: Type.Object({ actionId, recipients }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },
   concurrency: 4,
   group: 'by tenant',
