@@ -37,7 +37,7 @@ export function serviceWorkerKey(vault: Vault, tenantId: TenantId, account: Acco
   return encodeBase64Url(vault.unseal(swKeyPurpose, tenantId, account.swKeySealed))
 }
 
-/** Gives the account of `tx` a password, by its hash. Ending the sessions is the caller's part. */
+/** Gives the account of `tx` a password, by its hash. The caller ends the sessions. */
 export async function setPassword({ clock }: { clock: Clock }, tx: Writer, hash: string): Promise<void> {
   await updatePassword(tx, { hash, setAt: nowSecs(clock) })
 }

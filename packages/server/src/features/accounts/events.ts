@@ -10,7 +10,7 @@ export type AccountEvent =
       readonly sid: string
     }
   | {
-      /** What must not be believed from memory: a session, or all of the tenant when absent. */
+      /** The session to drop from caches; all of the tenant when absent. */
       readonly kind: 'credentials.forgotten'
       readonly sid: string | undefined
     }

@@ -46,7 +46,7 @@ export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeId
   const hosted = await deps.tenants.find(idTag)
   assertKind(request, hosted)
   const isTargetAdmin = await isAppointedAdmin(deps.db.reader(tenant.tenantId), idTag)
-  // Only the base tenant's owner stands above those whom it appointed.
+  // Only the base tenant's owner may change appointed administrators.
   if (isTargetAdmin && !caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   const isAdmin = change.roles && adminIn(change.roles)
   await deps.db.transact(tenant.tenantId, async (tx) => {

@@ -15,7 +15,7 @@ export interface PasswordResetDeps extends MakeReferenceDeps {
 
 const validSecs = 24 * 3600
 
-/** Mails a tenant's owner a link with which to set a new password; false where there is nobody to mail it to. */
+/** Mails a tenant's owner a link with which to set a new password; false when the tenant has no owner with an address. */
 export async function sendPasswordReset(
   deps: PasswordResetDeps,
   { caller, idTag, ip }: { readonly caller: Identified; readonly idTag: IdTag; readonly ip: string },

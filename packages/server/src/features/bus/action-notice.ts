@@ -10,7 +10,7 @@ export function actionNotice({ kind, tenant, action }: ActionChange): Notice {
     case 'action.received':
       return { kind: 'ACTION', actionId }
     case 'action.changed':
-      // The tenant has accepted it, or has seen enough of it: its own devices show that.
+      // The tenant has accepted or dismissed it: its own devices show that.
       return { kind: 'ACTION_STATUS', actionId, status: status === 'T' ? 'D' : status, to: [tenant.idTag] }
     case 'action.deleted':
       return { kind: 'ACTION_STATUS', actionId, status: 'D', to: involved(action) }

@@ -6,7 +6,7 @@ import { deleteEvents, deleteNumberedEvents } from './event-log-store.ts'
 const hourMs = 3_600_000
 const daySecs = 86_400
 
-/** Forgets events of all tenants that nobody can ask for any more. */
+/** Removes events of all tenants that no client can ask for any more. */
 export function addBusSweep({ clock, ...deps }: SweepDeps & { readonly clock: Clock }): void {
   const upTo = () => nowSecs(clock) - busWindow.seconds - 1
   addSweep(

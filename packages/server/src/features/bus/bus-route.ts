@@ -24,7 +24,7 @@ export interface BusRouteDeps {
 // A replay reads up to a thousand events.
 const replaysPerMinute = 10
 
-/** `/ws/bus`: what happens at a tenant, told to the devices of its account and to its visitors. */
+/** `/ws/bus`: the events of a tenant, for the devices of its account and for visitors. */
 export function busRoute(deps: BusRouteDeps): SocketRoute<HeldCredential> {
   return {
     contract: busSocket,
@@ -40,7 +40,7 @@ export function busRoute(deps: BusRouteDeps): SocketRoute<HeldCredential> {
   }
 }
 
-/** An identity, and with more than single files. */
+/** The caller, if it is an identity whose token is not for single files. */
 function admitted(caller: AnyCaller): Identified {
   if (caller.kind !== 'identity' || caller.scope?.some((item) => 'fileId' in item))
     throw new SocketRefusal('forbidden')
@@ -80,7 +80,7 @@ class BusClient {
     if (!checkOf('request').Check(message)) return refused('a command has a cmd, and data that is an object')
     const { cmd, data = {} } = message as BusRequest
     if (!isCommand(cmd)) return refused('this command is unknown')
-    if (!checkOf(cmd).Check(data)) return refused('the data of this command is not what it takes')
+    if (!checkOf(cmd).Check(data)) return refused('the data does not fit this command')
     switch (cmd) {
       case 'ping':
         return { status: 'pong' }
@@ -109,7 +109,7 @@ class BusClient {
     return this.#replays.count <= replaysPerMinute
   }
 
-  /** The same account goes on with another token. */
+  /** Continues the connection of the same account with another token. */
   async #authenticate({ token }: BusCommandData<'auth'>): Promise<Answer> {
     try {
       const proof = await this.#visit.authenticate(token)

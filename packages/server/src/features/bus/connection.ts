@@ -17,9 +17,9 @@ export class Connection {
   readonly idTag: Identified['idTag']
   /** The number that the log had when the client came; undefined until that is known. */
   startedAt: number | undefined
-  /** The number of the last event that it was given, or that was not for it. */
+  /** The number of the last event that it was sent, or that was not for it. */
   position = 0
-  /** It is given events of the past now, and takes part in the present afterwards. */
+  /** It is sent past events now, and live events afterwards. */
   isReplaying = false
   readonly #deps: ConnectionDeps
 
@@ -33,7 +33,7 @@ export class Connection {
     return this.visit.socket.isOpen
   }
 
-  /** As whom it may be told such a thing now; undefined when it may not. */
+  /** The identity as which it may be told such a notice now; undefined when it may not. */
   async accountFor(kind: Notice['kind']): Promise<Account | undefined> {
     const { visit } = this
     const { credential } = visit.proof

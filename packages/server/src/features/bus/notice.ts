@@ -1,8 +1,8 @@
 import type { ActionId, ActionStatus, BusEventName, FileId, IdTag } from '@kith/protocol'
 import type { ProfileMember } from '#features/profiles/index.ts'
 
-/** What happened to a tenant, as little as tells where to look: what a client is shown is read when it is shown, by
- * what its account may read then. */
+/** What happened to a tenant, with no more than is needed to find it: what a client is shown is read when it is sent, as
+ * far as its account may read it then. */
 export type Notice =
   | { readonly kind: 'ACTION'; readonly actionId: ActionId }
   | {
@@ -29,10 +29,10 @@ export type Notice =
       readonly to: readonly IdTag[]
     }
 
-// Of no use to whoever comes back: counts are read anew, and sessions are listed.
+// Not kept for clients that come back: they read counts anew, and list sessions.
 const passing: ReadonlySet<BusEventName> = new Set(['STAT', 'SESSION'])
 
-/** Is it kept for those who come back? */
+/** Is it kept for clients that come back? */
 export function isKept({ kind }: Notice): boolean {
   return !passing.has(kind)
 }

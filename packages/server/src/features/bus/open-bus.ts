@@ -16,16 +16,16 @@ export interface BusDeps extends FeedDeps {
   readonly bus: NodeBus
 }
 
-/** Where features say what happened, and clients hear of it. */
+/** Features publish events here, and clients receive them. */
 export interface Bus {
-  /** Tells the clients of the tenant of `tx`, once it is committed. Where nobody has listened for a week, nothing is
-   * written. */
+  /** Tells the clients of the tenant of `tx`, once it is committed. Nothing is written for a tenant without a client in
+   * the last week. */
   tell(tx: Writer, notice: Notice): Promise<void>
-  /** Is there anybody to tell? For who would have to look up what to tell. */
+  /** Has the tenant listening clients? For features that would have to look up what to tell. */
   hasListeners(tx: Writer): Promise<boolean>
   /** The same for several tenants. */
   tellAll(tx: Writer, tenantIds: readonly TenantId[], notice: Notice): Promise<void>
-  /** Tells what nobody needs to hear who is not there: at once, and without a trace. */
+  /** Tells only clients that are connected now: at once, and without the log. */
   pass(tenantId: TenantId, notice: Notice): void
   /** A client comes in. */
   join(visit: SocketVisit<HeldCredential>, caller: Identified): Promise<Connection>
@@ -183,7 +183,7 @@ class ProcessBus implements Bus {
     const now = nowSecs(this.#deps.clock)
     const reader = this.#db.reader(tenantId)
     const log = await findLog(reader)
-    // Said again once a day, not each time that somebody connects.
+    // Extended once a day, not with each connection.
     if (log && log.wantedUntil - now > busWindow.seconds - daySecs) return log.lastSeq
     return await this.#db.transact(tenantId, async (tx) => {
       await wantLog(tx, { now, until: now + busWindow.seconds })
@@ -217,7 +217,7 @@ class ProcessBus implements Bus {
       this.#db.reader(serverTenant),
       tenantIds,
     )) {
-      // A process that died before it could has left them to whoever is there.
+      // A process that died has left them to the others.
       if (hasUnnumbered) this.#numbers.request(tenantId)
       this.#feeds.get(tenantId)?.feed.advance(lastSeq)
     }

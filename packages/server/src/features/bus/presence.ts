@@ -7,10 +7,10 @@ import type { Connection } from './connection.ts'
 // docs/protocol/realtime.md, `presence`.
 const idleForMs = 5 * 60_000
 const refreshEveryMs = 30_000
-// What a process that died leaves behind is over by then; two refreshes may be late.
+// The marks of a process that died have expired by then; two refreshes may be late.
 const markMs = 75_000
 
-/** Which accounts have somebody before a screen, on this process and on the others. */
+/** Which accounts have an active client, on this process and on the others. */
 export class Presence {
   readonly #bus: NodeBus
   readonly #clock: Clock
@@ -54,7 +54,7 @@ export class Presence {
     this.#callOff = undefined
   }
 
-  /** Until when the account counts as present if nothing more is heard of its clients. */
+  /** Until when the account counts as present if its clients report nothing more. */
   #presentUntilMs(key: string): number {
     const nowMs = this.#clock.now()
     const ends = [...(this.#accounts.get(key)?.values() ?? [])].map((idleSinceMs) =>

@@ -24,7 +24,7 @@ export interface RenderDeps {
   readonly settings: Settings
 }
 
-/** Who listens: an identity on the host of a tenant. */
+/** A listening identity, on the host of a tenant. */
 export interface Account {
   readonly tenant: Tenant
   readonly caller: Identified
@@ -49,7 +49,7 @@ const renderers: { readonly [Kind in BusEventName]: Renderer<Kind> } = {
   async FILE(deps, account, { fileId, event, to }) {
     const isTenants = actsAsTenant(account.caller, account.tenant)
     if (!isTenants && !(await isFor(deps, account, to))) return undefined
-    // Whoever has lost a file is told of that; whoever has lost it since it changed is not told what it was.
+    // A loss of access is told; a change of a file that the account can no longer read is not.
     if (event === 'deleted' || event === 'unshared') return { fileId, status: 'D', event }
     const file = await findReadableFile(deps, account, fileId)
     return file && { fileId, status: file.status, event }
@@ -71,7 +71,7 @@ const renderers: { readonly [Kind in BusEventName]: Renderer<Kind> } = {
       return await getSetting(deps, { tenant, caller, name })
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      // Taken back; or of the kind that is written and never read.
+      // Deleted; or of the type that is written and never read.
       return error.code === 'E-NOTFOUND' ? [name, null] : undefined
     }
   },
@@ -80,8 +80,8 @@ const renderers: { readonly [Kind in BusEventName]: Renderer<Kind> } = {
   },
 }
 
-/** Is the account among those a notice is for? Whoever acts for a tenant is meant where the tenant is; whom the tenant blocks
- * never. */
+/** Is the account among those a notice is for? Callers who act for a tenant count as the tenant; identities that it
+ * blocks are never told. */
 async function isFor(
   { db }: RenderDeps,
   { tenant, caller }: Account,
@@ -99,7 +99,7 @@ async function findReadableFile(
 ) {
   const reader = db.reader(tenant.tenantId)
   const now = nowSecs(clock)
-  // What the account may do; what its token leaves of that has been asked before.
+  // What the account may do; the scope of its token was checked before.
   const who = await findFileViewer(reader, { tenant, caller: { ...caller, scope: undefined }, now })
   return (await findAccessibleFile(reader, who, { fileId, now }))?.file
 }
@@ -115,8 +115,8 @@ const requirements: Readonly<Record<BusEventName, ScopeRequirement | 'unscoped'>
   SESSION: 'unscoped',
 }
 
-/** Does a token with this scope get to know such things? Of what a newer process of the server has written down nobody
- * is told. */
+/** Does a token with this scope get to know such things? Notices of a newer version
+ * of the server are told to no client. */
 export function scopeShows(scope: Scope | undefined, kind: BusEventName): boolean {
   if (!Object.hasOwn(requirements, kind)) return false
   const requirement = requirements[kind]

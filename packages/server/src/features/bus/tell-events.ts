@@ -13,7 +13,7 @@ type Of<Event, Kind extends string> = Event & { readonly kind: Kind }
 type SessionEvent = Of<AccountEvent, 'session.signed-in' | 'session.revoked'>
 type ShareEvent = Of<FileEvent, 'file.shared' | 'file.unshared'>
 
-/** What of a bus is told of events. */
+/** The methods of a bus that take events. */
 export type TellingBus = Pick<Bus, 'tell' | 'tellAll' | 'hasListeners' | 'pass'>
 
 const fileWords = {
@@ -32,7 +32,7 @@ export function busReactions(bus: TellingBus) {
       const { tenantId } = tx
       tx.afterCommit(() => bus.pass(tenantId, { kind: 'STAT', actionId }))
     },
-    /** The tenant whose it is, and those it shares it with. */
+    /** Told to the owner and to identities it is shared with. */
     async tellOfFile(tx: Writer, { kind, fileId, to }: FileEvent): Promise<void> {
       if (!(await bus.hasListeners(tx))) return
       const shares = await listSharesOfFiles(tx, [fileId])
@@ -41,12 +41,12 @@ export function busReactions(bus: TellingBus) {
       const event = fileWords[kind]
       await bus.tell(tx, { kind: 'FILE', fileId, event, to: [...new Set([...to, ...grantees])] })
     },
-    /** Of a share only those hear whom it is for. */
+    /** A share is told only to its grantees. */
     async tellOfShare(tx: Writer, { kind, fileId, to }: ShareEvent): Promise<void> {
       if (!(await bus.hasListeners(tx))) return
       await bus.tell(tx, { kind: 'FILE', fileId, event: fileWords[kind], to: [...new Set(to)] })
     },
-    /** Those who follow the profile here, and its own clients. */
+    /** Told to followers of the profile here, and to its own clients. */
     async tellOfProfile(tx: Writer, { idTag, members }: ProfileEvent): Promise<void> {
       const followers = await listReceivers(tx, idTag)
       const own = tx.tenantId === serverTenant ? [] : [tx.tenantId]

@@ -11,7 +11,7 @@ export interface FeedDeps extends ConnectionDeps {
 
 // Rows that are read at once.
 const batch = 100
-// Notices that wait and stand in no log. With more than that nobody could say what was left out.
+// Notices that wait and stand in no log. With more than that the feed could not say what was left out.
 const maxPassing = 1000
 // Actions whose counts are told within the second; of more than that the rest is told at once.
 const maxCounted = 1000
@@ -125,7 +125,7 @@ export class TenantFeed {
     this.#running ??= this.#deliverAll()
       .catch((error: unknown) => {
         this.#deps.logger.error({ err: error }, 'events could not be told to the clients of a tenant')
-        // They come back and ask for what they have missed.
+        // Their clients reconnect and ask for what they have missed.
         this.#endAll('failed')
         this.#delivered = this.#known
       })

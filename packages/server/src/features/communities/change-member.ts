@@ -25,7 +25,7 @@ export interface ChangeMemberDeps extends RelationEmitter {
   readonly jobs: Pick<Jobs, 'enqueue'>
   /** Signs the end of a connection; what it answers stores and sends it. */
   prepareEnd(community: Tenant, memberTag: IdTag): Promise<(tx: Writer) => Promise<void>>
-  /** Ends the sessions of somebody at the tenant of `tx`. */
+  /** Ends the sessions of an identity at the tenant of `tx`. */
   revokeSessions(tx: Writer, callerTag: IdTag): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface ChangeMember {
   readonly ip: string
 }
 
-/** Changes the role or the status of somebody in a community, and answers what holds then. */
+/** Changes the role or the status of a member of a community, and answers the new relation. */
 export async function changeMember(deps: ChangeMemberDeps, request: ChangeMember): Promise<Relation> {
   const { tenant, caller, idTag, change } = request
   const reader = deps.db.reader(tenant.tenantId)
@@ -48,7 +48,7 @@ export async function changeMember(deps: ChangeMemberDeps, request: ChangeMember
   const end = isLeaving ? await deps.prepareEnd(tenant, idTag) : undefined
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const target = (await findRelation(tx, idTag)) ?? noRelation(idTag)
-    // Again: of two leaders who take each other's role the later one is no leader any more.
+    // Checked again in the transaction: of two leaders who remove each other the second is no longer one.
     const actorRole = await currentRole(tx, caller)
     assertMayChange({ actorTag: caller.idTag, actorRole, target, change })
     if (role !== undefined) await setRole(deps, tx, { target, role, end })

@@ -18,7 +18,7 @@ export interface InviteDeps extends MakeReferenceDeps {
 }
 
 const daySecs = 86_400
-// An invitation without a name behind the colon is for nobody.
+// An invitation without a name behind the colon is valid for no identity.
 const purpose = 'community:'
 
 /** What an invitation for one person is about. */
@@ -56,8 +56,8 @@ export async function inviteToFound(
   })
 }
 
-/** Uses an invitation; `tx` is the base tenant's. One for somebody else is like none, and so is one that names anything
- * else. */
+/** Uses an invitation; `tx` is the base tenant's. One for another identity or another purpose is answered like an
+ * unknown one. */
 export async function useInvitation(
   deps: { readonly clock: Clock },
   tx: Writer,

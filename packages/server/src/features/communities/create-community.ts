@@ -30,8 +30,8 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
   findCreationPolicy(): Promise<'open' | 'invite'>
   /** How many tenants may live here; 0 is without limit. */
   findMaxTenants(): Promise<number>
-  /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be had here, `E-UNAVAILABLE` when nobody can
-   * tell now. */
+  /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be had here, `E-UNAVAILABLE` when it
+   * cannot be found out now. */
   assertNames(wanted: Pick<CreateCommunity, 'idTag' | 'kind' | 'appDomain'>, asker: IdTag): Promise<void>
   hasIdentity(idTag: IdTag): Promise<boolean>
   /** Fails with `E-FILE-NOTFOUND` unless the caller may read this picture. */
@@ -42,7 +42,7 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
     readonly fileId: FileId
     readonly to: Tenant
   }): Promise<void>
-  /** Asks somebody on another server for a connection with the community. */
+  /** Asks an identity on another server for a connection with the community. */
   askToConnect(community: Tenant, idTag: IdTag): Promise<void>
 }
 
@@ -67,13 +67,14 @@ interface Plan {
   readonly leaderTag: IdTag
   readonly leader: HostedTenant | undefined
   readonly pictureId: FileId | undefined
-  /** What gives the right to it, unless the caller has it anyway. */
+  /** The invitation that gives the right to it; absent when the caller has it anyway. */
   readonly usesInvitation: boolean
-  /** Administrators decide for themselves how many are too many. */
+  /** Administrators are not limited. */
   readonly maxTenants: number
 }
 
-/** Makes a community on this server, led by the caller or whom an administrator names (docs/protocol/profiles.md). */
+/** Makes a community on this server, led by the caller or by an identity that an administrator names
+ * (docs/protocol/profiles.md). */
 export async function createCommunity(
   deps: CreateCommunityDeps,
   request: CreateCommunity,
@@ -107,7 +108,7 @@ async function planOf(deps: CreateCommunityDeps, request: CreateCommunity): Prom
   }
 }
 
-/** Persons of this server make communities, at home or on the host of the base tenant; administrators for anybody. */
+/** Persons of this server make communities, at home or on the host of the base tenant; administrators for any identity. */
 async function assertMayFound(
   deps: CreateCommunityDeps,
   { tenant, caller }: CreateCommunity,
@@ -168,7 +169,7 @@ async function make(
   return community
 }
 
-/** What the community does not depend on. */
+/** What follows the creation, and may fail without undoing it. */
 async function complete(
   deps: CreateCommunityDeps,
   { tenant, caller }: CreateCommunity,
@@ -179,7 +180,7 @@ async function complete(
     if (!leader) await deps.askToConnect(community, leaderTag)
     if (pictureId) await deps.copyPicture({ from: tenant, caller, fileId: pictureId, to: community })
   } catch (error) {
-    // It exists by now: whoever tried again would be told that the name is taken.
+    // The community exists by now: a second attempt would fail with a taken name.
     if (!(error instanceof Failure)) throw error
   }
 }

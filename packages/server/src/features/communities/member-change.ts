@@ -2,7 +2,7 @@ import { type CommunityRole, communityRoles, type IdTag, type ProfileStatus, rol
 import { type Relation, rankOf } from '#features/relations/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 
-/** What is asked to be changed of somebody in a community; what is absent stays. */
+/** What to change of a member of a community; absent members stay. */
 export interface MemberChange {
   readonly status?: ProfileStatus | undefined
   readonly roles?: readonly string[] | undefined
@@ -13,7 +13,7 @@ export interface MemberChange {
 
 export interface MemberQuestion {
   readonly actorTag: IdTag
-  /** Where the actor stands now. */
+  /** The present role of the actor. */
   readonly actorRole: CommunityRole
   readonly target: Relation
   readonly change: MemberChange
@@ -38,7 +38,7 @@ export function changesStatus({ status, banExpiresAt, banReason }: MemberChange)
 export function roleIn(roles: readonly string[]): CommunityRole {
   const known = roles.map((role) => {
     const found = communityRoles.find((name) => name === role)
-    // What every identity is called in its tokens says nothing of its place in a community.
+    // `user`, which is in every token, is no role in a community.
     if (!found && role !== 'user') throw invalid('/roles', `${role} is not a role of a community`)
     return found ?? 'public'
   })
@@ -48,13 +48,13 @@ export function roleIn(roles: readonly string[]): CommunityRole {
   )
 }
 
-/** Fails with `E-STATE` unless somebody with such a bond may have the role: nobody becomes a member without having asked. */
+/** Fails with `E-STATE` unless the relation allows the role: no identity becomes a member without having asked. */
 export function assertBound(target: Relation, role: CommunityRole): void {
   const isConnected = target.connection === 'connected'
   const needsConnection = roleLevel(role) >= roleLevel('contributor')
   if (isConnected || (target.isFollower && !needsConnection)) return
   const message = needsConnection
-    ? 'Only who is connected with the community can have this role.'
-    : 'Only who follows the community or is connected with it can have this role.'
+    ? 'Only identities that are connected with the community can have this role.'
+    : 'Only identities that follow the community or are connected with it can have this role.'
   throw new Failure('E-STATE', { message })
 }

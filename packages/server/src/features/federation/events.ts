@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 
-/** The server of an identity distrusts a key of it since then. */
+/** The server of an identity has revoked one of its keys, as of then. */
 export interface IdentityEvent {
   readonly kind: 'key.revoked'
   readonly idTag: IdTag

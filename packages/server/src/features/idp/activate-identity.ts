@@ -9,8 +9,8 @@ import { deleteKeysOf } from './identity-key-store.ts'
 import { activeSecs, type ManagedIdentity } from './managed-identity.ts'
 import { findIdentity, updateIdentity } from './managed-identity-store.ts'
 
-/** Makes a pending identity its owner's, who has shown the reference that was mailed. Nothing else that was made before is
- * good any more: its registrar had it, who may be anybody. The owner may keep the keys. */
+/** Activates a pending identity for the owner, who presents the mailed reference. All references that its registrar had
+ * become worthless, and its keys are removed unless the owner keeps them. */
 export async function activateIdentity(
   deps: { readonly db: Database; readonly clock: Clock },
   {

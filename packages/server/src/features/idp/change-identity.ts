@@ -86,7 +86,7 @@ async function withStatus(
   if (status === undefined) return identity
   if (ownRole !== 'provider') throw new Failure('E-AUTH-FORBIDDEN')
   if (identity.status === 'pending')
-    throw new Failure('E-STATE', { message: 'Its owner activates this name.' })
+    throw new Failure('E-STATE', { message: 'Only its owner can activate this name.' })
   if (identity.status === status) return identity
   const { idTag } = identity
   const event = status === 'suspended' ? 'identity.suspended' : 'identity.resumed'

@@ -45,7 +45,7 @@ export async function createIdentity(deps: CreateIdentityDeps, request: CreateId
   const { tenant, caller, ip } = request
   const identity = await draft(deps, request)
   await assertFree(deps, request)
-  // Administrators decide for themselves how many are too many.
+  // Administrators are not limited.
   if (!caller.isAdmin)
     await countName(deps, { tenantId: tenant.tenantId, ip, isProvider: isProvider(caller, tenant) })
   const isMailed = identity.email !== undefined && (await countActivationMail(deps, identity.email))
@@ -95,7 +95,7 @@ async function store(
   const { tenant, caller, key, lang, ip } = request
   const { idTag, ownerTag } = identity
   await assertSessionLives(deps, tx, caller)
-  // Looked at again where nobody else can come between: of many who ask for a name at once one gets it.
+  // Checked again within the transaction: of many requests for a name at once one succeeds.
   if ((await isGiven(tx, { tenant, idTag })) || (await isQuarantinedName(deps, tx, askerOf(request))))
     throw new Failure('E-PROFILE-EXISTS')
   if (!(await insertIdentity(tx, identity))) throw new Failure('E-PROFILE-EXISTS')

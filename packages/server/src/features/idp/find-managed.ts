@@ -59,7 +59,7 @@ export async function noteSeen(
   })
 }
 
-/** The identity, of which somebody had a sign just now. */
+/** The identity with its life extended, as it was used just now. */
 export function seen(identity: ManagedIdentity, now: number): ManagedIdentity {
   const expiresAt = identity.status === 'active' ? now + activeSecs : identity.expiresAt
   return { ...identity, lastSeenAt: now, expiresAt }

@@ -92,7 +92,7 @@ export async function countKeys(reader: Reader, idTag: IdTag): Promise<number> {
 
 export interface KeyFilter {
   readonly idTag?: IdTag | undefined
-  /** Only those of identities that this one may change; all when absent. */
+  /** Only keys of identities that this identity may change; all when absent. */
   readonly changeableBy?: IdTag | undefined
   readonly offset: number
   readonly limit: number

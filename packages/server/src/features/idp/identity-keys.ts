@@ -36,7 +36,7 @@ const usedEverySecs = 3600
 /** What every key of an identity begins with. */
 export const keyPrefix = 'idp_'
 
-/** Makes a key of an identity of the tenant of `tx`, whoever asks; only its hash stays. */
+/** Makes a key of an identity of the tenant of `tx`; only its hash is stored. Rights are the caller's to check. */
 export async function addKey(
   { clock }: Pick<Deps, 'clock'>,
   tx: Writer,
@@ -114,7 +114,7 @@ export async function removeKey(deps: Deps, named: NamedKey & { readonly ip: str
   })
 }
 
-/** Keys that the caller cannot end are like keys that do not exist. */
+/** Keys that the caller may not remove are answered like unknown ones. */
 async function getChangeable(reader: Reader, { tenant, caller, id, idTag }: NamedKey): Promise<IdentityKey> {
   const key = /^\d{1,15}$/.test(id) ? await findKey(reader, Number(id)) : undefined
   if (!key || (idTag !== undefined && idTag !== key.idTag)) throw new Failure('E-NOTFOUND')
@@ -123,7 +123,7 @@ async function getChangeable(reader: Reader, { tenant, caller, id, idTag }: Name
   return key
 }
 
-/** Whoever shows a key. `E-AUTH-UNAUTH` when it is none of this provider. */
+/** The holder of a presented key. `E-AUTH-UNAUTH` when it is none of this provider. */
 export async function authenticateKey(
   { db, clock }: Deps,
   { tenant, bearer }: { readonly tenant: Tenant; readonly bearer: string },

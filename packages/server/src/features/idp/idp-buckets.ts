@@ -14,12 +14,12 @@ const minuteMs = 60_000
 
 // A server on which people register does so from one address.
 const address = { burst: 30, refillMs: 2 * minuteMs }
-// All registrars together: with the week that a name may be pending, some 5 000 names that nobody activates.
+// All registrars together: with the week that a name may be pending, some 5 000 names that are never activated.
 const registrars = { burst: 60, refillMs: 2 * minuteMs }
 // References to one mailbox, whose owner may have asked for none of them.
 const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
 
-// Anybody who lives here may be a provider, and each name may mean a mail.
+// Any tenant may be a provider, and each name may mean a mail.
 const owner = { burst: 200, refillMs: minuteMs }
 // A machine whose address changes all the time; each time is a line in the audit trail.
 const moves = { burst: 30, refillMs: minuteMs }
@@ -44,7 +44,7 @@ export async function countMove(
   await countAttempt(deps, [{ tenantId, key: `names move ${idTag}`, ...moves }])
 }
 
-/** Counts a mail to a mailbox; false when it had too many. The registrar is not told: it would say what others sent. */
+/** Counts a mail to a mailbox; false when it had too many. The registrar is not told: it would reveal what others sent. */
 export async function countActivationMail(deps: Deps, email: string): Promise<boolean> {
   const at = email.lastIndexOf('@')
   // What stands behind a plus reaches the same mailbox.

@@ -20,7 +20,7 @@ export interface ListIdentities {
   readonly cursor?: string | undefined
 }
 
-/** What the caller registered or owns; for the provider's owner everything. */
+/** The identities that the caller registered or owns; all for the provider's owner. */
 export async function listIdentities(
   { db }: { readonly db: Database },
   { tenant, caller, limit, offset = 0, cursor, ...filter }: ListIdentities,

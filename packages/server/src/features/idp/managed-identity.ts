@@ -17,7 +17,7 @@ export interface ManagedIdentity {
   readonly isDynamic: boolean
   readonly createdAt: number
   readonly updatedAt: number
-  /** When it goes, unless it is activated or, later, seen again. */
+  /** When it is removed, unless it is activated or, later, seen again. */
   readonly expiresAt: number
   /** When its owner or its key was last seen. */
   readonly lastSeenAt?: number
@@ -31,14 +31,14 @@ export const referenceSecs = daySecs
 export const pendingSecs = 7 * daySecs
 export const activeSecs = 365 * daySecs
 export const quarantineSecs = 30 * daySecs
-/** How much longer a name is kept whose server nobody can reach, and how soon it is looked at again. */
+/** How much longer a name is kept whose server cannot be reached, and how soon it is checked again. */
 export const unreachableGraceSecs = 30 * daySecs
 export const recheckSecs = daySecs
 
-/** As what somebody stands before an identity; undefined: they may not know of it. */
+/** What a caller is to an identity; undefined: the caller may not know of it. */
 export type IdentityRole = 'provider' | 'owner' | 'key' | 'registrar'
 
-/** Whoever the provider belongs to: on a community's host its leaders, on the base tenant's also administrators. */
+/** Does the caller own the provider: on a community's host its leaders, on the base tenant's also administrators? */
 export function isProvider(caller: Identified | KeyHolder, tenant: Tenant): boolean {
   if (caller.kind === 'key') return false
   return caller.isOwner || caller.isAdmin || (tenant.type === 'community' && hasRole(caller, 'leader'))
@@ -55,16 +55,16 @@ export function roleOnIdentity(
   return caller.idTag === registrarTag ? 'registrar' : undefined
 }
 
-/** Fails unless the role allows a change now: a registrar has a say while the identity is pending, and of a suspended
- * one the provider alone. */
+/** Fails unless the role allows a change now: a registrar may change a pending identity, and only the
+ * provider a suspended one. */
 export function assertMayChange(ownRole: IdentityRole, { status }: Pick<ManagedIdentity, 'status'>): void {
   if (ownRole === 'provider') return
   if (ownRole === 'registrar' && status !== 'pending')
-    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This name is its owner’s by now.' })
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This name already belongs to its owner.' })
   if (status === 'suspended') throw new Failure('E-STATE', { message: 'This name is suspended.' })
 }
 
-/** The identity as a role sees it: the address of its owner is no longer for who registered it. */
+/** The identity as a role sees it: once it is active, its registrar no longer sees the owner's mail address. */
 export function shownTo(ownRole: IdentityRole, identity: ManagedIdentity): ManagedIdentity {
   if (ownRole !== 'registrar' || identity.status === 'pending') return identity
   const { email: _, ...shown } = identity

@@ -20,14 +20,14 @@ interface Presented {
 /** The tenants of this server that give names to others. */
 export interface Provider {
   isProvider(tenant: Tenant): Promise<boolean>
-  /** Takes a bearer that is a key of a managed identity; every other kind is left to `otherwise`. */
+  /** Authenticates a bearer that is a key of a managed identity; every other kind is left to `otherwise`. */
   authenticate<Others, Shown extends Presented>(
     presented: Shown,
     otherwise: (presented: Shown) => Promise<Others>,
   ): Promise<Others | { readonly caller: KeyHolder }>
 }
 
-/** Opens what is asked of providers with each request. */
+/** Opens the checks that requests make of providers. */
 export function openProvider({ db, clock, tenants, settings }: ProviderDeps): Provider {
   const isProvider = async ({ tenantId }: Tenant) => {
     const hosted = await tenants.findById(tenantId)

@@ -19,7 +19,7 @@ export async function getProviderInfo(
   return { domain: idTag, name: name || idTag, info, ...(url === '' ? {} : { url }) }
 }
 
-/** Can a name be had now? Taken, reserved and resting ones are told alike. */
+/** Is a name available now? Taken, reserved and released ones are answered alike. */
 export async function isAvailable(
   deps: ProviderNamesDeps,
   { tenant, caller, idTag }: { readonly tenant: Tenant; readonly caller: Caller; readonly idTag: IdTag },

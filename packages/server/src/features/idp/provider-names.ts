@@ -14,9 +14,9 @@ export interface ProviderNamesDeps {
   readonly clock: Clock
   /** Names of the machine itself. */
   readonly ownHosts: readonly string[]
-  /** Labels that nobody gets. */
+  /** Reserved labels. */
   findReservedNames(): Promise<readonly string[]>
-  /** Is it in a domain with which the server has nothing to do? */
+  /** Is it in a blocked domain? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
 
@@ -25,8 +25,8 @@ interface Wanted {
   readonly idTag: IdTag
 }
 
-/** Why the provider never gives a name, or that somebody who lives here, lived here or is barred has it; undefined when
- * neither. */
+/** Why a name is not available: by the provider's rules, or because a present, former or banned tenant has it; undefined
+ * when it is. */
 export async function findObjection(
   deps: ProviderNamesDeps,
   wanted: Wanted,
@@ -35,7 +35,7 @@ export async function findObjection(
   const reserved = await deps.findReservedNames()
   const refusal = refusalOf(idTag, 'idp', { baseIdTag: tenant.idTag, reserved, ownHosts: deps.ownHosts })
   if (refusal !== undefined) return { refusal }
-  if (await deps.isBlockedDomain(idTag)) return { refusal: 'This server has nothing to do with this domain.' }
+  if (await deps.isBlockedDomain(idTag)) return { refusal: 'This server blocks this domain.' }
   const reader = deps.db.reader(serverTenant)
   const relation = await findRelation(reader, idTag)
   if (relation && isSuspendedOrBanned(relation)) return 'taken'
@@ -43,8 +43,8 @@ export async function findObjection(
   return (await isGiven(reader, wanted)) ? 'taken' : undefined
 }
 
-/** Has a tenant or a managed identity of this server the name, or one above it that lies below the provider's? What a
- * transaction sees that gives a name away. */
+/** Has a tenant or a managed identity of this server the name, or one above it that lies below the provider's? To be
+ * asked in the transaction that gives a name. */
 export async function isGiven(reader: Reader, { tenant, idTag }: Wanted): Promise<boolean> {
   const names = upTo(idTag, tenant.idTag)
   if (await isManaged(reader, names)) return true
@@ -52,7 +52,7 @@ export async function isGiven(reader: Reader, { tenant, idTag }: Wanted): Promis
   return false
 }
 
-/** Has a provider of this server given one of the names, or does one of them rest there? For whoever makes tenants. */
+/** Has a provider of this server given one of the names, or released it lately? For features that make tenants. */
 export async function isProvided(
   { clock }: Pick<ProviderNamesDeps, 'clock'>,
   reader: Reader,
@@ -61,7 +61,7 @@ export async function isProvided(
   return (await isManaged(reader, names)) || (await isReleased(reader, { names, now: nowSecs(clock) }))
 }
 
-/** Does the name rest from its last owner, for this one? The provider's owner waits for nobody. */
+/** Is the name still kept from this asker after its release? The provider's owner need not wait. */
 export async function isQuarantinedName(
   { clock }: Pick<ProviderNamesDeps, 'clock'>,
   reader: Reader,
@@ -78,7 +78,7 @@ function upTo(idTag: IdTag, domain: IdTag): IdTag[] {
   return labels.map((_, from) => [...labels.slice(from), domain].join('.') as IdTag)
 }
 
-/** Fails with `E-PROFILE-EXISTS` when a provider of this server gave the name to somebody, perhaps a moment ago. */
+/** Fails with `E-PROFILE-EXISTS` when a provider of this server gave the name, perhaps a moment ago. */
 export async function assertNotManaged(reader: Reader, name: IdTag): Promise<void> {
   if (await isManaged(reader, [name])) throw new Failure('E-PROFILE-EXISTS')
 }

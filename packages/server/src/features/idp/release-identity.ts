@@ -19,7 +19,7 @@ interface Deps extends RemoveDeps {
   readonly db: Database
 }
 
-/** Takes from a name what it has at the tenants of this server: whoever gets it next is somebody else. */
+/** Removes the relations and rights of a name at the tenants of this server: its next owner is another one. */
 export const forgetNameJob = jobKind({
   name: 'idp.forget-name',
   payload: Type.Object({ idTag: Type.String() }),
@@ -27,8 +27,8 @@ export const forgetNameJob = jobKind({
   concurrency: 1,
 })
 
-/** Takes an identity away for good and lets its name rest; a name that rests already is let go by the provider's owner.
- * Answers the name. */
+/** Removes an identity for good and keeps its name unavailable for a while; for a name that is released already the
+ * provider's owner ends that time. Answers the name. */
 export async function releaseIdentity(deps: Deps, request: Ask & { readonly ip: string }): Promise<IdTag> {
   const { tenant, caller, ip } = request
   return deps.db.transact(tenant.tenantId, async (tx) => {
@@ -58,8 +58,8 @@ async function findQuarantined(
   return idTag && (await findReleased(tx, { idTag, now: nowSecs(clock) }))?.idTag
 }
 
-/** Removes an identity with its keys, makes its references worthless, and keeps the name from others for a while. Whoever
- * had it pending may have it again: nobody has known it yet. */
+/** Removes an identity with its keys, makes its references worthless, and keeps the name from others for a while. A
+ * registrar whose name was still pending may have it again: it was never in use. */
 export async function removeIdentity(
   { clock, jobs }: RemoveDeps,
   tx: Writer,

@@ -8,7 +8,7 @@ interface ReleasedTables {
 
 interface ReleasedIdentity {
   readonly idTag: IdTag
-  /** Who had it pending, and may have it again at once. */
+  /** The registrar that had it pending, and may have it again at once. */
   readonly registrarTag?: IdTag | undefined
   readonly until: number
 }
@@ -42,7 +42,7 @@ export async function findReleased(
   return row && { idTag, until: row.until, registrarTag: row.registrar_tag ?? undefined }
 }
 
-/** Does one of the names rest at a provider of this server, whichever? */
+/** Is one of the names released lately, by any provider of this server? */
 export async function isReleased(
   reader: Reader,
   { names, now }: { readonly names: readonly IdTag[]; readonly now: number },
@@ -52,7 +52,7 @@ export async function isReleased(
     .selectFrom('released_identities')
     .select('id_tag')
     .where('id_tag', 'in', names)
-    // Not a condition that the index on ends could serve: it would be walked through all that rests.
+    // Not a condition that the index on `until` could serve: it would be read through all released names.
     .where(sql<number>`until + 0`, '>', now)
     .limit(1)
     .executeTakeFirst()
@@ -68,7 +68,7 @@ export async function deleteReleased(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-/** NOTE: over all tenants: forgets names that have rested. */
+/** NOTE: over all tenants: removes names that are available again. */
 export const pruneReleased = deletionOf({
   table: 'released_identities',
   key: ['tenant_id', 'id_tag'],

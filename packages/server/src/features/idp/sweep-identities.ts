@@ -22,7 +22,7 @@ export interface SweepIdentitiesDeps {
 
 const atOnce = 100
 
-/** Lets go of names that nobody activated, and of those without a sign of life for a year. */
+/** Releases names that were never activated, and those without a sign of use for a year. */
 export function addManagedIdentitySweep(jobs: Pick<Jobs, 'handle'>, deps: SweepIdentitiesDeps): void {
   recurring(jobs, { name: 'idp.sweep', everyMs: 60 * 60_000, run: () => sweepIdentities(deps) })
 }
@@ -31,7 +31,7 @@ export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> 
   const { db, clock, findSign, jobs } = deps
   const now = nowSecs(clock)
   for (const { tenantId, idTag, status } of await listEnded(db.reader(serverTenant), now, atOnce)) {
-    // Whoever uses a name need never come back to where it was given: its server is asked.
+    // The owner of a name need not contact its provider: the server of the name is asked.
     const sign = status === 'pending' ? 'unknown' : await findSign(idTag)
     await db.transact(tenantId, async (tx) => {
       const identity = await findIdentity(tx, idTag)
@@ -53,7 +53,7 @@ async function judge(
   if (sign === 'unreachable' && now < (lastSeenAt ?? updatedAt) + activeSecs + unreachableGraceSecs)
     return updateIdentity(tx, { ...identity, expiresAt: now + recheckSecs })
   if (status === 'pending') {
-    // Nobody has had it: the next one may.
+    // It was never in use, so it is available at once.
     await exhaustReferences(tx, ['idp-activate'], idTag)
     await deleteIdentity(tx, idTag)
   } else await removeIdentity(deps, tx, identity)

@@ -8,14 +8,14 @@ import { type PageName, renderNotice, renderPage } from './render-page.ts'
 export interface PagesDeps {
   /** The tenant on whose host a visit arrives. */
   findTenant(host: string): Promise<Tenant | undefined>
-  /** Who may register on the host of a tenant; undefined where nobody can. */
+  /** Who may register on the host of a tenant; undefined where registration is closed. */
   findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
   /** Does the tenant give names to others? */
   isProvider(tenant: Tenant): Promise<boolean>
 }
 
-/** The pages on which a person registers, signs in, sets a password, sees to sessions and passkeys, and founds a community,
- * on every tenant's host, and the one on which anybody sees what a link shares; and on those of identity providers the one
+/** The pages on which a person registers, signs in, sets a password, manages sessions and passkeys, and founds a
+ * community, on every tenant's host; the public one that shows what a link shares; and on identity providers the one
  * on which a name is activated. */
 export function pageRoutes(deps: PagesDeps): RawRoute[] {
   const page = (path: string, name: PageName): RawRoute => ({

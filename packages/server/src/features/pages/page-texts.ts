@@ -1,6 +1,6 @@
 import type { PageLanguage } from './page-language.ts'
 
-/** What stands on the pages when they arrive. */
+/** The texts of the pages as they are served. */
 const english = {
   needsScript: 'This page needs JavaScript.',
   signIn: 'Sign in',
@@ -26,9 +26,8 @@ const english = {
   approve: 'Sign another device in',
   approveHint: 'Enter the address or code that the other device shows.',
   deviceCode: 'Address or code',
-  lookAt: 'Look at it',
-  approveWarning:
-    'Agree only if you hold this device yourself. Nobody who writes or calls needs this from you.',
+  lookAt: 'Check the device',
+  approveWarning: 'Agree only if you hold this device yourself, never because of a message or a call.',
   allow: 'Sign it in',
   deny: 'Refuse',
   register: 'Register',
@@ -36,16 +35,16 @@ const english = {
   nameKind: 'Your name',
   nameHere: 'Below {domain}',
   nameOwn: 'A domain of my own',
-  nameElsewhere: 'From another provider of names',
+  nameElsewhere: 'From another identity provider',
   name: 'Name',
   identityWillBe: 'You will be',
   email: 'E-mail address',
   emailHint: 'The link with which you choose your password goes there. Others do not see it.',
   registered: 'Look into your mail',
   activate: 'Activate a name',
-  activateHint: 'Somebody, hopefully you, chose a name here. The mail says which one, and whose it will be.',
+  activateHint: 'A name was requested here. The mail says which one, and to whom it will belong.',
   activateName: 'Activate it',
-  keepKeys: 'Keep the keys that were made with it: a machine of mine uses one',
+  keepKeys: 'Keep the keys that were made with it: one of my machines uses them',
   found: 'Found a community',
   foundHint: 'You will lead it. It gets a name of its own on the web, which cannot be changed later.',
   communityName: 'What it is called',
@@ -55,26 +54,26 @@ const english = {
   sharedOpen: 'Show it',
   sharedUp: 'Back to the folder above',
   sharedMore: 'Show more',
-  absentPage: 'There is nothing at this address.',
+  absentPage: 'This page does not exist.',
   apiDocs: 'API documentation',
   community: 'This address belongs to a community. Its members take part with identities of their own.',
-  absent: 'Nobody lives at this address.',
+  absent: 'There is no account at this address.',
 }
 
-/** What the scripts say later; the names of failures are codes of the API. */
+/** The texts that the scripts show later; failures are named by the codes of the API. */
 const englishScript = {
   signedInAs: 'You are signed in as {idTag}.',
   signedOut: 'You are signed out.',
   working: 'One moment …',
   passwordsDiffer: 'The two passwords differ.',
   passwordSet: 'The password is set.',
-  noToken: 'This link is not complete. Open it again as you received it.',
-  mailSent: 'If there is such an account, a mail is on its way.',
+  noToken: 'This link is incomplete. Open it again exactly as you received it.',
+  mailSent: 'If the account exists, a mail has been sent to its address.',
   noPasskeys: 'This browser cannot use passkeys here.',
   passkeyCancelled: 'The passkey was not used.',
   passkeyAdded: 'The passkey was added.',
   passkeyRemoved: 'The passkey was removed.',
-  passkeyKnown: 'This device has a passkey for you already.',
+  passkeyKnown: 'This device already has a passkey for this account.',
   passkeyDefault: 'Passkey',
   none: 'None yet.',
   remove: 'Remove',
@@ -96,7 +95,7 @@ const englishScript = {
   detailTime: 'Asked',
   approved: 'The other device is signed in.',
   denied: 'The other device was refused.',
-  needsInvitation: 'To register here you need an invitation. Open its link as you received it.',
+  needsInvitation: 'To register here you need an invitation. Open the link that it contains.',
   nameFree: '{idTag} can be had.',
   'name E-PROFILE-EXISTS': '{idTag} is taken.',
   'name E-VALIDATION': '{idTag} cannot be had here.',
@@ -122,11 +121,11 @@ const englishScript = {
   'E-VALIDATION': 'This is not valid.',
   'E-RATELIMIT': 'Too many attempts. Try again later.',
   'E-GONE': 'This link is used up or has expired.',
-  'E-NOTFOUND': 'This is not known here, or no longer.',
+  'E-NOTFOUND': 'This does not exist, or no longer exists.',
   'E-STATE': 'This is not possible now.',
   'E-PROFILE-EXISTS': 'This name is taken.',
   'E-AUTH-FORBIDDEN': 'You do not have the right to do this.',
-  'E-UNAVAILABLE': 'Something this needs cannot be reached now. Try again later.',
+  'E-UNAVAILABLE': 'A service that this needs cannot be reached now. Try again later.',
 }
 
 const german: typeof english = {

@@ -11,13 +11,13 @@ export type PageName =
   | 'found-community'
   | 'shared'
 
-/** Whose page it is. */
+/** The tenant of a page. */
 export interface PageOwner extends Pick<Tenant, 'idTag'> {
-  /** Who may register here; undefined where nobody can. */
+  /** Who may register here; undefined where registration is closed. */
   readonly registration?: 'open' | 'invite' | undefined
 }
 
-/** The HTML of a page of a person. Nothing in it is secret: what is known of the visitor comes by script. */
+/** The HTML of a page of a person. Nothing in it is secret: data of the visitor is loaded by script. */
 export function renderPage(name: PageName, owner: PageOwner, language: PageLanguage): string {
   const texts = pageTexts[language]
   const { idTag, registration } = owner
@@ -34,7 +34,7 @@ ${main}`,
   })
 }
 
-/** A page that only says something. */
+/** A page with a message only. */
 export function renderNotice(
   notice: 'community' | 'absent' | 'absentPage',
   title: string | undefined,

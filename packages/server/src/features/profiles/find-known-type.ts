@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { findStoredProfile } from './profile-store.ts'
 
-/** What kind of identity it is, as far as its profile or its document is kept here. */
+/** The type of an identity, if its profile or its document is stored here. */
 export async function findKnownType(tx: Writer, idTag: IdTag): Promise<Tenant['type'] | undefined> {
   const profile = await findStoredProfile(tx, idTag)
   return profile?.type ?? (await findStoredIdentity(tx.as(serverTenant), idTag))?.identity.type

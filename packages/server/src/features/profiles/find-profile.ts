@@ -40,7 +40,8 @@ export const refreshProfileJob = jobKind({
   concurrency: 4,
 })
 
-/** A profile of this server, or of another one, for which it is looked up in the asker's name: remembered for a day, then shown while it is asked for again. */
+/** A profile of this server, or of another one, for which it is looked up in the asker's name: remembered for a day,
+ * then shown while it is asked for again. */
 export async function findProfile(deps: FindProfileDeps, idTag: IdTag, asker: Asker): Promise<FoundProfile> {
   const stored = await findStoredProfile(deps.db.reader(serverTenant), idTag)
   if (!stored) return fetchProfile(deps, { idTag, asker, stored: undefined })
@@ -60,8 +61,8 @@ export async function requestProfile(
   await deps.jobs.enqueue(tx.as(serverTenant), refreshProfileJob, { idTag }, { dedupKey: idTag })
 }
 
-/** Notes what an identity's document says, where nothing is known: a name for what it sent. Nobody is asked for it; that is
- * done when somebody looks at the profile. */
+/** Stores what an identity's document says, where no profile is stored: a name for its actions. Its server is asked for
+ * the profile when that is read. */
 export async function noteIdentity(
   { clock }: Pick<FindProfileDeps, 'clock'>,
   tx: Writer,

@@ -5,8 +5,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { noteIdentity, requestProfile } from './find-profile.ts'
 
-/** Somebody's action has come to a tenant: the profile of whom the tenant knows is refreshed; for a stranger nothing is
- * fetched. */
+/** Refreshes the profile of the issuer of a received action if the tenant knows it; for a stranger nothing is fetched. */
 export async function learnOfIssuer(
   deps: Parameters<typeof requestProfile>[0] & Parameters<typeof noteIdentity>[0],
   tx: Writer,

@@ -37,10 +37,10 @@ export interface ListProfilesDeps {
 
 const sortName = 'idTag'
 const defaultLimit = 20
-const nobody: Page<Profile> = { items: [], nextCursor: null }
+const noProfiles: Page<Profile> = { items: [], nextCursor: null }
 
-/** Whom the tenant has to do with. Members of a community see its members, and nothing else that holds, on its host and on
- * those of other tenants of this server. */
+/** Identities with a relation to the tenant. Members of a community see its members, and no other relations, on its
+ * host and on those of other tenants of this server. */
 export async function listProfiles(deps: ListProfilesDeps, request: ListProfiles): Promise<Page<Profile>> {
   const { caller, limit = defaultLimit, offset, direction = 'asc' } = request
   const { community, ...given } = request.filter
@@ -48,7 +48,7 @@ export async function listProfiles(deps: ListProfilesDeps, request: ListProfiles
   const isElsewhere = community !== undefined && community !== request.tenant.idTag
   const tenant = isElsewhere ? await getCommunity(deps, community) : request.tenant
   const knowsAll = !isElsewhere && actsAsTenant(caller, tenant)
-  if (!knowsAll && !(await isMember(deps, tenant, caller))) return nobody
+  if (!knowsAll && !(await isMember(deps, tenant, caller))) return noProfiles
   const filter: KnownFilter = {
     ...given,
     membersOnly: !knowsAll || community !== undefined,

@@ -37,7 +37,7 @@ export async function getOwnProfile(reader: Reader, idTag: IdTag): Promise<Store
   return profile
 }
 
-/** The name and the picture with which a tenant greets who signs in. */
+/** The name and the picture that a tenant shows after signing in. */
 export async function findShownProfile(
   reader: Reader,
   idTag: IdTag,

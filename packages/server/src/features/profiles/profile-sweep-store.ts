@@ -11,7 +11,7 @@ interface SweepTables {
   }
 }
 
-/** A profile of another server whose turn it is to be looked at. */
+/** A profile of another server that the sweep is to check. */
 export interface DueProfile {
   readonly idTag: string
   /** When its server was last asked, or spoke of it; Unix seconds. */
@@ -54,7 +54,7 @@ export async function listDueProfiles(
   }))
 }
 
-/** Puts off when the sweep looks at a profile again. */
+/** Sets when the sweep checks a profile again. */
 export async function postpone(tx: Writer, idTag: string, lookAt: number): Promise<void> {
   await tx
     .tables<SweepTables>()

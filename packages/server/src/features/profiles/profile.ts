@@ -22,7 +22,7 @@ export type ProfileMember = 'name' | 'profilePic' | 'coverPic' | 'x'
 
 const profileMembers: readonly ProfileMember[] = ['name', 'profilePic', 'coverPic', 'x']
 
-/** Which of these are another's than before. */
+/** Which of these differ. */
 export function changedMembers(before: StoredProfile, now: StoredProfile): ProfileMember[] {
   return profileMembers.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(now[member]))
 }

@@ -16,7 +16,7 @@ export interface PictureBytes {
 
 export interface SetPictureDeps extends ProfileEmitter {
   readonly clock: Clock
-  /** Cuts and stores a picture that everybody may read; `alsoStore` runs in the transaction that makes its row. */
+  /** Cuts and stores a public picture; `alsoStore` runs in the transaction that makes its row. */
   storePicture(picture: {
     readonly tenant: Tenant
     readonly caller: Caller

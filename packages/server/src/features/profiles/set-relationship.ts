@@ -19,7 +19,7 @@ import type { ProfileEvent } from './events.ts'
 import { type FindProfileDeps, findProfile } from './find-profile.ts'
 
 export interface SetRelationshipDeps extends FindProfileDeps {
-  /** Makes an action of the tenant's: what holds with others is told to them. */
+  /** Makes an action of the tenant, which tells the other identity. */
   createAction(request: {
     readonly tenant: Tenant
     readonly caller: Identified
@@ -35,15 +35,15 @@ export interface SetRelationship {
   readonly change: RelationshipChange
 }
 
-/** Makes something hold between the tenant and an identity, or end; what holds already is left as it is. Answers what
- * holds then. */
+/** Changes the relation between the tenant and an identity. Answers the new relation; without a difference nothing is
+ * written. */
 export async function setRelationship(
   deps: SetRelationshipDeps,
   request: SetRelationship,
 ): Promise<Relation> {
   const { tenant, idTag } = request
   if (idTag === tenant.idTag) throw invalid('/idTag', 'is yourself')
-  // Whoever cannot be asked now may still be blocked, and is told the rest when that is possible.
+  // An identity whose server cannot be reached may still be blocked; the rest is delivered later.
   if ((await findProfile(deps, idTag, { cause: 'owner', key: tenant.idTag })).kind === 'unknown')
     throw new Failure('E-PROFILE-NOTFOUND')
   const reader = deps.db.reader(tenant.tenantId)

@@ -18,8 +18,7 @@ const keptWhereManySecs = daySecs
 const relatedAgainSecs = 7 * daySecs
 const perPortion = 100
 
-/** Forgets profiles of other servers that nobody here has to do with and nobody has asked for lately. Who asks again gets
- * them from there. */
+/** Removes profiles of other servers without relations here that were not asked for lately. They can be fetched again. */
 export function addProfileSweep(
   { clock, ...deps }: SweepDeps & { readonly clock: Clock },
   { maxRows = maxRemoteProfiles } = {},
@@ -38,7 +37,7 @@ export function addProfileSweep(
 
 interface Terms {
   readonly now: number
-  /** For how long one is kept that nothing holds with. */
+  /** How long a profile without relations is kept. */
   readonly unrelatedSecs: number
 }
 

@@ -14,7 +14,7 @@ export interface VapidKeyDeps {
 
 const purpose = 'push.vapid-key'
 
-/** Without its private half a key is of no use: another is made when it is asked for. */
+/** A key whose private half is lost is useless: another is made with the next request. */
 export const vapidKeysSealed: SealedColumn = {
   table: 'vapid_keys',
   column: 'private_key_sealed',
@@ -22,8 +22,8 @@ export const vapidKeysSealed: SealedColumn = {
   withoutSecret: 'no row',
 }
 
-/** The public key of a tenant, the same for ever: browsers bind their subscriptions to it. Of two first requests at the same
- * time both get the key that was stored. */
+/** The public key of a tenant, the same for ever: browsers bind their subscriptions to it. Of two first requests at the
+ * same time both get the key that was stored. */
 export async function getVapidKey({ db, vault, clock }: VapidKeyDeps, { tenantId }: Tenant): Promise<string> {
   const known = await findVapidKey(db.reader(tenantId))
   if (known !== undefined) return known

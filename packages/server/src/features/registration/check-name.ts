@@ -16,13 +16,13 @@ export interface NameCheckDeps extends DnsCheckDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findByHost'>
   readonly baseIdTag: IdTag
-  /** False: the base tenant alone can be reached. */
+  /** False: only the base tenant can be reached. */
   readonly servesEveryTenant: boolean
   readonly providers: Pick<RemoteProviders, 'find' | 'check'>
   findReservedNames(): Promise<readonly string[]>
   /** Has an identity provider of this server given one of the names, or does one rest there? */
   isProvided(names: readonly IdTag[]): Promise<boolean>
-  /** Is it in a domain with which the server has nothing to do? */
+  /** Is it in a blocked domain? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
 
@@ -32,26 +32,26 @@ export interface WantedName {
   readonly appDomain?: IdTag | undefined
 }
 
-/** One reason why somebody cannot have a name; `code` as the wire knows it. */
+/** One reason why a name is not available; `code` as on the wire. */
 export interface NameProblem {
   readonly code: 'E-PROFILE-EXISTS' | 'E-VALIDATION' | 'E-DNS'
   readonly path: '/idTag' | '/appDomain'
   readonly message: string
 }
 
-/** Tells whether names can be had on this server. To be made once per process: its questions to others are counted, for
- * each asker apart. */
+/** Tells whether names are available on this server. To be made once per process: its questions to other servers are
+ * counted, for each asker apart. */
 export interface NameCheck {
-  /** Everything that stands against the name now. `E-UNAVAILABLE` when the DNS does not answer. */
+  /** All reasons against the name now. `E-UNAVAILABLE` when the DNS does not answer. */
   find(wanted: WantedName, asker: Asker): Promise<NameProblem[]>
   /** Fails with the first problem: `E-PROFILE-EXISTS`, else `E-VALIDATION`. */
   assert(wanted: WantedName, asker: Asker): Promise<void>
-  /** Where the DNS of a name of one's own has to point. */
+  /** Where the DNS of an own domain has to point. */
   readonly serverAddresses: readonly string[]
 }
 
-// A question may take some seconds, and anybody may ask. Whoever asks for too much is turned away by the first gate, so
-// that the second has places for the others.
+// A question may take some seconds, and any client may ask. The first gate refuses an asker with too many
+// questions, so that the second has places for others.
 const askerLimits = { total: 128, perKey: 2, waitingPerKey: 4, waiting: 256 }
 const nameLimits = { total: 16, perKey: 2, waitingPerKey: 64, waiting: 128 }
 
@@ -120,12 +120,11 @@ async function idTagProblems(deps: NameCheckDeps, wanted: WantedName): Promise<N
   const { baseIdTag, servesEveryTenant, localAddresses: ownHosts } = deps
   if (!servesEveryTenant) return [refused(path, `This server serves ${baseIdTag} alone.`)]
   const rules = { baseIdTag, ownHosts, reserved: await deps.findReservedNames() }
-  // What another provider gives is as it is, like a name of one's own.
+  // A name of another provider is checked like an own domain.
   const kind = isOfOtherProvider(deps, wanted) ? 'domain' : wanted.kind
   const refusal = refusalOf(idTag, kind, rules)
   if (refusal !== undefined) return [refused(path, refusal)]
-  if (await deps.isBlockedDomain(idTag))
-    return [refused(path, 'This server has nothing to do with this domain.')]
+  if (await deps.isBlockedDomain(idTag)) return [refused(path, 'This server blocks this domain.')]
   return (await isTaken(deps, idTag)) ? [{ ...taken, path }] : []
 }
 
@@ -150,8 +149,8 @@ function refused(path: NameProblem['path'], message: string): NameProblem {
   return { code: 'E-VALIDATION', path, message }
 }
 
-/** By a tenant, as its app domain, because it is barred or still rests, or because it is, or lies below, the name of
- * somebody who lives here or to whom a provider of this server gave it. */
+/** Is it taken: by a tenant, as an app domain, in quarantine, or because it is, or lies below, the name of a tenant or of
+ * an identity that a provider of this server manages? */
 async function isTaken(
   { db, clock, tenants, baseIdTag, isProvided }: NameCheckDeps,
   name: IdTag,
@@ -167,13 +166,13 @@ async function isTaken(
   return isProvided([name, ...parents])
 }
 
-/** Names below the server's own domain lead where that does, unless somebody says that they have the name themselves. */
+/** Names below the server's own domain lead where that does, unless the client says that it is an own domain. */
 function namesToAsk({ baseIdTag, identityHosts }: NameCheckDeps, { idTag, kind, appDomain }: WantedName) {
   const needsDns = kind === 'domain' || (kind === 'community' && labelsBelow(idTag, baseIdTag) === undefined)
   const names: { readonly name: IdTag; readonly path: NameProblem['path'] }[] = []
   if (needsDns) names.push({ name: idTag, path: '/idTag' })
   if (appDomain !== undefined) names.push({ name: appDomain, path: '/appDomain' })
-  // What stands in the operator's own list is asked of that, whatever kind of name it is.
+  // A name in the operator's own list is looked up there, whatever its kind.
   if (!needsDns && identityHosts.has(idTag)) names.push({ name: idTag, path: '/idTag' })
   return names.filter(({ name }) => !isLocalName(name) || identityHosts.has(name))
 }

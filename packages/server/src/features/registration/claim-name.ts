@@ -15,14 +15,14 @@ export interface ClaimNameDeps {
   readonly providers: RemoteProviders
 }
 
-/** A name that a provider keeps for somebody who registers here. */
+/** A name that a provider reserves for a registration here. */
 export interface ClaimedName {
   readonly providerTag: IdTag
   /** To be called when there is no account for it after all. */
   giveBack(): Promise<void>
 }
 
-/** Gives a name back to its provider, unless somebody lives here under it. */
+/** Gives a name back to its provider, unless a tenant here has it. */
 export const releaseNameJob = jobKind({
   name: 'registration.release-name',
   payload: Type.Object({ providerTag: Type.String(), idTag: Type.String() }),
@@ -30,11 +30,11 @@ export const releaseNameJob = jobKind({
   concurrency: 1,
 })
 
-// Longer than any registration takes, and soon enough for somebody who tries again.
+// Longer than any registration takes, and short enough for another attempt.
 const doubtMs = 15 * 60_000
 
-/** Registers a name with its provider. What gives it back is noted before: whatever happens between the provider's answer
- * and the account's commit, the name is not lost to both. */
+/** Registers a name with its provider. The job that gives it back is queued before: whatever happens between the
+ * provider's answer and the account's commit, the name is not lost. */
 export async function claimName(
   deps: ClaimNameDeps,
   wanted: NameRequest,

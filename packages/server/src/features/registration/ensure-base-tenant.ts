@@ -23,8 +23,8 @@ export interface BaseTenant {
   readonly setUpRefId?: RefId
 }
 
-/** Makes the base tenant when there is none, and sees to it that somebody can sign in there. Any number of nodes may do
- * this at once. */
+/** Makes the base tenant when there is none, and ensures that its owner can sign in. Any number of nodes may do this at
+ * once. */
 export async function ensureBaseTenant(
   deps: EnsureBaseTenantDeps,
   { idTag, password }: { idTag: IdTag; password?: string | undefined },

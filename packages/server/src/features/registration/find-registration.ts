@@ -9,7 +9,7 @@ interface RegistrationDeps {
   readonly servesEveryTenant: boolean
 }
 
-/** On which host people register, and who may: that of the base tenant, if others can be reached at all. */
+/** On which host people register, and who may: on the base tenant's, if other tenants can be reached at all. */
 export function registrationFinder({ tenants, settings, servesEveryTenant }: RegistrationDeps) {
   return async ({ tenantId }: Tenant): Promise<'open' | 'invite' | undefined> => {
     if (!servesEveryTenant || (await tenants.base()).tenantId !== tenantId) return undefined

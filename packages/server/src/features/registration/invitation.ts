@@ -4,7 +4,7 @@ import type { Reader } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 
-/** The page on which somebody registers. The token is a fragment: it reaches neither logs nor `Referer`. */
+/** The registration page. The token is a fragment: it reaches neither logs nor `Referer`. */
 export function invitationLink(serverUrl: string, refId: RefId): string {
   return `${serverUrl}/register#token=${refId}`
 }
@@ -18,7 +18,7 @@ export async function getInvitation(
 ): Promise<Reference> {
   const refId = parseRefId(token)
   const reference = refId && (await findReference(reader, refId))
-  // One that names somebody is for a community of theirs.
+  // One with a resource is for making a community.
   const isNone = reference?.type !== 'invite' || (isFor === 'person' && reference.resourceId !== undefined)
   if (!reference || isNone) throw new Failure('E-NOTFOUND', { message: 'This invitation is not known here.' })
   if (isSpent(reference, nowSecs(clock)))

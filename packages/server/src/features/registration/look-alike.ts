@@ -28,7 +28,7 @@ export function isLookAlike(label: string): boolean {
   return !scripts.some((script) => script.test(letters)) || drawnLikeLatin.test(letters)
 }
 
-/** What a label looks like to whoever reads past accents and digits; two readings, for a `1` is an `l` or an `i`. */
+/** What a label looks like without its accents and digits; two readings, for a `1` is an `l` or an `i`. */
 export function readingsOf(label: string): string[] {
   const written = label.startsWith('xn--') ? domainToUnicode(label) : label
   const plain = written.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('0', 'o')

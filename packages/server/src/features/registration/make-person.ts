@@ -17,8 +17,8 @@ export interface MakePersonDeps extends CreateTenantDeps {
 /** How long the first password can be set with a welcome. */
 export const welcomeValidSecs = 30 * 24 * 3600
 
-/** Makes a person's tenant with an account that has no password yet, whoever asks: the first start, the command line, or
- * somebody who registers. */
+/** Makes a person's tenant with an account that has no password yet: for the first start, the command line and
+ * registrations. */
 export async function makePerson(
   deps: MakePersonDeps,
   tx: Writer,

@@ -1,13 +1,13 @@
 import type { IdTag } from '@kith/protocol'
 import { isLookAlike, readingsOf } from './look-alike.ts'
 
-/** How a name is asked for: one below this server's own domain, or one that somebody has in the DNS. A community may
+/** How a name is asked for: one below this server's own domain, or a domain of the asker's. A community may
  * have either. */
 export type NameKind = 'idp' | 'domain' | 'community'
 
 export interface NameRules {
   readonly baseIdTag: IdTag
-  /** Labels that nobody gets below the server's own domain. */
+  /** Labels that are reserved below the server's own domain. */
   readonly reserved: readonly string[]
   /** Names of the machine itself. */
   readonly ownHosts: readonly string[]
@@ -25,14 +25,14 @@ export function isLocalName(name: string): boolean {
   return name.endsWith('.localhost')
 }
 
-/** Why this server does not give the name to anybody, whoever asks; undefined when it may. */
+/** Why this server never gives the name, to any asker; undefined when it may. */
 export function refusalOf(idTag: IdTag, kind: NameKind, rules: NameRules): string | undefined {
   const { baseIdTag, ownHosts } = rules
   const ownLabels = labelsBelow(idTag, baseIdTag)
   if (kind === 'idp' && !ownLabels) return `This server gives names below ${baseIdTag}.`
   if (idTag.split('.').length > maxLabels) return `A name has at most ${maxLabels} parts.`
   if (ownHosts.includes(idTag)) return 'This is a name of the server itself.'
-  // It would be this very machine for everybody.
+  // It would be the local machine for every reader.
   if (isLocalName(idTag) && !isLocalName(baseIdTag)) return 'Names under .localhost are not for the network.'
   return ownLabels && labelRefusal(ownLabels, rules)
 }

@@ -5,8 +5,8 @@ import { putQuarantinedName } from './quarantined-name-store.ts'
 
 const quarantineSecs = 30 * 24 * 3600
 
-/** Keeps the names of a tenant that was removed from whoever registers, for 30 days: others still take a newcomer for the
- * one they knew. Whoever runs the server may give them away at once. */
+/** Keeps the names of a removed tenant unavailable for 30 days, as others would take a new owner for the old one. The
+ * operator may give them away at once. */
 export async function quarantineNames(
   { clock }: { readonly clock: Clock },
   tx: Writer,

@@ -4,7 +4,7 @@ interface QuarantineTables {
   quarantined_names: { tenant_id: number; name: string; until: number }
 }
 
-/** Keeps a name from whoever registers until then. */
+/** Keeps a name unavailable until then. */
 export async function putQuarantinedName(
   tx: Writer,
   { name, until }: { readonly name: string; readonly until: number },

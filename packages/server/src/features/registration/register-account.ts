@@ -76,8 +76,8 @@ const unusedKeptSecs = welcomeValidSecs + 24 * 3600
 // Until the address is verified.
 const narrowScope = parseScope('write:profile')
 
-/** Makes the account of somebody who was invited, or of anybody where registration is open. Whether the address belongs
- * to another account is not looked at, so nothing can tell. */
+/** Makes an account, for an invitation or where registration is open. Whether the address belongs to another account is
+ * not checked, so the answer cannot reveal it. */
 export async function registerAccount(deps: RegisterAccountDeps, input: Registration): Promise<Registered> {
   const plan = await planOf(deps, input)
   const claim = await claimIfRemote(deps, plan)
@@ -103,7 +103,7 @@ async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<P
   const email = parseMailAddress(input.email)
   if (email === undefined) throw invalid('/email', 'This is no e-mail address.')
   const base = await deps.tenants.base()
-  // Before the name is looked at: whoever has no invitation learns nothing of names, and makes no questions to the DNS.
+  // Before the name is checked: without an invitation a client learns nothing of names, and causes no DNS queries.
   const invitation = await findInvitation(deps, base, input.token)
   const place = rateKeyOf(device.ip)
   await deps.names.assert({ idTag, kind, appDomain }, { cause: 'guest', key: place })
@@ -145,7 +145,7 @@ async function register(
   plan: ClaimedPlan,
 ): Promise<{ tenant: HostedTenant; session: Session }> {
   const { idTag, appDomain, email, invitation, lang, device, lifetimes } = plan
-  // Decided by one conditional update: of many who use the last place at once one gets it.
+  // Decided by one conditional update: of many requests for the last use one succeeds.
   if (invitation) await consumeReference(deps, tx, { refId: invitation.refId, types: ['invite'] })
   await assertFreeSlot(tx, plan.maxTenants)
   const tenant = await makePerson(deps, tx, {

@@ -12,7 +12,7 @@ const minuteMs = 60_000
 
 // A class or a club that registers together, then one more every two minutes.
 const address = { burst: 30, refillMs: 2 * minuteMs }
-// Everybody without an invitation: with the 30 days that an unused account is kept, some 20 000 of them at most.
+// All registrations without an invitation: with the 30 days that an unused account is kept, some 20 000 of them at most.
 const strangers = { burst: 60, refillMs: 2 * minuteMs }
 // Welcomes to one mailbox, whose owner may have asked for none of them.
 const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
@@ -30,7 +30,7 @@ export async function countRegistration(
   await countAttempt(deps, buckets)
 }
 
-/** Counts a welcome to a mailbox; false when it had too many. The one who registers is not told: it would say that the
+/** Counts a welcome to a mailbox; false when it had too many. The client is not told: it would reveal that the
  * address was used before. */
 export async function countWelcome(deps: Deps, email: string): Promise<boolean> {
   const at = email.lastIndexOf('@')

@@ -7,7 +7,7 @@ import { registrableDomain } from '#infra/dns/index.ts'
 import { type Egress, type EgressAnswer, EgressError, type EgressRequest } from '#infra/egress/index.ts'
 import { Failure } from '#lib/failure.ts'
 
-/** Somebody on another server who gives names below their own. */
+/** An identity provider on another server. */
 export interface RemoteProvider {
   readonly idTag: IdTag
   readonly serverUrl: string
@@ -29,14 +29,14 @@ export interface NameRequest {
 }
 
 /** The identity providers of other servers, asked over their `/api/idp`. Each question fails with `E-UNAVAILABLE` when
- * nobody can answer it now. */
+ * the provider cannot be reached now. */
 export interface RemoteProviders {
-  /** Whoever gives names such as this one; looked up in the asker's name. */
+  /** The provider of names such as this one; looked up in the asker's name. */
   find(idTag: IdTag, asker: Asker): Promise<RemoteProvider | undefined>
   check(provider: RemoteProvider, idTag: IdTag): Promise<'free' | 'taken' | 'refused'>
   /** Registers a name, which is pending there until its owner activates it. */
   register(provider: RemoteProvider, wanted: NameRequest): Promise<'registered' | 'taken' | 'refused'>
-  /** Gives a name back that is pending; does nothing when it is somebody's by now. */
+  /** Gives a name back that is pending; does nothing once it is activated. */
   release(providerTag: IdTag, idTag: IdTag): Promise<void>
 }
 
@@ -45,7 +45,7 @@ const availabilityForm = Compile(Type.Object({ data: Type.Object({ available: Ty
 
 const questionTimeoutMs = 5_000
 const maxAnswerBytes = 65_536
-// Each is asked in its turn, while somebody waits.
+// They are asked one after the other, while a client waits.
 const maxParents = 3
 
 export function openRemoteProviders(deps: RemoteProvidersDeps): RemoteProviders {
@@ -63,7 +63,7 @@ export function openRemoteProviders(deps: RemoteProvidersDeps): RemoteProviders 
   }
 }
 
-/** The names above one, the nearest first, up to the domain that somebody registered. */
+/** The names above one, the nearest first, up to the registrable domain. */
 async function parentsOf(idTag: IdTag): Promise<IdTag[]> {
   const labels = idTag.split('.')
   const least = (await registrableDomain(idTag)).split('.').length

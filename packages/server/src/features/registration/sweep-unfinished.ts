@@ -21,7 +21,7 @@ const daySecs = 24 * 3600
 // Until then another process may not know of the suspension, and answers for the tenant.
 const noticedSecs = 60
 
-/** Removes accounts that nobody has come back to. */
+/** Removes accounts that were registered and never used. */
 export function addUnfinishedSweep(jobs: Pick<Jobs, 'handle'>, deps: SweepUnfinishedDeps): void {
   const run = () => sweepUnfinished(deps)
   recurring(jobs, { name: 'registration.sweep-unfinished', everyMs: 10 * 60_000, run })
@@ -37,7 +37,7 @@ export async function sweepUnfinished(deps: SweepUnfinishedDeps): Promise<void> 
   }
 }
 
-/** True when the tenant is to go now. It is suspended first, so that nobody sets a password while it goes. */
+/** True when the tenant is to go now. It is suspended first, so that no password is set meanwhile. */
 async function judge(deps: SweepUnfinishedDeps, tx: Writer, tenant: HostedTenant): Promise<boolean> {
   const { tenantId: personId, idTag, suspendedAt } = tenant
   const now = nowSecs(deps.clock)
@@ -46,7 +46,7 @@ async function judge(deps: SweepUnfinishedDeps, tx: Writer, tenant: HostedTenant
     return false
   }
   if (suspendedAt !== undefined) return suspendedAt + noticedSecs <= now
-  // A session, or a program with a key, may be all that somebody needs; and a community needs who leads it.
+  // An account may be used by a session or an API key alone, and a community needs its leader.
   const methods = [...personalMethods, 'apikey'] as const
   const isInUse =
     (await listSessions(tx, { callerTag: idTag, methods, liveAt: now })).length > 0 ||

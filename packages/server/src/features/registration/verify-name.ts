@@ -21,7 +21,7 @@ interface VerifiedName {
   readonly serverAddresses: string[]
 }
 
-/** Tells what stands against a name. With an invitation that is none, nothing is looked up and nothing said of it. */
+/** Lists the reasons against a name. With an invalid invitation nothing is looked up or revealed. */
 export async function verifyName(
   deps: VerifyNameDeps,
   { token = '', ip, ...wanted }: WantedName & { readonly token?: string | undefined; readonly ip: string },

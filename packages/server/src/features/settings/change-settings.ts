@@ -48,7 +48,7 @@ export async function putSetting(
   return [known.name, isSecret(known) ? null : value]
 }
 
-/** Sets a value of the tenant of `tx`, whoever asks: for those who make the tenant. */
+/** Sets a value of the tenant of `tx` without checking rights: for code that makes the tenant. */
 export async function putOwnSetting(
   deps: Omit<ChangeSettingsDeps, 'emit'>,
   tx: Writer,
@@ -59,7 +59,7 @@ export async function putOwnSetting(
   tx.afterCommit(() => deps.settings.forget())
 }
 
-/** Takes a value back. There need not have been one, but a free name without a value is unknown. */
+/** Removes a value. It need not exist, but a free name without a value is unknown. */
 export async function deleteSetting(deps: ChangeSettingsDeps, change: Change): Promise<void> {
   const known = getKnownName(change.name)
   const level = levelFor(known, change)

@@ -102,7 +102,7 @@ export const definitions = {
     ...ofTenant,
     type: Type.Boolean(),
     default: false,
-    sentence: 'Be an identity provider: give names below the tenant’s own to whoever asks.',
+    sentence: 'Be an identity provider: give names below the tenant’s own to others.',
   }),
   'idp.name': define({
     ...ofTenant,
@@ -154,7 +154,7 @@ export const definitions = {
     type: Type.Integer({ minimum: 0, maximum: 10_000_000 }),
     default: 0,
     sentence:
-      'How many tenants may live here before nobody can register or make a community any more; 0 is without limit.',
+      'How many tenants this server may have before registration and new communities are refused; 0 is without limit.',
   }),
   'server.registration': define({
     ...ofServer,
@@ -169,7 +169,7 @@ export const definitions = {
     type: Type.Array(Type.String({ pattern: '^[a-z0-9-]{1,63}$' }), { maxItems: 500 }),
     default: reservedNames,
     sentence:
-      'Names that nobody gets below the domain of the server or of an identity provider, nor others that can be taken for them.',
+      'Reserved names below the domain of the server or of an identity provider; names that look like them are refused as well.',
   }),
   'community.creation': define({
     ...ofServer,

@@ -55,7 +55,7 @@ function isReadable({ isSecret, isAdminOnly, scope }: SettingDefinition, caller:
   return scope === 'global' || isTenantsOwn(caller)
 }
 
-/** Whom the base tenant appointed to administer the server has no business with its own settings. */
+/** An appointed administrator may not read the base tenant's own settings. */
 export function isTenantsOwn(caller: Identified): boolean {
   return hasRole(caller, 'leader')
 }

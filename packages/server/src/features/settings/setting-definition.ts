@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox'
 export interface SettingDefinition<Type extends TSchema = TSchema> {
   /** Where the API sets it unless told otherwise: nowhere, for all tenants, for one tenant. */
   readonly scope: 'system' | 'global' | 'tenant'
-  /** Who may change it: nobody, SADM, the tenant's owner. */
+  /** Who may change it: no one, SADM, the tenant's owner. */
   readonly permission: 'system' | 'admin' | 'user'
   readonly type: Type
   readonly default: Static<Type>

@@ -7,7 +7,7 @@ const freeForm = /^(?:ui|app)(?:\.[A-Za-z0-9_-]+)+$/
 const longestName = 128
 const maxValueKb = definitions['limits.max_setting_kb'].default
 
-/** What is known of a name: its definition, or that clients may use it as they like. */
+/** A known name: a defined setting, or a free one that clients may use as they like. */
 export type KnownName =
   | { readonly kind: 'defined'; readonly name: SettingName; readonly definition: SettingDefinition }
   | { readonly kind: 'free'; readonly name: string }

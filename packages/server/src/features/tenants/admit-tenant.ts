@@ -3,7 +3,7 @@ import { Failure } from '#lib/failure.ts'
 import type { HostedTenant } from './tenant.ts'
 import { findTenantByHost, insertTenant } from './tenant-store.ts'
 
-/** Makes the row of a tenant that brings its keys and its profile from another server. `E-PROFILE-EXISTS` when one of its
+/** Makes the row of a tenant that moves here with its keys and its profile. `E-PROFILE-EXISTS` when one of its
  * names is taken. */
 export async function admitTenant(tx: Writer, tenant: Omit<HostedTenant, 'tenantId'>): Promise<HostedTenant> {
   for (const host of [tenant.idTag, tenant.appDomain])

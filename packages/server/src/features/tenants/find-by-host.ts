@@ -7,7 +7,7 @@ interface Hosts {
   readonly baseIdTag: IdTag
   /** The host of a server that serves its base tenant alone. */
   readonly soleHost: string | undefined
-  /** Who answers on hosts that name nobody. */
+  /** The tenant that answers on hosts of no tenant. */
   readonly defaultTenant: IdTag | undefined
 }
 

@@ -4,7 +4,7 @@ import type { Database, Writer } from '#infra/db/index.ts'
 import type { Tenants } from './open-tenants.ts'
 import { findTenantByIdTag } from './tenant-store.ts'
 
-/** The role of an identity in a community of this server; undefined when the community is none of them. */
+/** The role of an identity in a community of this server; undefined when the community lives elsewhere. */
 export async function findRoleHere(
   tx: Writer,
   communityTag: IdTag,

@@ -12,7 +12,7 @@ import {
   listTenantsAfter,
 } from './tenant-store.ts'
 
-/** Who lives on this server. Answers come from memory and may be 5 s old after another process changed a tenant. */
+/** The tenants of this server. Answers come from memory and may be 5 s old after another process changed a tenant. */
 export interface Tenants {
   find(idTag: IdTag): Promise<HostedTenant | undefined>
   /** By the name of a host, in lower case and without port, which may be an idTag or an app domain. */

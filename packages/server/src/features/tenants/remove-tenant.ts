@@ -4,9 +4,9 @@ import type { Tenants } from './open-tenants.ts'
 import type { HostedTenant } from './tenant.ts'
 import { clearOwner, deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.ts'
 
-/** Takes a tenant out of the list, as the last step of its removal: its rows elsewhere are gone. Whoever gets the name
- * later is somebody else, so the appointment as an administrator goes as well, and a suspension, though not a ban. `tx` is
- * the server's. */
+/** Takes a tenant out of the list, as the last step of its removal: its rows elsewhere are gone. The name may get
+ * another owner, so its appointment as an administrator and its suspension are removed as well, though not a ban. `tx`
+ * is the server's. */
 export async function removeTenant(
   deps: { readonly tenants: Pick<Tenants, 'forget'> },
   tx: Writer,

@@ -13,8 +13,8 @@ interface Deps extends RelationEmitter {
   revokeSessions(tx: Writer): Promise<void>
 }
 
-/** From now on the tenant of `tx` answers nobody, its tokens are refused, and the server takes nothing from it, until
- * somebody resumes it. `E-STATE` when nobody else leads a community that it leads. */
+/** Suspends the tenant of `tx`: it answers no requests, its tokens are refused, and the server accepts nothing from it,
+ * until it is resumed. `E-STATE` when it is the only leader of a community. */
 export async function suspendTenant(deps: Deps, tx: Writer): Promise<void> {
   const tenant = await findTenantById(tx, tx.tenantId)
   if (tenant) await assertOthersLead(tx, tenant.idTag)
@@ -31,7 +31,8 @@ export async function resumeTenant(deps: Omit<Deps, 'revokeSessions'>, tx: Write
   tx.afterCommit(() => deps.tenants.forget())
 }
 
-/** Ends the suspension of an identity if it is a tenant and `tx` is the server's: another tenant suspends nobody. */
+/** Ends the suspension of an identity if it is a tenant and `tx` is the server's: other tenants suspend no one on the
+ * server. */
 export async function resumeNamed(
   deps: Omit<Deps, 'revokeSessions'>,
   tx: Writer,

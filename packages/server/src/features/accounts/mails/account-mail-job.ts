@@ -3,7 +3,7 @@ import { jobKind } from '#infra/jobs/index.ts'
 import { mailJobPolicy } from './mail-job.ts'
 import { mailTemplates } from './mail-texts.ts'
 
-/** A mail to the owner of the job's tenant. It names a reference by its hash: the queue holds nothing that opens. */
+/** A mail to the owner of the job's tenant. It names a reference by its hash: the queue holds no secret. */
 export const accountMailJob = jobKind({
   name: 'account.mail',
   payload: Type.Object({

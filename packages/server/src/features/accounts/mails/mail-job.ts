@@ -14,7 +14,7 @@ export const mailJobPolicy = {
   concurrency: 2,
 } as const
 
-/** Sends a job's mail; what the mail server refuses for good ends the job. */
+/** Sends a job's mail; a permanent refusal by the mail server ends the job. */
 export async function sendFromJob(mailer: Mailer, mail: Parameters<Mailer['send']>[0]): Promise<void> {
   await mailer.send(mail).catch((error: unknown) => {
     if (error instanceof MailError && error.isPermanent)

@@ -1,4 +1,4 @@
-/** The mails about an account, or a name that somebody is to have. */
+/** The mails about an account, or about a name that a provider gives. */
 export const mailTemplates = [
   'password-reset',
   'welcome',
@@ -21,8 +21,8 @@ const english: Record<MailTemplate, MailText> = {
   'password-reset': {
     subject: 'Choose a new password',
     paragraphs: [
-      'Somebody, hopefully you, asked for a new password for <%= it.idTag %>.',
-      'The link works once, until <%= it.until %>. If it was not you, do nothing: your password stays as it is.',
+      'A new password was requested for the account <%= it.idTag %>.',
+      'The link works once, until <%= it.until %>. If you did not request it, ignore this mail: your password stays as it is.',
     ],
     action: 'Choose a new password',
   },
@@ -31,7 +31,7 @@ const english: Record<MailTemplate, MailText> = {
     paragraphs: [
       'Your account <%= it.idTag %> is ready.',
       'Choose a password to finish. The link works once, until <%= it.until %>.',
-      'If you did not ask for it, do nothing: an account without a password is removed again.',
+      'If you did not register, ignore this mail: an account without a password is removed.',
     ],
     action: 'Choose a password',
   },
@@ -47,29 +47,29 @@ const english: Record<MailTemplate, MailText> = {
     subject: 'Your password was changed',
     paragraphs: [
       'The password of <%= it.idTag %> was changed, and every device was signed out.',
-      'If it was not you, ask for a new password at once.',
+      'If you did not change it, request a new password at once.',
     ],
   },
   'passkey-added': {
     subject: 'A passkey was added',
     paragraphs: [
       'A passkey was added to <%= it.idTag %>. It can be used to sign in.',
-      'If it was not you, sign in, remove it and change your password.',
+      'If you did not add it, sign in, remove it and change your password.',
     ],
   },
   'passkey-removed': {
     subject: 'A passkey was removed',
     paragraphs: [
       'A passkey was removed from <%= it.idTag %>.',
-      'If it was not you, sign in and change your password.',
+      'If you did not remove it, sign in and change your password.',
     ],
   },
   'idp-activate': {
     subject: 'Activate your name',
     paragraphs: [
-      'Somebody, hopefully you, chose the name <%= it.idTag %> and gave this address.',
-      "Activate it, and it belongs to <%= it.owner ?? 'you' %>. The link works once, until <%= it.until %>.",
-      'If it was not you, do nothing: a name that nobody activates is given up after a week.',
+      'The name <%= it.idTag %> was requested with this address.',
+      "Once activated, it belongs to <%= it.owner ?? 'you' %>. The link works once, until <%= it.until %>.",
+      'If you did not request it, ignore this mail: a name that is not activated is released after a week.',
     ],
     action: 'Activate the name',
   },
@@ -79,8 +79,8 @@ const german: Record<MailTemplate, MailText> = {
   'password-reset': {
     subject: 'Neues Passwort wählen',
     paragraphs: [
-      'Jemand, hoffentlich Sie, hat ein neues Passwort für <%= it.idTag %> angefordert.',
-      'Der Link gilt einmal, bis <%= it.until %>. Waren Sie es nicht, tun Sie nichts: Ihr Passwort bleibt, wie es ist.',
+      'Für das Konto <%= it.idTag %> wurde ein neues Passwort angefordert.',
+      'Der Link gilt einmal, bis <%= it.until %>. Waren Sie es nicht, ignorieren Sie diese Mail: Ihr Passwort bleibt unverändert.',
     ],
     action: 'Neues Passwort wählen',
   },
@@ -89,7 +89,7 @@ const german: Record<MailTemplate, MailText> = {
     paragraphs: [
       'Ihr Konto <%= it.idTag %> ist bereit.',
       'Wählen Sie zum Abschluss ein Passwort. Der Link gilt einmal, bis <%= it.until %>.',
-      'Haben Sie es nicht gewünscht, tun Sie nichts: Ein Konto ohne Passwort wird wieder entfernt.',
+      'Haben Sie sich nicht registriert, ignorieren Sie diese Mail: Ein Konto ohne Passwort wird entfernt.',
     ],
     action: 'Passwort wählen',
   },
@@ -125,15 +125,15 @@ const german: Record<MailTemplate, MailText> = {
   'idp-activate': {
     subject: 'Aktivieren Sie Ihren Namen',
     paragraphs: [
-      'Jemand, hoffentlich Sie, hat den Namen <%= it.idTag %> gewählt und diese Adresse angegeben.',
-      "Aktivieren Sie ihn, dann gehört er <%= it.owner ?? 'Ihnen' %>. Der Link gilt einmal, bis <%= it.until %>.",
-      'Waren Sie es nicht, tun Sie nichts: Ein Name, den niemand aktiviert, wird nach einer Woche aufgegeben.',
+      'Der Name <%= it.idTag %> wurde mit dieser Adresse angefordert.',
+      "Sobald er aktiviert ist, gehört er <%= it.owner ?? 'Ihnen' %>. Der Link gilt einmal, bis <%= it.until %>.",
+      'Waren Sie es nicht, ignorieren Sie diese Mail: Ein Name, der nicht aktiviert wird, wird nach einer Woche freigegeben.',
     ],
     action: 'Namen aktivieren',
   },
 }
 
-/** By primary language subtag; the first is what everybody else gets. */
+/** By primary language subtag; the first is the default. */
 export const mailLanguages = { en: english, de: german } as const
 export type MailLanguage = keyof typeof mailLanguages
 

@@ -52,7 +52,7 @@ export async function mailReference(
   return true
 }
 
-/** What a reference is about that was sent by mail: whoever uses it reads the mail at that address. */
+/** The resource of a reference that was sent by mail: using it proves that its user reads the mail at that address. */
 export function mailedTo(email: string): string {
   return `mailto:${email}`
 }

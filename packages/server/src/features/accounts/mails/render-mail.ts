@@ -3,7 +3,7 @@ import { type MailLanguage, type MailTemplate, mailLanguages } from './mail-text
 
 export interface MailFacts {
   readonly idTag: string
-  /** Whose something becomes, when that is not the reader. */
+  /** The future owner of the name, when that is not the reader. */
   readonly owner?: string
   /** Of mails that carry a reference. */
   readonly link?: string

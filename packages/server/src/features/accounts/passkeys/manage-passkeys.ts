@@ -30,7 +30,7 @@ interface Owner {
   readonly caller: Identified
 }
 
-/** What an authenticator made, as the contract takes it. */
+/** The answer of an authenticator that made a passkey, as in the contract. */
 export interface NewPasskeyAnswer {
   readonly id: string
   readonly rawId: string
@@ -43,7 +43,7 @@ export interface NewPasskeyAnswer {
 }
 
 const maxPasskeys = 50
-// EdDSA, ES256, RS256 (COSE): what authenticators have. Asked of the library, it would try what the runtime can.
+// EdDSA, ES256, RS256 (COSE): what authenticators have. The library's default offers every algorithm of the runtime.
 const algorithms = [-8, -7, -257]
 
 export async function listOwnPasskeys(
@@ -80,7 +80,7 @@ export async function challengeNewPasskey(deps: PasskeyDeps, { tenant, caller }:
   return { challenge, ...about, options: { ...options } }
 }
 
-/** Adds a passkey to the account of a person who signed in lately, and tells them by mail. */
+/** Adds a passkey to the account of a person who signed in recently, and notifies them by mail. */
 export async function addPasskey(
   deps: PasskeyDeps,
   input: Owner & { name: string; answer: NewPasskeyAnswer; ip: string },
@@ -139,7 +139,7 @@ async function verify(deps: PasskeyDeps, { tenant, caller, answer }: Owner & { a
     const { id, publicKey, counter } = registrationInfo.credential
     return { keyId: id, publicKey, counter, transports }
   } catch (error) {
-    // The library throws plain errors for everything it objects to; failures of ours are not for it to hide.
+    // The library throws plain errors for every refusal; failures of our own are passed on.
     if (error instanceof Failure) throw error
     return undefined
   }

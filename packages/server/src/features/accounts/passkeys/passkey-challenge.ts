@@ -11,11 +11,11 @@ interface ChallengeDeps {
   readonly clock: Clock
 }
 
-/** What a challenge is good for: one for signing in adds no passkey, and one of another session neither. */
+/** What a challenge may be used for: one for signing in adds no passkey, nor does one of another session. */
 export type ChallengePurpose = 'sign-in' | `register ${string}`
 
 export const challengeLifeSecs = 120
-// A challenge is a row of some 100 bytes. Beyond this the oldest goes: nobody is kept out by those of others.
+// A challenge is a row of some 100 bytes. Beyond this the oldest is removed, so that others cannot block a sign-in.
 const maxOpenOfTenant = 20_000
 
 export async function makeChallenge(
@@ -32,7 +32,7 @@ export async function makeChallenge(
   return challenge
 }
 
-/** Uses a challenge up, whatever comes of the answer it stands in. */
+/** Uses a challenge up, whether or not the answer with it is valid. */
 export async function consumeChallenge(
   { db, clock }: ChallengeDeps,
   tenant: Tenant,

@@ -32,7 +32,7 @@ export interface PasskeyLoginDeps extends CompleteLoginDeps {
   serverUrlOf(tenant: Tenant): string
 }
 
-/** The answer of an authenticator, as the contract takes it. */
+/** The answer of an authenticator to a sign-in, as in the contract. */
 export interface PasskeyAnswer {
   readonly id: string
   readonly rawId: string
@@ -68,7 +68,7 @@ export async function challengePasskeyLogin(
   return { challenge, rpId: tenant.idTag, allowCredentials, options: { ...options } }
 }
 
-/** Signs the tenant's owner in with a passkey. Whatever is wrong, the answer is the same `E-AUTH-BADCRED`. */
+/** Signs the tenant's owner in with a passkey. Every failure answers the same `E-AUTH-BADCRED`. */
 export async function loginWithPasskey(
   deps: PasskeyLoginDeps,
   { tenant, device, answer }: { tenant: Tenant; device: Device; answer: PasskeyAnswer },
@@ -92,7 +92,7 @@ export async function loginWithPasskey(
   return answerLogin(deps, tenant, session)
 }
 
-/** Nobody guesses a signature, but each wrong one costs a check and a line in the trail. */
+/** A signature cannot be guessed, but each wrong one costs a check and an audit entry. */
 async function roomFor(reader: Reader, tenant: Tenant, { ip }: Device) {
   const isKnown = await hasSignedInFrom(reader, tenant.idTag, ip)
   const idTag = `passkey ${tenant.idTag}`
@@ -126,7 +126,7 @@ async function verify(
     })
     return verified ? authenticationInfo.newCounter : undefined
   } catch (error) {
-    // The library throws plain errors for everything it objects to; failures of ours are not for it to hide.
+    // The library throws plain errors for every refusal; failures of our own are passed on.
     if (error instanceof Failure) throw error
     return undefined
   }

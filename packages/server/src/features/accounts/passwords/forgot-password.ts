@@ -20,8 +20,7 @@ const forgottenJob = jobKind({
   concurrency: 2,
 })
 
-/** Notes the wish and nothing else, so that the answer tells neither by its words nor by its time whether there is such
- * an account. */
+/** Only queues the request, so that neither the answer nor its time tells whether the account exists. */
 export async function forgotPassword(
   { db, jobs }: Pick<ForgotPasswordDeps, 'db' | 'jobs'>,
   { tenant, ...wish }: { tenant: Tenant; idTag: IdTag; ip: string; lang?: string },
@@ -29,7 +28,7 @@ export async function forgotPassword(
   await db.transact(tenant.tenantId, (tx) => jobs.enqueue(tx, forgottenJob, wish, { dedupKey: wish.idTag }))
 }
 
-/** Has the queue make and mail the references that people asked for; a suspended tenant gets none. */
+/** Registers the job that makes and mails the requested references; a suspended tenant gets none. */
 export function handleForgottenPasswords(
   jobs: Pick<Jobs, 'handle' | 'enqueue'>,
   deps: Omit<ForgotPasswordDeps, 'jobs'> & {

@@ -13,8 +13,8 @@ const hourSecs = 3600
 const maxPerHour = 3
 const maxPerDay = 5
 
-/** Mails the account of `tx` a reference; false when it has no address, or had 3 of this type in an hour or 5 in a day:
- * whoever floods a mailbox learns nothing. */
+/** Mails the account of `tx` a reference; false when it has no address, or had 3 of this type in an hour or 5 in a day.
+ * The requester is not told. */
 export async function mailWithinLimits(deps: MailDeps, tx: Writer, mail: MailedReference): Promise<boolean> {
   const now = nowSecs(deps.clock)
   if ((await countReferencesSince(tx, mail.type, now - hourSecs)) >= maxPerHour) return false

@@ -10,7 +10,7 @@ export function passwordBytes(password: string): Buffer {
 
 /** Refuses a new password outside 8–1024 characters; `path` names the member in the failure. */
 export function assertAcceptablePassword(password: string, path: string): void {
-  // Two halves of characters that nobody typed would be hashed alike.
+  // Unpaired surrogates would all be hashed alike.
   if (!password.isWellFormed()) throw invalid(path, 'A password is made of whole characters.')
   const length = [...password.normalize('NFC')].length
   if (length < minLength || length > maxLength)

@@ -6,13 +6,13 @@ import type { SetPasswordDeps } from './set-password.ts'
 
 export interface ReplacePasswordInput {
   readonly tenant: Tenant
-  /** Has been found acceptable. */
+  /** Checked by `assertAcceptablePassword`. */
   readonly password: string
   /** End API keys and remove passkeys as well; true when absent, as in a reset by reference. */
   readonly signOutEverything?: boolean | undefined
 }
 
-/** Sets the password of an account because the operator of the server says so, and ends what a reset ends. */
+/** Sets the password of an account on behalf of the operator, and ends what a reset ends. */
 export async function replacePassword(
   deps: SetPasswordDeps,
   { tenant, password, signOutEverything }: ReplacePasswordInput,

@@ -27,19 +27,19 @@ export interface SetPasswordInput {
   readonly tenant: Tenant
   readonly refId: RefId | undefined
   readonly password: string
-  /** End API keys and remove passkeys as well; when absent, where somebody resets a password that they had. */
+  /** End API keys and remove passkeys as well; when absent, if the account had a password. */
   readonly signOutEverything?: boolean | undefined
   readonly ip: string
 }
 
 /** Sets the password with a reference instead of the old one, and ends every session of the account. Other references
- * that could set it are worth nothing afterwards. Whoever shows for the first time that they read the mail of the account
- * finds nothing left of what was made before: another one may have registered with their address. */
+ * that could set it are worth nothing afterwards. The first proof that the user reads the
+ * account's mail removes all that was made before: another person may have registered with the address. */
 export async function setPasswordByReference(deps: SetPasswordDeps, input: SetPasswordInput): Promise<void> {
   const { tenant, refId, password, ip } = input
   await getSignInEpoch(deps.db.reader(tenant.tenantId))
   assertAcceptablePassword(password, '/password')
-  // Looked at before the hash is made: a made-up reference must not cost the server 30 ms of a core.
+  // Checked before hashing: an invented reference must not cost the server 30 ms of a core.
   if (refId === undefined || !(await findReference(deps.db.reader(tenant.tenantId), refId)))
     throw new Failure('E-NOTFOUND')
   const hash = await deps.passwords.hash(password)
@@ -49,7 +49,7 @@ export async function setPasswordByReference(deps: SetPasswordDeps, input: SetPa
     if (!account) throw new Failure('E-NOTFOUND')
     await setPassword(deps, tx, hash)
     await end(deps, tx, { input, account, reference })
-    // Whoever reads the owner's mail is not kept from the account by those who guess at it.
+    // Reading the owner's mail is proof enough: guesses by others must not lock the owner out.
     const turn = signInTurn(tenant.tenantId, { idTag: tenant.idTag, place: rateKeyOf(ip) })
     await giveTurn(tx, turn, deps.clock.now())
     await audit(deps, tx, { event: 'password.set', ip, details: { by: reference.type } })

@@ -38,7 +38,7 @@ const maxOpenOfNetwork = 20
 const maxUserAgentLength = 512
 
 /** Opens a QR session for the device that asks; `E-RATELIMIT` when the tenant has as many as it may. A network that has
- * some gives up its oldest: nobody is kept out by what others have opened elsewhere. */
+ * some loses its oldest, so that other networks cannot block it. */
 export async function initQrLogin(
   deps: Pick<CompleteLoginDeps, 'db' | 'clock' | 'tenants'>,
   { tenant, device }: { tenant: Tenant; device: Device },
@@ -49,7 +49,7 @@ export async function initQrLogin(
   const network = rateKeyOf(ip)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     const now = nowSecs(deps.clock)
-    // Ended ones stay as long again, so that a late poll is told that they have expired.
+    // Ended sessions are kept for as long again, so that a late poll is told that they have expired.
     await deleteQrSessions(tx, now - qrLifeSecs)
     const { ofTenant, ofNetwork } = await countOpen(tx, { network, now })
     if (ofTenant >= maxOpenOfTenant && ofNetwork === 0)
@@ -96,7 +96,7 @@ export async function pollQrLogin(
     : { status: answered.status }
 }
 
-/** What the person should look at before they answer. */
+/** What the person should check before they answer. */
 export async function getQrDetails(
   deps: Pick<QrLoginDeps, 'db' | 'clock' | 'findOwnProfile'>,
   { tenant, sessionId }: { tenant: Tenant; sessionId: string },
@@ -114,7 +114,7 @@ export async function getQrDetails(
   }
 }
 
-/** Lets the asking device in, or not. An API key or a guest cannot: it would make more of itself. */
+/** Signs the asking device in, or refuses it. An API key or a guest may not: it would gain a full session. */
 export async function answerQrLogin(
   deps: QrLoginDeps,
   input: { tenant: Tenant; caller: Identified; sessionId: string; approved: boolean; ip: string },
@@ -163,7 +163,7 @@ async function isApprovalGood(tx: Writer, { approvedIn }: QrSession, now: number
   return approver !== undefined && (approver.expiresAt ?? Number.POSITIVE_INFINITY) > now
 }
 
-/** A wrong secret and an unknown session are the same to whoever guesses. */
+/** A wrong secret is answered like an unknown session. */
 async function getWithSecret(reader: Reader, sessionId: string, secret: string): Promise<QrSession> {
   const session = await findQrSession(reader, sessionId)
   const shown = Buffer.from(secretHash(secret))

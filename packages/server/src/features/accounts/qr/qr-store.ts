@@ -118,7 +118,7 @@ export async function putAnswer(
   return numUpdatedRows > 0n
 }
 
-/** True for the one who may hand the login out. */
+/** True for exactly one caller, who may hand the login out. */
 export async function markDelivered(tx: Writer, sessionId: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .tables<QrTables>()
@@ -133,7 +133,7 @@ export async function markDelivered(tx: Writer, sessionId: string, now: number):
   return numUpdatedRows > 0n
 }
 
-/** Takes an approval back that was not fetched yet. */
+/** Revokes an approval whose login was not fetched yet. */
 export async function denyApproved(tx: Writer, sessionId: string): Promise<void> {
   await tx
     .tables<QrTables>()

@@ -18,7 +18,7 @@ export class QrWaiters {
     this.#clock = clock
   }
 
-  /** Asks `look` until it answers something, the time is over or the client is gone. `E-RATELIMIT` when too many wait. */
+  /** Calls `look` until it answers, the time is over or the client is gone. `E-RATELIMIT` when too many wait. */
   async wait<Found>(
     { sessionId, untilMs, signal }: { sessionId: string; untilMs: number; signal: AbortSignal },
     look: () => Promise<Found | undefined>,
@@ -38,7 +38,7 @@ export class QrWaiters {
     }
   }
 
-  /** Wakes whoever waits for this session. */
+  /** Wakes the polls that wait for this session. */
   wake(sessionId: string): void {
     for (const wake of this.#waiting.get(sessionId) ?? []) wake()
   }

@@ -3,8 +3,8 @@ import { changeSession, type RevokeDeps } from '../sessions/start-session.ts'
 import type { Reference } from './reference.ts'
 import { sidOf, updateReference } from './reference-store.ts'
 
-/** Changes what a reference of the tenant of `tx` gives and how long, whoever asks; its id stays. False when there is
- * none. */
+/** Changes what a reference of the tenant of `tx` grants and how long; its id stays. Rights are the caller's to check.
+ * False when there is none. */
 export async function changeReference(
   deps: Pick<RevokeDeps, 'emit'>,
   tx: Writer,

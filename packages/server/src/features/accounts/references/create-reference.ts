@@ -16,7 +16,7 @@ export type FindFileAccess = (
 
 export interface CreateReferenceDeps extends MakeReferenceDeps {
   readonly db: Database
-  /** What somebody may do with a file now and give on; undefined when they may not even know of it. */
+  /** The caller's own access to a file now; undefined when the caller may not know of it. */
   readonly findFileAccess: FindFileAccess
 }
 
@@ -32,14 +32,14 @@ export interface CreateReferenceInput {
   readonly accessLevel?: 'read' | 'write'
 }
 
-/** Makes a reference for somebody who may: `share.file` with write access to the file, everything else as an
+/** Makes a reference if the caller may: `share.file` with write access to the file, everything else as an
  * administrator of the server. One that recovers an account is worth the account itself, so its owner alone makes it. */
 export async function createReference(
   deps: CreateReferenceDeps,
   input: CreateReferenceInput,
 ): Promise<Reference> {
   const { tenant, caller, ip, type, description, expiresAt, count } = input
-  // It is worth what was mailed to somebody: the server alone makes one, together with the identity.
+  // It activates an identity, so the server alone makes one, together with the identity.
   if (type === 'idp-activate') throw new Failure('E-AUTH-FORBIDDEN')
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')

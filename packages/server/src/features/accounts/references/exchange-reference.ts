@@ -14,7 +14,7 @@ import { findReference, referenceSid } from './reference-store.ts'
 export interface ExchangeReferenceDeps extends IssueDeps {
   readonly db: Database
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
-  /** What the maker of a reference may do with the file now: only who may write gives anything. */
+  /** The maker's access to the file now: a reference grants nothing unless its maker may write. */
   findMakersFileAccess(tenant: Tenant, makerTag: IdTag, fileId: FileId): Promise<'read' | 'write' | undefined>
 }
 
@@ -56,7 +56,7 @@ export async function renewReference(
   return issue(deps, { tenant, reference, grant: await grantOf(deps, tenant, reference) })
 }
 
-/** What the reference gives now. `E-GONE` when whoever made it may no longer give anything. */
+/** What the reference gives now. `E-GONE` when its maker may no longer write. */
 async function grantOf(
   { findMakersFileAccess }: ExchangeReferenceDeps,
   tenant: Tenant,
@@ -65,7 +65,6 @@ async function grantOf(
   if (type !== 'share.file') throw new Failure('E-AUTH-FORBIDDEN')
   const fileId = resourceId === undefined ? undefined : parseFileId(resourceId)
   const makers = fileId && createdBy && (await findMakersFileAccess(tenant, createdBy, fileId))
-  // Who may only read has nothing to give on.
   if (!fileId || makers !== 'write') throw new Failure('E-GONE')
   return { fileId, level: accessLevel }
 }

@@ -10,8 +10,8 @@ export interface MakeReferenceDeps {
   readonly clock: Clock
 }
 
-/** Makes a reference on the tenant of `tx`, whoever asks for it: rights are the caller's to check. One use when `count`
- * is absent. `E-VALIDATION` for one that recovers an account and would serve more often or longer than such a one may. */
+/** Makes a reference on the tenant of `tx`. Rights are the caller's to check. One use when `count`
+ * is absent. `E-VALIDATION` for one that recovers an account and has more uses or a longer life than allowed. */
 export async function makeReference(
   { vault, clock }: MakeReferenceDeps,
   tx: Writer,

@@ -34,8 +34,8 @@ export interface ListInput {
   readonly offset: number
 }
 
-/** What the caller made; for an administrator everything on the tenant. What recovers an account is for whom it was sent
- * to, and stands in no list; only who is to activate an identity may have no other way to learn how. */
+/** What the caller made; for an administrator everything on the tenant. References that recover an
+ * account are not listed, except activations of an identity by their owner, who may have no other way to find them. */
 export async function listReferences(
   { db, vault, clock }: ListDeps,
   input: ListInput,
@@ -60,7 +60,7 @@ function seesActivations({ scope, tokenUse }: Identified): boolean {
   return scope === undefined && tokenUse !== 'apikey'
 }
 
-/** In full for who may manage it, else what it is for. */
+/** In full for a caller who may manage it, else only its purpose. */
 export async function getReference(
   { db }: Pick<ListDeps, 'db'>,
   { tenant, caller, refId }: { tenant: Tenant; caller: Caller; refId: RefId },
@@ -71,7 +71,7 @@ export async function getReference(
   return isFull ? toView(reference) : toInfo(reference)
 }
 
-/** Takes a reference away, and with it every token that was given for it. */
+/** Removes a reference and ends every token that was given for it. */
 export async function deleteReference(
   deps: RevokeDeps & { readonly db: Database },
   { tenant, caller, refId, ip }: { tenant: Tenant; caller: Identified; refId: RefId; ip: string },
@@ -86,7 +86,7 @@ export async function deleteReference(
   })
 }
 
-/** Its maker may, and an administrator. Nobody else sees the id, which is the right itself. */
+/** Only its maker and administrators may. Others do not see the id, as it gives the right itself. */
 export function mayManage(caller: Caller, { createdBy }: Pick<Reference, 'createdBy'>): boolean {
   if (caller.kind !== 'identity' || !scopeAllows(caller.scope, 'admin:refs')) return false
   return caller.isAdmin || caller.idTag === createdBy

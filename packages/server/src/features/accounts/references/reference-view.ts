@@ -15,7 +15,7 @@ export function toView(reference: Reference): ReferenceView {
   }
 }
 
-/** For whoever has nothing but the id. */
+/** For a caller who has nothing but the id. */
 export function toInfo({ refId, type }: Reference): ReferenceInfo {
   return { refId, type }
 }

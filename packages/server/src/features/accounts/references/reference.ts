@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { IdTag, ReferenceType, RefId } from '@kith/protocol'
 
-/** A right in the form of a text: whoever knows the id may use it. */
+/** A right bound to a secret id: a caller who knows the id may use it. */
 export interface Reference {
   readonly refId: RefId
   readonly type: ReferenceType
@@ -18,8 +18,8 @@ export interface Reference {
 
 const daySecs = 86_400
 
-/** Those that give an account to whoever has them, and how long they may live, in seconds. They serve once, and no list
- * shows them: nobody but whom they were sent to needs the id. */
+/** The types that give their holder an account, and how long they may live, in seconds. They have one use and are in no
+ * list: only the recipient needs the id. */
 export const recoveryLifeSecs: Readonly<Partial<Record<ReferenceType, number>>> = {
   'password-reset': daySecs,
   'email-verify': daySecs,
@@ -31,7 +31,7 @@ export function isRecovery(type: ReferenceType): boolean {
   return recoveryLifeSecs[type] !== undefined
 }
 
-/** Can it be used no more, because it was used up or has expired? */
+/** Is it used up or expired? */
 export function isSpent({ count, expiresAt }: Reference, now: number): boolean {
   return count === 0 || (expiresAt !== undefined && expiresAt <= now)
 }

@@ -6,7 +6,7 @@ import { sidOf } from './reference-store.ts'
 import { deleteExpiredReferences, deleteUsedUp, listUsedUp, markUsedUp } from './reference-sweep-store.ts'
 
 const hourMs = 3_600_000
-/** For so long lists show what was used up, or has expired. */
+/** How long lists show used up and expired references. */
 const keptSecs = 30 * 86_400
 // Each costs a look at its session.
 const usedUpPerPortion = 100

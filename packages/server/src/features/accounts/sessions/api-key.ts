@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-// A prefix and 32 bytes: 28 of chance, and 4 of check sum, so that a mistyped or invented key costs no look-up.
+// A prefix and 32 bytes: 28 random ones and a check sum of 4, so that a mistyped or invented key costs no look-up.
 const form = /^[A-Za-z0-9_-]{43}$/
 const chanceBytes = 28
 

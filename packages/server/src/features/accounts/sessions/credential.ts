@@ -8,7 +8,7 @@ import { type ProxyToken, type ProxyTokenDeps, verifyProxyToken } from './proxy-
 import { secretHash } from './session.ts'
 import { findSessionBySecret } from './session-store.ts'
 
-/** What a bearer proves by itself; it stays true as long as the bearer lives, so it is worth remembering. */
+/** What a bearer proves by itself. It stays true as long as the bearer lives, so it is cached. */
 export interface Credential {
   readonly tokenUse: Identified['tokenUse']
   /** Absent for proxy tokens: they are no session of this server. */
@@ -26,7 +26,7 @@ export interface CredentialDeps extends ProxyTokenDeps {
   readonly secrets: Pick<TokenSecrets, 'find'>
 }
 
-// Ours have some 400 bytes; what is longer than this is not even looked at.
+// Ours have some 400 bytes; longer ones are refused unread.
 const maxBearerLength = 8192
 
 /** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key. `asker` is the address that

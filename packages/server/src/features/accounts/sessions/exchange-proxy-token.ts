@@ -7,8 +7,8 @@ import type { ProxyToken } from './proxy-token.ts'
 import { type Session, secretHash } from './session.ts'
 import { type Device, startSession } from './start-session.ts'
 
-/** Opens the session of a proxy token, once: undefined for a token that has been exchanged before, and for one of whom
- * the server has suspended or banned meanwhile. */
+/** Opens the session of a proxy token, once: undefined for a token that has been exchanged before, and for one whose
+ * identity the server has suspended or banned meanwhile. */
 export async function exchangeProxyToken(
   deps: { readonly db: Database; readonly clock: Clock },
   tenant: Tenant,

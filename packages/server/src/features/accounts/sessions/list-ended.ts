@@ -9,11 +9,11 @@ export interface ListEndedDeps {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
-  /** Whom of these the server has suspended or banned. */
+  /** Which of these identities the server has suspended or banned. */
   listSuspendedOrBanned(idTags: readonly IdTag[]): Promise<readonly IdTag[]>
 }
 
-/** Which of these credentials have nothing behind them any more: three queries at most, however many there are. */
+/** Which of these credentials have ended: three queries at most, however many there are. */
 export async function listEnded(
   deps: ListEndedDeps,
   held: readonly HeldCredential[],

@@ -7,7 +7,7 @@ import { findSession } from './session-store.ts'
 
 const recentSecs = 15 * 60
 
-/** The owner in person who proved so lately: a stolen token must not be able to dig itself in. */
+/** Fails unless the caller is the owner in person and signed in recently: a stolen token must not gain lasting access. */
 export function assertRecentlySignedIn({ clock }: { readonly clock: Clock }, caller: Identified): void {
   if (!isPersonal(caller)) throw new Failure('E-AUTH-FORBIDDEN')
   if (nowSecs(clock) - (caller.signedInAt ?? 0) > recentSecs)
@@ -17,7 +17,7 @@ export function assertRecentlySignedIn({ clock }: { readonly clock: Clock }, cal
     })
 }
 
-/** For what outlives the request, in the transaction that makes it: the session may have ended since the bearer was
+/** To be called in the transaction that makes what outlives the request: the session may have ended since the bearer was
  * checked, or in another process. Answers the session; a bare proxy token has none. */
 export async function assertSessionLives(
   { clock }: { readonly clock: Clock },

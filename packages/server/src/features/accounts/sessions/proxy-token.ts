@@ -27,9 +27,9 @@ export type FindIdentityKey = (
 >
 
 const maxLength = 4096
-// Clocks of two servers differ; a token from further ahead was not made now.
+// Clocks of two servers differ; a token from further ahead is refused.
 const clockSkewSecs = 300
-// Longer than any server has reason to make one: a stolen token must not serve for years.
+// Longer than any server has reason to make one: a stolen token must not be valid for years.
 const longestLifeSecs = 3600
 const jtiForm = /^[A-Za-z0-9._~-]{8,128}$/
 const maxSidLength = 64
@@ -40,7 +40,7 @@ export interface ProxyTokenDeps {
   readonly findIdentityKey: FindIdentityKey
 }
 
-/** Signs a token that proves to `target` who asks. */
+/** Signs a token that proves the tenant's identity to `target`. */
 export async function mintProxyToken(
   keys: Pick<SigningKeys, 'sign'>,
   tenant: Tenant,
@@ -66,7 +66,7 @@ export async function verifyProxyToken(
 ): Promise<ProxyToken | undefined> {
   const parsed = parseSignedToken(token, maxLength)
   if ('problem' in parsed) return undefined
-  // Nothing of this is believed yet: it says whose key to check with, and spares the look-up for what cannot pass.
+  // Not verified yet: it names the key to verify with, and spares the look-up for tokens that cannot be valid.
   const claimed = readClaims(parsed.payload, tenant, now)
   const found = claimed && (await findIdentityKey(claimed.issuerTag, parsed.kid, asker))
   if (!found || !wasInForce(found, claimed.issuedAt)) return undefined
@@ -83,7 +83,7 @@ function readClaims(
   const issuerTag = typeof iss === 'string' ? parseIdTag(iss) : undefined
   if (use !== 'proxy' || aud !== tenant.idTag || issuerTag === undefined || issuerTag !== iss)
     return undefined
-  // A token for oneself would be a second authority that nothing takes back.
+  // A token of a tenant for itself could not be revoked.
   if (issuerTag === tenant.idTag) return undefined
   if (typeof jti !== 'string' || !jtiForm.test(jti)) return undefined
   if (!isWhole(iat) || !isWhole(exp) || exp <= iat) return undefined

@@ -6,27 +6,27 @@ interface Pace {
   readonly refillMs: number
 }
 
-/** A measure of attempts that somebody may make; durable, so that a restart or another node does not refill it. */
+/** Limits how many attempts may be made; durable, so that a restart or another node does not refill it. */
 export interface AttemptBucket extends Pace {
   readonly tenantId: TenantId
   readonly key: string
-  /** Filled by people who have nothing to do with each other: whoever finds it full gets a turn. */
+  /** Filled by unrelated clients: one that finds it full gets a turn. */
   readonly isShared?: true
 }
 
-/** An attempt that somebody may make later, counted already, so that others cannot keep them out for ever. */
+/** An attempt that may be made later and is counted already, so that others cannot block a client for ever. */
 export interface AttemptTurn {
   readonly tenantId: TenantId
   readonly key: string
 }
 
-// From where the account has been used before: a person who mistypes, or somebody in the same house.
+// From where the account has been used before: its owner, or others in the same house.
 const knownDevice: Pace = { burst: 10, refillMs: 15_000 }
 // All strangers together, against one account: 5 800 guesses a day, and the owner's own devices never wait for them.
 const account: Pace = { burst: 20, refillMs: 15_000 }
 // One stranger against all accounts of the server.
 const address: Pace = { burst: 20, refillMs: 10_000 }
-// One customer who has many of them, as of IPv6 anybody can: else they could take every turn of a day.
+// One customer with many addresses, as is usual with IPv6: else they could take every turn of a day.
 const network: Pace = { burst: 60, refillMs: 60_000 }
 // All strangers against all accounts.
 const everybody: Pace = { burst: 500, refillMs: 200 }

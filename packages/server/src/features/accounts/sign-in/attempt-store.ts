@@ -31,7 +31,7 @@ export async function putFullUntil(tx: Writer, key: string, fullUntilMs: number)
     .execute()
 }
 
-/** A bucket that has run empty is like one that never was. */
+/** An empty bucket is the same as none. */
 export async function deleteIdleBuckets(tx: Writer, nowMs: number): Promise<void> {
   await tx
     .tables<AttemptTables>()

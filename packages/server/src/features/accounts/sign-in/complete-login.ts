@@ -27,7 +27,7 @@ export interface CompleteLoginDeps extends IssueDeps {
   listLoginSettings(tenantId: TenantId): Promise<[string, string][]>
 }
 
-/** Opens a session of the tenant's owner in the transaction of what proved who they are. */
+/** Opens a session of the tenant's owner, in the transaction of the sign-in. */
 export async function startPersonalSession(
   { clock, emit }: Pick<CompleteLoginDeps, 'clock' | 'emit'>,
   tx: Writer,

@@ -4,9 +4,9 @@ import { Failure } from '#lib/failure.ts'
 import { type AttemptBucket, type AttemptTurn, takeAttempt } from './attempt-buckets.ts'
 import { deleteIdleBuckets, findFullUntil, putFullUntil } from './attempt-store.ts'
 
-// A person who was told when to come again, and was called away meanwhile.
+// Time for a person who was told when to retry and is late.
 const turnKeptMs = 10 * 60_000
-// 5 760 addresses that attack one account at once; its owner then comes by mail or with another device.
+// 5 760 addresses that attack one account at once; its owner can still sign in by mail or with another device.
 const longestWaitMs = 24 * 3_600_000
 
 /** Counts an attempt before it is made, so that parallel ones cannot slip by. `E-RATELIMIT` when a bucket is used up;
@@ -40,7 +40,7 @@ interface Taking {
   readonly nowMs: number
 }
 
-/** When to come again, and what was too full; undefined when the attempt may be made now. */
+/** When to retry, and which bucket was full; undefined when the attempt may be made now. */
 async function take(tx: Writer, { buckets, turn, nowMs }: Taking): Promise<Refusal | undefined> {
   const taken: { bucket: AttemptBucket; fullUntilMs: number; roomAtMs: number }[] = []
   for (const bucket of buckets) {
@@ -60,12 +60,12 @@ async function take(tx: Writer, { buckets, turn, nowMs }: Taking): Promise<Refus
   return { retryAtMs: atMs, limit: burstOf(buckets) }
 }
 
-/** Of the buckets for which somebody waits: the account's stands first. */
+/** Of the buckets with waiting turns, the account's comes first. */
 function burstOf(buckets: readonly AttemptBucket[]): number {
   return buckets.find(({ isShared }) => isShared)?.burst ?? 0
 }
 
-/** Lets somebody make an attempt at that time, whatever others do until then. */
+/** Reserves an attempt at that time, whatever others do until then. */
 export async function giveTurn(tx: Writer, { tenantId, key }: AttemptTurn, atMs: number): Promise<void> {
   await putFullUntil(tx.as(tenantId), key, atMs + turnKeptMs)
 }

@@ -11,16 +11,16 @@ import { type RevokeDeps, revokeSessions } from '../sessions/start-session.ts'
 /** The references with which a password can be set. */
 export const passwordReferences = ['password-reset', 'welcome', 'email-verify'] as const
 
-/** Ends what the owner of a tenant is signed in with, and what is on its way: sign-ins that were checked already, and
- * references that could set the password. API keys are no sign-ins. */
+/** Ends the sessions of a tenant's owner and pending sign-ins: those that were checked already, and references that could
+ * set the password. API keys are not ended. */
 export async function endOwnSessions(deps: RevokeDeps, tx: Writer, { idTag }: Tenant): Promise<void> {
   await endSignInEpoch(tx)
   await exhaustReferences(tx, passwordReferences)
   await revokeSessions(deps, tx, { callerTag: idTag, methods: personalMethods })
 }
 
-/** Ends what anybody is signed in with at the tenant of `tx`, visitors included, and what is on its way. API keys, passkeys
- * and links to files stay, and are good for nothing while the tenant is suspended. */
+/** Ends all sessions at the tenant of `tx`, visitors' included, and pending sign-ins. API keys, passkeys and links to
+ * files stay, but do not work while the tenant is suspended. */
 export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
   await endSignInEpoch(tx)
   await exhaustReferences(tx, passwordReferences)
@@ -28,7 +28,7 @@ export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
   await deletePending(tx)
 }
 
-/** Ends the sessions of one identity at the tenant of `tx`, or what anybody is signed in with there. */
+/** Ends the sessions of one identity at the tenant of `tx`, or all sessions there. */
 export async function endSessions(deps: RevokeDeps, tx: Writer, callerTag?: IdTag): Promise<void> {
   if (callerTag === undefined) await endSignIns(deps, tx)
   else await revokeSessions(deps, tx, { callerTag })
@@ -36,20 +36,20 @@ export async function endSessions(deps: RevokeDeps, tx: Writer, callerTag?: IdTa
 
 interface NewPassword {
   readonly tenant: Tenant
-  /** Did the account have a password that somebody asked to replace? */
+  /** Did the account have a password before? */
   readonly isReset: boolean
   readonly signOutEverything?: boolean | undefined
 }
 
-/** Ends the sessions of a tenant's owner with all else that lets in or acts for them: API keys and passkeys. */
+/** Ends the sessions, API keys and passkeys of a tenant's owner. */
 async function endOwnCredentials(deps: RevokeDeps, tx: Writer, tenant: Tenant): Promise<void> {
   await endOwnSessions(deps, tx, tenant)
   await revokeSessions(deps, tx, { callerTag: tenant.idTag, methods: ['apikey'] })
   await removePasskeys(tx)
 }
 
-/** Ends what a new password ends that was set without the old one. A reset ends API keys and passkeys as well, unless told
- * otherwise: who lost the password may have lost those to the same person. */
+/** Ends what a new password ends that was set without the old one. A reset ends API keys and passkeys as well, unless
+ * told otherwise: they may have been stolen together with the password. */
 export async function endForNewPassword(
   deps: RevokeDeps,
   tx: Writer,
@@ -59,8 +59,8 @@ export async function endForNewPassword(
   else await endOwnSessions(deps, tx, tenant)
 }
 
-/** Ends everything with which anybody got into the tenant of `tx` up to now: what was made before the owner was known. Names
- * that a provider gave to others are theirs. */
+/** Ends all access to the tenant of `tx` that was given before its owner was known. Names that a provider gave to others
+ * stay with them. */
 export async function endEverything(deps: RevokeDeps, tx: Writer): Promise<void> {
   await endSignInEpoch(tx)
   await exhaustReferences(tx, passwordReferences)

@@ -16,7 +16,7 @@ export interface ProxyTokenDeps {
   readonly keys: Pick<SigningKeys, 'sign'>
   readonly tenants: Pick<Tenants, 'find'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
-  /** Is there such an identity, here or elsewhere? `E-UNAVAILABLE` when nobody can tell now. */
+  /** Is there such an identity, here or elsewhere? `E-UNAVAILABLE` when it cannot be found out now. */
   hasIdentity(idTag: IdTag, asker: IdTag): Promise<boolean>
 }
 
@@ -29,7 +29,7 @@ export async function getProxyToken(
   if (!caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
   if (!(await deps.hasIdentity(target, tenant.idTag))) throw new Failure('E-PROFILE-NOTFOUND')
-  // Elsewhere nothing takes it back, so what is remembered of the session is not enough.
+  // It cannot be revoked elsewhere, so the cached session is not enough.
   const session = await assertSessionLives(deps, deps.db.reader(tenant.tenantId), caller)
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
   const issuedAt = nowSecs(deps.clock)
@@ -40,7 +40,7 @@ export async function getProxyToken(
     issuedAt,
     expiresAt,
     isByKey: caller.tokenUse === 'apikey',
-    // Which of the sessions it is is nobody's business elsewhere.
+    // Other servers do not learn the session.
     ...(isLocal && caller.sessionId !== undefined ? { homeSid: caller.sessionId } : {}),
   })
   return { token, expiresAt }

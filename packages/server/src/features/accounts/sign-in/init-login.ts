@@ -19,7 +19,7 @@ interface LoginStart {
   readonly webAuthn?: PasskeyLoginChallenge
 }
 
-/** What a sign-in page starts with; who has a login token needs no such page. */
+/** What a sign-in page starts with; a caller with a login token needs no such page. */
 export async function initLogin(
   deps: InitLoginDeps,
   { tenant, caller, device }: { tenant: Tenant; caller: Caller; device: Device },

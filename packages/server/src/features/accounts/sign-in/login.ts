@@ -51,7 +51,7 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
   const ownHash = idTag === tenant.idTag ? account?.passwordHash : undefined
   const { isRight, isOutdated } = await deps.passwords.check(password, ownHash)
   if (!isRight) return refuse(deps, input)
-  // Whoever administers the server without an address could not turn the setting off again.
+  // An administrator without an address could not turn the setting off again.
   const isExempt = isBase && account?.email === undefined
   if (!account?.emailVerifiedAt && !isExempt && (await deps.requiresVerifiedEmail(tenant.tenantId)))
     return askToVerify(deps, tenant)
@@ -63,7 +63,7 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
 }
 
 async function refuse({ db, clock }: LoginDeps, { tenant, idTag, device }: LoginInput): Promise<never> {
-  // Only what concerns this account, which its bucket bounds: names made up by strangers would fill the trail.
+  // Only for this account, which its bucket bounds: invented names would fill the audit log.
   if (idTag === tenant.idTag)
     await db.transact(tenant.tenantId, (tx) =>
       audit({ clock }, tx, { event: 'sign-in.failed', ip: device.ip, details: { method: 'password' } }),
@@ -71,7 +71,7 @@ async function refuse({ db, clock }: LoginDeps, { tenant, idTag, device }: Login
   throw new Failure('E-AUTH-BADCRED')
 }
 
-/** Mails the link that proves the address to whoever knows the password. */
+/** Mails the link that proves the address, once the password was right. */
 async function askToVerify(deps: LoginDeps, { tenantId }: Tenant): Promise<never> {
   await deps.db.transact(tenantId, async (tx) => {
     await mailWithinLimits(deps, tx, { type: 'email-verify', validSecs: verifyValidSecs })

@@ -29,7 +29,7 @@ export async function listSessions(
   return sessions.map((session) => toView(session, caller.sessionId))
 }
 
-/** Ends one of the caller's own sessions; `E-NOTFOUND` for everybody else's. */
+/** Ends one of the caller's own sessions; `E-NOTFOUND` for those of others. */
 export async function endSession(
   deps: Deps,
   { tenant, caller, sid, ip }: Input & { sid: string; ip: string },

@@ -4,7 +4,7 @@ import { Failure } from '#lib/failure.ts'
 import { findSession } from '../sessions/session-store.ts'
 import { answerLogin, type CompleteLoginDeps } from './complete-login.ts'
 
-/** A fresh login token of the same session, whose end stays where it is. Only a login token is worth one. */
+/** A fresh login token of the same session, whose end stays where it is. Only a login token gets one. */
 export async function refreshLogin(
   deps: CompleteLoginDeps,
   { tenant, caller }: { tenant: Tenant; caller: Identified },

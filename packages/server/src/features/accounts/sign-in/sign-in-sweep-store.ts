@@ -2,7 +2,7 @@ import { deletionOf } from '#infra/db/index.ts'
 
 // NOTE: all of these over all tenants.
 
-/** A bucket that has run empty is like one that never was. */
+/** An empty bucket is the same as none. */
 export const deleteEmptyBuckets = deletionOf({
   table: 'attempt_buckets',
   key: ['tenant_id', 'key_hash'],

@@ -11,7 +11,7 @@ export function addSignInSweep({ clock, ...deps }: SweepDeps & { readonly clock:
     deps,
     { name: 'sign-in.sweep', everyMs: tenMinutesMs },
     (tx, limit) => deleteEmptyBuckets(tx, { upTo: clock.now() - 1, limit }),
-    // Ended ones stay as long again, so that a late poll is told that they have expired.
+    // Ended sessions are kept for as long again, so that a late poll is told that they have expired.
     (tx, limit) => deleteEndedQrSessions(tx, { upTo: nowSecs(clock) - qrLifeSecs - 1, limit }),
     (tx, limit) => deleteEndedChallenges(tx, { upTo: nowSecs(clock), limit }),
   )

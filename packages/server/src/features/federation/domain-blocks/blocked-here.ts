@@ -8,7 +8,7 @@ interface BlockedDeps {
   readonly domainBlocks: Pick<DomainBlocks, 'isBlocked'>
 }
 
-/** Whom an administrator has blocked, suspended or banned for the whole server, and whoever is in a blocked domain. */
+/** Is an identity blocked, suspended or banned for the whole server, or in a blocked domain? */
 export function blockedHere({ db, domainBlocks }: BlockedDeps) {
   return async (idTag: IdTag): Promise<boolean> =>
     (await domainBlocks.isBlocked(idTag)) || (await isBlockedByServer(db.reader(serverTenant), idTag))

@@ -47,7 +47,7 @@ export async function blockDomain(
   return block
 }
 
-/** Takes a block away. What was refused meanwhile is not asked for again. */
+/** Takes a block away. What was refused meanwhile is not fetched again. */
 export async function unblockDomain(deps: DomainBlockDeps, request: DomainBlockRequest): Promise<void> {
   const { tenant, caller, domain } = request
   await deps.db.transact(tenant.tenantId, async (tx) => {

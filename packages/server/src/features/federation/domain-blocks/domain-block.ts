@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 
-/** A domain, with all below it, that the whole server has nothing to do with. */
+/** A blocked domain, with all below it: the whole server exchanges nothing with it. */
 export interface DomainBlock {
   readonly domain: string
   readonly reason?: string

@@ -3,7 +3,7 @@ import type { Clock } from '#lib/clock.ts'
 import { domainsAbove } from './domain-block.ts'
 import { listBlockedDomains } from './domain-block-store.ts'
 
-/** Which domains the server has nothing to do with. */
+/** The domains that the server blocks. */
 export interface DomainBlocks {
   /** Is an identity or a host of this name, in lower case, within a blocked domain? */
   isBlocked(name: string): Promise<boolean>

@@ -9,7 +9,7 @@ interface WithoutBlockedDeps {
   readonly tenants: Pick<Tenants, 'find'>
 }
 
-/** For this server there is nobody in a blocked domain, wherever they are hosted; its own tenants stay. */
+/** Identities without those in blocked domains, wherever they are hosted; own tenants stay. */
 export function withoutBlocked({ identities, domainBlocks, tenants }: WithoutBlockedDeps): Identities {
   const gone = { kind: 'unknown', isGone: true } as const
   const isBlocked = async (idTag: IdTag) =>

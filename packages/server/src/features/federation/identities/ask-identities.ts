@@ -5,7 +5,7 @@ import type { Identities } from './open-identities.ts'
 
 type Asked = Pick<Identities, 'resolve'>
 
-/** Is there such an identity, and what is it? Asked for a tenant of this server, which is charged when nothing comes of it. */
+/** Is there such an identity, and what is it? Asked for a tenant of this server, whose budget a failure counts against. */
 export async function askIdentity(
   identities: Asked,
   idTag: IdTag,
@@ -17,14 +17,14 @@ export async function askIdentity(
   return resolved.kind === 'found' ? { kind: 'found', type: resolved.identity.type } : resolved
 }
 
-/** The same where the answer is needed now: `E-UNAVAILABLE` when nobody can tell. */
+/** The same where the answer is needed now: `E-UNAVAILABLE` when it cannot be found out. */
 export async function hasIdentity(identities: Asked, idTag: IdTag, owner: IdTag): Promise<boolean> {
   const { kind } = await askIdentity(identities, idTag, owner)
   if (kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
   return kind === 'found'
 }
 
-/** Is there such an identity, as far as anybody can tell now? */
+/** Is there such an identity, as far as can be found out now? */
 export async function mayExist(identities: Asked, idTag: IdTag): Promise<boolean> {
   return (await identities.resolve(idTag)).kind !== 'unknown'
 }
@@ -36,8 +36,8 @@ export async function findServer(identities: Asked, idTag: IdTag) {
   return { kind: 'found' as const, serverUrl: resolved.identity.serverUrl }
 }
 
-/** The key of an identity that a token names, for who showed it at `address`. One that is not known is asked for again, as
- * often as that is allowed. Undefined when there is none, `E-UNAVAILABLE` when nobody can tell. */
+/** The key of an identity that a token names, charged to the `address` that showed it. One that is not known is asked
+ * for again, as often as that is allowed. Undefined when there is none, `E-UNAVAILABLE` when it cannot be found out. */
 export async function findIdentityKey(
   identities: Asked,
   { idTag, kid, address }: { readonly idTag: IdTag; readonly kid: string; readonly address: string },

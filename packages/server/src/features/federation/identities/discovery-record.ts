@@ -9,7 +9,7 @@ export type RecordVerdict =
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous' }
 
-/** Reads TXT records `v=1 server=<URL>`. Records of another form are somebody else's and do not count. */
+/** Reads TXT records `v=1 server=<URL>`. Records of another form are for other programs and do not count. */
 export function readDiscoveryRecords(records: readonly string[], rules: UrlRules): RecordVerdict {
   const found = records.map((record) => parseDiscoveryRecord(record, rules))
   const [server, another] = new Set(found.filter((url) => url !== undefined))
@@ -27,7 +27,7 @@ function parseDiscoveryRecord(record: string, rules: UrlRules): string | undefin
   return parseServerUrl(server, rules)
 }
 
-// An identity may have 126 labels; nobody has to ask that many questions for one token.
+// An identity may have 126 labels: too many queries for one token.
 const maxNames = 8
 
 /** The names at which to look for a record, in order: the identity, then its parents up to the registrable domain. Of

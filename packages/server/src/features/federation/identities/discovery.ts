@@ -87,12 +87,12 @@ export class Discovery {
       return { ...verdict, inbox: await this.#askInbox(question, server, known.identity.inboxUrl) }
     if (verdict.kind === 'not-modified') return { kind: 'unknown' }
     if (verdict.kind !== 'no-such-host') return verdict
-    // A name that answered before and is gone now is more often a mistake in a zone than a farewell.
+    // A name that answered before and is gone now is more often a mistake in a zone than a removed identity.
     return { kind: known ? 'unreachable' : 'unknown' }
   }
 
-  /** Does the host of the inbox say that it takes deliveries for the identity? Without asking, anybody could point the
-   * deliveries of others at a third server. The server that was asked has said so already; the `serverUrl` that it names
+  /** Does the host of the inbox say that it takes deliveries for the identity? Without asking, any server could direct
+   * deliveries of others to a third one. The server that was asked has said so already; the `serverUrl` that it names
    * proves nothing. */
   async #askInbox(question: Question, server: string, inboxUrl: string): Promise<InboxConfirmation> {
     const inbox = new URL(inboxUrl)
@@ -110,7 +110,7 @@ export class Discovery {
     const lane = this.#laneOf(asker)
     const { clock, allowPlainHttp } = this.#deps
     return lane.atServer(new URL(server).origin, async (): Promise<FetchVerdict> => {
-      // By the whole address: a path at somebody else's server that never answers is not that server.
+      // By the whole address: one path that never answers does not make its whole server unreachable.
       if ((lane.resting.get(server) ?? 0) > clock.now()) return { kind: 'unreachable' }
       const verdict = await fetchIdentity(this.#deps, { idTag, allowPlainHttp, server, etag })
       if (verdict.kind === 'unreachable') {

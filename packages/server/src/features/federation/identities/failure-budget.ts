@@ -7,12 +7,12 @@ interface Account {
 }
 
 // So many look-ups of one asker in a domain may fail at once, and then one more each second: enough for a provider with
-// many names that are gone, too few to make a host suffer that somebody names in made-up identities.
+// many removed names, too few to overload a host that is named in made-up identities.
 const maxCredits = 60
 const creditsPerMs = 1 / 1000
 const maxAccounts = 5000
 
-/** Bounds how often look-ups of one asker below one registrable domain may come to nothing; `account` names both. */
+/** Bounds how often look-ups of one asker below one registrable domain may fail; `account` names both. */
 export class FailureBudget {
   readonly #accounts = createLruCache<string, Account>(maxAccounts)
   readonly #clock: Pick<Clock, 'now'>

@@ -19,10 +19,10 @@ export type FetchVerdict = AnswerVerdict | { readonly kind: 'no-such-host' }
 
 const malformed = { kind: 'unknown' } as const
 const maxDocumentBytes = 64 * 1024
-// What the server or its operator decided will not change by asking again.
+// Failures that asking again does not change.
 const finalReasons: ReadonlySet<EgressError['reason']> = new Set(['refused', 'too-large', 'redirect'])
 
-/** Asks one server about one identity, under the own word and then, where nobody is known by it, under the common one. */
+/** Asks one server about one identity, under the own word and then, where it is unknown, under the common one. */
 export async function fetchIdentity(
   deps: FetchIdentityDeps,
   question: IdentityQuestion,
@@ -47,7 +47,7 @@ async function fetchUnder(
       url: `${server}/.well-known/${word}/id-tag?idTag=${encodeURIComponent(idTag)}`,
       headers: {
         accept: 'application/json',
-        // The document may be cached publicly; who asks after a rotation needs the new one.
+        // The document may be cached publicly; after a key rotation the new one is needed.
         'cache-control': 'no-cache',
         ...(etag === undefined ? {} : { 'if-none-match': etag }),
       },

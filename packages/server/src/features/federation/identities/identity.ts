@@ -9,9 +9,9 @@ export interface PublishedKey {
   readonly kid: string
   /** PEM, SPKI, P-384. */
   readonly publicKey: string
-  /** Unix seconds of its retirement: what was signed later is not its owner's. */
+  /** Unix seconds of its retirement: what was signed later is not valid. */
   readonly expiresAt?: number
-  /** Unix seconds since when it is distrusted: what was signed then or later is not its owner's. */
+  /** Unix seconds since when it is distrusted: what was signed then or later is not valid. */
   readonly revokedAt?: number
 }
 
@@ -40,8 +40,8 @@ export interface Identity extends PublishedIdentity {
   readonly keys: readonly IdentityKey[]
 }
 
-/** `unknown`: there is no such identity; with `isGone` its server says so, and otherwise answers what describes nobody, which
- * may change. `unreachable`: nobody could tell now; ask again later. */
+/** `unknown`: there is no such identity; with `isGone` its server says so, and otherwise its answer is no valid document,
+ * which may change. `unreachable`: it could not be found out now; ask again later. */
 export type ResolvedIdentity =
   | { readonly kind: 'found'; readonly identity: Identity }
   | { readonly kind: 'unknown'; readonly isGone?: true }

@@ -3,11 +3,11 @@ import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
 import { createLruCache } from '#lib/lru-cache.ts'
 import { FailureBudget } from './failure-budget.ts'
 
-/** What made this server look somebody up. Each cause has places, failures and rests of its own, so that none uses up
- * what another needs. */
+/** Why this server looks an identity up. Each cause has its own places, failures and rests, so that none uses up what
+ * another needs. */
 export type LookUpCause = 'inbox' | 'bearer' | 'delivery' | 'owner' | 'guest' | 'server'
 
-/** Who made this server look somebody up: an address, a tenant. Failures are charged to the asker alone. */
+/** The cause of a look-up: an address or a tenant. Failures are charged to the asker alone. */
 export interface Asker {
   readonly cause: LookUpCause
   readonly key: string
@@ -33,13 +33,13 @@ const sizes: Readonly<Record<LookUpCause, LaneSize>> = {
 }
 const waiting = 1024
 const waitingPerKey = 64
-// Anybody can name any identity in a token, and so make this server ask any host: two questions at a time for one
-// domain, and at one server, keep it from being a weapon.
+// A token can name any identity, and so make this server ask any host: two questions at a time for one domain, and at one
+// server, prevent abuse against third parties.
 const perHost = 2
 const waitTimeoutMs = 20_000
 const maxPausedServers = 5000
 
-/** The places of one cause, and what came of its look-ups. */
+/** The places of one cause, and the results of its look-ups. */
 export class LookUpLane {
   readonly budget: FailureBudget
   /** Servers that did not answer, with the time until which they are left alone. */
@@ -70,7 +70,7 @@ export class LookUpLane {
   }
 }
 
-/** Nobody was asked: too many are waiting, or something has used up its share. It says nothing of who was meant. */
+/** No server was asked: too many look-ups wait, or a budget is used up. It says nothing about the identity. */
 export interface Overloaded {
   readonly kind: 'overloaded'
 }

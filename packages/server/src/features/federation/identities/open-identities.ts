@@ -26,16 +26,16 @@ export interface IdentitiesDeps extends DiscoveryDeps {
 
 export interface ResolveOptions {
   readonly refresh?: boolean
-  /** Who is charged when the look-up comes to nothing; this server itself when absent. */
+  /** The asker whose budget a failed look-up counts against; this server itself when absent. */
   readonly asker?: Asker | undefined
 }
 
 /** The identities of this server and of others. */
 export interface Identities {
-  /** By cache, or by asking the identity's server (docs/protocol/discovery.md). `refresh` is for a signature by a key that the
-   * identity did not have: its server is asked again, though not more than once in five minutes. */
+  /** By cache, or by asking the identity's server (docs/protocol/discovery.md). `refresh` is for a signature by a key
+   * that the identity did not have: its server is asked again, though not more than once in five minutes. */
   resolve(idTag: IdTag, options?: ResolveOptions): Promise<ResolvedIdentity>
-  /** For who does not answer where it was found: asks again where it lives, each hour at most. */
+  /** For an identity that does not answer where it was found: looks it up again, at most once an hour. */
   renew(idTag: IdTag, options?: Pick<ResolveOptions, 'asker'>): Promise<ResolvedIdentity>
   /** Removes what has been expired for long, and what is stored beyond the bound, in portions; answers how many went. */
   sweep(): Promise<number>
@@ -61,7 +61,7 @@ const maxInMemory = 5000
 const maxFailures = 5000
 const maxRefreshes = 5000
 const maxStored = 500_000
-// A transaction of this many is short enough for others to wait for.
+// A transaction of this many rows is short enough.
 const rowsPerSweep = 500
 
 interface Remembered {
@@ -160,13 +160,13 @@ class IdentityCache implements Identities {
     if (failed) return failed
     const sinceMs = clock.now() - (this.#refreshedAtMs.get(idTag) ?? Number.NEGATIVE_INFINITY)
     if (sinceMs < justRefreshedMs) return this.resolve(idTag, { asker })
-    // Not "this is all there is": the key may have been made since, and a sender that is told no does not come again.
+    // Not `unknown`: the key may have been made since, and a sender that is refused does not try again.
     if (sinceMs < refreshEveryMs) return unreachable
     this.#refreshedAtMs.set(idTag, clock.now())
     return this.#askOnce(idTag, () => this.#findStored(idTag), asker)
   }
 
-  /** Askers of one cause share an answer, but not that one of them may ask no more. */
+  /** Askers of one cause share an answer, but not the refusal of one asker's budget. */
   async #askOnce(
     idTag: IdTag,
     find: () => StoredIdentity | undefined | Promise<StoredIdentity | undefined>,
@@ -187,10 +187,10 @@ class IdentityCache implements Identities {
   ): Promise<ResolvedIdentity | Overloaded> {
     const { db, clock } = this.#deps
     const discovered = await this.#discovery.discover({ idTag, known: stored, asker })
-    // Nothing was learned: others may still ask.
+    // Another asker may still ask.
     if (discovered.kind === 'overloaded') return discovered
     if (discovered.kind === 'unreachable') return this.#fail(idTag, unreachable, unreachableMs)
-    // One bad page says nothing of who was known before it.
+    // One malformed answer does not remove a known identity.
     if (discovered.kind === 'unknown' && !discovered.isGone)
       return this.#fail(idTag, stored ? unreachable : unknown, stored ? unreachableMs : unknownMs)
     const fresh = freshEntry(discovered, stored, nowSecs(clock))
@@ -248,8 +248,8 @@ function freshEntry(
   return stored && withInbox({ ...stored, ...times }, discovered.inbox, stored)
 }
 
-/** Only an inbox that its host vouches for counts (`docs/protocol/discovery.md`). Of a host that does not answer now, what
- * it said before holds. */
+/** Only an inbox that its host vouches for counts (`docs/protocol/discovery.md`). Of a host that does not answer now,
+ * what it said before holds. */
 function withInbox(
   fresh: StoredIdentity,
   inbox: InboxConfirmation,
@@ -264,7 +264,7 @@ function withInbox(
   return { ...fresh, identity: { ...identity, inboxUrl }, etag: undefined }
 }
 
-/** Where the identity lives by what its server may say: nothing of other hosts. */
+/** The base address of the identity, as far as its server may state it: not of other hosts. */
 function ownServer({ identity: { serverUrl }, server }: StoredIdentity): string {
   return new URL(serverUrl).host === new URL(server).host ? serverUrl : server
 }

@@ -27,9 +27,9 @@ export interface FanOutDeps extends SendDeps {
   readonly isSuspended: (tenantId: TenantId) => Promise<boolean>
 }
 
-// A hundred deliveries take three to seven milliseconds of a transaction, for which everybody else waits.
+// A hundred deliveries take three to seven milliseconds of a transaction, for which all other writes wait.
 const recipientsPerPortion = 100
-/** After so many portions the turn is another lane's, of whatever tenant. */
+/** After so many portions another lane has its turn. */
 const portionsPerTurn = 16
 const suspendedPauseMs = 600_000
 
@@ -55,7 +55,7 @@ export async function continueLane(
   const isSuspended = await deps.isSuspended(tenantId)
   const turn = { lane, isEnding: isSuspended }
   for (let portion = 0; portion < portionsPerTurn && !signal.aborted; portion += 1)
-    // Nothing but the row of the fan-out is read and written here; whoever has it locked is alone with it.
+    // Only the row of the fan-out is read and written here, and it is locked.
     if (!(await deps.db.transact(tenantId, (tx) => continueFirst(deps, tx, turn), inBackground))) {
       if (isSuspended) await postpone(deps, tenantId, lane)
       return
@@ -91,7 +91,7 @@ async function continueFirst(deps: FanOutDeps, tx: Writer, turn: LaneTurn): Prom
   return true
 }
 
-/** Not when it was deleted meanwhile. Of counts a newer word takes the place of one that is being handed out. */
+/** False when it was deleted meanwhile, or when newer counts replace those that are being sent. */
 async function isToBeSent(
   deps: FanOutDeps,
   reader: Reader,
@@ -122,7 +122,7 @@ async function writePortion(
   return page.next
 }
 
-/** A job that has begun may have read what the lane had before: this one looks again. */
+/** A job that runs already may have read the lane before this change: another one reads it again. */
 async function queueTurn({ jobs }: Pick<SendDeps, 'jobs'>, tx: Writer, lane: string): Promise<void> {
   await jobs.enqueue(tx, fanOutJob, { lane }, { dedupKey: lane })
 }

@@ -57,7 +57,7 @@ export interface OutboxParts extends Pick<DeliverDeps, 'db' | 'clock' | 'egress'
   readonly listCountTokens: ListHistoryDeps['listCountTokens']
   /** The host of this server's inbox. */
   readonly ownServer: () => string
-  /** What takes in what is for tenants of this server. */
+  /** Receives tokens for tenants of this server. */
   readonly inbox: LocalDeliveryDeps
 }
 

@@ -1,9 +1,9 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 
-/** A circle of a tenant: who contributes, who follows, or who did at some time and may hold what was published. */
+/** A circle of a tenant: its contributors, its followers, or all who were at some time and may hold what was published. */
 export type Circle = 'connections' | 'followers' | 'ever'
 
-/** An action on its way: whose it is, and who is to have it. */
+/** An action to be delivered: its issuer and its recipients. */
 export interface Outgoing {
   readonly actionId: ActionId
   readonly issuerTag: IdTag
@@ -11,13 +11,13 @@ export interface Outgoing {
   readonly named: readonly IdTag[]
   /** And the members of a circle of the tenant, as they are when their portion is written. */
   readonly circle?: Circle | undefined
-  /** Who is in the circle and does not get it. */
+  /** Members of the circle that do not get it. */
   readonly leftOut?: readonly IdTag[] | undefined
   /** Unix seconds; at once when absent or past. */
   readonly notBefore?: number | undefined
-  /** Does it say that something has ended? That leaves also while the issuer is suspended. */
+  /** Does it end something? Such an action is sent even while the issuer is suspended. */
   readonly isEnding?: boolean
-  /** Where it is the word on the counts of an action: the newest word takes the place of one that waits. */
+  /** Of counts the action that they are about: newer counts replace those that wait. */
   readonly countsOf?: ActionId | undefined
 }
 

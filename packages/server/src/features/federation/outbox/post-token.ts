@@ -34,7 +34,7 @@ export interface Receipt {
   readonly isVerified: boolean
 }
 
-// The receiver has looked at the token and will not change its mind (docs/protocol/delivery.md).
+// The receiver has checked the token and refuses it for good (docs/protocol/delivery.md).
 const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
 const maxAnswerBytes = 65_536
 
@@ -114,7 +114,8 @@ function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
   return new JobVerdict(describe(answer), { kind: 'retry', group, ...(atMs === undefined ? {} : { atMs }) })
 }
 
-/** A host that answers works; 429 may be meant for one issuer or for all. A host that puts off one token has looked at it. */
+/** A host that answers works; 429 may be meant for one issuer or for all. A host that puts off one token has checked
+ * it. */
 function wordOn({ status, body }: EgressAnswer): GroupVerdict {
   if (status === 503 && concernsToken(body)) return 'works'
   if (status >= 500) return 'failed'
@@ -138,7 +139,7 @@ function describe(answer: EgressAnswer): string {
   return answer.status < 300 ? `HTTP ${answer.status} without a receipt` : `HTTP ${answer.status}`
 }
 
-// What a server that is overloaded says, or a clock that is wrong: below it the usual delays are the kinder ones.
+// Shorter delays, of an overloaded server or by a wrong clock, are replaced by the usual ones.
 const shortestPutOffMs = 10_000
 
 /** `Retry-After` (RFC 9110 section 10.2.3) as Unix milliseconds: seconds from now, or a date. */

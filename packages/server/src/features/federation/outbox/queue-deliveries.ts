@@ -28,7 +28,7 @@ interface Addressed {
   readonly recipients: readonly IdTag[]
   /** Unix seconds; at once when absent or past. */
   readonly notBefore?: number | undefined
-  /** Their inbox may have had the action before they came there. */
+  /** The inbox may have received the action before these recipients moved there. */
   readonly haveMoved?: boolean
   readonly countsOf?: ActionId | undefined
 }
@@ -42,7 +42,7 @@ type Queued = Omit<Addressed, 'recipients' | 'countsOf'>
 // A job of a few recipients keeps the transaction that hands them the action short.
 const localRecipientsPerJob = 50
 const recipientsPerSearch = 50
-// A receiving server finds the receivers itself: the names are for people to read, and payloads are bounded.
+// A receiving server finds the recipients itself: the names are for display, and payloads are bounded.
 const maxNamedRecipients = 1000
 
 /** Writes the deliveries of an action to some of its recipients: one per inbox, whatever their number there. */
@@ -53,7 +53,7 @@ export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Add
   const remote = recipients.filter((recipient) => !local.has(recipient))
   const known = countsOf === undefined ? 'fresh' : 'ever'
   const inboxes = remote.length > 0 ? await deps.findInboxes(tx, remote, known) : new Map<IdTag, string>()
-  // Nobody is searched for to be told of counts.
+  // Counts are only sent to inboxes that are known.
   if (countsOf !== undefined)
     return queueCounts(deps, tx, { countsOf, local: [...local], byInbox: groupByInbox(remote, inboxes) })
   await queueLocally(deps, tx, outgoing, [...local])
@@ -105,7 +105,7 @@ async function queueCounts(
   )
 }
 
-/** What an action and an inbox are known by; short, since it stands in an index. */
+/** The dedup key of an action and an inbox; short, since it is indexed. */
 function deliveryKey(actionId: ActionId, inboxUrl: string, movedThere: readonly IdTag[] = []): string {
   const parts = [actionId, inboxUrl, ...movedThere].join(' ')
   return createHash('sha256').update(parts).digest('base64url').slice(0, 22)
