@@ -31,7 +31,7 @@ export interface ChangeIdentityDeps {
   revokeSessions(tx: Writer): Promise<void>
 }
 
-export interface ChangeIdentity {
+interface ChangeIdentity {
   /** The base tenant. */
   readonly tenant: Tenant
   readonly caller: Identified

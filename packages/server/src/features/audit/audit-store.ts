@@ -37,7 +37,7 @@ export const deleteOldEntries = deletionOf({
   time: 'at_ms',
 })
 
-export interface AuditPage {
+interface AuditPage {
   readonly fromMs: number
   readonly limit: number
   /** The last entry of the page before. */

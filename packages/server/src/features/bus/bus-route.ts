@@ -16,7 +16,7 @@ import { Failure } from '#lib/failure.ts'
 import type { Connection } from './connection.ts'
 import type { Bus } from './open-bus.ts'
 
-export interface BusRouteDeps {
+interface BusRouteDeps {
   readonly bus: Bus
   readonly clock: Pick<Clock, 'now'>
 }

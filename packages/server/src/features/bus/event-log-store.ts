@@ -9,7 +9,7 @@ interface BusTables {
 }
 
 /** An event with its number in the log of its tenant. */
-export interface LoggedNotice {
+interface LoggedNotice {
   readonly seq: number
   readonly notice: Notice
 }
@@ -134,7 +134,7 @@ const deleteBefore = statement<BusTables, { tenantId: TenantId; seq: number }, u
 )
 
 /** How a tenant's log stands. */
-export interface LogState {
+interface LogState {
   readonly lastSeq: number
   /** Until when events are written down, Unix seconds. */
   readonly wantedUntil: number

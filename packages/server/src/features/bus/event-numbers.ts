@@ -2,7 +2,7 @@ import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { numberEvents } from './event-log-store.ts'
 
-export interface NumbersDeps {
+interface NumbersDeps {
   readonly db: Database
   readonly clock: Clock
   readonly logger: { error(fields: object, message: string): void }

@@ -12,7 +12,7 @@ import { isKept, type Notice } from './notice.ts'
 import { Presence } from './presence.ts'
 import { type FeedDeps, TenantFeed } from './tenant-feed.ts'
 
-export interface BusDeps extends FeedDeps {
+interface BusDeps extends FeedDeps {
   readonly bus: NodeBus
 }
 

@@ -29,7 +29,7 @@ export interface ChangeMemberDeps extends RelationEmitter {
   revokeSessions(tx: Writer, callerTag: IdTag): Promise<void>
 }
 
-export interface ChangeMember {
+interface ChangeMember {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly idTag: IdTag

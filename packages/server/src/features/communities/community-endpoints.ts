@@ -3,7 +3,7 @@ import { bind, type Endpoint } from '#infra/http/index.ts'
 import { type InviteDeps, inviteToFound } from './community-invitation.ts'
 import { type CreateCommunityDeps, createCommunity } from './create-community.ts'
 
-export interface CommunityEndpointDeps extends CreateCommunityDeps, InviteDeps {
+interface CommunityEndpointDeps extends CreateCommunityDeps, InviteDeps {
   readonly tenants: CreateCommunityDeps['tenants']
   readonly serverUrl: (idTag: IdTag) => string
 }

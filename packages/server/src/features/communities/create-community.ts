@@ -46,7 +46,7 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
   askToConnect(community: Tenant, idTag: IdTag): Promise<void>
 }
 
-export interface CreateCommunity {
+interface CreateCommunity {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly idTag: IdTag

@@ -11,7 +11,7 @@ export interface MemberChange {
   readonly banReason?: string | undefined
 }
 
-export interface MemberQuestion {
+interface MemberQuestion {
   readonly actorTag: IdTag
   /** The present role of the actor. */
   readonly actorRole: CommunityRole

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
 import {
+  type AccountMailDeps,
   findReferenceByHash,
   type MakeReferenceDeps,
   mailJobPolicy,
@@ -11,12 +12,8 @@ import {
   renderMail,
   sendFromJob,
 } from '#features/accounts/index.ts'
-import type { Tenants } from '#features/tenants/index.ts'
-import type { Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import type { Writer } from '#infra/db/index.ts'
 import { type JobContext, type Jobs, jobKind } from '#infra/jobs/index.ts'
-import type { Vault } from '#infra/keys/index.ts'
-import type { Mailer } from '#infra/mail/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { type ManagedIdentity, referenceSecs } from './managed-identity.ts'
 import { findIdentity } from './managed-identity-store.ts'
@@ -32,16 +29,6 @@ export const activationMailJob = jobKind({
   }),
   ...mailJobPolicy,
 })
-
-export interface ActivationMailDeps {
-  readonly db: Database
-  readonly vault: Vault
-  readonly mailer: Mailer
-  readonly tenants: Pick<Tenants, 'findById'>
-  /** Where the provider's pages are: from the configuration, never from a request. */
-  serverUrlOf(tenant: Tenant): string
-  findLanguage(tenantId: TenantId): Promise<string | undefined>
-}
 
 /** Makes the reference with which an identity becomes its owner's, and queues the mail with it. Without an address the
  * owner finds it among their own references. */
@@ -69,7 +56,7 @@ export async function inviteOwner(
 
 /** Does the work of `activationMailJob`; nothing once the identity is activated or gone. */
 export async function sendActivationMail(
-  deps: ActivationMailDeps,
+  deps: AccountMailDeps,
   payload: Static<(typeof activationMailJob)['payload']>,
   { tenantId }: JobContext,
 ): Promise<void> {

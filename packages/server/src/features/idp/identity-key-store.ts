@@ -90,7 +90,7 @@ export async function countKeys(reader: Reader, idTag: IdTag): Promise<number> {
   return Number(total)
 }
 
-export interface KeyFilter {
+interface KeyFilter {
   readonly idTag?: IdTag | undefined
   /** Only keys of identities that this identity may change; all when absent. */
   readonly changeableBy?: IdTag | undefined

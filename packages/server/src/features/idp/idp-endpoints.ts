@@ -9,7 +9,7 @@ import { getIdentity, listIdentities } from './list-identities.ts'
 import { getProviderInfo, isAvailable } from './provider-info.ts'
 import { releaseIdentity } from './release-identity.ts'
 
-export type IdpDeps = CreateIdentityDeps & Parameters<typeof getProviderInfo>[0]
+type IdpDeps = CreateIdentityDeps & Parameters<typeof getProviderInfo>[0]
 
 export function idpEndpoints(deps: IdpDeps): Endpoint[] {
   return [...publicEndpoints(deps), ...identityEndpoints(deps), ...keyEndpoints(deps)]

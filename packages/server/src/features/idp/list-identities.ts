@@ -6,7 +6,7 @@ import { type Ask, getManaged, noteSeen } from './find-managed.ts'
 import { isProvider, type ManagedIdentity, roleOnIdentity, shownTo } from './managed-identity.ts'
 import { listIdentities as listStored, pageIdentities } from './managed-identity-store.ts'
 
-export interface ListIdentities {
+interface ListIdentities {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly email?: string | undefined

@@ -103,7 +103,7 @@ export async function isManaged(reader: Reader, names: readonly IdTag[]): Promis
   return row !== undefined
 }
 
-export interface IdentityFilter {
+interface IdentityFilter {
   /** Only those that this identity registered, owns or is; all when absent. */
   readonly visibleTo?: IdTag | undefined
   readonly email?: string | undefined

@@ -5,7 +5,7 @@ import { isProvider } from './managed-identity.ts'
 import { findObjection, isQuarantinedName, type ProviderNamesDeps } from './provider-names.ts'
 
 /** What a provider says of itself (the settings `idp.*`); empty where it says nothing. */
-export interface ProviderTexts {
+interface ProviderTexts {
   readonly name: string
   readonly info: string
   readonly url: string

@@ -12,7 +12,7 @@ import { pruneReleased } from './released-identity-store.ts'
 
 type Sign = 'found' | 'unknown' | 'unreachable'
 
-export interface SweepIdentitiesDeps {
+interface SweepIdentitiesDeps {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>

@@ -5,7 +5,7 @@ import { findAsset } from './page-assets.ts'
 import { type PageLanguage, pageLanguage } from './page-language.ts'
 import { type PageName, renderNotice, renderPage } from './render-page.ts'
 
-export interface PagesDeps {
+interface PagesDeps {
   /** The tenant on whose host a visit arrives. */
   findTenant(host: string): Promise<Tenant | undefined>
   /** Who may register on the host of a tenant; undefined where registration is closed. */

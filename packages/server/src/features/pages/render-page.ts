@@ -12,7 +12,7 @@ export type PageName =
   | 'shared'
 
 /** The tenant of a page. */
-export interface PageOwner extends Pick<Tenant, 'idTag'> {
+interface PageOwner extends Pick<Tenant, 'idTag'> {
   /** Who may register here; undefined where registration is closed. */
   readonly registration?: 'open' | 'invite' | undefined
 }

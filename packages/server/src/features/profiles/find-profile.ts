@@ -25,7 +25,7 @@ export interface FindProfileDeps extends ProfileEmitter {
   readonly tenants: Pick<Tenants, 'find'>
 }
 
-export type FoundProfile =
+type FoundProfile =
   | { readonly kind: 'found'; readonly profile: StoredProfile }
   | { readonly kind: 'unknown' | 'unreachable' }
 

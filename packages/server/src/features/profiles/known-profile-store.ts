@@ -38,7 +38,7 @@ export interface KnownFilter {
   readonly role?: CommunityRole | undefined
 }
 
-export interface KnownIdentity {
+interface KnownIdentity {
   readonly profile: StoredProfile
   readonly relation: Relation
   /** The server's own decision about it, if there is one. */

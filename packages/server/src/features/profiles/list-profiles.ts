@@ -16,7 +16,7 @@ import { invalid } from '#lib/failure.ts'
 import { countKnown, type KnownFilter, listKnown } from './known-profile-store.ts'
 import { profileView } from './profile-view.ts'
 
-export interface ListProfiles {
+interface ListProfiles {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly filter: Omit<KnownFilter, 'membersOnly' | 'isOutside' | 'withServers'> & {
@@ -30,7 +30,7 @@ export interface ListProfiles {
   readonly direction?: 'asc' | 'desc' | undefined
 }
 
-export interface ListProfilesDeps {
+interface ListProfilesDeps {
   readonly db: Database
   readonly tenants: Pick<Tenants, 'find'>
 }

@@ -52,7 +52,7 @@ export interface ProfileEmitter {
 }
 
 /** What a tenant may say of itself. */
-export interface OwnProfileChange {
+interface OwnProfileChange {
   readonly name?: string
   readonly x?: Readonly<Record<string, unknown>>
 }

@@ -25,7 +25,7 @@ import { ownerMeView, profileView, publicMeView, relationshipView, type ServerIn
 import { type SetPictureDeps, setPicture } from './set-picture.ts'
 import { type SetRelationshipDeps, setRelationship } from './set-relationship.ts'
 
-export interface ProfileEndpointDeps
+interface ProfileEndpointDeps
   extends SetRelationshipDeps,
     Omit<SetPictureDeps, 'emit'>,
     IdentityDocumentDeps {

@@ -49,7 +49,7 @@ function communityRolesOf(tenant: Tenant, owner: Identified): string[] {
 
 /** What is shown of a profile besides itself. `relation` is given only to callers who act for the tenant: others
  * do not learn which identities it follows or blocks. */
-export interface ProfileContext {
+interface ProfileContext {
   /** Of tenants of this server. */
   readonly tenantId?: TenantId
   readonly isSuspended?: boolean

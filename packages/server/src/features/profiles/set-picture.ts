@@ -7,7 +7,7 @@ import { getOwnProfile, type ProfileEmitter } from './own-profile.ts'
 import { updateOwnProfile } from './profile-store.ts'
 
 /** The bytes of a picture, as they arrive. */
-export interface PictureBytes {
+interface PictureBytes {
   readonly stream: Readable
   readonly contentType: string
   readonly declaredLength: number | undefined
@@ -31,7 +31,7 @@ export interface SetPictureDeps extends ProfileEmitter {
 
 const presets = { profilePic: 'profile-picture', coverPic: 'cover-photo' } as const
 
-export interface SetPicture {
+interface SetPicture {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly place: keyof typeof presets

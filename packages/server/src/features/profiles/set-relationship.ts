@@ -28,7 +28,7 @@ export interface SetRelationshipDeps extends FindProfileDeps {
   readonly emit: Emit<ProfileEvent | RelationEvent>
 }
 
-export interface SetRelationship {
+interface SetRelationship {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly idTag: IdTag

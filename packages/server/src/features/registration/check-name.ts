@@ -11,7 +11,7 @@ import { isLocalName, labelsBelow, type NameKind, refusalOf } from './name-rules
 import { isQuarantined } from './quarantined-name-store.ts'
 import type { RemoteProviders } from './remote-providers.ts'
 
-export interface NameCheckDeps extends DnsCheckDeps {
+interface NameCheckDeps extends DnsCheckDeps {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findByHost'>
@@ -33,7 +33,7 @@ export interface WantedName {
 }
 
 /** One reason why a name is not available; `code` as on the wire. */
-export interface NameProblem {
+interface NameProblem {
   readonly code: 'E-PROFILE-EXISTS' | 'E-VALIDATION' | 'E-DNS'
   readonly path: '/idTag' | '/appDomain'
   readonly message: string

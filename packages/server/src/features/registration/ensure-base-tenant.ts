@@ -11,14 +11,14 @@ import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { type MakePersonDeps, makePerson, makeWelcome } from './make-person.ts'
 
-export interface EnsureBaseTenantDeps extends MakePersonDeps {
+interface EnsureBaseTenantDeps extends MakePersonDeps {
   readonly db: Database
   readonly passwords: Pick<PasswordHasher, 'hash'>
 }
 
 /** What the start of the server needs to know. `setUpRefId` is there while the base tenant has no password: the token
  * with which the person who runs the server sets it. */
-export interface BaseTenant {
+interface BaseTenant {
   readonly tenant: HostedTenant
   readonly setUpRefId?: RefId
 }

@@ -5,7 +5,7 @@ import { isLookAlike, readingsOf } from './look-alike.ts'
  * have either. */
 export type NameKind = 'idp' | 'domain' | 'community'
 
-export interface NameRules {
+interface NameRules {
   readonly baseIdTag: IdTag
   /** Labels that are reserved below the server's own domain. */
   readonly reserved: readonly string[]

@@ -40,7 +40,7 @@ export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps, ClaimNam
   chooseLanguage(tx: Writer, lang: string): Promise<void>
 }
 
-export interface Registration {
+interface Registration {
   readonly type: RegistrationType
   readonly idTag: IdTag
   readonly appDomain?: IdTag | undefined

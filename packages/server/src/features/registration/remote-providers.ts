@@ -8,12 +8,12 @@ import { type Egress, type EgressAnswer, EgressError, type EgressRequest } from 
 import { Failure } from '#lib/failure.ts'
 
 /** An identity provider on another server. */
-export interface RemoteProvider {
+interface RemoteProvider {
   readonly idTag: IdTag
   readonly serverUrl: string
 }
 
-export interface RemoteProvidersDeps {
+interface RemoteProvidersDeps {
   readonly egress: Pick<Egress, 'request'>
   readonly identities: Pick<Identities, 'resolve'>
   /** Proves this server's base tenant, which is the registrar, to a provider. */

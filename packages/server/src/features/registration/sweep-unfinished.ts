@@ -7,7 +7,7 @@ import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { deleteUnfinished, listExpired, putUnfinished } from './unfinished-store.ts'
 
-export interface SweepUnfinishedDeps extends RelationEmitter {
+interface SweepUnfinishedDeps extends RelationEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'findById' | 'forget'>

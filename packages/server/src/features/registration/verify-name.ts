@@ -7,7 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import type { NameCheck, WantedName } from './check-name.ts'
 import { getInvitation } from './invitation.ts'
 
-export interface VerifyNameDeps {
+interface VerifyNameDeps {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'base'>

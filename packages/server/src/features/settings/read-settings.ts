@@ -8,7 +8,7 @@ import { getKnownName } from './setting.ts'
 import type { SettingDefinition } from './setting-definition.ts'
 import { findStoredSetting, listFreeSettings } from './setting-store.ts'
 
-export interface ReadSettingsDeps {
+interface ReadSettingsDeps {
   readonly db: Database
   readonly settings: Settings
 }

@@ -1,7 +1,7 @@
 import { Eta } from 'eta/core'
 import { type MailLanguage, type MailTemplate, mailLanguages } from './mail-texts.ts'
 
-export interface MailFacts {
+interface MailFacts {
   readonly idTag: string
   /** The future owner of the name, when that is not the reader. */
   readonly owner?: string
@@ -11,7 +11,7 @@ export interface MailFacts {
   readonly untilSecs?: number
 }
 
-export interface RenderedMail {
+interface RenderedMail {
   readonly subject: string
   readonly text: string
   readonly html: string

@@ -31,7 +31,7 @@ interface Owner {
 }
 
 /** The answer of an authenticator that made a passkey, as in the contract. */
-export interface NewPasskeyAnswer {
+interface NewPasskeyAnswer {
   readonly id: string
   readonly rawId: string
   readonly type: 'public-key'

@@ -12,7 +12,7 @@ interface ChallengeDeps {
 }
 
 /** What a challenge may be used for: one for signing in adds no passkey, nor does one of another session. */
-export type ChallengePurpose = 'sign-in' | `register ${string}`
+type ChallengePurpose = 'sign-in' | `register ${string}`
 
 export const challengeLifeSecs = 120
 // A challenge is a row of some 100 bytes. Beyond this the oldest is removed, so that others cannot block a sign-in.

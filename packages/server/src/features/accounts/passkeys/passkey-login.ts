@@ -33,7 +33,7 @@ export interface PasskeyLoginDeps extends CompleteLoginDeps {
 }
 
 /** The answer of an authenticator to a sign-in, as in the contract. */
-export interface PasskeyAnswer {
+interface PasskeyAnswer {
   readonly id: string
   readonly rawId: string
   readonly type: 'public-key'

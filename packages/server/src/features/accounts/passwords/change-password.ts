@@ -17,7 +17,7 @@ export interface ChangePasswordDeps extends SetPasswordDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
-export interface ChangePasswordInput {
+interface ChangePasswordInput {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly currentPassword: string

@@ -5,7 +5,7 @@ import { Gate, GateFullError } from '#lib/gate.ts'
 import { passwordBytes } from './password.ts'
 
 /** What a hash costs. */
-export interface PasswordCost {
+interface PasswordCost {
   readonly memoryKiB: number
   readonly passes: number
 }

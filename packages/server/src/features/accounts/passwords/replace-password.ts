@@ -4,7 +4,7 @@ import { setPassword } from '../account.ts'
 import { endForNewPassword } from '../sign-in/end-sign-ins.ts'
 import type { SetPasswordDeps } from './set-password.ts'
 
-export interface ReplacePasswordInput {
+interface ReplacePasswordInput {
   readonly tenant: Tenant
   /** Checked by `assertAcceptablePassword`. */
   readonly password: string

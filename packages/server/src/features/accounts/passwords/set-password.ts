@@ -23,7 +23,7 @@ export interface SetPasswordDeps extends RevokeDeps {
   readonly passwords: PasswordHasher
 }
 
-export interface SetPasswordInput {
+interface SetPasswordInput {
   readonly tenant: Tenant
   readonly refId: RefId | undefined
   readonly password: string

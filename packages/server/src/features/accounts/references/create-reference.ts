@@ -20,7 +20,7 @@ export interface CreateReferenceDeps extends MakeReferenceDeps {
   readonly findFileAccess: FindFileAccess
 }
 
-export interface CreateReferenceInput {
+interface CreateReferenceInput {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly ip: string

@@ -24,7 +24,7 @@ interface ListDeps {
   readonly clock: Clock
 }
 
-export interface ListInput {
+interface ListInput {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly type?: ReferenceType

@@ -5,7 +5,7 @@ const form = /^[A-Za-z0-9_-]{43}$/
 const chanceBytes = 28
 
 /** What a key begins with: one of an account, or one of an identity that a provider manages. */
-export type KeyPrefix = 'sk_' | 'idp_'
+type KeyPrefix = 'sk_' | 'idp_'
 
 export function newApiKey(prefix: KeyPrefix = 'sk_'): string {
   const chance = randomBytes(chanceBytes)

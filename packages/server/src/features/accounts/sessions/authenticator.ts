@@ -14,7 +14,7 @@ import type { LastUse } from './last-use.ts'
 import { isPersonal, type Session } from './session.ts'
 import { findSession } from './session-store.ts'
 
-export interface AuthenticatorDeps extends CredentialDeps {
+interface AuthenticatorDeps extends CredentialDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
   readonly lastUse: Pick<LastUse, 'noteSession'>
@@ -40,7 +40,7 @@ export interface HeldCredential {
   readonly credential: Credential
 }
 
-export interface PresentedBearer {
+interface PresentedBearer {
   readonly tenant: Tenant
   readonly bearer: string
   /** The address that shows it. */

@@ -10,7 +10,7 @@ export interface IssueDeps {
   readonly secrets: Pick<TokenSecrets, 'current'>
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly use: LocalTokenUse
   readonly sid: string
   readonly callerTag?: IdTag | undefined

@@ -5,7 +5,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { HeldCredential } from './authenticator.ts'
 import { type LiveSession, listLiveSessions, type SessionKey } from './session-store.ts'
 
-export interface ListEndedDeps {
+interface ListEndedDeps {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>

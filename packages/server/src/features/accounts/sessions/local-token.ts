@@ -8,7 +8,7 @@ import type { TokenSecrets } from '#infra/keys/index.ts'
 export type LocalTokenUse = 'login' | 'access' | 'ref' | 'apikey'
 
 /** The claims of a token of this server, verified. */
-export interface LocalToken {
+interface LocalToken {
   readonly use: LocalTokenUse
   readonly sid: string
   /** Absent for those who hold a reference. */

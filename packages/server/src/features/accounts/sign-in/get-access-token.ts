@@ -26,7 +26,7 @@ export interface AccessTokenDeps extends IssueDeps {
   readonly findFileAccess: FindFileAccess
 }
 
-export interface AccessTokenInput {
+interface AccessTokenInput {
   readonly tenant: Tenant
   readonly device: Device
   /** The credential: one of this tenant's tokens, a proxy token for it, or an API key. */

@@ -27,7 +27,7 @@ export interface LoginDeps extends CompleteLoginDeps, MailDeps {
   requiresVerifiedEmail(tenantId: TenantId): Promise<boolean>
 }
 
-export interface LoginInput {
+interface LoginInput {
   readonly tenant: Tenant
   readonly idTag: IdTag
   readonly password: string

@@ -11,7 +11,7 @@ export interface DiscoveryDeps extends FindServerDeps, FetchIdentityDeps {
 }
 
 /** The answer that is known already. */
-export interface KnownAnswer {
+interface KnownAnswer {
   readonly server: string
   readonly etag: string | undefined
   readonly identity: Pick<PublishedIdentity, 'inboxUrl'>

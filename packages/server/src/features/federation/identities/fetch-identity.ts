@@ -9,7 +9,7 @@ export interface FetchIdentityDeps {
   readonly discoveryName: string
 }
 
-export interface IdentityQuestion extends DocumentRules {
+interface IdentityQuestion extends DocumentRules {
   readonly server: string
   /** Of the answer that is known already. */
   readonly etag: string | undefined

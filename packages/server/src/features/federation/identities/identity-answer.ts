@@ -2,7 +2,7 @@ import type { PublishedIdentity } from './identity.ts'
 import { type DocumentRules, parseIdentityDocument } from './identity-document.ts'
 
 /** An answer of a server that was asked about an identity. */
-export interface IdentityAnswer {
+interface IdentityAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array

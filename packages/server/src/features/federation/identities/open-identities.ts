@@ -24,7 +24,7 @@ export interface IdentitiesDeps extends DiscoveryDeps {
   readonly emit: Emit<IdentityEvent>
 }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly refresh?: boolean
   /** The asker whose budget a failed look-up counts against; this server itself when absent. */
   readonly asker?: Asker | undefined

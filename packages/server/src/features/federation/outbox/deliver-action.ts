@@ -47,7 +47,7 @@ export interface DeliverDeps {
   readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
 
-export type PostDeps = Pick<DeliverDeps, 'clock' | 'egress' | 'metrics'>
+type PostDeps = Pick<DeliverDeps, 'clock' | 'egress' | 'metrics'>
 
 /** Posts one token to one inbox. */
 export async function deliverAction(

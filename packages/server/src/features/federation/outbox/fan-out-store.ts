@@ -20,7 +20,7 @@ interface FanOutTables {
 }
 
 /** What is left of an action's recipients. */
-export interface FanOut {
+interface FanOut {
   readonly fanOutId: number
   readonly outgoing: Outgoing
   /** The members of the circle up to here have it; empty before the first portion. */

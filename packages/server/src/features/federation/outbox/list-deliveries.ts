@@ -20,7 +20,7 @@ export interface ListDeliveriesDeps {
   readonly getSentId: (question: DeliveriesQuestion) => Promise<ActionId>
 }
 
-export interface DeliveriesQuestion {
+interface DeliveriesQuestion {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly actionId: ActionId
@@ -28,7 +28,7 @@ export interface DeliveriesQuestion {
   readonly offset: number
 }
 
-export interface DeliveriesPage {
+interface DeliveriesPage {
   readonly jobs: readonly JobRecord[]
   /** Is this the last page, while some recipients have no delivery yet? */
   readonly isUnfinished: boolean

@@ -49,7 +49,7 @@ function sendDeps({ jobs, clock }: QueueParts): SendDeps {
   }
 }
 
-export interface OutboxParts extends Pick<DeliverDeps, 'db' | 'clock' | 'egress' | 'metrics'> {
+interface OutboxParts extends Pick<DeliverDeps, 'db' | 'clock' | 'egress' | 'metrics'> {
   readonly jobs: JobQueue
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
   readonly identities: Identities

@@ -9,7 +9,7 @@ import { type ListDeliveriesDeps, listDeliveries } from './list-deliveries.ts'
 import { type ListHostsDeps, listDeliveryHosts } from './list-delivery-hosts.ts'
 import { deliveryView, notQueuedYet } from './outbox-view.ts'
 
-export interface OutboxEndpointDeps extends ListDeliveriesDeps, ListHostsDeps, ListHistoryDeps {
+interface OutboxEndpointDeps extends ListDeliveriesDeps, ListHostsDeps, ListHistoryDeps {
   readonly ownServer: () => string
 }
 
