@@ -1,5 +1,5 @@
-import type { IdTag } from '@kith/protocol'
-import { deletionOf, type Reader, type Writer } from '#infra/db/index.ts'
+import type { CursorPage, IdTag } from '@kith/protocol'
+import { deletionOf, keysetPage, type Reader, type Writer } from '#infra/db/index.ts'
 import type { StoredAuditEntry } from './audit.ts'
 
 interface AuditTables {
@@ -37,31 +37,22 @@ export const deleteOldEntries = deletionOf({
   time: 'at_ms',
 })
 
-interface AuditPage {
-  readonly fromMs: number
-  readonly limit: number
-  /** The last entry of the page before. */
-  readonly after?: { readonly atMs: number; readonly entryId: string }
-}
-
-/** Newest first. */
-export async function listAuditEntries(reader: Reader, page: AuditPage): Promise<StoredAuditEntry[]> {
-  const { fromMs, limit, after } = page
-  let query = reader
-    .tables<AuditTables>()
-    .selectFrom('audit_log')
-    .select(['entry_id', 'at_ms', 'event', 'actor_tag', 'ip', 'details'])
-    .where('tenant_id', '=', reader.tenantId)
-    .where('at_ms', '>=', fromMs)
-  if (after)
-    query = query.where((row) =>
-      row.or([
-        row('at_ms', '<', after.atMs),
-        row.and([row('at_ms', '=', after.atMs), row('entry_id', '<', after.entryId)]),
-      ]),
-    )
-  const rows = await query.orderBy('at_ms', 'desc').orderBy('entry_id', 'desc').limit(limit).execute()
-  return rows.map((row) => ({
+/** Newest first. `E-VALIDATION` for a bad cursor. */
+export async function pageAuditEntries(
+  reader: Reader,
+  { fromMs, cursor, limit }: { fromMs: number; cursor: string | undefined; limit: number },
+): Promise<CursorPage<StoredAuditEntry>> {
+  const page = await keysetPage(
+    reader
+      .tables<AuditTables>()
+      .selectFrom('audit_log')
+      .select(['entry_id', 'at_ms', 'event', 'actor_tag', 'ip', 'details'])
+      .where('tenant_id', '=', reader.tenantId)
+      .where('at_ms', '>=', fromMs),
+    { sort: 'at', column: 'at_ms', kind: 'integer', idColumn: 'entry_id', idKind: 'text' },
+    { direction: 'desc', cursor, limit },
+  )
+  const items = page.items.map((row) => ({
     entryId: row.entry_id,
     atMs: row.at_ms,
     event: row.event,
@@ -69,4 +60,5 @@ export async function listAuditEntries(reader: Reader, page: AuditPage): Promise
     ...(row.actor_tag === null ? {} : { actorTag: row.actor_tag }),
     ...(row.ip === null ? {} : { ip: row.ip }),
   }))
+  return { ...page, items }
 }
