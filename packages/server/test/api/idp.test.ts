@@ -316,7 +316,7 @@ describe('an activation', () => {
     await names.set('language', 'de')
     const other = fresh()
     await names.register(other)
-    expect((await names.mailsTo(mailbox(other)))[0]?.text).toContain('dann gehört er Ihnen')
+    expect((await names.mailsTo(mailbox(other)))[0]?.text).toContain('gehört er Ihnen')
     await names.set('language', 'en')
   })
 

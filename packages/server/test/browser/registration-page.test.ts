@@ -78,7 +78,7 @@ withChromium('the page for registering', (launch) => {
     await page.getByLabel('Name', { exact: true }).fill('free.localhost')
     await page.getByLabel('Name', { exact: true }).blur()
     await status(page).getByText('free.localhost can be had.').waitFor()
-    await page.getByLabel('From another provider of names').check()
+    await page.getByLabel('From another identity provider').check()
     await page.getByLabel('Name', { exact: true }).fill('free.elsewhere.localhost')
     await page.getByLabel('Name', { exact: true }).blur()
     await problem(page).getByText('free.elsewhere.localhost cannot be had here.').waitFor()
