@@ -5,7 +5,7 @@ import { Gate, GateFullError } from '#lib/gate.ts'
 import { passwordBytes } from './password.ts'
 
 /** What a hash costs. */
-interface PasswordCost {
+export interface PasswordCost {
   readonly memoryKiB: number
   readonly passes: number
 }
