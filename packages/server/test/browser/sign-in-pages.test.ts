@@ -75,6 +75,23 @@ withChromium('the pages', (launch) => {
     expect(faults).toEqual([])
   })
 
+  test('take no input before their script listens', async () => {
+    const { page, context } = await openPage(browser)
+    const isReleased = Promise.withResolvers<void>()
+    await context.route('**/assets/login.js', async (route) => {
+      await isReleased.promise
+      await route.continue()
+    })
+    await page.goto(`${server.urlOf(home)}/login`, { waitUntil: 'commit' })
+    const password = page.locator('#password')
+    await password.evaluate((input: { focus(): void }) => input.focus())
+    expect(await page.evaluate('document.activeElement.id')).toBe('')
+    isReleased.resolve()
+    await page.waitForLoadState()
+    await password.evaluate((input: { focus(): void }) => input.focus())
+    expect(await page.evaluate('document.activeElement.id')).toBe('password')
+  })
+
   test('sign in with a password, list the sessions and end one', async () => {
     await server.signIn(home)
     const { page, faults } = await openPage(browser)
@@ -200,6 +217,7 @@ withChromium('the pages', (launch) => {
     const link = await showCode(second.page)
     const { page } = await openPage(browser)
     await page.goto(link)
+    await page.waitForURL('**/login*')
     await page.getByLabel('Password').fill(testPassword)
     await page.keyboard.press('Enter')
     await page.getByText('Second device/2.0').waitFor()

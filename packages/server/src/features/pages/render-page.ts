@@ -30,7 +30,9 @@ export function renderPage(name: PageName, owner: PageOwner, language: PageLangu
     main: `<noscript><p>${texts.needsScript}</p></noscript>
 <p id="status" role="status"></p>
 <p id="problem" role="alert"></p>
-${main}`,
+<div id="page" inert>
+${main}
+</div>`,
   })
 }
 
@@ -65,6 +67,7 @@ const contents: Record<PageName, Render> = {
   home: (texts, idTag) => ({ title: 'Kith', main: homeMain(texts, idTag) }),
 }
 
+// Until its script runs a page takes no input: a form sent before would be lost.
 // The forms post, so that without their script a password would not become part of an address.
 function loginMain(texts: PageTexts, idTag: string): string {
   return `<h1>${texts.signIn}</h1>

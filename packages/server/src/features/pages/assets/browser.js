@@ -6,6 +6,11 @@ const texts = JSON.parse(document.body.dataset.texts)
 
 export const idTag = document.body.dataset.idTag
 
+// By then the script of the page has run, which listens to its forms and buttons.
+document.addEventListener('DOMContentLoaded', () => {
+  element('page').inert = false
+})
+
 export function element(id) {
   return document.getElementById(id)
 }
