@@ -1,5 +1,5 @@
 import { createAction, getAccessToken, logout } from '@kith/protocol'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { BusDevice } from '#harness/bus-client.ts'
 import { onPostgresServer } from '#harness/each-dialect.ts'
 import { RedisServer, withRedis } from '#harness/redis-server.ts'
@@ -23,9 +23,16 @@ async function startTwo(redisUrl: string) {
   return { first, second, connect, token: await first.signIn(home) }
 }
 
-withRedis('two processes of one server', (redisUrl) => {
+withRedis('two processes of one server', () => {
+  // Their own: what one run has marked is there for the next for 75 s.
+  let shared: RedisServer
+  beforeAll(async () => {
+    shared = await RedisServer.start()
+  })
+  afterAll(() => shared.stop())
+
   test('tell the clients of the other what has happened', async () => {
-    const { first, second, connect, token } = await startTwo(redisUrl)
+    const { first, second, connect, token } = await startTwo(shared.url)
     await using device = await connect(second, token)
     await first.client(home, token).call(createAction, { body: hello })
     await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
@@ -36,7 +43,7 @@ withRedis('two processes of one server', (redisUrl) => {
   })
 
   test('end the sockets of what the other has revoked at once', async () => {
-    const { first, second, connect, token } = await startTwo(redisUrl)
+    const { first, second, connect, token } = await startTwo(shared.url)
     await using device = await connect(second, token)
     first.clock.advance(1000)
     await first.client(home, token).call(logout, {})
@@ -45,7 +52,7 @@ withRedis('two processes of one server', (redisUrl) => {
   })
 
   test('know who is connected to the other, and that a process which died is not', async () => {
-    const { first, second, connect, token } = await startTwo(redisUrl)
+    const { first, second, connect, token } = await startTwo(shared.url)
     const { tenantId } = (await first.running.features.identity.tenants.find(home as never)) ?? {}
     const isThere = () => first.running.features.bus.isConnected(tenantId as never, home as never)
     const device = await connect(second, token)
