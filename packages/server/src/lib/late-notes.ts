@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import { type Clock, nowSecs } from './clock.ts'
-import { createLruCache } from './lru-cache.ts'
 
 interface LateNotesOptions<Note> {
   readonly clock: Clock
@@ -18,7 +18,7 @@ const maxRemembered = 5000
  * waits. */
 export class LateNotes<Note> implements AsyncDisposable {
   readonly #options: LateNotesOptions<Note>
-  readonly #noted = createLruCache<string, number>(maxRemembered)
+  readonly #noted = new LRUCache<string, number>({ max: maxRemembered })
   // Bounded by `maxPending`.
   #pending: Note[] = []
   #callOff: (() => void) | undefined

@@ -1,6 +1,5 @@
-import type { LRUCache } from 'lru-cache'
+import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
-import { createLruCache } from './lru-cache.ts'
 
 interface RecentReadsOptions {
   readonly clock: Pick<Clock, 'now'>
@@ -16,7 +15,7 @@ export class RecentReads<Key extends string | number, Value extends object | sym
   #generation = 0
 
   constructor({ clock, maxEntries, freshMs }: RecentReadsOptions) {
-    this.#kept = createLruCache(maxEntries, { ttl: freshMs, ttlResolution: 0, perf: { now: clock.now } })
+    this.#kept = new LRUCache({ max: maxEntries, ttl: freshMs, ttlResolution: 0, perf: { now: clock.now } })
   }
 
   /** What is kept under the key, or else what `load` reads; `undefined` is not kept. */

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { TenantId } from '#infra/db/index.ts'
 import { syncFolder } from '#lib/durable-file.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import { errorCode, unlessMissing } from '#lib/system-error.ts'
 import { assertBlobName, assertBlobTenant, isBlobHash } from './blob-hash.ts'
 import type { BlobHash } from './blob-store.ts'
@@ -11,7 +11,7 @@ import type { BlobHash } from './blob-store.ts'
 export class DiskLayout {
   readonly #dir: string
   // 16 tenants whole; a directory that fell out is only made durable once more.
-  readonly #durable = createLruCache<string, true>(4096)
+  readonly #durable = new LRUCache<string, true>({ max: 4096 })
 
   constructor(dir: string) {
     this.#dir = dir

@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
-import { createLruCache } from '#lib/lru-cache.ts'
+import { LRUCache } from 'lru-cache'
 import { type RowMaker, rowMaker } from './row-maker.ts'
 import { safeNumber } from './safe-number.ts'
 import type { Session } from './session.ts'
@@ -41,7 +41,7 @@ const openingBusyMs = 5000
 export class SqliteConnection implements Session {
   readonly dialect = 'sqlite'
   readonly raw: DatabaseSync
-  readonly #statements = createLruCache<string, OpenStatement>(maxOpenStatements)
+  readonly #statements = new LRUCache<string, OpenStatement>({ max: maxOpenStatements })
 
   constructor(path: string, options: { readOnly: boolean; busyTimeoutMs: number }) {
     this.raw = new DatabaseSync(path, {

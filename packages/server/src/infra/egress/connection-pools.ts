@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { getCACertificates } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import type { Pool } from 'undici'
-import { createLruCache } from '#lib/lru-cache.ts'
 
 // Origins with open or lately open connections. More than can be in use at once, so that only idle ones are closed.
 const maxOrigins = 256
@@ -16,7 +16,8 @@ type Client = typeof import('undici')
 
 /** Connections by origin, made through the given look-up. */
 export class ConnectionPools {
-  readonly #pools = createLruCache<string, Pool>(maxOrigins, {
+  readonly #pools = new LRUCache<string, Pool>({
+    max: maxOrigins,
     // What is under way on an evicted pool is finished first.
     dispose: (pool, _origin, reason) => {
       if (reason === 'evict') void pool.close()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { createLruCache } from '#lib/lru-cache.ts'
+import { LRUCache } from 'lru-cache'
 
 /** Who is at the other end of a connection, and which host it asked for. */
 export interface Peer {
@@ -45,7 +45,8 @@ export function createTrust(trustedProxies: readonly string[]): (ip: string) => 
     trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
   }
   // Behind a proxy every request asks for the same few addresses.
-  const verdicts = createLruCache<string, boolean>(maxVerdicts, {
+  const verdicts = new LRUCache<string, boolean>({
+    max: maxVerdicts,
     memoMethod: (ip) => ip !== '' && trusted.check(ip, familyOf(ip)),
   })
   return (ip) => verdicts.memo(ip)

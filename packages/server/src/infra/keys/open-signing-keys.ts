@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import { newKeyId } from './key-id.ts'
 import type { KeyRevocation, Signatures, SigningKeyInfo, SigningKeys, Vault } from './keys.ts'
 import type { SealedColumn } from './sealed-column.ts'
@@ -40,7 +40,7 @@ const retirementGraceSecs = 30
 
 /** The keys of the tenants of this server, sealed in its database. */
 export function openSigningKeys({ db, vault, signatures, clock }: OpenSigningKeysOptions): SigningKeys {
-  const cache = createLruCache<string, KeyObject>(maxCachedKeys)
+  const cache = new LRUCache<string, KeyObject>({ max: maxCachedKeys })
 
   const create = (tx: Writer) => createKey({ vault, clock }, tx)
 

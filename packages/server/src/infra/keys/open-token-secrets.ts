@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import { isKeyId, newKeyId } from './key-id.ts'
 import type { TokenSecrets, Vault } from './keys.ts'
 import {
@@ -37,7 +37,7 @@ interface OpenedSecret {
 /** The secrets of this server's own tokens, sealed in its database and shared by its nodes. The first is made when it is
  * first asked for. */
 export function openTokenSecrets({ db, vault, clock }: OpenTokenSecretsOptions): TokenSecrets {
-  const cache = createLruCache<string, OpenedSecret>(maxCachedSecrets)
+  const cache = new LRUCache<string, OpenedSecret>({ max: maxCachedSecrets })
   let currentKid: string | undefined
   let loading: Promise<OpenedSecret> | undefined
 

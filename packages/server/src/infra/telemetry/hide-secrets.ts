@@ -1,4 +1,4 @@
-import { createLruCache } from '#lib/lru-cache.ts'
+import { LRUCache } from 'lru-cache'
 
 const hidden = '[hidden]'
 const maxDepth = 6
@@ -10,7 +10,7 @@ const secretName =
 const secretNames = new Set(['ref', 'auth', 'pass', 'sealed', 'credentials'])
 
 // Bounded, as a logged object may come from a client, with any names.
-const verdicts = createLruCache<string, boolean>(1000)
+const verdicts = new LRUCache<string, boolean>({ max: 1000 })
 
 /** A copy of log details without the values of members whose names promise a secret, at any depth that is printed. */
 export function hideSecrets(details: object): Record<string, unknown> {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Caller } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import type { ActionRequest } from './get-action.ts'
 import { countView } from './reader-store.ts'
 
@@ -15,7 +15,7 @@ const maxRemembered = 5000
 export class ViewCounter {
   readonly #db: Database
   readonly #clock: Clock
-  readonly #counted = createLruCache<string, number>(maxRemembered)
+  readonly #counted = new LRUCache<string, number>({ max: maxRemembered })
 
   constructor({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
     this.#db = db

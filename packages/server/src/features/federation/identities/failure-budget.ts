@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '#lib/clock.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 
 interface Account {
   readonly credits: number
@@ -14,7 +14,7 @@ const maxAccounts = 5000
 
 /** Bounds how often look-ups of one asker below one registrable domain may fail; `account` names both. */
 export class FailureBudget {
-  readonly #accounts = createLruCache<string, Account>(maxAccounts)
+  readonly #accounts = new LRUCache<string, Account>({ max: maxAccounts })
   readonly #clock: Pick<Clock, 'now'>
 
   constructor(clock: Pick<Clock, 'now'>) {

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { createLruCache } from '#lib/lru-cache.ts'
+import { LRUCache } from 'lru-cache'
 import type { Identity, PublishedIdentity } from './identity.ts'
 
 // One block and nothing else: `createPublicKey` would also take a private key or a certificate and make a key of it.
@@ -21,7 +21,7 @@ export function importSigningKey(pem: string): KeyObject | undefined {
 }
 
 // An entry is some kilobytes of OpenSSL's memory.
-const imported = createLruCache<string, KeyObject>(2000)
+const imported = new LRUCache<string, KeyObject>({ max: 2000 })
 
 /** The identity with its keys ready for use. Throws on a key that `importSigningKey` refuses: those are never stored. */
 export function withKeys(published: PublishedIdentity): Identity {

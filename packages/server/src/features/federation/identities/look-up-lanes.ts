@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '#lib/clock.ts'
 import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import { FailureBudget } from './failure-budget.ts'
 
 /** Why this server looks an identity up. Each cause has its own places, failures and rests, so that none uses up what
@@ -43,7 +43,7 @@ const maxPausedServers = 5000
 export class LookUpLane {
   readonly budget: FailureBudget
   /** Servers that did not answer, with the time until which they are left alone. */
-  readonly resting = createLruCache<string, number>(maxPausedServers)
+  readonly resting = new LRUCache<string, number>({ max: maxPausedServers })
   readonly #askers: Gate
   readonly #domains: Gate
   readonly #servers: Gate

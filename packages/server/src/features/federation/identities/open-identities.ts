@@ -1,8 +1,8 @@
 import type { IdTag } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import type { IdentityEvent } from '../events.ts'
 import { type Discovered, Discovery, type DiscoveryDeps, type InboxConfirmation } from './discovery.ts'
 import {
@@ -89,10 +89,10 @@ export function openIdentities(deps: IdentitiesDeps): Identities {
 class IdentityCache implements Identities {
   readonly #deps: IdentitiesDeps
   readonly #discovery: Discovery
-  readonly #remembered = createLruCache<IdTag, Remembered>(maxInMemory)
-  readonly #failed = createLruCache<IdTag, Failed>(maxFailures)
-  readonly #renewedAtMs = createLruCache<IdTag, number>(maxRefreshes)
-  readonly #refreshedAtMs = createLruCache<IdTag, number>(maxRefreshes)
+  readonly #remembered = new LRUCache<IdTag, Remembered>({ max: maxInMemory })
+  readonly #failed = new LRUCache<IdTag, Failed>({ max: maxFailures })
+  readonly #renewedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
+  readonly #refreshedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
   /** What is being looked up, by asker, and asked, by cause; bounded by the gates of `Discovery`, which turn away at once. */
   readonly #lookingUp = new Map<string, Promise<ResolvedIdentity>>()
   readonly #asking = new Map<string, Promise<ResolvedIdentity | Overloaded>>()

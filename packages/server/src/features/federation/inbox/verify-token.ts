@@ -1,8 +1,8 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
 import { wasInForce } from '#infra/keys/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import { hasKid } from '../identities/identity.ts'
 import type { CheckedToken } from './check-token.ts'
 
@@ -42,7 +42,7 @@ const maxVerdicts = 5000
 
 /** Verifies tokens, each once: what was valid stays known by the hash of its text. */
 export function openTokenVerifier(deps: VerifyDeps) {
-  const valid = createLruCache<string, true>(maxVerdicts)
+  const valid = new LRUCache<string, true>({ max: maxVerdicts })
   return {
     /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`.
      * The same for what it announces. */
