@@ -16,7 +16,7 @@ export const annc = actionType({
   arrivesAs: 'A',
   receivers: 'circle',
   fromStrangers: 'refused',
-  // A new member is shown what was passed on within the last 30 days.
+  // The history that a new member is sent reaches back 30 days (docs/protocol/delivery.md): the token must be valid then.
   lifetimeSecs: 60 * 86_400,
   defaultVisibility: null,
 })

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { Contract } from '../contract.ts'
 import { allContracts } from './index.ts'
 
-/** What each endpoint asks of whoever calls it. By hand, so that none is declared more openly by mistake: the credential,
- * the scope that a narrowed one needs (`unscoped`: none will do), the role, and what is unusual. */
+/** What each endpoint requires of its caller: the credential, the scope that a narrowed credential needs (`unscoped`: a
+ * narrowed one is refused), the role, and exceptions. Written by hand, so that a contract declared too openly fails here. */
 const wanted: Record<string, string> = {
   login: 'none, counts sign-in',
   initLogin: 'optional, guests, counts login-init',

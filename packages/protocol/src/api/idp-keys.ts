@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { IdTagInput, Nullable, pageQuery, TimestampInput, UnixTime } from '../schemas.ts'
 
-/** What is known of a key of a managed identity, without the key itself (docs/protocol/identity-provider.md). */
+/** A key of a managed identity, without its secret (docs/protocol/identity-provider.md). */
 export const IdentityKeyView = Type.Object({
   id: Type.Integer(),
   idTag: Type.String(),

@@ -43,7 +43,7 @@ export async function startServer(
   config: Config,
   { clock = systemClock, ...given }: Omit<Surroundings, 'clock'> & { readonly clock?: Clock },
 ): Promise<RunningServer> {
-  // Closes what was opened, last first: when the start fails, or later by `stop`.
+  // Closes services in reverse order: when the start fails, or in `stop`.
   await using opened = new AsyncDisposableStack()
   const services = await openServices(config, { clock, ...given })
   opened.defer(() => services.close())

@@ -3,7 +3,7 @@ import type { StorageLimits } from '#features/files/index.ts'
 import type { SettingName, Settings } from '#features/settings/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 
-/** The lifetimes of what is issued. */
+/** How long the tokens and references of a tenant are valid, from its settings. */
 export async function lifetimesOf(settings: Settings, tenantId: TenantId): Promise<TokenLifetimes> {
   const [loginSecs, sessionSecs, accessSecs, referenceSecs, proxySecs] = await Promise.all([
     settings.find(tenantId, 'auth.login_token_secs'),

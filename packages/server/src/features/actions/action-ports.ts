@@ -23,7 +23,7 @@ export interface QueueDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
-/** For what says what has happened. */
+/** For code that emits events. */
 interface EmitDeps {
   readonly emit: Emit<ActionEvent | RelationEvent>
 }

@@ -38,7 +38,7 @@ export class QrWaiters {
     }
   }
 
-  /** Wakes the polls that wait for this session. */
+  /** Ends the pause of every status request that is held open for this session. */
   wake(sessionId: string): void {
     for (const wake of this.#waiting.get(sessionId) ?? []) wake()
   }

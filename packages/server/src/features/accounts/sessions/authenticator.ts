@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type CommunityRole, type IdTag, intersectScopes } from '@kith/protocol'
+import { LRUCache } from 'lru-cache'
 import { findActingRole } from '#features/relations/index.ts'
 import { type HostedTenant, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
 import { type Caller, identified, type Tenant } from '#infra/caller/index.ts'
@@ -7,7 +8,6 @@ import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { createLruCache } from '#lib/lru-cache.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
@@ -72,7 +72,7 @@ interface Verdict {
  * token's hash, and its session and role for two seconds. */
 export class Authenticator {
   readonly #deps: AuthenticatorDeps
-  readonly #verdicts = createLruCache<string, Verdict>(maxVerdicts)
+  readonly #verdicts = new LRUCache<string, Verdict>({ max: maxVerdicts })
   readonly #sessions: RecentReads<string, Session>
   readonly #standings: RecentReads<string, ServerStatus>
 

@@ -49,7 +49,7 @@ export function newSessionId(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** What is stored of a secret: it has at least 128 random bits, so one round of SHA-256 is enough. */
+/** The stored hash of a secret. Secrets have at least 128 random bits, so one round of SHA-256 is enough. */
 export function secretHash(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }
