@@ -44,7 +44,14 @@ export const BusSubscription = Type.Object({ id: RequestId, type: Type.Literal('
 export interface BusAck {
   readonly id?: string | number
   readonly cmd: 'ack'
-  readonly data: { readonly status: 'ok' | 'pong' | 'error'; readonly message?: string }
+  readonly data: {
+    readonly status: 'ok' | 'pong' | 'error'
+    readonly message?: string
+    /** `gap`: older events are kept no longer, load anew. `rate`: too many, wait. */
+    readonly code?: 'gap' | 'rate'
+    /** Of `subscribe`: from this number on nothing will be missed. */
+    readonly seq?: number
+  }
 }
 
 /** Events of the server, with the `data` of each. */

@@ -1,3 +1,5 @@
 export * from './bus.ts'
+export * from './crdt.ts'
+export * from './rtdb.ts'
 export * from './socket-closes.ts'
 export * from './socket-contract.ts'

@@ -9,6 +9,7 @@ export const socketCloses = {
   overloaded: { code: 1013, reason: 'too much at once: connect again', comesBack: true },
   forbidden: { code: 4403, reason: 'the right is missing or was withdrawn', comesBack: false },
   notFound: { code: 4404, reason: 'not found', comesBack: false },
+  full: { code: 4413, reason: 'the document, the database or the quota is full', comesBack: false },
   wrongType: { code: 4409, reason: 'the file is of another type', comesBack: false },
 } as const satisfies Readonly<
   Record<string, { readonly code: number; readonly reason: string; readonly comesBack: boolean }>

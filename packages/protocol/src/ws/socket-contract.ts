@@ -7,6 +7,8 @@ export interface SocketContract extends Requirements {
   readonly path: string
   readonly summary: string
   readonly frames: 'text' | 'binary'
-  /** A client that sends more is cut off. */
+  /** A client that sends more is read more slowly. */
   readonly messagesPerMinute: number
+  /** What a client may send at once, where it is more than the usual `maxFrameBytes` and `maxMessageBytes`. */
+  readonly largest?: { readonly frameBytes: number; readonly messageBytes: number }
 }

@@ -1,0 +1,29 @@
+import type { SocketContract } from './socket-contract.ts'
+
+/** A collaborative document (docs/protocol/realtime.md): y-protocols sync and awareness, one message for each frame. */
+export const crdtSocket = {
+  name: 'openDocument',
+  path: '/ws/crdt/{fileId}',
+  summary: 'A collaborative document, for stock clients of Yjs',
+  auth: 'optional',
+  scope: 'read:files',
+  guests: true,
+  frames: 'binary',
+  // Somebody who types and moves the pointer sends some 60 a second.
+  messagesPerMinute: 6000,
+  // A long absence comes as one frame.
+  largest: { frameBytes: 64 * 1024 ** 2, messageBytes: 64 * 1024 ** 2 },
+} as const satisfies SocketContract
+
+/** First number of a frame: what it is. */
+export const crdtMessages = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3 } as const
+/** Second number of a `sync` frame. */
+export const crdtSyncSteps = { step1: 0, step2: 1, update: 2 } as const
+
+/** Bounds of a document and of the states of those who look at it. */
+export const crdtLimits = {
+  documentBytes: 64 * 1024 ** 2,
+  awarenessStateBytes: 16 * 1024,
+  awarenessPerSecond: 30,
+  awarenessClientsPerConnection: 8,
+} as const
