@@ -1,8 +1,6 @@
 import {
   blockDomain as blockContract,
   type DomainBlockView,
-  decodeCursor,
-  encodeCursor,
   listDomainBlocks,
   toIso,
   unblockDomain as unblockContract,
@@ -10,16 +8,17 @@ import {
 import type { Caller, Identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { Failure, invalid } from '#lib/failure.ts'
+import { Failure } from '#lib/failure.ts'
 import { blockDomain, type DomainBlockDeps, unblockDomain } from './change-domain-blocks.ts'
 import type { DomainBlock } from './domain-block.ts'
-import { listBlocksAfter } from './domain-block-store.ts'
-
-const sort = 'domain'
+import { pageBlocks } from './domain-block-store.ts'
 
 export function domainBlockEndpoints(deps: DomainBlockDeps): Endpoint[] {
   return [
-    bind(listDomainBlocks, ({ query: { limit = 20, cursor } }) => listPage(deps, limit, cursor)),
+    bind(listDomainBlocks, async ({ query: { limit = 20, cursor } }) => {
+      const page = await pageBlocks(deps.db.reader(serverTenant), { cursor, limit })
+      return { ...page, items: page.items.map(viewOf) }
+    }),
     bind(blockContract, async ({ tenant, caller, body }) =>
       viewOf(await blockDomain(deps, { tenant, caller: identified(caller), ...body })),
     ),
@@ -28,17 +27,6 @@ export function domainBlockEndpoints(deps: DomainBlockDeps): Endpoint[] {
       return params
     }),
   ]
-}
-
-async function listPage({ db }: DomainBlockDeps, limit: number, cursor: string | undefined) {
-  const after = cursor === undefined ? '' : decodeCursor(cursor, sort)?.v
-  if (typeof after !== 'string') throw invalid('/query/cursor', 'This cursor does not belong to this list.')
-  const found = await listBlocksAfter(db.reader(serverTenant), after, limit + 1)
-  const last = found.length > limit ? found[limit - 1] : undefined
-  return {
-    items: found.slice(0, limit).map(viewOf),
-    nextCursor: last ? encodeCursor({ s: sort, v: last.domain, id: last.domain }) : null,
-  }
 }
 
 function viewOf({ createdAt, ...block }: DomainBlock): DomainBlockView {

@@ -1,5 +1,5 @@
-import type { IdTag } from '@kith/protocol'
-import type { Reader, Writer } from '#infra/db/index.ts'
+import type { CursorPage, IdTag } from '@kith/protocol'
+import { keysetPage, type Reader, type Writer } from '#infra/db/index.ts'
 import type { DomainBlock } from './domain-block.ts'
 
 interface DomainBlockRow {
@@ -35,17 +35,21 @@ export async function countBlocks(reader: Reader): Promise<number> {
   return Number(row.count)
 }
 
-export async function listBlocksAfter(reader: Reader, after: string, limit: number): Promise<DomainBlock[]> {
-  const rows = await reader
-    .tables<DomainBlockTables>()
-    .selectFrom('domain_blocks')
-    .selectAll()
-    .where('tenant_id', '=', reader.tenantId)
-    .where('domain', '>', after)
-    .orderBy('domain')
-    .limit(limit)
-    .execute()
-  return rows.map(fromRow)
+/** By domain. `E-VALIDATION` for a bad cursor. */
+export async function pageBlocks(
+  reader: Reader,
+  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
+): Promise<CursorPage<DomainBlock>> {
+  const page = await keysetPage(
+    reader
+      .tables<DomainBlockTables>()
+      .selectFrom('domain_blocks')
+      .selectAll()
+      .where('tenant_id', '=', reader.tenantId),
+    { sort: 'domain', column: 'domain', kind: 'text', idColumn: 'domain', idKind: 'text' },
+    { direction: 'asc', cursor, limit },
+  )
+  return { ...page, items: page.items.map(fromRow) }
 }
 
 export async function putBlock(tx: Writer, block: DomainBlock): Promise<void> {

@@ -7,7 +7,7 @@ import type { Identified } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { federationMigrations } from '../federation-migrations.ts'
 import { blockDomain, unblockDomain } from './change-domain-blocks.ts'
-import { countBlocks, listBlocksAfter } from './domain-block-store.ts'
+import { countBlocks, pageBlocks } from './domain-block-store.ts'
 import { openDomainBlocks } from './open-domain-blocks.ts'
 
 const tenant = { tenantId: 1 as TenantId, idTag: 'home.example.com' as IdTag, type: 'person' } as const
@@ -64,7 +64,8 @@ eachDialect('domain blocks', (open) => {
     await block('spam.example', 'two')
     const reader = db.reader(serverTenant)
     expect(await countBlocks(reader)).toBe(1)
-    expect(await listBlocksAfter(reader, '', 10)).toMatchObject([{ domain: 'spam.example', reason: 'two' }])
+    const { items } = await pageBlocks(reader, { cursor: undefined, limit: 10 })
+    expect(items).toMatchObject([{ domain: 'spam.example', reason: 'two' }])
   })
 
   test('leave the server itself alone', async () => {
