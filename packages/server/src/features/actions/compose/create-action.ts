@@ -99,7 +99,7 @@ export async function scheduleAction(
 function keyOf(request: CreateAction, caller: Identified): IdempotencyKey | undefined {
   const { idempotencyKey: key, input, draft, publishAt, published } = request
   if (key === undefined) return undefined
-  // What says nothing is the same as saying nothing.
+  // Absent and empty members hash alike.
   const said = Object.entries(input).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
   const body = { input: Object.fromEntries(said), draft: draft || undefined, publishAt, published }
   return { callerTag: caller.idTag, key, bodyHash: hashBody(body) }
