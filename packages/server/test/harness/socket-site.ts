@@ -1,4 +1,4 @@
-import type { Requirements } from '@kith/protocol'
+import type { Requirements, SocketContract } from '@kith/protocol'
 import type { ClientOptions } from 'ws'
 import type { Identified } from '#infra/caller/index.ts'
 import {
@@ -36,6 +36,8 @@ export interface SocketSiteOptions {
   readonly hooks?: Partial<AdmissionHooks<TestCredential>>
   readonly endpoints?: readonly Endpoint[]
   readonly open?: SocketRoute<TestCredential>['open']
+  readonly review?: SocketRoute<TestCredential>['review']
+  readonly largest?: SocketContract['largest']
 }
 
 export const owner = callers.owner as Identified
@@ -75,8 +77,10 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
           guests: true,
           frames,
           messagesPerMinute,
+          ...(options.largest ? { largest: options.largest } : {}),
           ...options.requirements,
         },
+        ...(options.review ? { review: options.review } : {}),
         open(visit) {
           visits.push(visit)
           return (options.open ?? echo)(visit)

@@ -15,7 +15,7 @@ function frame(length: number): Buffer {
 }
 
 function admitsAll(bytes: Buffer, cuts: readonly number[]): boolean {
-  const watch = new FrameWatch()
+  const watch = new FrameWatch(maxFrameBytes)
   let from = 0
   for (const to of [...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]) {
     if (!watch.admits(bytes.subarray(from, to))) return false
@@ -38,8 +38,8 @@ test('lengths are read wherever the bytes are cut', () => {
 })
 
 test('the longest frame is admitted, and a length beyond all numbers is not', () => {
-  expect(new FrameWatch().admits(frame(maxFrameBytes))).toBe(true)
+  expect(new FrameWatch(maxFrameBytes).admits(frame(maxFrameBytes))).toBe(true)
   const endless = frame(65_536)
   endless.fill(0xff, 2, 10)
-  expect(new FrameWatch().admits(endless)).toBe(false)
+  expect(new FrameWatch(maxFrameBytes).admits(endless)).toBe(false)
 })

@@ -1,13 +1,16 @@
-import { maxFrameBytes } from '@kith/protocol'
-
 // Two bytes, eight of an extended length, four of the mask.
 const longestHeader = 14
 
 /** Reads the lengths of a client's frames as the bytes pass by, without keeping any: the library bounds messages only. */
 export class FrameWatch {
+  readonly #maxFrameBytes: number
   readonly #header = new Uint8Array(longestHeader)
   #headerBytes = 0
   #payloadLeft = 0
+
+  constructor(maxFrameBytes: number) {
+    this.#maxFrameBytes = maxFrameBytes
+  }
 
   /** False as soon as the header of a frame says that it is too long. */
   admits(chunk: Uint8Array): boolean {
@@ -25,7 +28,7 @@ export class FrameWatch {
       if (this.#headerBytes < headerLength(this.#header, this.#headerBytes)) continue
       this.#payloadLeft = payloadLength(this.#header)
       this.#headerBytes = 0
-      if (this.#payloadLeft > maxFrameBytes) return false
+      if (this.#payloadLeft > this.#maxFrameBytes) return false
     }
     return true
   }

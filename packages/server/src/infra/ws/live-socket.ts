@@ -1,4 +1,4 @@
-import { type SocketClose, socketCloses } from '@kith/protocol'
+import { type SocketClose, type SocketContract, socketCloses } from '@kith/protocol'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock.ts'
 import { FrameWatch } from './frame-watch.ts'
@@ -16,9 +16,8 @@ export interface SocketHandler {
 
 interface LiveSocketOptions {
   readonly clock: Clock
-  readonly frames: 'text' | 'binary'
-  /** Messages of the client; control frames have the same bound of their own. */
-  readonly messagesPerMinute: number
+  /** Control frames have the bound of messages, on their own. */
+  readonly contract: Pick<SocketContract, 'frames' | 'messagesPerMinute'>
   /** Told of what a handler throws. */
   readonly onError: (error: unknown) => void
   /** Told once, when nothing comes or goes any more. */
@@ -54,6 +53,8 @@ export class LiveSocket {
   #isClosing = false
   #isGone = false
   #waiting = 0
+  #waitingBytes = 0
+  #unsent = 0
   #mistakes = 0
   #missedPongs = 0
 
@@ -61,8 +62,8 @@ export class LiveSocket {
     this.#socket = socket
     this.#options = options
     this.#openedAtMs = options.clock.now()
-    this.#messages = new Budget(options.clock, options.messagesPerMinute)
-    this.#controls = new Budget(options.clock, options.messagesPerMinute)
+    this.#messages = new Budget(options.clock, options.contract.messagesPerMinute)
+    this.#controls = new Budget(options.clock, options.contract.messagesPerMinute)
     // Nothing is read before there is a handler.
     socket.pause()
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary))
@@ -96,23 +97,33 @@ export class LiveSocket {
     if (!this.#isClosing) this.#socket.resume()
   }
 
-  /** Sends, or ends the socket (1013) when its client is too slow: nothing is ever left out silently. */
+  /** Sends what others did, or ends the socket (1013) when its client is too slow: nothing is ever left out silently. Bytes are
+   * sent as text where the path speaks text. */
   send(frame: Frame): void {
     if (!this.isOpen) return
-    if (this.#waiting >= maxWaitingMessages || this.#socket.bufferedAmount > maxWaitingBytes) {
+    if (this.#waiting >= maxWaitingMessages || this.#waitingBytes > maxWaitingBytes) {
       this.close('overloaded')
       return
     }
+    const bytes = Buffer.byteLength(frame)
     this.#waiting += 1
-    this.#socket.send(frame, () => {
+    this.#waitingBytes += bytes
+    this.#write(frame, () => {
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#settle()
+      this.#waitingBytes -= bytes
     })
+  }
+
+  /** Sends the answer to a request of the client itself, however long its line takes: it counts for no bound. Resolves when the
+   * line has taken it, or the socket has closed; a handler that waits for it in `receive` is given no message until then. */
+  answer(frame: Frame): Promise<void> {
+    if (!this.isOpen) return Promise.resolve()
+    return new Promise((resolve) => this.#write(frame, resolve))
   }
 
   /** Resolves when nothing waits to be sent, or the socket has closed: for handlers that send much. */
   sent(): Promise<void> {
-    if (this.#waiting === 0 || this.#isGone) return Promise.resolve()
+    if (this.#unsent === 0 || this.#isGone) return Promise.resolve()
     return new Promise((resolve) => this.#settled.push(resolve))
   }
 
@@ -152,12 +163,24 @@ export class LiveSocket {
   }
 
   /** Looks at the lengths of the frames as they come. */
-  watchFrames(connection: { on(event: 'data', listener: (chunk: Uint8Array) => void): unknown }): void {
-    const watch = new FrameWatch()
+  watchFrames(
+    connection: { on(event: 'data', listener: (chunk: Uint8Array) => void): unknown },
+    maxFrameBytes: number,
+  ): void {
+    const watch = new FrameWatch(maxFrameBytes)
     let isFine = true
     connection.on('data', (chunk) => {
       isFine = isFine && watch.admits(chunk)
       if (!isFine) this.close('tooLarge')
+    })
+  }
+
+  #write(frame: Frame, done: () => void): void {
+    this.#unsent += 1
+    this.#socket.send(frame, { binary: this.#options.contract.frames === 'binary' }, () => {
+      done()
+      this.#unsent -= 1
+      if (this.#unsent === 0) this.#settle()
     })
   }
 
@@ -167,7 +190,7 @@ export class LiveSocket {
       this.close('overloaded')
       return
     }
-    if (isBinary !== (this.#options.frames === 'binary')) {
+    if (isBinary !== (this.#options.contract.frames === 'binary')) {
       this.noteMistake()
       return
     }

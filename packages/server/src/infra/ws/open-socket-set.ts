@@ -21,8 +21,8 @@ interface Guest {
 
 const beatEveryMs = 25_000
 const tickMs = 1000
-// docs/protocol/realtime.md, Common rules: within 5 s. A tick in between and the query leave room.
-const reviewEveryMs = 3000
+// docs/protocol/realtime.md, Common rules: within 5 s. A tick in between and the queries leave room.
+const reviewEveryMs = 2000
 // In real time: a stop must not wait for a clock that stands still.
 const goodbyeMs = 1500
 
@@ -40,7 +40,7 @@ export class OpenSocketSet {
   #reviewing: Promise<void> | undefined
   #mustReviewAgain = false
 
-  /** `review` ends the sockets whose credentials have ended. */
+  /** `review` ends the sockets whose clients may not be here any more. */
   constructor(options: { clock: Clock; limits: SocketLimits; review: () => Promise<void> }) {
     this.#clock = options.clock
     this.#limits = options.limits

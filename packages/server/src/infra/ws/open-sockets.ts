@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { maxMessageBytes } from '@kith/protocol'
+import { maxFrameBytes, maxMessageBytes, type SocketContract } from '@kith/protocol'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { idTagOf } from '#infra/caller/index.ts'
 import {
@@ -49,7 +49,10 @@ class SocketServer<Credential> implements Sockets {
   readonly #options: SocketsOptions<Credential>
   readonly #room: OpenSocketSet
   readonly #visits = new Map<LiveSocket, Visit<Credential>>()
-  #acceptor: Promise<WebSocketServer> | undefined
+  // Whose route has let them in. As many as there are sockets.
+  readonly #opened = new Map<Visit<Credential>, SocketRoute<Credential>>()
+  // By the bound of messages; bounded by the routes.
+  readonly #acceptors = new Map<number, Promise<WebSocketServer>>()
   #isStopping = false
   #hasFailed = false
 
@@ -92,16 +95,24 @@ class SocketServer<Credential> implements Sockets {
     if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
     const identify = () => admitCaller(this.#options, contract, { tenant, ip: peer.ip, bearer }, counting)
     const proof = counting.isRefusing ? await identify() : undefined
-    this.#acceptor ??= loadAcceptor()
-    const acceptor = await this.#acceptor
+    const acceptor = await this.#acceptorFor(contract)
     if (connection.destroyed) return
     this.#assertWelcome()
     acceptor.handleUpgrade(request, connection, head, (accepted) => {
       const socket = this.#open(route, accepted, address)
-      socket.watchFrames(connection)
+      socket.watchFrames(connection, contract.largest?.frameBytes ?? maxFrameBytes)
       const visit = new Visit(this.#options.hooks, contract, { tenant, socket, params, query, ip: peer.ip })
       void this.#welcome(route, visit, { address, identify: async () => proof ?? (await identify()) })
     })
+  }
+
+  #acceptorFor({ largest }: SocketContract): Promise<WebSocketServer> {
+    const maxPayload = largest?.messageBytes ?? maxMessageBytes
+    const known = this.#acceptors.get(maxPayload)
+    if (known) return known
+    const made = loadAcceptor(maxPayload)
+    this.#acceptors.set(maxPayload, made)
+    return made
   }
 
   #assertWelcome(): void {
@@ -110,12 +121,14 @@ class SocketServer<Credential> implements Sockets {
 
   #open(route: SocketRoute<Credential>, accepted: WebSocket, address: string): LiveSocket {
     const socket = new LiveSocket(accepted, {
-      ...route.contract,
+      contract: route.contract,
       clock: this.#options.clock,
       onError: (error) => this.#onError(error, route),
       onGone: () => {
         this.#room.remove(socket)
+        const visit = this.#visits.get(socket)
         this.#visits.delete(socket)
+        if (visit) this.#opened.delete(visit)
       },
     })
     this.#room.add(socket, address)
@@ -137,7 +150,8 @@ class SocketServer<Credential> implements Sockets {
         throw new SocketRefusal('overloaded')
       this.#visits.set(socket, visit)
       const handler = await route.open(visit)
-      if (socket.isGone) this.#visits.delete(socket)
+      if (!socket.isGone) this.#opened.set(visit, route)
+      else this.#visits.delete(socket)
       socket.handleWith(handler)
     } catch (error) {
       const why = closeOf(error)
@@ -146,20 +160,34 @@ class SocketServer<Credential> implements Sockets {
     }
   }
 
+  /** What fails is looked at again the next time, and keeps nothing else from being looked at. */
   async #reviewAll(): Promise<void> {
+    const results = await Promise.allSettled([
+      this.#reviewCredentials(),
+      ...this.#options.routes.map((route) => this.#reviewRoute(route)),
+    ])
+    const failed = results.find((result) => result.status === 'rejected')
+    // A database that is away must not end every socket.
+    if (failed && !this.#hasFailed)
+      this.#options.logger.error({ err: failed.reason }, 'open sockets could not be looked at again')
+    this.#hasFailed = failed !== undefined
+  }
+
+  async #reviewCredentials(): Promise<void> {
     const visits = [...this.#visits.values()]
     const credentials = visits.flatMap(({ proof }) => proof.credential ?? [])
-    try {
-      const ended = await this.#options.hooks.listEnded(credentials)
-      this.#hasFailed = false
-      for (const { proof, socket } of visits)
-        if (proof.credential !== undefined && ended.has(proof.credential)) socket.close('unauthenticated')
-    } catch (error) {
-      // The next look comes by itself; a database that is away must not end every socket.
-      if (!this.#hasFailed)
-        this.#options.logger.error({ err: error }, 'open sockets could not be looked at again')
-      this.#hasFailed = true
-    }
+    const ended = await this.#options.hooks.listEnded(credentials)
+    for (const { proof, socket } of visits)
+      if (proof.credential !== undefined && ended.has(proof.credential)) socket.close('unauthenticated')
+  }
+
+  async #reviewRoute(route: SocketRoute<Credential>): Promise<void> {
+    const visits = [...this.#opened].flatMap(([visit, from]) =>
+      from === route && visit.socket.isOpen ? [visit] : [],
+    )
+    if (visits.length === 0) return
+    const closes = await route.review?.(visits)
+    for (const [{ socket }, why] of closes ?? []) socket.close(why)
   }
 
   #onError(error: unknown, { contract }: SocketRoute<Credential>): void {
@@ -174,12 +202,12 @@ function queryOf({ url }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(query)
 }
 
-async function loadAcceptor(): Promise<WebSocketServer> {
+async function loadAcceptor(maxPayload: number): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
+    maxPayload,
   })
 }

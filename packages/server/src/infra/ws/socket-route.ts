@@ -15,6 +15,10 @@ export interface SocketRoute<Credential> {
   readonly contract: SocketContract
   /** Accepts a client that meets the contract and answers its handler, or throws a `SocketRefusal`. */
   open(visit: SocketVisit<Credential>): SocketHandler | Promise<SocketHandler>
+  /** Which of these visits, all of them opened here, are to be closed now, and how: asked whenever credentials are looked at again. */
+  review?(
+    visits: readonly SocketVisit<Credential>[],
+  ): Promise<ReadonlyMap<SocketVisit<Credential>, SocketClose>>
 }
 
 /** A socket with its client, as long as it lives. */

@@ -133,6 +133,7 @@ describe('a refusal', () => {
     ['forbidden', 4403],
     ['notFound', 4404],
     ['wrongType', 4409],
+    ['full', 4413],
     ['overloaded', 1013],
   ] as const)('%s is %i at once', async (why, code) => {
     const site = await start({
@@ -258,6 +259,25 @@ describe('messages', () => {
     expect(await client.closed).toMatchObject({ code: 1009 })
   })
 
+  test('may be larger where the path says so, and end the socket (1009) above that', async () => {
+    const lengths: number[] = []
+    const bytes = 20 * 1024 ** 2
+    const site = await start({
+      frames: 'binary',
+      largest: { frameBytes: bytes, messageBytes: bytes },
+      open: () => ({
+        receive(frame) {
+          lengths.push(frame.length)
+        },
+      }),
+    })
+    await using client = await site.connect()
+    client.send(Buffer.alloc(bytes))
+    await expect.poll(() => lengths).toEqual([bytes])
+    client.send(Buffer.alloc(bytes + 1))
+    expect(await client.closed).toMatchObject({ code: 1009 })
+  })
+
   test('of more than the path allows in a minute end the socket with 1013, and so do pings', async () => {
     const site = await start({ messagesPerMinute: 20 })
     await using talker = await site.connect()
@@ -314,6 +334,53 @@ describe('a client that', () => {
     const { socket } = site.visits[0]!
     for (let at = 0; at < 1001; at += 1) socket.send('x')
     expect(await client.closed).toMatchObject({ code: 1013 })
+  })
+
+  test('reads slowly what it asked for is waited for, however much that is', async () => {
+    let answered = 0
+    const site = await start({
+      frames: 'binary',
+      open: ({ socket }) => ({
+        async receive(frame) {
+          await socket.answer(Buffer.alloc(Number(frame.length) * 1024 ** 2))
+          answered += 1
+        },
+      }),
+    })
+    await using client = await site.connect()
+    client.socket.pause()
+    for (let at = 0; at < 3; at += 1) client.send(Buffer.alloc(8))
+    await expect.poll(() => site.visits).toHaveLength(1)
+    await flushMicrotasks()
+    const { socket } = site.visits[0]!
+    // What others did waits behind it, within its own bound.
+    for (let at = 0; at < 4; at += 1) socket.send(Buffer.alloc(64 * 1024))
+    expect([socket.isOpen, answered]).toEqual([true, 0])
+    client.socket.resume()
+    await client.until(7)
+    expect(client.received.map(({ length }) => length)).toEqual([
+      8 * 1024 ** 2,
+      ...Array.from({ length: 4 }, () => 64 * 1024),
+      8 * 1024 ** 2,
+      8 * 1024 ** 2,
+    ])
+    expect(answered).toBe(3)
+  })
+
+  test('goes away during an answer leaves nobody waiting', async () => {
+    const answered = Promise.withResolvers<void>()
+    const site = await start({
+      open: ({ socket }) => ({
+        receive: () => socket.answer('x'.repeat(16 * 1024 ** 2)).then(answered.resolve),
+      }),
+    })
+    const client = await site.connect()
+    client.socket.pause()
+    client.send('x')
+    await flushMicrotasks()
+    await client[Symbol.asyncDispose]()
+    await answered.promise
+    await expect.poll(() => site.sockets.size).toBe(0)
   })
 
   test('misses two pongs in a row is gone', async () => {
@@ -399,14 +466,14 @@ describe('the number of sockets is bounded', () => {
 })
 
 describe('what a socket rests on', () => {
-  test('is looked at again every three seconds, and its end is 1008', async () => {
+  test('is looked at again every two seconds, and its end is 1008', async () => {
     const site = await start()
     await using revoked = await site.connect()
     await using other = await site.connect('/ws/echo/x?token=visitor')
     for (const client of [revoked, other]) client.send('x')
     await Promise.all([revoked.until(1), other.until(1)])
     site.ended.add('owner')
-    site.clock.advance(3000)
+    site.clock.advance(2000)
     expect(await revoked.closed).toMatchObject({ code: 1008 })
     expect(other.socket.readyState).toBe(other.socket.OPEN)
   })
@@ -420,6 +487,48 @@ describe('what a socket rests on', () => {
     site.ended.add('owner')
     await site.sockets.review()
     expect(await client.closed).toMatchObject({ code: 1008 })
+  })
+
+  test('is reviewed by the path as well, which says how a visit ends', async () => {
+    const withdrawn = new Set<string>()
+    const asked: string[][] = []
+    const site = await start({
+      async review(visits) {
+        asked.push(visits.map(({ params }) => String(params.name)))
+        return new Map(
+          visits.flatMap((visit) => (withdrawn.has(String(visit.params.name)) ? [[visit, 'notFound']] : [])),
+        )
+      },
+    })
+    await using kept = await site.connect('/ws/echo/kept?token=owner')
+    await using guest = await site.connect('/ws/echo/gone')
+    for (const client of [kept, guest]) client.send('x')
+    await Promise.all([kept.until(1), guest.until(1)])
+    site.clock.advance(2000)
+    await flushMicrotasks()
+    withdrawn.add('gone')
+    site.clock.advance(2000)
+    expect(await guest.closed).toMatchObject({ code: 4404 })
+    await site.sockets.review()
+    expect(asked).toEqual([['kept', 'gone'], ['kept', 'gone'], ['kept']])
+    expect(kept.socket.readyState).toBe(kept.socket.OPEN)
+  })
+
+  test('is looked at although another look fails, which is logged once', async () => {
+    const site = await start({
+      review: async () => {
+        throw new Error('the disk is on fire')
+      },
+    })
+    await using client = await site.connect()
+    client.send('x')
+    await client.until(1)
+    await site.sockets.review()
+    site.clock.advance(1000)
+    site.ended.add('owner')
+    await site.sockets.review()
+    expect(await client.closed).toMatchObject({ code: 1008 })
+    expect(site.logged).toHaveLength(1)
   })
 
   test('can be renewed', async () => {
