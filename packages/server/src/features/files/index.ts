@@ -5,6 +5,14 @@ export { type BlobProblem, verifyBlobs } from './blobs/verify-blobs.ts'
 export { collectionEndpoints } from './collections/collection-endpoints.ts'
 export { RecentReads } from './collections/recent-reads.ts'
 export { addCollectionSweep } from './collections/sweep-collections.ts'
+export { countContent } from './contents/count-content.ts'
+export type {
+  ContentSnapshot,
+  ContentsByType,
+  FileContents,
+  LiveFileType,
+  Restoration,
+} from './contents/file-contents.ts'
 export { queueFetches } from './copies/queue-fetches.ts'
 export type { FileEvent } from './events.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
@@ -12,6 +20,8 @@ export { findFile } from './file-store.ts'
 export { addFileSweeps } from './file-sweeps.ts'
 export { filesMigrations } from './files-migrations.ts'
 export { type FileJobDeps, handleFileJobs } from './handle-file-jobs.ts'
+export type { FileVisit, LiveFile } from './live/live-file.ts'
+export { LiveFiles, type LiveFilesDeps } from './live/live-files.ts'
 export { profilePictures } from './profile-pictures.ts'
 export { fileReleaser } from './release-files.ts'
 export type { AnnounceDeps, ShareNotice } from './sharing/announce-share.ts'

@@ -72,12 +72,12 @@ export async function reserveUpload(
   const { by, lasting } = declared
   const { holder, expiresAt: leasedUntil } = deps.leases
   const limits = await deps.limitsOf(tenantId)
-  const { maxFileBytes, maxStorageBytes } = limits
+  const { maxFileBytes } = limits
   if (declared.bytes !== undefined && declared.bytes > maxFileBytes) throw new Failure('E-TOOLARGE')
   const largest = declared.bytes ?? Math.min(maxFileBytes, declared.atMostBytes ?? maxFileBytes)
   return await deps.db.transact(tenantId, async (tx) => {
     const now = nowSecs(deps.clock)
-    const room = await findFree(tx, deps, maxStorageBytes)
+    const room = await findFree(tx, now, limits)
     const free =
       by === undefined ? room : Math.min(room, mostOf(limits) - (await sumReservedBy(tx, { by, now })))
     if (declared.bytes === undefined ? free <= 0 : declared.bytes > free) throw new Failure('E-QUOTA')
@@ -96,10 +96,10 @@ export async function renewReservation(
   tenantId: TenantId,
   { id, bytes }: Reservation,
 ): Promise<void> {
-  const { maxStorageBytes } = await deps.limitsOf(tenantId)
+  const limits = await deps.limitsOf(tenantId)
   await deps.db.transact(tenantId, async (tx) => {
-    const free = await findFree(tx, deps, maxStorageBytes)
     const now = nowSecs(deps.clock)
+    const free = await findFree(tx, now, limits)
     const expiresAt = now + longestUploadSecs
     if (await updateReservation(tx, { id, bytes, lasting: { expiresAt, now } })) return
     if (bytes > free) throw new Failure('E-QUOTA')
@@ -148,7 +148,7 @@ export async function keepBlobs(
 /** Answers the reservation that the claims belong to. */
 async function claim(deps: ReserveDeps, tenantId: TenantId, keeping: Keeping): Promise<string> {
   const { reservation, blobs } = keeping
-  const { maxStorageBytes } = await deps.limitsOf(tenantId)
+  const limits = await deps.limitsOf(tenantId)
   const sizes = new Map(blobs.map(({ hash, size }) => [hash, size]))
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   const { id, bytes: reserved } = reservation ?? { id: randomUUID(), bytes: 0 }
@@ -156,7 +156,7 @@ async function claim(deps: ReserveDeps, tenantId: TenantId, keeping: Keeping): P
   await deps.db.transact(tenantId, async (tx) => {
     // What a preset makes of an upload may be larger than the upload was.
     const more = bytes - reserved
-    if (more > 0 && more > (await findFree(tx, deps, maxStorageBytes))) throw new Failure('E-QUOTA')
+    if (more > 0 && more > (await findFree(tx, nowSecs(deps.clock), limits))) throw new Failure('E-QUOTA')
     if (!reservation) await insertReservation(tx, { id, bytes, expiresAt, holder })
     else if (!(await updateReservation(tx, { id, bytes }))) throw lostReservation()
     if (!(await insertClaims(tx, id, [...sizes.keys()])))
@@ -169,12 +169,12 @@ function lostReservation(): Failure {
   return new Failure('E-UNAVAILABLE', { cause: new Error('the reservation ended before the upload') })
 }
 
-async function findFree(
+/** How many bytes more the tenant may store. `now`: Unix seconds. */
+export async function findFree(
   tx: Writer,
-  { clock }: Pick<ReserveDeps, 'clock'>,
-  maxStorageBytes: number,
+  now: number,
+  { maxStorageBytes }: Pick<StorageLimits, 'maxStorageBytes'>,
 ): Promise<number> {
-  const now = nowSecs(clock)
   if (maxStorageBytes === 0) return Number.MAX_SAFE_INTEGER
   const { usedBytes } = await findUsage(tx)
   return maxStorageBytes - usedBytes - (await sumReserved(tx, now))

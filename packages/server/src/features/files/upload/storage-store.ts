@@ -94,7 +94,12 @@ export async function useBlobs(tx: Writer, blobs: readonly SizedBlob[]): Promise
 
 /** Takes bytes that nothing uses any more off the usage. */
 export async function countUnused(tx: Writer, bytes: number): Promise<void> {
-  if (bytes > 0) await tx.change(addUsage, { tenantId: tx.tenantId, bytes: -bytes, files: 0 })
+  if (bytes > 0) await countBytes(tx, -bytes)
+}
+
+/** Adds to the usage, or takes off it. */
+export async function countBytes(tx: Writer, bytes: number): Promise<void> {
+  await tx.change(addUsage, { tenantId: tx.tenantId, bytes, files: 0 })
 }
 
 export async function countFiles(tx: Writer, change: number): Promise<void> {

@@ -1,0 +1,154 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type FileId, parseFileId, type SocketClose } from '@kith/protocol'
+import type { HeldCredential } from '#features/accounts/index.ts'
+import type { AnyCaller, Caller, Tenant } from '#infra/caller/index.ts'
+import { SocketRefusal } from '#infra/ws/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import type { AccessibleFile } from '../access/file-access-store.ts'
+import { writeLevel } from '../access/file-viewer.ts'
+import type { LiveFileType } from '../contents/file-contents.ts'
+import { AccessLook } from './find-live-access.ts'
+import { type FileVisit, type LiveFile, OpenFile } from './live-file.ts'
+import { type ModifiedDeps, ModifiedNotes } from './modified-notes.ts'
+
+export interface LiveFilesDeps extends ModifiedDeps {
+  /** The caller that a credential makes now. Throws `E-AUTH-UNAUTH` when it has ended. */
+  recall(held: HeldCredential): Promise<Caller>
+  /** Told of every reading; must not make the reader wait. */
+  noteRead(read: { readonly tenant: Tenant; readonly caller: Caller; readonly fileId: FileId }): void
+}
+
+const readAgainSecs = 60
+// A look at one file takes a fraction of a millisecond; with a deep tree of folders some.
+const longestSliceMs = 5
+// SQLite answers at once, PostgreSQL later.
+const askedAtOnce = { sqlite: 1, postgres: 8 }
+
+/** The documents and databases that sockets have open, and whether their clients still may
+ * (docs/protocol/realtime.md, Rights). */
+export class LiveFiles {
+  readonly #deps: LiveFilesDeps
+  readonly #modified: ModifiedNotes
+  // Bounded by the sockets.
+  readonly #open = new Map<FileVisit, OpenFile>()
+
+  constructor(deps: LiveFilesDeps) {
+    this.#deps = deps
+    this.#modified = new ModifiedNotes(deps)
+  }
+
+  /** The file that the path of the socket names. Throws a `SocketRefusal`. Whoever opens a file closes it, also when what
+   * comes after that fails. */
+  async open(visit: FileVisit, fileTp: LiveFileType): Promise<LiveFile> {
+    const { tenant } = visit
+    const caller = admitted(visit.proof.caller)
+    const fileId = parseFileId(String(visit.params.fileId))
+    const found = fileId && (await new AccessLook(this.#deps).find(tenant, caller, fileId))
+    // Who has shown no credential is told to, whether there is such a file or not.
+    if (!fileId || !found || found.file.status === 'D')
+      throw new SocketRefusal(caller.kind === 'guest' ? 'unauthenticated' : 'notFound')
+    assertOpenable(found, fileTp, visit)
+    const { noteWritten, close } = this.#modified.open(tenant.tenantId, fileId)
+    const onClose = () => {
+      this.#open.delete(visit)
+      close()
+    }
+    const opened = new OpenFile({ visit, fileId, caller, level: found.level, noteWritten, onClose })
+    this.#open.set(visit, opened)
+    this.#noteRead(opened, caller)
+    return opened
+  }
+
+  /** Which of these sockets have to end, and how: their file is gone, or the right to it. The others may write from now on,
+   * or may not. */
+  async review(visits: readonly FileVisit[]): Promise<ReadonlyMap<FileVisit, SocketClose>> {
+    const closes = new Map<FileVisit, SocketClose>()
+    const look = new AccessLook(this.#deps)
+    const slices = new Slices()
+    const rest = visits.values()
+    const goThrough = async () => {
+      for (const visit of rest) {
+        const opened = this.#open.get(visit)
+        if (!opened) continue
+        await slices.next()
+        const why = await this.#reviewOne(look, opened)
+        if (why) closes.set(visit, why)
+      }
+    }
+    await Promise.all(Array.from({ length: askedAtOnce[this.#deps.db.dialect] }, goThrough))
+    return closes
+  }
+
+  /** Ends all, and resolves when nothing waits to be written: for the end of the process. */
+  async close(): Promise<void> {
+    for (const opened of [...this.#open.values()]) opened.close()
+    await this.#modified.settled()
+  }
+
+  /** Resolves when what was to be written so far is. */
+  settled(): Promise<void> {
+    return this.#modified.settled()
+  }
+
+  async #reviewOne(look: AccessLook, opened: OpenFile): Promise<SocketClose | undefined> {
+    const { visit, fileId } = opened
+    const { proof } = visit
+    const caller = proof.credential ? await this.#recall(proof.credential) : admitted(proof.caller)
+    const access = caller && (await look.access(visit.tenant, caller, fileId))
+    // It has shown another credential meanwhile, which is looked at the next time.
+    if (visit.proof !== proof) return undefined
+    if (access === undefined) return 'unauthenticated'
+    if (access === 'gone') return 'notFound'
+    if (access === 'withdrawn') return 'forbidden'
+    opened.allow(access)
+    this.#noteRead(opened, caller as Caller)
+    return undefined
+  }
+
+  async #recall(held: HeldCredential): Promise<Caller | undefined> {
+    try {
+      return await this.#deps.recall(held)
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return undefined
+      throw error
+    }
+  }
+
+  #noteRead(opened: OpenFile, caller: Caller): void {
+    const { clock, noteRead } = this.#deps
+    const now = nowSecs(clock)
+    if (now - opened.readAt < readAgainSecs) return
+    opened.readAt = now
+    noteRead({ tenant: opened.visit.tenant, caller, fileId: opened.fileId })
+  }
+}
+
+function admitted(caller: AnyCaller): Caller {
+  if (caller.kind === 'key') throw new SocketRefusal('forbidden')
+  return caller
+}
+
+function assertOpenable({ file, level }: AccessibleFile, fileTp: LiveFileType, { access }: FileVisit): void {
+  if (file.fileTp !== fileTp) throw new SocketRefusal('wrongType')
+  // Only the server of its owner has the content.
+  if (file.isCopy) throw new SocketRefusal('notFound')
+  if (access === 'write' && level < writeLevel) throw new SocketRefusal('forbidden')
+}
+
+/** Long work in pieces, between which others get their turn. */
+class Slices {
+  #startedAtMs = performance.now()
+  #pausing: Promise<void> | undefined
+
+  /** To be awaited before each step. */
+  async next(): Promise<void> {
+    while (performance.now() - this.#startedAtMs >= longestSliceMs) {
+      this.#pausing ??= nextTurn().then(() => {
+        this.#startedAtMs = performance.now()
+        this.#pausing = undefined
+      })
+      await this.#pausing
+    }
+  }
+}
