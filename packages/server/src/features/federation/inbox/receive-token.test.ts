@@ -1,154 +1,24 @@
-import { createSecretKey } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { actionsMigrations, ownActionId, type ReceiveOutcome } from '#features/actions/index.ts'
+import { hashOfToken, type ReceiveOutcome } from '#features/actions/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { TestClock } from '#harness/test-clock.ts'
+import { club, dora, eve, forged, good, type Inbox, startInbox, tenant } from '#harness/inbox-lab.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
-import { jobsMigrations, openJobs } from '#infra/jobs/index.ts'
-import { silentLogger } from '#infra/telemetry/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { federationMigrations } from '../federation-migrations.ts'
 import type { Delivery } from './check-token.ts'
 import { deliverHeldToken } from './hold-token.ts'
 import { holdJob } from './inbox-jobs.ts'
-import type { ReceiveDeps, Receiver } from './receive-deps.ts'
 import { receiveToken, receiveTokenNow } from './receive-token.ts'
 import { storeAtTenants } from './store-token.ts'
 import { verifyWaitingToken } from './verify-later.ts'
-import { openTokenVerifier } from './verify-token.ts'
 
-const dora = 'dora.one.example' as IdTag
-const eve = 'eve.one.example' as IdTag
-const club = 'club.two.example' as IdTag
 const hourMs = 3_600_000
 const ip = '203.0.113.9'
-const kid = '202601011234'
 const mebibyte = 1024 * 1024
 
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-const good = Buffer.alloc(96, 1).toString('base64url')
-const forged = Buffer.alloc(96, 2).toString('base64url')
-let made = 0
-
 eachDialect('what the inbox takes', (open) => {
-  /** The inbox, over what a test says of issuers, of whom it concerns, and of what they do with it. */
-  async function start() {
-    const clock = new TestClock()
-    const db = await open({
-      migrations: [...jobsMigrations, ...federationMigrations, ...actionsMigrations],
-      clock,
-    })
-    const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: 'one' })
-    const says = {
-      unreachable: new Set<IdTag>(),
-      blocked: new Set<IdTag>(),
-      concerned: [tenant(1)] as Receiver[],
-      outcome: (_: Receiver): ReceiveOutcome => ({ kind: 'stored' }),
-    }
-    const stored: number[][] = []
-    const asked: string[] = []
-    const deps: ReceiveDeps = {
-      db,
-      clock,
-      jobs,
-      verifier: openTokenVerifier({
-        findKeys: async (issuerTag, { sender }) => {
-          asked.push(`${issuerTag} for ${sender}`)
-          if (says.unreachable.has(issuerTag)) return { kind: 'unreachable' }
-          return { kind: 'found', keys: [{ kid, key: createSecretKey(Buffer.from('key')) }] }
-        },
-        admitIssuer: async () => {},
-        verifySignature: async (_, signature) => signature[0] === 1,
-      }),
-      isBlockedHere: async (idTag) => says.blocked.has(idTag),
-      findConcerned: async () => {
-        asked.push('concerned')
-        return says.concerned
-      },
-      findTenantById: async (tenantId) => says.concerned.find((it) => it.tenantId === tenantId),
-      receiveAction: async (tx, { tenant: receiver }) => {
-        expect(tx.tenantId).toBe(receiver.tenantId)
-        stored.push([receiver.tenantId])
-        return says.outcome(receiver)
-      },
-    }
-    interface Rows {
-      jobs: {
-        job_id: number
-        tenant_id: number
-        kind: string
-        payload: string
-        subject: string | null
-        ordering_key: string | null
-      }
-      tombstones: { issuer_tag: string; action_id: string }
-      waiting_tokens: Record<string, unknown>
-    }
-    return {
-      deps,
-      db,
-      clock,
-      says,
-      asked,
-      /** The tenants that have been given it, in order. */
-      storedAt: () => stored.flat(),
-      queued: async (kind: string) =>
-        await db
-          .reader(serverTenant)
-          .tables<Rows>()
-          .selectFrom('jobs')
-          .select(['tenant_id', 'payload', 'subject', 'ordering_key'])
-          .where('kind', '=', kind)
-          .orderBy('job_id')
-          .execute(),
-      withdrawn: async () => {
-        const tables = db.reader(serverTenant).tables<Rows>()
-        return (await tables.selectFrom('tombstones').select('action_id').execute()).map((it) => it.action_id)
-      },
-      waiting: async () => {
-        const tables = db.reader(serverTenant).tables<Rows>()
-        return (await tables.selectFrom('waiting_tokens').select('token_hash').execute()).length
-      },
-      /** As many wait already, of this size together. */
-      async wait(
-        count: number,
-        bytes: number,
-        of: { domain?: string; sender?: string; receivedAt?: number },
-      ) {
-        const { domain = 'other.example', sender = '198.51.100.1', receivedAt = nowSecs(clock) } = of
-        const common = { tenant_id: serverTenant, domain, sender, received_at: receivedAt }
-        const rows = Array.from({ length: count }, (_, at) => {
-          made += 1
-          return { ...common, token_hash: `waiting ${made}`, bytes: at === 0 ? bytes : 0 }
-        })
-        await db.transact(serverTenant, async (tx) => {
-          await tx.tables<Rows>().insertInto('waiting_tokens').values(rows).execute()
-        })
-      },
-      token(members: Record<string, unknown> = {}, issuerTag = dora, signature = good) {
-        made += 1
-        const nonce = `${String(made).padStart(21, 'A')}A`
-        const now = nowSecs(clock)
-        const times = { createdAt: now, iat: now, exp: now + 30 * 86_400 }
-        const actionId = ownActionId(issuerTag, nonce)
-        const payload = { actionId, issuerTag, type: 'POST', nonce, ...times, ...members }
-        return {
-          actionId,
-          token: `${encode({ alg: 'ES384', typ: 'JWT', kid })}.${encode(payload)}.${signature}`,
-        }
-      },
-    }
-  }
-  type Inbox = Awaited<ReturnType<typeof start>>
-
-  const tenant = (tenantId: number, suspendedAt?: number): Receiver => ({
-    tenantId: tenantId as TenantId,
-    idTag: `t${tenantId}.example` as IdTag,
-    type: 'person',
-    ...(suspendedAt === undefined ? {} : { suspendedAt }),
-  })
+  const start = () => startInbox(open)
   const tenants = (count: number) => Array.from({ length: count }, (_, at) => tenant(at + 1))
   const numbers = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
   const failing = (code: string, more: object = {}) => expect.objectContaining({ code, ...more })
@@ -263,6 +133,7 @@ eachDialect('what the inbox takes', (open) => {
       'E-AUTH-FORBIDDEN',
     ],
     ['a stranger’s', [{ kind: 'stranger' }, { kind: 'blocked' }], 'E-AUTH-FORBIDDEN', 'E-AUTH-FORBIDDEN'],
+    ['blocked by the only one', [{ kind: 'blocked' }], 'E-AUTH-FORBIDDEN', 'E-AUTH-FORBIDDEN'],
     ['blocked by one', [{ kind: 'blocked' }, { kind: 'stored' }], undefined, undefined],
     ['a stranger’s to one', [{ kind: 'known' }, { kind: 'stranger' }], undefined, undefined],
     ['too much', [{ kind: 'stored' }, { kind: 'limited', retryAfterSecs: 9 }], 'E-RATELIMIT', 'E-RATELIMIT'],
@@ -274,7 +145,7 @@ eachDialect('what the inbox takes', (open) => {
     ],
   ])('is answered by what became of it: %s', async (_, outcomes, code, codeOfSync) => {
     const inbox = await start()
-    inbox.says.concerned = tenants(2)
+    inbox.says.concerned = tenants(outcomes.length)
     inbox.says.outcome = ({ tenantId }) => outcomes[tenantId - 1] ?? { kind: 'stored' }
     for (const [receive, expected] of [
       [receiveToken, code],
@@ -408,9 +279,11 @@ eachDialect('what the inbox takes', (open) => {
     ] as const) {
       const inbox = await start()
       inbox.says.unreachable.add(dora)
-      const { token } = inbox.token()
-      await inbox.wait(...waiting(token.length))
-      const received = receiveToken(inbox.deps, { token, ip })
+      const { token: beside, actionId } = inbox.token({ audienceTag: dora }, eve)
+      const naming = { type: 'ANNC', subject: actionId, content: { hash: hashOfToken(beside) } }
+      const { token } = inbox.token(naming)
+      await inbox.wait(...waiting(token.length + beside.length))
+      const received = receiveToken(inbox.deps, { token, beside, ip })
       if (isFull) await expect(received).rejects.toEqual(failing('E-UNAVAILABLE', { retryAfterSecs: 300 }))
       else expect(await received).toMatchObject({ verified: false })
     }
@@ -443,6 +316,28 @@ eachDialect('what the inbox takes', (open) => {
     expect(await inbox.waiting()).toBe(0)
     const stored = await inbox.queued('inbox.store')
     expect(stored.map(({ payload }) => JSON.parse(payload).tenantIds)).toEqual([[1]])
+  })
+
+  test('that waited withdraws what it withdraws, whoever that concerns', async () => {
+    const inbox = await start()
+    const { actionId: subject } = inbox.token()
+    inbox.says.concerned = []
+    const withdrawing = inbox.token({ subType: 'DEL', subject })
+    await verifyWaitingToken(inbox.deps, withdrawing, { createdAtMs: inbox.clock.now() })
+    expect(await inbox.withdrawn()).toEqual([subject])
+  })
+
+  test('waits on where its issuer sends too much', async () => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const { token } = inbox.token()
+    await receiveToken(inbox.deps, { token, ip })
+    inbox.says.unreachable.clear()
+    inbox.says.tooMany.add(dora)
+    const context = { createdAtMs: inbox.clock.now() }
+    const tried = verifyWaitingToken(inbox.deps, { token }, context)
+    await expect(tried).rejects.toEqual(failing('E-RATELIMIT'))
+    expect(await inbox.waiting()).toBe(1)
   })
 
   test.each<[string, (inbox: Inbox) => Delivery, (inbox: Inbox) => void]>([
@@ -488,6 +383,37 @@ eachDialect('what the inbox takes', (open) => {
     inbox.says.unreachable.clear()
     await receiveToken(inbox.deps, { token, ip })
     expect(await inbox.withdrawn()).toEqual(isHeeded ? [actionId] : [])
+  })
+
+  test.each([
+    ['is the twentieth', 19, true],
+    ['comes after twenty', 20, false],
+  ])('heeds a withdrawal that waits for a key and %s', async (_, before, isHeeded) => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const { token, actionId } = inbox.token()
+    for (let at = 0; at <= before; at += 1) {
+      const signature = at === before ? good : forged
+      const withdrawing = inbox.token({ subType: 'DEL', subject: actionId }, dora, signature)
+      await receiveToken(inbox.deps, { token: withdrawing.token, ip })
+    }
+    inbox.says.unreachable.clear()
+    await receiveToken(inbox.deps, { token, ip })
+    expect(await inbox.withdrawn()).toEqual(isHeeded ? [actionId] : [])
+  })
+
+  test('heeds no withdrawal that has expired while it waited', async () => {
+    const inbox = await start()
+    inbox.says.unreachable.add(dora)
+    const { token, actionId } = inbox.token()
+    const exp = nowSecs(inbox.clock) + 9
+    const withdrawing = inbox.token({ subType: 'DEL', subject: actionId, exp })
+    await receiveToken(inbox.deps, { token: withdrawing.token, ip })
+    inbox.says.unreachable.clear()
+    inbox.clock.advance(9000)
+    await receiveToken(inbox.deps, { token, ip })
+    expect(await inbox.withdrawn()).toEqual([])
+    expect(inbox.storedAt()).toEqual([1])
   })
 
   test('heeds a withdrawal of what is announced, too', async () => {

@@ -24,7 +24,6 @@ export async function storeToken(
   token: CheckedToken,
   tenants: readonly Tenant[],
 ): Promise<ReceiveOutcome[]> {
-  if (tenants.length === 0) return []
   const received = await receivedOf(token)
   return await deps.db.transact(serverTenant, async (tx) => {
     const outcomes: ReceiveOutcome[] = []

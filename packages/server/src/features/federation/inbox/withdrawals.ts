@@ -27,9 +27,8 @@ export async function applyKeyRevocations(deps: Deps, token: CheckedToken): Prom
 }
 
 async function heedWaiting(deps: Deps, { actionId, issuerTag }: CheckedToken): Promise<void> {
-  const about = { kind: verifyLaterJob.name, subject: actionId }
-  const waiting = await listJobs(deps.db.reader(serverTenant), about)
-  for (const { payload } of waiting.slice(0, maxLookedAt)) {
+  const about = { kind: verifyLaterJob.name, subject: actionId, limit: maxLookedAt }
+  for (const { payload } of await listJobs(deps.db.reader(serverTenant), about)) {
     const token = checkAgain(payload as Delivery, nowSecs(deps.clock))
     const withdrawal = token?.issuerTag === issuerTag && withdrawalOf(token.payload, issuerTag)
     if (withdrawal && (await isVerified(deps, token))) await rememberWithdrawal(deps, withdrawal)
