@@ -45,7 +45,7 @@ export async function fetchHistory(
   const texts = await deps.requestHistory(tenant, idTag, { since, signal })
   for (const delivery of pairAnnounced(texts.slice(0, historyLimits.maxTokens))) {
     const token = checkAgain(delivery, nowSecs(deps.clock))
-    if (!token || !isAbout(token, idTag) || !(await isUsable(deps, token))) continue
+    if (!token || !isAbout(token, idTag) || !(await isUsable(deps, token, idTag))) continue
     await applyKeyRevocations(deps, token)
     if (await concerns(deps, token, tenant)) await storeToken(deps, token, [tenant])
   }
@@ -69,9 +69,10 @@ function pairAnnounced(texts: readonly string[]): Delivery[] {
 }
 
 /** The history of one does not wait for another's server: what cannot be verified now arrives later by itself. */
-async function isUsable(deps: HistoryDeps, token: CheckedToken): Promise<boolean> {
-  if (!token.announced) return await isGenuine(deps, token)
-  if (await deps.isBlockedHere(token.announced.issuerTag)) return false
+async function isUsable(deps: HistoryDeps, token: CheckedToken, idTag: IdTag): Promise<boolean> {
+  const { issuerTag } = token.announced ?? token
+  if (issuerTag === idTag) return await isGenuine(deps, token)
+  if (await deps.isBlockedHere(issuerTag)) return false
   try {
     if ((await deps.verifier.verify(token, waitingSender)) === true) return true
     await verifyLater(deps, token, waitingSender)
