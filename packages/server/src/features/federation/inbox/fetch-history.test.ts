@@ -128,6 +128,7 @@ eachDialect('a history', (open) => {
     inbox.says.history = [outer.token, inner.token, own.token]
     await fetchOf(inbox, club)
     expect(storedIds(inbox)).toEqual([own.actionId])
+    inbox.says.history.pop()
     const verify = () => Promise.reject(new TypeError('broken'))
     const broken = { ...inbox.deps, verifier: { verify } }
     const context = { tenantId: 1 as TenantId, signal }
