@@ -18,7 +18,7 @@ const kinds = [...payloads.keys()]
 eachDialect('jobs of the inbox', (open) => {
   const newLab = jobsLab(open)
 
-  /** A node with one kind, and `count` jobs of it, each in the group that is named for it. */
+  /** A node with one kind, and a job of it for each of the groups, of a tenant of its own. */
   async function start(kind: JobKind, work: () => Promise<void>, groups: readonly string[]) {
     const lab = await newLab()
     const { jobs } = lab.addNode('a')
