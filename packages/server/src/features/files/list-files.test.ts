@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { maxOffset, maxTotal } from '@kith/protocol'
+import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import {
@@ -213,6 +215,23 @@ eachDialect('Listing files', (open) => {
     expect(page.json).not.toHaveProperty('cursorPagination')
   })
 
+  test('counts as many files as pages by number reach, and no more', async () => {
+    const lab = await openLab()
+    await make(lab, 'CRDT')
+    const columns = sql.raw(
+      'file_tp, status, owner_tag, preset, file_name, content_type, size, tags, created_at, modified_at',
+    )
+    await lab.db.transact(alice.tenantId, async (tx) => {
+      const copies = sql`insert into files (tenant_id, file_id, ${columns})
+        with recursive copies(number) as (select 1 union all select number + 1 from copies where number < ${maxTotal})
+        select tenant_id, file_id || number, ${columns} from files cross join copies`
+      await copies.execute(tx.tables() as Kysely<unknown>)
+    })
+    const page = await lab.send('GET', `/api/files?_offset=${maxOffset}&_limit=200`, { as: owner })
+    expect(page.json.pagination).toMatchObject({ total: maxTotal, offset: maxOffset })
+    expect(page.json.data).toHaveLength(200)
+  })
+
   test.each([
     '?limit=0',
     '?limit=201',
@@ -223,6 +242,7 @@ eachDialect('Listing files', (open) => {
     '?cursor=x',
     '?cursor=eyJzIjoibmFtZSIsInYiOiJhIiwiaWQiOiJiIn0',
     '?_offset=-1',
+    `?_offset=${maxOffset + 1}`,
   ])('refuses %s', async (query) => {
     const lab = await openLab()
     expect(failureOf(await lab.send('GET', `/api/files${query}`, { as: owner }))).toBe('400 E-VALIDATION')
