@@ -132,7 +132,13 @@ test.each([visitor, guest, narrowed])('what is given is followed down the folder
   for (const step of folders)
     expect(step).toMatch(/^SEARCH (below|gone) USING .*INDEX files_(folders|trashed_from) \(tenant_id=\? AND/)
   const shares = steps.filter((step) => / (person|via|reader_share|shares) USING /.test(step))
+  if (caller !== guest)
+    expect(shares.find((step) => / person /.test(step))).toMatch(
+      /\(tenant_id=\? AND subject_type=\? AND subject_id=\?\)/,
+    )
   for (const step of shares) expect(step).toMatch(/INDEX shares_by_subject|tenant_id=\? AND resource_id=\?/)
+  // What somebody owns counts for neither a guest nor a token for other files.
+  expect(steps.some((step) => / own /.test(step))).toBe(caller === visitor)
 })
 
 test.each([visitor, guest])('the actions that show a file are found by it', async (caller) => {

@@ -1,5 +1,5 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type AccessNames, codesOf, everybody, isCurrent, isReadableFile } from './file-access-predicate.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { type AccessNames, codesOf, isCurrent, isReadableFile } from './file-access-predicate.ts'
 import type { FileViewer } from './file-viewer.ts'
 
 /** Where lists look for files. It holds at least all that the viewer may read, and decides nothing: `accessLevel` is
@@ -51,12 +51,8 @@ function grantedTo(who: FileViewer, names: AccessNames): RawBuilder<never> {
   const { tenantId } = names
   const keys = [...held, ...(limits?.single ?? [])].map(({ fileId }) => fileId)
   const isNamed = keys.length === 0 ? sql`false` : sql`named.file_id in (${sql.join(keys)})`
-  // As of nobody's token, and of everybody, who needs none.
-  const readers = [{ ...who, limits: undefined }, ...(limits?.everywhere === 0 ? [everybody(viewer)] : [])]
-  const isReader = sql<SqlBool>`(${sql.join(
-    readers.map((reader) => isReadableFile(reader, { ...names, withoutChanges: true })),
-    sql` or `,
-  )})`
+  // Whatever everybody reads, who needs no token, its owner reads as well.
+  const isReader = isReadableFile({ ...who, limits: undefined }, { ...names, withoutChanges: true })
   const person =
     viewer.idTag === undefined
       ? sql``
