@@ -15,6 +15,7 @@ interface LabTables {
     status: string
     parent_id: string | null
     blob_hash: string | null
+    is_copy: number
   }
   file_variants: { tenant_id: number; blob_hash: string }
   blobs: { tenant_id: number; blob_hash: string; uses: number; size: number; unused_since: number | null }
@@ -150,6 +151,13 @@ export function filesRows(db: Database, clock: TestClock, dir: string) {
     async placeAsBefore(fileId: string, parentId: string, tenant = alice) {
       await db.transact(tenant.tenantId, async (tx) => {
         const files = tx.tables<LabTables>().updateTable('files').set({ parent_id: parentId })
+        await files.where('tenant_id', '=', tx.tenantId).where('file_id', '=', fileId).execute()
+      })
+    },
+    /** Has a file of the tenant's own be a copy. */
+    async makeCopy(fileId: string, tenant = alice) {
+      await db.transact(tenant.tenantId, async (tx) => {
+        const files = tx.tables<LabTables>().updateTable('files').set({ is_copy: 1 })
         await files.where('tenant_id', '=', tx.tenantId).where('file_id', '=', fileId).execute()
       })
     },

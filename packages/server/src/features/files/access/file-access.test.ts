@@ -147,6 +147,33 @@ eachDialect('Who may read a file', (open) => {
     })
   })
 
+  type Subject = { readonly lab: FilesLab; readonly fileId: string }
+  const subjects: [string, (subject: Subject) => Promise<unknown>, boolean][] = [
+    ['is there', async () => undefined, true],
+    [
+      'is in the trash',
+      ({ lab, fileId }) => lab.send('DELETE', `/api/files/${fileId}`, { as: callers.owner }),
+      false,
+    ],
+    ['is a copy of what others have', ({ lab, fileId }) => lab.makeCopy(fileId), false],
+  ]
+  test.each(subjects)('what is shared with the readers of a file that %s', async (_, happen, isShown) => {
+    const lab = await openLab()
+    const make = async (json: object) =>
+      (await lab.send('POST', '/api/files', { as: callers.owner, json })).json.data.fileId
+    const share = (fileId: string, json: object) =>
+      lab.send('POST', `/api/files/${fileId}/shares`, { as: callers.owner, json })
+    const box = await make({ fileTp: 'FLDR' })
+    const fileId = await make({ fileTp: 'CRDT', parentId: box })
+    const given = await make({ fileTp: 'CRDT' })
+    // Bob may take it out of the trash, and reads it there.
+    for (const id of [box, fileId]) await share(id, { subjectType: 'U', subjectId: bobTag, permission: 'W' })
+    await share(given, { subjectType: 'F', subjectId: fileId, permission: 'R' })
+    await happen({ lab, fileId })
+    expect(await readers(lab, fileId)).toEqual(['owner', 'bob'])
+    expect(await readers(lab, given)).toEqual(isShown ? ['owner', 'bob'] : ['owner'])
+  })
+
   test('in a community: its moderators all, members their own', async () => {
     const lab = await openLab()
     const member = (name: typeof bobTag, role: 'contributor' | 'moderator' | 'follower') =>
