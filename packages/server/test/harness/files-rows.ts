@@ -16,6 +16,7 @@ interface LabTables {
     parent_id: string | null
     blob_hash: string | null
     is_copy: number
+    owner_tag: string
   }
   file_variants: { tenant_id: number; blob_hash: string }
   blobs: { tenant_id: number; blob_hash: string; uses: number; size: number; unused_since: number | null }
@@ -154,10 +155,10 @@ export function filesRows(db: Database, clock: TestClock, dir: string) {
         await files.where('tenant_id', '=', tx.tenantId).where('file_id', '=', fileId).execute()
       })
     },
-    /** Has a file of the tenant's own be a copy. */
-    async makeCopy(fileId: string, tenant = alice) {
+    /** Has a file of the tenant's own be a copy of what `owner` has. */
+    async makeCopy(fileId: string, owner: IdTag, tenant = alice) {
       await db.transact(tenant.tenantId, async (tx) => {
-        const files = tx.tables<LabTables>().updateTable('files').set({ is_copy: 1 })
+        const files = tx.tables<LabTables>().updateTable('files').set({ is_copy: 1, owner_tag: owner })
         await files.where('tenant_id', '=', tx.tenantId).where('file_id', '=', fileId).execute()
       })
     },

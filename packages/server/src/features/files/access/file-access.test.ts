@@ -12,6 +12,8 @@ import {
   identity,
 } from '#harness/files-lab.ts'
 import { assertAttachable } from './assert-attachable.ts'
+import { findAccessibleFile } from './file-access-store.ts'
+import { findFileViewer } from './find-file-viewer.ts'
 
 const caraTag = 'cara.example' as typeof bobTag
 const callers = {
@@ -139,6 +141,28 @@ eachDialect('Who may read a file', (open) => {
       },
     )
 
+    test.each([
+      [alice, false],
+      [club, true],
+    ])(
+      'a copy that its owner shows to all is public where visitors read others: %o',
+      async (host, isPublic) => {
+        const lab = await openLab()
+        const as = identity(host.idTag, host)
+        const { fileId } = (await lab.upload('a', 'hello', { at: host, as })).json.data
+        await lab.makeCopy(fileId, caraTag, host)
+        await lab.putAction(host, { visibility: 'P', attachments: [fileId], issuer: caraTag })
+        const reader = lab.db.reader(host.tenantId)
+        const who = await findFileViewer(reader, { tenant: host, caller: as, now: 2 })
+        expect(await findAccessibleFile(reader, who, { fileId, now: 2 })).toMatchObject({
+          level: 3,
+          isPublic,
+        })
+        const visit = await lab.send('GET', `/api/files/${fileId}/metadata`, { at: host })
+        expect(visit.status).toBe(isPublic ? 200 : 404)
+      },
+    )
+
     test('an action that another tenant holds says nothing here', async () => {
       const lab = await openLab()
       const fileId = await uploaded(lab)
@@ -155,7 +179,7 @@ eachDialect('Who may read a file', (open) => {
       ({ lab, fileId }) => lab.send('DELETE', `/api/files/${fileId}`, { as: callers.owner }),
       false,
     ],
-    ['is a copy of what others have', ({ lab, fileId }) => lab.makeCopy(fileId), false],
+    ['is a copy of what others have', ({ lab, fileId }) => lab.makeCopy(fileId, caraTag), false],
   ]
   test.each(subjects)('what is shared with the readers of a file that %s', async (_, happen, isShown) => {
     const lab = await openLab()
