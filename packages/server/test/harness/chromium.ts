@@ -6,8 +6,30 @@ export const chromiumPath = [process.env.TEST_CHROMIUM, '/usr/bin/chromium'].fin
   (path) => path !== undefined && existsSync(path),
 )
 
+// Chromium heeds the last list alone: these are Playwright's own, and the pages of the window's own address field, which
+// cost as much as a page and are never seen.
+const disabledFeatures = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'WebUIOmniboxPopup',
+]
+
 // Nothing but the server of the test is to be asked for anything.
 const quiet = [
+  `--disable-features=${disabledFeatures.join()}`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
