@@ -129,11 +129,6 @@ eachDialect('actions', (open) => {
       expect(await follow('away.example.org')).toMatchObject({ status: 'A' })
     })
 
-    test('refuses a token that would not be taken anywhere', async () => {
-      const { alice } = await start()
-      await expect(alice.create(text('😀'.repeat(50_000)))).rejects.toEqual(fails('E-TOOLARGE'))
-    })
-
     test('goes to followers and connections as far as it may be read', async () => {
       const { lab, alice } = await start()
       await lab.db.transact(alice.tenant.tenantId, async (tx) => {
