@@ -52,6 +52,8 @@ export interface Bus {
   close(): void
 }
 
+// Those of commands are numbers from 1.
+const replayId = ''
 const defaultRetry = { firstMs: 500, longestMs: 30_000 }
 // A connection that broke without a word is noticed by this.
 const pingEveryMs = 30_000
@@ -99,10 +101,9 @@ class LiveBus implements Bus {
     if (!socket || !this.#isOpen) return Promise.reject(new Error('the bus is not connected'))
     this.#lastId += 1
     const id = String(this.#lastId)
-    return new Promise((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject })
-      socket.send(JSON.stringify({ id, cmd, data }))
-    })
+    const answer = this.#answerTo(id)
+    socket.send(JSON.stringify({ id, cmd, data }))
+    return answer
   }
 
   setPresence(state: 'active' | 'idle'): void {
@@ -115,29 +116,41 @@ class LiveBus implements Bus {
     this.#socket?.close()
   }
 
+  #answerTo(id: string): Promise<BusAck['data']> {
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject })
+    })
+  }
+
   async #connect(): Promise<void> {
     this.#options.onState?.({ kind: 'connecting' })
     const { token, baseUrl } = this.#options
     try {
       const bearer = typeof token === 'function' ? await token() : token
       if (this.#isEnded) return
-      const url = `${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}${busSocket.path}?token=${encodeURIComponent(bearer)}`
-      this.#listen((this.#options.connect ?? connectPlatform)(url))
+      const { since } = this
+      const query = new URLSearchParams({
+        token: bearer,
+        ...(since === undefined ? {} : { since: `${since}` }),
+      })
+      const url = `${baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')}${busSocket.path}?${query}`
+      this.#listen((this.#options.connect ?? connectPlatform)(url), since !== undefined)
     } catch {
       this.#comeBack()
     }
   }
 
-  #listen(socket: SocketLike): void {
+  #listen(socket: SocketLike, isReplayed: boolean): void {
     this.#socket = socket
-    socket.onopen = () => void this.#onOpen()
+    socket.onopen = () => void this.#onOpen(isReplayed)
     socket.onmessage = ({ data }: { data: unknown }) => this.#onMessage(String(data))
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => this.#onClose(code, reason)
     // A close event follows.
     socket.onerror = () => undefined
   }
 
-  async #onOpen(): Promise<void> {
+  /** With `since` in its URL a connection begins with a replay, whose answer has no id. */
+  async #onOpen(isReplayed: boolean): Promise<void> {
     this.#isOpen = true
     const isBack = this.#hasBeenOpen
     this.#hasBeenOpen = true
@@ -145,15 +158,10 @@ class LiveBus implements Bus {
     this.#ping()
     if (this.#presence === 'idle') this.setPresence('idle')
     try {
-      const { since } = this
-      // Without any number the client cannot say what it missed.
-      if (since === undefined && isBack) this.#options.onGap?.()
-      if (since !== undefined) {
-        this.#order.hold()
-        const { status } = await this.ask('subscribe', { since })
-        this.#order.release()
-        if (status === 'error') this.#options.onGap?.()
-      }
+      const { code, seq } = await (isReplayed ? this.#answerTo(replayId) : this.ask('subscribe', {}))
+      if (seq !== undefined) this.#order.continueFrom(seq)
+      // Without any number the client could not say what it missed.
+      if (code === 'gap' || (!isReplayed && isBack)) this.#options.onGap?.()
       this.#options.onState?.({ kind: 'open' })
     } catch {
       // It has closed meanwhile, and reconnects.
@@ -166,7 +174,7 @@ class LiveBus implements Bus {
       this.#order.take(message)
       return
     }
-    const id = String(message.id)
+    const id = message.id === undefined ? replayId : String(message.id)
     this.#asked.get(id)?.resolve(message.data)
     this.#asked.delete(id)
   }
@@ -174,7 +182,6 @@ class LiveBus implements Bus {
   #onClose(code: number, reason: string): void {
     this.#isOpen = false
     this.#socket = undefined
-    this.#order.drop()
     for (const timer of this.#timers.splice(0)) clearTimeout(timer)
     for (const { reject } of this.#asked.values()) reject(new Error(`the bus was closed: ${code} ${reason}`))
     this.#asked.clear()

@@ -1,11 +1,9 @@
 import type { BusEvent } from '@kith/protocol'
 
-/** Gives events on in the order of their numbers, each once, while what was missed and what is new arrive together. */
+/** Gives events on, each once: the server sends them in the order of their numbers, and a replay may overlap with what is known. */
 export class EventOrder {
   readonly #give: (event: BusEvent) => void
   #since: number | undefined
-  // While a replay runs. Bound: the server keeps a thousand events.
-  #held: BusEvent[] | undefined
 
   constructor(since: number | undefined, give: (event: BusEvent) => void) {
     this.#since = since
@@ -17,28 +15,12 @@ export class EventOrder {
     return this.#since
   }
 
-  /** Older events follow: newer ones wait. */
-  hold(): void {
-    this.#held ??= []
-  }
-
-  /** Nothing older follows. */
-  release(): void {
-    const held = (this.#held ?? []).sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0))
-    this.#held = undefined
-    for (const event of held) this.take(event)
-  }
-
-  /** The connection broke: what waits would leave a hole before it, and comes again. */
-  drop(): void {
-    this.#held = undefined
+  /** Nothing up to this number follows any more: it was given on, or is lost. */
+  continueFrom(seq: number): void {
+    this.#since = seq
   }
 
   take(event: BusEvent): void {
-    if (this.#held) {
-      this.#held.push(event)
-      return
-    }
     const { seq } = event
     if (seq !== undefined) {
       if (this.#since !== undefined && seq <= this.#since) return

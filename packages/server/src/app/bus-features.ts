@@ -1,4 +1,9 @@
-import { type HeldCredential, listEnded, whenCredentialsEnd } from '#features/accounts/index.ts'
+import {
+  type HeldCredential,
+  listEnded,
+  listEndedTenants,
+  whenCredentialsEnd,
+} from '#features/accounts/index.ts'
 import { addBusSweep, type Bus, busRoute, openBus } from '#features/bus/index.ts'
 import { listSuspendedOrBanned } from '#features/relations/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -34,7 +39,11 @@ export function openSocketServer(
   const ended = { db, clock, tenants, listSuspendedOrBanned: listSuspendedOrBanned.bind(undefined, reader) }
   const sockets = openSockets<HeldCredential>({
     routes: [busRoute({ bus, clock })],
-    hooks: { ...hooks, listEnded: (held) => listEnded(ended, held) },
+    hooks: {
+      ...hooks,
+      listEnded: (held) => listEnded(ended, held),
+      listEndedTenants: (tenantIds) => listEndedTenants(ended, tenantIds),
+    },
     rateLimits,
     clock,
     logger,

@@ -45,7 +45,10 @@ export class BusDevice implements AsyncDisposable {
   }
 
   /** Sends a command; resolves with what the answer says. */
-  async ask(cmd: string, data: object = {}): Promise<{ status: string; message?: string }> {
+  async ask(
+    cmd: string,
+    data: object = {},
+  ): Promise<{ status: string; message?: string; code?: string; seq?: number }> {
     const id = randomUUID()
     this.client.send({ id, cmd, data })
     for (let count = this.client.received.length; ; count += 1) {

@@ -30,6 +30,7 @@ export interface SocketSiteOptions {
   readonly frames?: 'text' | 'binary'
   readonly messagesPerMinute?: number
   readonly limits?: SocketLimits
+  readonly maxReceivedBytes?: number
   readonly rates?: Partial<typeof defaultRateLimits>
   readonly trustedProxies?: readonly string[]
   readonly requirements?: Partial<Requirements>
@@ -92,11 +93,15 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
       async listEnded(credentials) {
         return new Set(credentials.filter(({ bearer }) => ended.has(bearer)))
       },
+      async listEndedTenants(tenantIds) {
+        return new Set(tenantIds.filter((tenantId) => ended.has(String(tenantId))))
+      },
     },
     rateLimits,
     clock,
     logger,
     ...(options.limits ? { limits: options.limits } : {}),
+    ...(options.maxReceivedBytes === undefined ? {} : { maxReceivedBytes: options.maxReceivedBytes }),
   })
   const site = await startHttpSite(options.endpoints ?? [], {
     hooks,

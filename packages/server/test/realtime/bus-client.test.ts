@@ -71,12 +71,28 @@ test('it comes back after the server was away, and gets what it missed', async (
   expect(states.filter(({ kind }) => kind === 'ended')).toEqual([])
 })
 
-test('it says when something was missed that nobody keeps', async () => {
+test('it says when something was missed that nobody keeps, once, and goes on from there', async () => {
   await using server = await TestServer.start()
   const token = await server.signIn(home)
-  const { gaps, isOpen } = listen(server, token, { since: 77 })
+  const urls: string[] = []
+  const connect = (url: string) => {
+    urls.push(url)
+    return new WebSocket(url)
+  }
+  const { bus, events, gaps, isOpen } = listen(server, token, { since: 77, connect })
   await expect.poll(isOpen).toBe(true)
-  expect(gaps()).toBe(1)
+  expect([gaps(), bus.since]).toEqual([1, 0])
+  await server.client(home, token).call(createAction, { body: hello })
+  await expect.poll(() => events.length).toBe(1)
+  expect(bus.since).toBe(1)
+  expect(urls.map((url) => new URL(url).searchParams.get('since'))).toEqual(['77'])
+})
+
+test('it knows where it stands before anything has happened', async () => {
+  await using server = await TestServer.start()
+  const { bus, gaps, isOpen } = listen(server, await server.signIn(home))
+  await expect.poll(isOpen).toBe(true)
+  expect([bus.since, gaps()]).toEqual([0, 0])
 })
 
 test('it ends for good when its session does, and is told why', async () => {

@@ -101,9 +101,9 @@ describe('the bus', () => {
       await client.until(before + 4)
       expect(client.received.slice(before)).toEqual([
         '{"id":7,"cmd":"ack","data":{"status":"pong"}}',
-        '{"id":"seven","cmd":"ack","data":{"status":"ok"}}',
+        '{"id":"seven","cmd":"ack","data":{"status":"ok","seq":0}}',
         '{"cmd":"ack","data":{"status":"ok"}}',
-        '{"cmd":"ack","data":{"status":"ok"}}',
+        '{"cmd":"ack","data":{"status":"ok","seq":0}}',
       ])
     })
 
@@ -476,7 +476,7 @@ describe('the bus', () => {
       await client.call(createAction, { body: { ...hello, content: { text: 'three' } } })
       await server.running.features.bus.settled()
       await using second = await connect()
-      expect(await second.ask('subscribe', { since: seen?.seq })).toEqual({ status: 'ok' })
+      expect(await second.ask('subscribe', { since: seen?.seq })).toEqual({ status: 'ok', seq: 4 })
       const told = await second.told()
       expect(told.map(({ cmd, seq }) => [cmd, seq])).toEqual([
         ['ACTION', 2],
@@ -486,8 +486,58 @@ describe('the bus', () => {
       expect(told[2]?.data.content.text).toBe('three')
       await client.call(createAction, { body: hello })
       expect((await second.told()).at(-1)?.seq).toBe(5)
-      expect(await second.ask('subscribe', { since: 5 })).toEqual({ status: 'ok' })
+      expect(await second.ask('subscribe', { since: 5 })).toEqual({ status: 'ok', seq: 5 })
       expect(await second.told()).toHaveLength(4)
+    })
+
+    test('and replays them first thing to a connection that names a number', async () => {
+      const { idTag, tenantId, client, token, connect } = await person()
+      const first = await connect()
+      for (const value of [1, 2, 3])
+        await client.call(putSetting, { params: { name: `ui.x${value}` }, body: { value } })
+      await first.told()
+      await first[Symbol.asyncDispose]()
+      await using second = await BusDevice.open(server, idTag, `?since=1&token=${await token()}`)
+      // Live, and in no log: it waits for the end of the replay.
+      server.running.features.bus.pass(tenantId, {
+        kind: 'SESSION',
+        event: 'signed-in',
+        sid: 'x',
+        to: [idTag],
+      })
+      await second.ask('ping')
+      const numbered = second.client.json.flatMap(({ seq }) => (seq === undefined ? [] : [seq]))
+      expect(numbered).toEqual([2, 3])
+      expect(second.client.json.find(({ cmd }) => cmd === 'ack')).toEqual({
+        cmd: 'ack',
+        data: { status: 'ok', seq: 3 },
+      })
+      await client.call(putSetting, { params: { name: 'ui.x4' }, body: { value: 4 } })
+      expect((await second.told('SETTING')).at(-1)?.seq).toBe(4)
+    })
+
+    test.each([
+      ['99', { status: 'error', code: 'gap', seq: 1 }],
+      ['yesterday', { status: 'error' }],
+      ['1', { status: 'ok', seq: 1 }],
+    ])('or says why not: ?since=%s', async (since, answer) => {
+      const { idTag, client, token, connect } = await person()
+      await using first = await connect()
+      await client.call(putSetting, { params: { name: 'ui.x' }, body: { value: 1 } })
+      await first.told()
+      await using second = await BusDevice.open(server, idTag, `?since=${since}&token=${await token()}`)
+      await second.ask('ping')
+      expect(second.client.json[0]).toMatchObject({ cmd: 'ack', data: answer })
+      await client.call(putSetting, { params: { name: 'ui.x' }, body: { value: 2 } })
+      expect((await second.told('SETTING')).map(({ seq }) => seq)).toEqual([2])
+    })
+
+    test('for ten replays a minute', async () => {
+      const { connect } = await person()
+      await using device = await connect()
+      for (let at = 0; at < 10; at += 1) await device.ask('subscribe', { since: 0 })
+      expect(await device.ask('subscribe', { since: 0 })).toMatchObject({ status: 'error', code: 'rate' })
+      expect(await device.ask('subscribe')).toEqual({ status: 'ok', seq: 0 })
     })
 
     test('but shows what may be read when they are asked for', async () => {
@@ -498,7 +548,7 @@ describe('the bus', () => {
       await client.call(deleteAction, { params: { actionId: data.actionId as ActionId } })
       await server.running.features.bus.settled()
       await using second = await connect()
-      expect(await second.ask('subscribe', { since: 0 })).toEqual({ status: 'ok' })
+      expect(await second.ask('subscribe', { since: 0 })).toEqual({ status: 'ok', seq: 2 })
       expect((await second.told()).map(({ cmd }) => cmd)).toEqual(['ACTION_STATUS'])
     })
 
@@ -517,9 +567,10 @@ describe('the bus', () => {
         await bus.settled()
       }
       await using second = await connect()
-      expect(await second.ask('subscribe', { since: 0 })).toMatchObject({ status: 'error' })
-      expect(await second.ask('subscribe', { since: 200 })).toEqual({ status: 'ok' })
-      expect(await second.ask('subscribe', { since: 5000 })).toMatchObject({ status: 'error' })
+      const gap = { status: 'error', message: expect.any(String), code: 'gap', seq: 1200 }
+      expect(await second.ask('subscribe', { since: 0 })).toEqual(gap)
+      expect(await second.ask('subscribe', { since: 200 })).toEqual({ status: 'ok', seq: 1200 })
+      expect(await second.ask('subscribe', { since: 5000 })).toEqual(gap)
       const { bus_events: kept } = await server.countRows('bus_events')
       expect(kept).toBeLessThan(1100)
     })
@@ -547,7 +598,7 @@ describe('the bus', () => {
       await (await own.as('alice.localhost')).call(createAction, { body: hello })
       await using second = await connect()
       for (const since of [0, 1, 2])
-        expect(await second.ask('subscribe', { since })).toMatchObject({ status: 'error' })
+        expect(await second.ask('subscribe', { since })).toMatchObject({ status: 'error', code: 'gap' })
     })
 
     test('of nobody who has not listened for a week', async () => {

@@ -30,8 +30,17 @@ export function busRoute(deps: BusRouteDeps): SocketRoute<HeldCredential> {
     contract: busSocket,
     async open(visit) {
       const caller = admitted(visit.proof.caller)
-      const connection = await deps.bus.join(visit, caller)
+      const since = visit.query.get('since')
+      const connection = await deps.bus.join(visit, caller, { isReplaying: since !== null })
       const client = new BusClient(deps, connection)
+      if (since !== null) {
+        try {
+          await client.begin(since)
+        } catch (error) {
+          deps.bus.leave(connection)
+          throw error
+        }
+      }
       return {
         receive: (frame) => client.receive(frame),
         gone: () => deps.bus.leave(connection),
@@ -49,7 +58,12 @@ function admitted(caller: AnyCaller): Identified {
 
 type Answer = BusAck['data']
 const ok: Answer = { status: 'ok' }
-const refused = (message: string): Answer => ({ status: 'error', message })
+const refused = (message: string, more?: Pick<Answer, 'code' | 'seq'>): Answer => ({
+  status: 'error',
+  message,
+  ...more,
+})
+const misfit = refused('the data does not fit this command')
 
 class BusClient {
   readonly #deps: BusRouteDeps
@@ -63,24 +77,36 @@ class BusClient {
     this.#visit = connection.visit
   }
 
+  /** Answers `?since=` as a first `subscribe` that has no id. */
+  async begin(since: string): Promise<void> {
+    const isNumber = /^\d{1,15}$/.test(since)
+    const answer = await this.#subscribe({ since: isNumber ? Number(since) : this.#connection.position })
+    await this.#acknowledge(undefined, isNumber ? answer : misfit)
+  }
+
   async receive(frame: Frame): Promise<void> {
     const message = parsed(String(frame))
     if (message === undefined) {
       this.#visit.socket.noteMistake()
       return
     }
-    const data = await this.#answer(message)
-    const id = message.id
+    await this.#acknowledge(message.id, await this.#answer(message))
+  }
+
+  #acknowledge(id: unknown, data: Answer): Promise<void> {
     const named = typeof id === 'string' || typeof id === 'number' ? { id } : {}
-    this.#visit.socket.send(JSON.stringify({ ...named, cmd: 'ack', data } satisfies BusAck))
+    // Of this moment: more may have been told since it was asked.
+    const seq = data.seq === undefined ? {} : { seq: this.#connection.position }
+    const ack: BusAck = { ...named, cmd: 'ack', data: { ...data, ...seq } }
+    return this.#visit.socket.answer(JSON.stringify(ack))
   }
 
   async #answer(message: Readonly<Record<string, unknown>>): Promise<Answer> {
-    if (checkOf('subscription').Check(message)) return ok
+    if (checkOf('subscription').Check(message)) return this.#subscribe({})
     if (!checkOf('request').Check(message)) return refused('a command has a cmd, and data that is an object')
     const { cmd, data = {} } = message as BusRequest
     if (!isCommand(cmd)) return refused('this command is unknown')
-    if (!checkOf(cmd).Check(data)) return refused('the data does not fit this command')
+    if (!checkOf(cmd).Check(data)) return misfit
     switch (cmd) {
       case 'ping':
         return { status: 'pong' }
@@ -94,12 +120,18 @@ class BusClient {
     }
   }
 
-  /** Events come in any case; with a number those that were missed come first. */
+  /** Events come in any case; with a number those that were missed come first. Whatever comes afterwards has a higher number
+   * than `seq`, and nothing of that is missed. */
   async #subscribe({ since }: BusCommandData<'subscribe'>): Promise<Answer> {
-    if (since === undefined) return ok
-    if (!this.#takeReplay()) return refused('too many replays: wait a minute')
-    const isComplete = await this.#deps.bus.replay(this.#connection, since)
-    return isComplete ? ok : refused('events after this number are no longer kept: load what you show anew')
+    if (since !== undefined && !this.#takeReplay())
+      return refused('too many replays: wait a minute', { code: 'rate' })
+    const isComplete = since === undefined || (await this.#deps.bus.replay(this.#connection, since))
+    const seq = this.#connection.position
+    if (isComplete) return { status: 'ok', seq }
+    return refused('events after this number are kept no longer: load what you show anew', {
+      code: 'gap',
+      seq,
+    })
   }
 
   #takeReplay(): boolean {

@@ -11,6 +11,8 @@ export interface ConnectionDeps extends RenderDeps {
   recall(held: HeldCredential): Promise<Caller>
 }
 
+const maxAfterReplay = 1000
+
 /** One client of the bus. */
 export class Connection {
   readonly visit: SocketVisit<HeldCredential>
@@ -21,6 +23,8 @@ export class Connection {
   position = 0
   /** It is sent past events now, and live events afterwards. */
   isReplaying = false
+  // What stands in no log and happened during a replay.
+  readonly #afterReplay: string[] = []
   readonly #deps: ConnectionDeps
 
   constructor(deps: ConnectionDeps, visit: SocketVisit<HeldCredential>, { idTag }: Identified) {
@@ -49,11 +53,24 @@ export class Connection {
     }
   }
 
-  /** Tells this client alone. */
+  /** Tells this client alone of what it has asked for. */
   async tell(notice: Notice, seq: number): Promise<void> {
     const account = await this.accountFor(notice.kind)
     const data = account && (await renderNotice(this.#deps, account, notice))
-    if (data !== undefined) this.visit.socket.send(eventText(notice.kind, data, seq))
+    // At the pace of the client.
+    if (data !== undefined) await this.visit.socket.answer(eventText(notice.kind, data, seq))
+  }
+
+  /** Tells it of something that happens now, after what is replayed. */
+  send(text: string): void {
+    if (!this.isReplaying) this.visit.socket.send(text)
+    else if (this.#afterReplay.length < maxAfterReplay) this.#afterReplay.push(text)
+    else this.visit.socket.close('overloaded')
+  }
+
+  endReplay(): void {
+    this.isReplaying = false
+    for (const text of this.#afterReplay.splice(0)) this.visit.socket.send(text)
   }
 }
 

@@ -27,8 +27,12 @@ export interface Bus {
   tellAll(tx: Writer, tenantIds: readonly TenantId[], notice: Notice): Promise<void>
   /** Tells only clients that are connected now: at once, and without the log. */
   pass(tenantId: TenantId, notice: Notice): void
-  /** A client comes in. */
-  join(visit: SocketVisit<HeldCredential>, caller: Identified): Promise<Connection>
+  /** A client comes in, and is told nothing before `replay` when it is to come first. */
+  join(
+    visit: SocketVisit<HeldCredential>,
+    caller: Identified,
+    first?: { readonly isReplaying: boolean },
+  ): Promise<Connection>
   leave(connection: Connection): void
   /** Gives a client what it missed; false when not everything of that is kept. */
   replay(connection: Connection, since: number): Promise<boolean>
@@ -95,10 +99,15 @@ class ProcessBus implements Bus {
     this.#hint(tenantId, { notice })
   }
 
-  async join(visit: SocketVisit<HeldCredential>, caller: Identified): Promise<Connection> {
+  async join(
+    visit: SocketVisit<HeldCredential>,
+    caller: Identified,
+    { isReplaying } = { isReplaying: false },
+  ): Promise<Connection> {
     const { tenant } = visit
     const { feed } = this.#open(tenant)
     const connection = new Connection(this.#deps, visit, caller)
+    connection.isReplaying = isReplaying
     feed.connections.add(connection)
     try {
       feed.start(connection, await this.#wantLog(tenant.tenantId))

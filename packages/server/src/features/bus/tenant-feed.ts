@@ -75,22 +75,24 @@ export class TenantFeed {
     this.#passing.length = 0
   }
 
-  /** Gives a client the events after a number that it missed before it came; false when not all of them are kept. */
+  /** Gives a client the events after a number that it missed before it came, and then those that happened meanwhile; false when
+   * not all of them are kept. */
   async replay(connection: Connection, since: number): Promise<boolean> {
     const { startedAt } = connection
-    if (startedAt === undefined || since > Math.max(this.#known, connection.position)) return false
-    if (since >= startedAt) return true
-    const oldest = await findOldestSeq(this.#deps.db.reader(this.tenant.tenantId))
+    if (startedAt === undefined) return false
+    const isKnown = since <= Math.max(this.#known, connection.position)
+    const isPast = isKnown && since < startedAt
+    const oldest = isPast ? await findOldestSeq(this.#deps.db.reader(this.tenant.tenantId)) : undefined
     connection.isReplaying = true
-    await this.#tellOne(connection, since, startedAt)
+    if (isPast) await this.#tellOne(connection, since, startedAt)
     // What has been told to others meanwhile. Nothing is awaited between the last look and the end of the replay.
     while (connection.isOpen && connection.position < this.#begun) {
       const upTo = this.#begun
       await this.#tellOne(connection, connection.position, upTo)
       connection.position = upTo
     }
-    connection.isReplaying = false
-    return oldest !== undefined && oldest <= since + 1
+    connection.endReplay()
+    return isPast ? oldest !== undefined && oldest <= since + 1 : isKnown
   }
 
   async #tellOne(connection: Connection, after: number, upTo: number): Promise<void> {
@@ -103,8 +105,6 @@ export class TenantFeed {
         at = seq
       }
       if (events.length < batch) return
-      // At the pace of the client.
-      await connection.visit.socket.sent()
     }
   }
 
@@ -173,7 +173,7 @@ export class TenantFeed {
       // It may have begun to ask for the past meanwhile; then this is part of that.
       if (!takesPart(connection, seq)) continue
       const text = account && texts.get(idTag)
-      if (text !== undefined) connection.visit.socket.send(text)
+      if (text !== undefined) connection.send(text)
       if (seq !== undefined) connection.position = seq
     }
   }

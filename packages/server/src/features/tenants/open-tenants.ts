@@ -9,6 +9,7 @@ import {
   findTenantByHost,
   findTenantById,
   findTenantByIdTag,
+  listTenants,
   listTenantsAfter,
 } from './tenant-store.ts'
 
@@ -22,6 +23,8 @@ export interface Tenants {
   base(): Promise<HostedTenant>
   /** From the database, in order of creation; `after` is the last tenant of the page before. */
   list(page: { after?: TenantId; limit: number }): Promise<HostedTenant[]>
+  /** Those with these numbers and those with these names, from the database. */
+  listNow(which: { tenantIds: readonly TenantId[]; idTags: readonly IdTag[] }): Promise<HostedTenant[]>
   /** Drops what is in memory: for those who change a tenant, after the commit. */
   forget(): void
 }
@@ -51,6 +54,7 @@ export function openTenants({ db, clock }: { db: Database; clock: Clock }): Tena
       return base
     },
     list: ({ after = serverTenant, limit }) => listTenantsAfter(reader, after, limit),
+    listNow: (which) => listTenants(reader, which),
     forget: () => recent.forgetAll(),
   }
 }

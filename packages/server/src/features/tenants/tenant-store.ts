@@ -96,6 +96,31 @@ export async function listTenantsAfter(
   return rows.map(fromRow)
 }
 
+/** Those with these numbers, and those with these names. */
+export async function listTenants(
+  reader: Reader,
+  { tenantIds, idTags }: { readonly tenantIds: readonly TenantId[]; readonly idTags: readonly IdTag[] },
+): Promise<HostedTenant[]> {
+  const rows: TenantRow[] = []
+  // As many values as both databases take with ease.
+  for (let from = 0; from < Math.max(tenantIds.length, idTags.length); from += 5000) {
+    const [ids, tags] = [tenantIds.slice(from, from + 5000), idTags.slice(from, from + 5000)]
+    const either = await reader
+      .tables<TenantTables>()
+      .selectFrom('tenants')
+      .selectAll()
+      .where((row) =>
+        row.or([
+          ...(ids.length === 0 ? [] : [row('tenant_id', 'in', ids)]),
+          ...(tags.length === 0 ? [] : [row('id_tag', 'in', tags)]),
+        ]),
+      )
+      .execute()
+    rows.push(...either)
+  }
+  return rows.map(fromRow)
+}
+
 export async function countTenants(reader: Reader): Promise<number> {
   const { total } = await reader
     .tables<TenantTables>()

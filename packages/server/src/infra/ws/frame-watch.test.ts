@@ -43,3 +43,25 @@ test('the longest frame is admitted, and a length beyond all numbers is not', ()
   endless.fill(0xff, 2, 10)
   expect(new FrameWatch(maxFrameBytes).admits(endless)).toBe(false)
 })
+
+test('the bytes of messages are counted, without headers and pings, and whether one has ended', () => {
+  const part = (opcode: number, length: number) => {
+    const bytes = frame(length)
+    bytes[0] = opcode
+    return bytes
+  }
+  const [binary, continuation, last, ping] = [0x02, 0x00, 0x80, 0x89]
+  const watch = new FrameWatch(maxFrameBytes)
+  const seen = (bytes: Buffer) => {
+    watch.admits(bytes)
+    return [watch.messageBytes, watch.isMidMessage]
+  }
+  expect(seen(part(binary, 200))).toEqual([200, true])
+  expect(seen(part(ping, 100))).toEqual([0, true])
+  expect(seen(part(continuation, 5))).toEqual([5, true])
+  expect(seen(part(last, 7))).toEqual([7, false])
+  const whole = frame(70_000)
+  expect(seen(whole.subarray(0, 3))).toEqual([0, true])
+  expect(seen(whole.subarray(3, 1014))).toEqual([1000, true])
+  expect(seen(Buffer.concat([whole.subarray(1014), frame(3), part(ping, 4)]))).toEqual([69_003, false])
+})

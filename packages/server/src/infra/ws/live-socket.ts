@@ -1,7 +1,11 @@
 import { type SocketClose, type SocketContract, socketCloses } from '@kith/protocol'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock.ts'
+import type { Answers } from './answers.ts'
 import { FrameWatch } from './frame-watch.ts'
+import { Pace } from './pace.ts'
+import type { Receiving, Reception } from './receiving.ts'
+import { Sending } from './sending.ts'
 
 /** A message as it came: text, or bytes. */
 export type Frame = string | Uint8Array
@@ -18,15 +22,14 @@ interface LiveSocketOptions {
   readonly clock: Clock
   /** Control frames have the bound of messages, on their own. */
   readonly contract: Pick<SocketContract, 'frames' | 'messagesPerMinute'>
+  readonly receiving: Receiving
+  readonly answers: Answers
   /** Told of what a handler throws. */
   readonly onError: (error: unknown) => void
   /** Told once, when nothing comes or goes any more. */
   readonly onGone: () => void
 }
 
-// docs/protocol/realtime.md, Common rules. A client that does not read is cut off before it costs more than this.
-const maxWaitingBytes = 1024 ** 2
-const maxWaitingMessages = 1000
 const maxMistakes = 10
 const maxMissedPongs = 2
 const refusalCode = socketCloses.unauthenticated.code
@@ -36,41 +39,56 @@ const maxUnhandled = 64
 const maxUnhandledBytes = 1024 ** 2
 // For a client to answer the close; one that does not read never does.
 const goodbyeMs = 5000
-const minuteMs = 60_000
+
+// Why a socket is not read, as bits.
+const unopened = 1
+const unhandled = 2
+const controls = 4
+const others = 8
 
 /** One open WebSocket within the bounds that every one of them has. */
 export class LiveSocket {
   readonly #socket: WebSocket
   readonly #options: LiveSocketOptions
   readonly #openedAtMs: number
-  readonly #messages: Budget
-  readonly #controls: Budget
-  readonly #unhandled: { readonly frame: Frame; readonly bytes: number }[] = []
-  readonly #settled: (() => void)[] = []
+  readonly #messages: Pace
+  readonly #controls: Pace
+  readonly #sending: Sending
+  readonly #reception: Reception
+  readonly #unhandled: Buffer[] = []
   #handler: SocketHandler | undefined
   #unhandledBytes = 0
   #isHandling = false
   #isClosing = false
   #isGone = false
-  #waiting = 0
-  #waitingBytes = 0
-  #unsent = 0
+  #pauses = unopened
   #mistakes = 0
   #missedPongs = 0
+  #takenAtBeat = 0
+  #isPonging = false
+  #nextPong: Buffer | undefined
 
   constructor(socket: WebSocket, options: LiveSocketOptions) {
+    const { clock, contract, receiving, answers } = options
     this.#socket = socket
     this.#options = options
-    this.#openedAtMs = options.clock.now()
-    this.#messages = new Budget(options.clock, options.contract.messagesPerMinute)
-    this.#controls = new Budget(options.clock, options.contract.messagesPerMinute)
+    this.#openedAtMs = clock.now()
+    this.#messages = new Pace(clock, contract.messagesPerMinute)
+    this.#controls = new Pace(clock, contract.messagesPerMinute)
+    const giveUp = () => this.close('overloaded')
+    this.#sending = new Sending(socket, { isBinary: contract.frames === 'binary', answers, giveUp })
+    this.#reception = receiving.open({
+      stopReading: () => this.#pause(others),
+      readOn: () => this.#readOn(others),
+      giveUp,
+    })
     // Nothing is read before there is a handler.
     socket.pause()
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary))
-    socket.on('ping', () => this.#onControl())
+    socket.on('ping', (data) => this.#onPing(data))
     socket.on('pong', () => {
       this.#missedPongs = 0
-      this.#onControl()
+      this.#countControl()
     })
     // The library has closed the socket already, with the code that belongs to it.
     socket.on('error', () => undefined)
@@ -94,37 +112,22 @@ export class LiveSocket {
       return
     }
     this.#handler = handler
-    if (!this.#isClosing) this.#socket.resume()
+    if (!this.#isClosing) this.#readOn(unopened)
   }
 
   /** Sends what others did, or ends the socket (1013) when its client is too slow: nothing is ever left out silently. Bytes are
    * sent as text where the path speaks text. */
   send(frame: Frame): void {
     if (!this.isOpen) return
-    if (this.#waiting >= maxWaitingMessages || this.#waitingBytes > maxWaitingBytes) {
-      this.close('overloaded')
-      return
-    }
-    const bytes = Buffer.byteLength(frame)
-    this.#waiting += 1
-    this.#waitingBytes += bytes
-    this.#write(frame, () => {
-      this.#waiting -= 1
-      this.#waitingBytes -= bytes
-    })
+    if (this.#sending.isFull) this.close('overloaded')
+    else this.#sending.send(frame)
   }
 
-  /** Sends the answer to a request of the client itself, however long its line takes: it counts for no bound. Resolves when the
-   * line has taken it, or the socket has closed; a handler that waits for it in `receive` is given no message until then. */
+  /** Sends the answer to a request of the client itself, however long its line takes: it does not count for the bound of `send`.
+   * Resolves when the line has taken it, or the socket has closed; a handler that waits for it in `receive` is given no message
+   * until then. */
   answer(frame: Frame): Promise<void> {
-    if (!this.isOpen) return Promise.resolve()
-    return new Promise((resolve) => this.#write(frame, resolve))
-  }
-
-  /** Resolves when nothing waits to be sent, or the socket has closed: for handlers that send much. */
-  sent(): Promise<void> {
-    if (this.#unsent === 0 || this.#isGone) return Promise.resolve()
-    return new Promise((resolve) => this.#settled.push(resolve))
+    return this.isOpen ? this.#sending.answer(frame) : Promise.resolve()
   }
 
   /** Ends the socket. What its client is to blame for (1008) is told a second after the opening at the earliest, so that
@@ -151,9 +154,14 @@ export class LiveSocket {
     if (this.#mistakes > maxMistakes) this.close('disorderly')
   }
 
-  /** Asks for a sign of life; without one for too long the socket ends. */
+  /** Asks for a sign of life; without one for too long the socket ends. A client that is not read cannot give one, and one that
+   * takes what it is sent gives one. */
   beat(): void {
     if (this.#isGone) return
+    const { taken, hasUnsent } = this.#sending
+    const isStuck = hasUnsent && taken === this.#takenAtBeat
+    this.#takenAtBeat = taken
+    if (!isStuck && (hasUnsent || this.#pauses !== 0)) this.#missedPongs = 0
     if (this.#missedPongs >= maxMissedPongs) {
       this.terminate()
       return
@@ -162,52 +170,43 @@ export class LiveSocket {
     if (this.isOpen) this.#socket.ping()
   }
 
-  /** Looks at the lengths of the frames as they come. */
+  /** Looks at the frames as they come, before the library does. */
   watchFrames(
-    connection: { on(event: 'data', listener: (chunk: Uint8Array) => void): unknown },
+    connection: { prependListener(event: 'data', listener: (chunk: Uint8Array) => void): unknown },
     maxFrameBytes: number,
   ): void {
     const watch = new FrameWatch(maxFrameBytes)
     let isFine = true
-    connection.on('data', (chunk) => {
-      isFine = isFine && watch.admits(chunk)
-      if (!isFine) this.close('tooLarge')
-    })
-  }
-
-  #write(frame: Frame, done: () => void): void {
-    this.#unsent += 1
-    this.#socket.send(frame, { binary: this.#options.contract.frames === 'binary' }, () => {
-      done()
-      this.#unsent -= 1
-      if (this.#unsent === 0) this.#settle()
+    connection.prependListener('data', (chunk) => {
+      if (!isFine) return
+      isFine = watch.admits(chunk)
+      if (isFine) this.#reception.came(watch.messageBytes, watch.isMidMessage)
+      else this.close('tooLarge')
     })
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {
-    if (!this.isOpen) return
-    if (!this.#messages.take()) {
-      this.close('overloaded')
-      return
-    }
-    if (isBinary !== (this.#options.contract.frames === 'binary')) {
-      this.noteMistake()
-      return
-    }
     const bytes = data as Buffer
-    this.#unhandled.push({ frame: isBinary ? bytes : bytes.toString('utf8'), bytes: bytes.length })
+    const isOfPath = isBinary === (this.#options.contract.frames === 'binary')
+    if (!this.isOpen || !isOfPath) {
+      this.#reception.handled(bytes.length)
+      if (!isOfPath) this.noteMistake()
+      return
+    }
+    this.#unhandled.push(bytes)
     this.#unhandledBytes += bytes.length
-    if (this.#isFull()) this.#socket.pause()
+    if (this.#isFull()) this.#pause(unhandled)
     if (!this.#isHandling) void this.#handleAll()
   }
 
   async #handleAll(): Promise<void> {
     this.#isHandling = true
     try {
-      for (let next = this.#unhandled.shift(); next; next = this.#unhandled.shift()) {
-        this.#unhandledBytes -= next.bytes
-        await this.#handler?.receive(next.frame)
-        if (this.isOpen && this.#socket.isPaused && !this.#isFull()) this.#socket.resume()
+      while (this.#unhandled.length > 0) {
+        const waitMs = this.#messages.take()
+        if (waitMs > 0) await this.#wait(waitMs)
+        const next = this.#unhandled.shift()
+        if (next) await this.#handle(next)
       }
     } catch (error) {
       this.#options.onError(error)
@@ -217,12 +216,58 @@ export class LiveSocket {
     }
   }
 
+  async #handle(message: Buffer): Promise<void> {
+    this.#unhandledBytes -= message.length
+    try {
+      const isText = this.#options.contract.frames === 'text'
+      await this.#handler?.receive(isText ? message.toString('utf8') : message)
+    } finally {
+      this.#reception.handled(message.length)
+    }
+    if (!this.#isFull()) this.#readOn(unhandled)
+  }
+
   #isFull(): boolean {
     return this.#unhandled.length >= maxUnhandled || this.#unhandledBytes >= maxUnhandledBytes
   }
 
-  #onControl(): void {
-    if (!this.#controls.take()) this.close('overloaded')
+  /** Only the last of several pings needs a pong (RFC 6455, 5.5.3), so that no more than one waits. */
+  #onPing(data: Buffer): void {
+    this.#countControl()
+    if (this.#isPonging) this.#nextPong = data
+    else if (this.isOpen) this.#pong(data)
+  }
+
+  #pong(data: Buffer): void {
+    this.#isPonging = true
+    this.#socket.pong(data, false, () => {
+      this.#isPonging = false
+      const next = this.#nextPong
+      this.#nextPong = undefined
+      if (next && this.isOpen) this.#pong(next)
+    })
+  }
+
+  #countControl(): void {
+    const waitMs = this.#controls.take()
+    if (waitMs === 0 || this.#pauses & controls) return
+    this.#pause(controls)
+    void this.#wait(waitMs).then(() => this.#readOn(controls))
+  }
+
+  #wait(ms: number): Promise<void> {
+    const { clock } = this.#options
+    return new Promise((resolve) => clock.wakeAt(clock.now() + ms, resolve))
+  }
+
+  #pause(why: number): void {
+    this.#pauses |= why
+    if (!this.#isClosing) this.#socket.pause()
+  }
+
+  #readOn(why: number): void {
+    this.#pauses &= ~why
+    if (this.#pauses === 0 && this.isOpen && this.#socket.isPaused) this.#socket.resume()
   }
 
   #sayGoodbye(why: SocketClose): void {
@@ -239,35 +284,8 @@ export class LiveSocket {
   #onGone(): void {
     this.#isGone = true
     this.#unhandled.length = 0
-    this.#settle()
+    this.#reception.end()
     this.#handler?.gone?.()
     this.#options.onGone()
-  }
-
-  #settle(): void {
-    for (const resolve of this.#settled.splice(0)) resolve()
-  }
-}
-
-/** So many in a minute. */
-class Budget {
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #perMinute: number
-  #endsAtMs = 0
-  #taken = 0
-
-  constructor(clock: Pick<Clock, 'now'>, perMinute: number) {
-    this.#clock = clock
-    this.#perMinute = perMinute
-  }
-
-  take(): boolean {
-    const nowMs = this.#clock.now()
-    if (nowMs >= this.#endsAtMs) {
-      this.#endsAtMs = nowMs + minuteMs
-      this.#taken = 0
-    }
-    this.#taken += 1
-    return this.#taken <= this.#perMinute
   }
 }

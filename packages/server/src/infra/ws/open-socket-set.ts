@@ -9,8 +9,9 @@ export interface SocketLimits {
   readonly perAccount: number
 }
 
-// An idle one costs some 20 KB. A large household or office is behind one address; nobody has fifty devices.
-export const defaultSocketLimits: SocketLimits = { total: 10_000, perAddress: 1000, perAccount: 50 }
+// docs/protocol/realtime.md, Common rules. A large household or office is behind one address; a person has several devices with
+// several documents open on each.
+export const defaultSocketLimits: SocketLimits = { total: 10_000, perAddress: 1000, perAccount: 200 }
 
 interface Guest {
   readonly socket: LiveSocket
@@ -31,6 +32,7 @@ export class OpenSocketSet {
   readonly #clock: Clock
   readonly #limits: SocketLimits
   readonly #review: () => Promise<void>
+  readonly #onTick: () => void
   readonly #guests = new Map<LiveSocket, Guest>()
   // Bounded by the sockets.
   readonly #perAddress = new Map<string, number>()
@@ -41,10 +43,16 @@ export class OpenSocketSet {
   #mustReviewAgain = false
 
   /** `review` ends the sockets whose clients may not be here any more. */
-  constructor(options: { clock: Clock; limits: SocketLimits; review: () => Promise<void> }) {
+  constructor(options: {
+    clock: Clock
+    limits: SocketLimits
+    review: () => Promise<void>
+    tick: () => void
+  }) {
     this.#clock = options.clock
     this.#limits = options.limits
     this.#review = options.review
+    this.#onTick = options.tick
   }
 
   get sockets(): Iterable<LiveSocket> {
@@ -130,6 +138,7 @@ export class OpenSocketSet {
       guest.nextBeatMs = nowMs + beatEveryMs
       guest.socket.beat()
     }
+    this.#onTick()
     if (nowMs - this.#reviewedAtMs >= reviewEveryMs) void this.review()
     if (this.#guests.size > 0) this.#wait()
   }

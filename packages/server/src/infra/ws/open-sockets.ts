@@ -14,9 +14,11 @@ import {
 } from '#infra/http/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { Answers } from './answers.ts'
 import { LiveSocket } from './live-socket.ts'
 import { rejectUpgrade } from './not-spoken.ts'
 import { defaultSocketLimits, OpenSocketSet, type SocketLimits } from './open-socket-set.ts'
+import { Receiving } from './receiving.ts'
 import { closeOf, type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
 import { tooManySockets, UpgradeCounting } from './upgrade-counting.ts'
 import { Visit } from './visit.ts'
@@ -26,6 +28,8 @@ interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
   readonly hooks: SocketHooks<Credential>
   readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly limits?: SocketLimits
+  /** Of messages that are not handled yet, over all sockets. */
+  readonly maxReceivedBytes?: number
 }
 
 /** The WebSockets of a server. */
@@ -48,6 +52,8 @@ class SocketServer<Credential> implements Sockets {
   readonly rawRoutes: readonly RawRoute[]
   readonly #options: SocketsOptions<Credential>
   readonly #room: OpenSocketSet
+  readonly #receiving: Receiving
+  readonly #answers: Answers
   readonly #visits = new Map<LiveSocket, Visit<Credential>>()
   // Whose route has let them in. As many as there are sockets.
   readonly #opened = new Map<Visit<Credential>, SocketRoute<Credential>>()
@@ -59,7 +65,17 @@ class SocketServer<Credential> implements Sockets {
   constructor(options: SocketsOptions<Credential>) {
     const { routes, clock, limits = defaultSocketLimits } = options
     this.#options = options
-    this.#room = new OpenSocketSet({ clock, limits, review: () => this.#reviewAll() })
+    this.#answers = new Answers(clock)
+    this.#receiving = new Receiving(options.maxReceivedBytes)
+    this.#room = new OpenSocketSet({
+      clock,
+      limits,
+      review: () => this.#reviewAll(),
+      tick: () => {
+        this.#receiving.tick()
+        this.#answers.tick()
+      },
+    })
     this.rawRoutes = routes.map((route) => ({
       ...rejectUpgrade(route.contract, options),
       upgrade: { protocol: 'websocket', take: (visit) => this.#accept(route, visit) },
@@ -122,6 +138,8 @@ class SocketServer<Credential> implements Sockets {
   #open(route: SocketRoute<Credential>, accepted: WebSocket, address: string): LiveSocket {
     const socket = new LiveSocket(accepted, {
       contract: route.contract,
+      receiving: this.#receiving,
+      answers: this.#answers,
       clock: this.#options.clock,
       onError: (error) => this.#onError(error, route),
       onGone: () => {
@@ -176,9 +194,16 @@ class SocketServer<Credential> implements Sockets {
   async #reviewCredentials(): Promise<void> {
     const visits = [...this.#visits.values()]
     const credentials = visits.flatMap(({ proof }) => proof.credential ?? [])
-    const ended = await this.#options.hooks.listEnded(credentials)
+    const withoutOne = visits.filter(({ proof }) => proof.credential === undefined)
+    const { hooks } = this.#options
+    const [ended, endedTenants] = await Promise.all([
+      hooks.listEnded(credentials),
+      hooks.listEndedTenants([...new Set(withoutOne.map(({ tenant }) => tenant.tenantId))]),
+    ])
     for (const { proof, socket } of visits)
       if (proof.credential !== undefined && ended.has(proof.credential)) socket.close('unauthenticated')
+    for (const { tenant, socket } of withoutOne)
+      if (endedTenants.has(tenant.tenantId)) socket.close('notFound')
   }
 
   async #reviewRoute(route: SocketRoute<Credential>): Promise<void> {
@@ -207,6 +232,7 @@ async function loadAcceptor(maxPayload: number): Promise<WebSocketServer> {
   return new WebSocketServer({
     noServer: true,
     clientTracking: false,
+    autoPong: false,
     perMessageDeflate: false,
     maxPayload,
   })

@@ -1,5 +1,6 @@
 import type { ErrorCode, SocketClose, SocketContract } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
 import type { AdmissionHooks, Proof } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { LiveSocket, SocketHandler } from './live-socket.ts'
@@ -8,6 +9,8 @@ import type { LiveSocket, SocketHandler } from './live-socket.ts'
 export interface SocketHooks<Credential> extends AdmissionHooks<Credential> {
   /** Which of these credentials have ended: asked every few seconds for all open sockets together. */
   listEnded(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
+  /** Which of these tenants are suspended or gone: for clients without a credential. */
+  listEndedTenants(tenantIds: readonly TenantId[]): Promise<ReadonlySet<TenantId>>
 }
 
 /** A contract bound to the code that speaks its protocol. */

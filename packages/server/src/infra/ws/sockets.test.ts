@@ -5,6 +5,7 @@ import { alice } from '#harness/http-site.ts'
 import { SocketClient } from '#harness/socket-client.ts'
 import { type SocketSite, type SocketSiteOptions, startSocketSite } from '#harness/socket-site.ts'
 import { Failure } from '#lib/failure.ts'
+import { defaultSocketLimits } from './open-socket-set.ts'
 import { SocketRefusal } from './socket-route.ts'
 
 const sites: SocketSite[] = []
@@ -278,14 +279,70 @@ describe('messages', () => {
     expect(await client.closed).toMatchObject({ code: 1009 })
   })
 
-  test('of more than the path allows in a minute end the socket with 1013, and so do pings', async () => {
+  test('of more than the path allows in a minute come more slowly, and nothing is lost or closed', async () => {
     const site = await start({ messagesPerMinute: 20 })
-    await using talker = await site.connect()
-    for (let at = 0; at < 21; at += 1) talker.send('x')
-    expect(await talker.closed).toMatchObject({ code: 1013 })
-    await using pinger = await site.connect()
-    for (let at = 0; at < 21; at += 1) pinger.socket.ping()
-    expect(await pinger.closed).toMatchObject({ code: 1013 })
+    await using client = await site.connect()
+    const sent = Array.from({ length: 100 }, (_, at) => `message ${at}`)
+    for (const message of sent) client.send(message)
+    await client.until(20)
+    await flushMicrotasks()
+    expect(client.received).toHaveLength(20)
+    site.clock.advance(3000)
+    await client.until(21)
+    for (let count = 22; count <= 100; count += 1) {
+      await flushMicrotasks()
+      site.clock.advance(3000)
+      await client.until(count)
+    }
+    expect(client.received).toEqual(sent)
+  })
+
+  test('wait after too many pings, of which the last gets its pong', async () => {
+    const site = await start({ messagesPerMinute: 20 })
+    await using client = await site.connect()
+    const pongs: string[] = []
+    client.socket.on('pong', (data) => pongs.push(String(data)))
+    for (let at = 0; at < 200; at += 1) client.socket.ping(String(at))
+    client.send('x')
+    await expect.poll(() => pongs.length).toBeGreaterThan(0)
+    await flushMicrotasks()
+    expect(client.received).toEqual([])
+    const inTheEnd = () => {
+      site.clock.advance(60_000)
+      return [client.received, pongs.at(-1)]
+    }
+    await expect.poll(inTheEnd).toEqual([['x'], '199'])
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+  })
+
+  test('wait where too much comes in at once, except small ones; who sends nothing more is ended (1013)', async () => {
+    const bytes = 2 * 1024 ** 2
+    const handled: number[] = []
+    const site = await start({
+      frames: 'binary',
+      maxReceivedBytes: bytes,
+      open: () => ({
+        receive(frame) {
+          handled.push(frame.length)
+        },
+      }),
+    })
+    await using stalled = await site.connect()
+    stalled.socket.send(Buffer.alloc(bytes), { fin: false })
+    await using small = await site.connect()
+    await using large = await site.connect()
+    // More than the system keeps for it.
+    const message = Buffer.alloc(16 * 1024 ** 2 - 1)
+    for (let at = 0; at < 4; at += 1)
+      large.socket.send(message.subarray(at * 2 ** 22, (at + 1) * 2 ** 22), { fin: at === 3 })
+    await expect.poll(() => large.socket.bufferedAmount).toBeGreaterThan(0)
+    small.send(Buffer.alloc(5))
+    await expect.poll(() => handled).toEqual([5])
+    await flushMicrotasks()
+    expect(large.socket.bufferedAmount).toBeGreaterThan(0)
+    for (let at = 0; at < 7; at += 1) site.clock.advance(1000)
+    expect(await stalled.closed).toMatchObject({ code: 1013 })
+    await expect.poll(() => handled).toEqual([5, message.length])
   })
 
   test('that break the handler end the socket with 1011', async () => {
@@ -367,6 +424,54 @@ describe('a client that', () => {
     expect(answered).toBe(3)
   })
 
+  test('takes its answer slowly stays, pongs or not; one that takes nothing is gone', async () => {
+    const site = await start({
+      frames: 'binary',
+      open: ({ socket }) => ({
+        receive: () => socket.answer(Buffer.alloc(32 * 1024 ** 2)),
+      }),
+    })
+    await using slow = await site.connect(undefined, { autoPong: false })
+    await using stuck = await site.connect()
+    for (const client of [slow, stuck]) {
+      client.send(Buffer.alloc(1))
+      client.socket.pause()
+    }
+    await expect.poll(() => site.visits).toHaveLength(2)
+    const taken = () => (slow.socket as unknown as { _socket: { bytesRead: number } })._socket.bytesRead
+    for (let beat = 0; beat < 6; beat += 1) {
+      const before = taken()
+      slow.socket.resume()
+      await expect.poll(() => taken() - before > 2 ** 20 || slow.received.length > 0).toBe(true)
+      if (slow.received.length === 0) slow.socket.pause()
+      await flushMicrotasks()
+      site.clock.advance(25_000)
+    }
+    await expect.poll(() => site.sockets.size).toBe(1)
+    slow.socket.resume()
+    await slow.until(1)
+    stuck.socket.resume()
+    expect((await stuck.closed).code).toBe(1006)
+  })
+
+  test('pings during a long answer gets its pong before the end', async () => {
+    const site = await start({
+      frames: 'binary',
+      open: ({ socket }) => ({
+        receive: () => socket.answer(Buffer.alloc(64 * 1024 ** 2)),
+      }),
+    })
+    await using client = await site.connect()
+    client.send(Buffer.alloc(1))
+    const seen: string[] = []
+    client.socket.on('pong', () => seen.push('pong'))
+    client.socket.on('message', () => seen.push('answer'))
+    await expect.poll(() => site.visits).toHaveLength(1)
+    client.socket.ping()
+    await client.until(1)
+    expect(seen).toEqual(['pong', 'answer'])
+  })
+
   test('goes away during an answer leaves nobody waiting', async () => {
     const answered = Promise.withResolvers<void>()
     const site = await start({
@@ -432,6 +537,10 @@ describe('a client that', () => {
     client.send('x')
     await client.until(1)
   })
+})
+
+test('an account may have 200 sockets, an address 1000', () => {
+  expect(defaultSocketLimits).toMatchObject({ perAccount: 200, perAddress: 1000 })
 })
 
 describe('the number of sockets is bounded', () => {
@@ -512,6 +621,18 @@ describe('what a socket rests on', () => {
     await site.sockets.review()
     expect(asked).toEqual([['kept', 'gone'], ['kept', 'gone'], ['kept']])
     expect(kept.socket.readyState).toBe(kept.socket.OPEN)
+  })
+
+  test('is the tenant for clients without a credential: its end is 4404', async () => {
+    const site = await start()
+    await using owner = await site.connect()
+    await using guest = await site.connect('/ws/echo/x')
+    for (const client of [owner, guest]) client.send('x')
+    await Promise.all([owner.until(1), guest.until(1)])
+    site.ended.add(String(alice.tenantId))
+    await site.sockets.review()
+    expect(await guest.closed).toMatchObject({ code: 4404 })
+    expect(owner.socket.readyState).toBe(owner.socket.OPEN)
   })
 
   test('is looked at although another look fails, which is logged once', async () => {

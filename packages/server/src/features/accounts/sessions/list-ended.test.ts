@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { admitTenant, tenantsMigrations } from '#features/tenants/index.ts'
+import { admitTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -8,7 +8,7 @@ import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { accountsMigrations } from '../accounts-migrations.ts'
 import type { HeldCredential } from './authenticator.ts'
 import type { Credential } from './credential.ts'
-import { listEnded } from './list-ended.ts'
+import { listEnded, listEndedTenants } from './list-ended.ts'
 import { revokeSession, startSession } from './start-session.ts'
 
 const alice: Tenant = { tenantId: 1 as TenantId, idTag: 'alice.example' as IdTag, type: 'person' }
@@ -23,25 +23,29 @@ eachDialect('what sockets rest on', (open) => {
     })
     for (const { idTag, type } of [alice, bob])
       await db.transact(serverTenant, (tx) => admitTenant(tx, { idTag, type, isBase: false, createdAt: 1 }))
-    const suspended = new Set<TenantId>()
     const barred = new Set<IdTag>()
-    const hosted = (tenant: Tenant | undefined) =>
-      tenant && { ...tenant, suspendedAt: suspended.has(tenant.tenantId) ? 1 : undefined }
+    const tenants = openTenants({ db, clock })
+    // As another process does, which cannot empty the memory of this one.
+    const suspend = (tenant: Tenant) =>
+      db.transact(tenant.tenantId, (tx) =>
+        tx
+          .tables<{ tenants: { tenant_id: TenantId; suspended_at: number } }>()
+          .updateTable('tenants')
+          .set({ suspended_at: 1 })
+          .where('tenant_id', '=', tenant.tenantId)
+          .execute(),
+      )
     const deps = {
       db,
       clock,
-      tenants: {
-        find: async (idTag: IdTag) => hosted([alice, bob].find((tenant) => tenant.idTag === idTag)) as never,
-        findById: async (tenantId: TenantId) =>
-          hosted([alice, bob].find((tenant) => tenant.tenantId === tenantId)) as never,
-      },
+      tenants,
       listSuspendedOrBanned: async (idTags: readonly IdTag[]) => idTags.filter((idTag) => barred.has(idTag)),
     }
     const ended = async (...held: HeldCredential[]) => {
       const found = await listEnded(deps, held)
       return held.map((one) => found.has(one))
     }
-    return { clock, db, suspended, barred, ended }
+    return { clock, db, tenants, suspend, barred, ended }
   }
 
   async function session(
@@ -86,7 +90,7 @@ eachDialect('what sockets rest on', (open) => {
   })
 
   test('ends with the tenant, and for those elsewhere with what the server decides about them', async () => {
-    const { db, clock, suspended, barred, ended } = await start()
+    const { db, clock, suspend, barred, ended } = await start()
     const [own, visitor] = [
       await session(db, clock, alice),
       held(alice, { tokenUse: 'proxy', callerTag: 'carol.example' as IdTag }),
@@ -94,8 +98,23 @@ eachDialect('what sockets rest on', (open) => {
     expect(await ended(own, visitor)).toEqual([false, false])
     barred.add('carol.example' as IdTag)
     expect(await ended(own, visitor)).toEqual([false, true])
-    suspended.add(alice.tenantId)
+    await suspend(alice)
     expect(await ended(own)).toEqual([true])
+  })
+
+  test('ends at once with a tenant that another process suspends, and so do its visits elsewhere', async () => {
+    const { db, clock, tenants, suspend, ended } = await start()
+    const own = await session(db, clock, alice)
+    const visit = held(bob, { tokenUse: 'proxy', callerTag: alice.idTag })
+    const guestsOf = () => listEndedTenants({ tenants }, [alice.tenantId, bob.tenantId, 9 as TenantId])
+    // What is in memory now is known to be good for some seconds.
+    await Promise.all([tenants.findById(alice.tenantId), tenants.find(alice.idTag)])
+    expect(await ended(own, visit)).toEqual([false, false])
+    expect([...(await guestsOf())]).toEqual([9])
+    await suspend(alice)
+    expect(await ended(own, visit)).toEqual([true, true])
+    expect([...(await guestsOf())]).toEqual([alice.tenantId, 9])
+    expect([...(await listEndedTenants({ tenants }, []))]).toEqual([])
   })
 
   test('ends for visitors from this server with their session at home', async () => {

@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
-import type { Tenants } from '#features/tenants/index.ts'
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { HeldCredential } from './authenticator.ts'
 import { type LiveSession, listLiveSessions, type SessionKey } from './session-store.ts'
@@ -8,36 +8,70 @@ import { type LiveSession, listLiveSessions, type SessionKey } from './session-s
 interface ListEndedDeps {
   readonly db: Database
   readonly clock: Clock
-  readonly tenants: Pick<Tenants, 'find' | 'findById'>
+  readonly tenants: Pick<Tenants, 'listNow'>
   /** Which of these identities the server has suspended or banned. */
   listSuspendedOrBanned(idTags: readonly IdTag[]): Promise<readonly IdTag[]>
 }
 
-/** Which of these credentials have ended: three queries at most, however many there are. */
+/** Which of these credentials have ended: four queries at most, however many there are, and nothing from memory. */
 export async function listEnded(
   deps: ListEndedDeps,
   held: readonly HeldCredential[],
 ): Promise<ReadonlySet<HeldCredential>> {
-  const [signedOut, barred, suspended] = await Promise.all([
-    findSignedOut(deps, held),
+  if (held.length === 0) return new Set()
+  const tenants = await findTenants(deps, held)
+  const [signedOut, barred] = await Promise.all([
+    findSignedOut(deps, held, tenants),
     findSuspendedOrBanned(deps, held),
-    findSuspended(deps, held),
   ])
-  const hasEnded = (one: HeldCredential) =>
-    signedOut.has(one) ||
-    suspended.has(one.tenant.tenantId) ||
-    (one.credential.callerTag !== undefined && barred.has(one.credential.callerTag))
+  const hasEnded = (one: HeldCredential) => {
+    const { callerTag } = one.credential
+    const isBarred = callerTag !== undefined && (barred.has(callerTag) || isSuspended(tenants.get(callerTag)))
+    const tenant = tenants.get(one.tenant.tenantId)
+    return signedOut.has(one) || isBarred || !tenant || isSuspended(tenant)
+  }
   return new Set(held.filter(hasEnded))
+}
+
+/** Which of these tenants are suspended or gone. */
+export async function listEndedTenants(
+  { tenants }: Pick<ListEndedDeps, 'tenants'>,
+  tenantIds: readonly TenantId[],
+): Promise<ReadonlySet<TenantId>> {
+  const found = tenantIds.length === 0 ? [] : await tenants.listNow({ tenantIds, idTags: [] })
+  const live = new Set(found.flatMap((tenant) => (isSuspended(tenant) ? [] : [tenant.tenantId])))
+  return new Set(tenantIds.filter((tenantId) => !live.has(tenantId)))
+}
+
+const isSuspended = (tenant: HostedTenant | undefined) => tenant?.suspendedAt !== undefined
+
+type KnownTenants = ReadonlyMap<TenantId | IdTag, HostedTenant>
+
+/** The tenants that are visited, by their numbers, and those of the visitors, by their names. */
+async function findTenants(
+  { tenants }: ListEndedDeps,
+  held: readonly HeldCredential[],
+): Promise<KnownTenants> {
+  const tenantIds = [...new Set(held.map(({ tenant }) => tenant.tenantId))]
+  const idTags = [...new Set(held.flatMap(({ credential }) => credential.callerTag ?? []))]
+  const found = await tenants.listNow({ tenantIds, idTags })
+  return new Map<TenantId | IdTag, HostedTenant>(
+    found.flatMap((tenant) => [
+      [tenant.tenantId, tenant],
+      [tenant.idTag, tenant],
+    ]),
+  )
 }
 
 async function findSignedOut(
   deps: ListEndedDeps,
   held: readonly HeldCredential[],
+  tenants: KnownTenants,
 ): Promise<Set<HeldCredential>> {
   const here = await findLive(deps, held.flatMap(keyHere))
   const away = new Map<HeldCredential, SessionKey>()
   for (const one of held) {
-    const key = await keyAtHome(deps, one, here)
+    const key = keyAtHome(one, here, tenants)
     if (key) away.set(one, key)
   }
   const atHome = away.size === 0 ? here : await findLive(deps, [...away.values()])
@@ -50,15 +84,15 @@ function keyHere({ tenant, credential: { sid } }: HeldCredential): SessionKey[] 
 }
 
 /** Of a visitor from this server: the session at home with which the visit ends. */
-async function keyAtHome(
-  { tenants }: ListEndedDeps,
+function keyAtHome(
   one: HeldCredential,
   here: ReadonlyMap<string, LiveSession>,
-): Promise<SessionKey | undefined> {
+  tenants: KnownTenants,
+): SessionKey | undefined {
   const { callerTag, proxy } = one.credential
   const [key] = keyHere(one)
   const sid = (key && here.get(nameOf(key))?.homeSid) ?? proxy?.homeSid
-  const home = sid === undefined || callerTag === undefined ? undefined : await tenants.find(callerTag)
+  const home = sid === undefined || callerTag === undefined ? undefined : tenants.get(callerTag)
   return home && sid !== undefined ? { tenantId: home.tenantId, sid } : undefined
 }
 
@@ -80,12 +114,6 @@ async function findSuspendedOrBanned(
     callerTag === undefined || callerTag === tenant.idTag ? [] : [callerTag],
   )
   return new Set(visitors.length === 0 ? [] : await deps.listSuspendedOrBanned([...new Set(visitors)]))
-}
-
-async function findSuspended({ tenants }: ListEndedDeps, held: readonly HeldCredential[]) {
-  const tenantIds = [...new Set(held.map(({ tenant }) => tenant.tenantId))]
-  const found = await Promise.all(tenantIds.map((tenantId) => tenants.findById(tenantId)))
-  return new Set(tenantIds.filter((_, at) => !found[at] || found[at].suspendedAt !== undefined))
 }
 
 function nameOf({ tenantId, sid }: SessionKey): string {
