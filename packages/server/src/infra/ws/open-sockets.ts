@@ -20,6 +20,7 @@ import { rejectUpgrade } from './not-spoken.ts'
 import { defaultSocketLimits, OpenSocketSet, type SocketLimits } from './open-socket-set.ts'
 import { Receiving } from './receiving.ts'
 import { closeOf, type SocketHooks, SocketRefusal, type SocketRoute } from './socket-route.ts'
+import { Turns } from './turns.ts'
 import { tooManySockets, UpgradeCounting } from './upgrade-counting.ts'
 import { Visit } from './visit.ts'
 
@@ -31,6 +32,9 @@ interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
   /** Of messages that are not handled yet, over all sockets. */
   readonly maxReceivedBytes?: number
 }
+
+// Some ten milliseconds: thousands of clients that come back at once leave room for everybody else.
+const upgradesPerTurn = 32
 
 /** The WebSockets of a server. */
 export interface Sockets {
@@ -54,6 +58,7 @@ class SocketServer<Credential> implements Sockets {
   readonly #room: OpenSocketSet
   readonly #receiving: Receiving
   readonly #answers: Answers
+  readonly #turns = new Turns(upgradesPerTurn)
   readonly #visits = new Map<LiveSocket, Visit<Credential>>()
   // Whose route has let them in. As many as there are sockets.
   readonly #opened = new Map<Visit<Credential>, SocketRoute<Credential>>()
@@ -99,6 +104,7 @@ class SocketServer<Credential> implements Sockets {
   async #accept(route: SocketRoute<Credential>, upgrade: UpgradeVisit): Promise<void> {
     const { contract } = route
     const { request, connection, head, peer, params } = upgrade
+    await this.#turns.take()
     const address = rateKeyOf(peer.ip)
     this.#assertWelcome()
     const query = queryOf(request)

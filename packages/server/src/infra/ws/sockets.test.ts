@@ -303,8 +303,9 @@ describe('messages', () => {
     const pongs: string[] = []
     client.socket.on('pong', (data) => pongs.push(String(data)))
     for (let at = 0; at < 200; at += 1) client.socket.ping(String(at))
-    client.send('x')
     await expect.poll(() => pongs.length).toBeGreaterThan(0)
+    await flushMicrotasks()
+    client.send('x')
     await flushMicrotasks()
     expect(client.received).toEqual([])
     const inTheEnd = () => {
