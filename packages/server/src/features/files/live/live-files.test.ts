@@ -54,6 +54,7 @@ eachDialect('Files that sockets have open', (open) => {
         return { caller, credential }
       },
       listEnded: async () => new Set<HeldCredential>(),
+      listEndedTenants: async () => new Set<never>(),
     }
     const contract = {
       name: 'openTest',
