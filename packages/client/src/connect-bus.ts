@@ -158,8 +158,7 @@ class LiveBus implements Bus {
     this.#ping()
     if (this.#presence === 'idle') this.setPresence('idle')
     try {
-      const { code, seq } = await (isReplayed ? this.#answerTo(replayId) : this.ask('subscribe', {}))
-      if (seq !== undefined) this.#order.continueFrom(seq)
+      const { code } = await (isReplayed ? this.#answerTo(replayId) : this.ask('subscribe', {}))
       // Without any number the client could not say what it missed.
       if (code === 'gap' || (!isReplayed && isBack)) this.#options.onGap?.()
       this.#options.onState?.({ kind: 'open' })
@@ -174,6 +173,9 @@ class LiveBus implements Bus {
       this.#order.take(message)
       return
     }
+    const { seq } = message.data
+    // At once: the next event may be here already.
+    if (seq !== undefined) this.#order.continueFrom(seq)
     const id = message.id === undefined ? replayId : String(message.id)
     this.#asked.get(id)?.resolve(message.data)
     this.#asked.delete(id)

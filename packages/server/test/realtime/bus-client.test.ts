@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Bus, type BusOptions, type BusState, connectBus } from '@kith/client'
+import { type Bus, type BusOptions, type BusState, connectBus, type SocketLike } from '@kith/client'
 import { type BusEvent, createAction, getAccessToken, logout } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '#harness/server-process.ts'
@@ -86,6 +86,30 @@ test('it says when something was missed that nobody keeps, once, and goes on fro
   await expect.poll(() => events.length).toBe(1)
   expect(bus.since).toBe(1)
   expect(urls.map((url) => new URL(url).searchParams.get('since'))).toEqual(['77'])
+})
+
+test('an event right behind the answer to a gap is not lost', async () => {
+  const socket: SocketLike = {
+    ...{ onopen: null, onmessage: null, onclose: null, onerror: null },
+    send: () => undefined,
+    close: () => undefined,
+  }
+  const events: (number | undefined)[] = []
+  const bus = connectBus({
+    baseUrl: `http://${home}`,
+    token: 'x',
+    since: 77,
+    onEvent: ({ seq }) => events.push(seq),
+    connect: () => socket,
+  })
+  cleanUps.push(() => bus.close())
+  await expect.poll(() => socket.onmessage).not.toBeNull()
+  const receive = (message: object) => socket.onmessage?.({ data: JSON.stringify(message) } as never)
+  socket.onopen?.({} as never)
+  // Some platforms give both on in one turn.
+  receive({ cmd: 'ack', data: { status: 'error', code: 'gap', seq: 4 } })
+  receive({ id: 'x', cmd: 'SETTING', data: ['ui.x', 1], seq: 5 })
+  expect([events, bus.since]).toEqual([[5], 5])
 })
 
 test('it knows where it stands before anything has happened', async () => {
