@@ -13,7 +13,7 @@ import {
   listTenantsAfter,
 } from './tenant-store.ts'
 
-/** The tenants of this server. Answers come from memory and may be 5 s old after another process changed a tenant. */
+/** The tenants of this server. Answers come from memory and may be 2 s old after another process changed a tenant. */
 export interface Tenants {
   find(idTag: IdTag): Promise<HostedTenant | undefined>
   /** By the name of a host, in lower case and without port, which may be an idTag or an app domain. */
@@ -29,8 +29,8 @@ export interface Tenants {
   forget(): void
 }
 
-// 5 s bound how long another process's suspension or new tenant goes unseen here.
-const freshMs = 5_000
+// Bounds how long another process's suspension goes unseen here: with the review of open sockets it has to stay below 5 s.
+const freshMs = 2_000
 // One entry is some hundred bytes, and unknown names are kept as well: 20 000 of them are about 5 MB.
 const maxEntries = 20_000
 const absent = Symbol('absent')
