@@ -125,7 +125,7 @@ export const duplicateFile = contract({
   method: 'POST',
   path: '/api/files/{fileId}/duplicate',
   tag,
-  summary: 'Copy a collaborative document or a real-time database with its content',
+  summary: 'Copy a collaborative document or a real-time database with its content, up to 16 MiB',
   auth: 'required',
   scope: 'write:files',
   params: fileParam,
@@ -135,7 +135,7 @@ export const duplicateFile = contract({
     schema: Type.Object({ fileName: Type.Optional(name), parentId: Type.Optional(parent) }),
   },
   reply: { kind: 'data', status: 201, schema: Type.Object({ fileId: Type.String() }) },
-  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-QUOTA'],
 })
 
 const tagParams = Type.Object({ fileId: FileIdParam, tag: Type.String({ minLength: 1, maxLength: 256 }) })

@@ -6,6 +6,7 @@ import { collectionContracts } from './collections.ts'
 import { communityContracts } from './communities.ts'
 import { federationContracts } from './federation.ts'
 import { fileChangeContracts } from './file-changes.ts'
+import { fileHistoryContracts } from './file-history.ts'
 import { fileListContracts } from './file-lists.ts'
 import { fileContracts } from './files.ts'
 import { idpContracts } from './idp.ts'
@@ -67,6 +68,7 @@ export const allContracts: readonly Contract[] = [
   ...fileContracts,
   ...fileListContracts,
   ...fileChangeContracts,
+  ...fileHistoryContracts,
   ...uploadContracts,
   ...shareContracts,
   ...collectionContracts,

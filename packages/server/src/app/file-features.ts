@@ -11,6 +11,8 @@ import {
   fileEndpoints,
   fileReleaser,
   handleFileJobs,
+  LiveFiles,
+  type LiveFilesDeps,
   profilePictures,
   queueFetches,
   RecentReads,
@@ -27,13 +29,24 @@ import type { Services } from './services.ts'
 
 type FileServices = Pick<
   Services,
-  'db' | 'clock' | 'vault' | 'jobs' | 'blobs' | 'partials' | 'images' | 'tempDir' | 'freshPaths' | 'egress'
+  | 'db'
+  | 'clock'
+  | 'logger'
+  | 'vault'
+  | 'jobs'
+  | 'blobs'
+  | 'partials'
+  | 'images'
+  | 'tempDir'
+  | 'freshPaths'
+  | 'egress'
 >
 
 /** What files need of others. */
 export interface FileParts
-  extends Pick<FileEndpointDeps, 'limitsOf' | 'tierOf' | 'imageFormatOf' | 'findNames' | 'copyContent'>,
+  extends Pick<FileEndpointDeps, 'limitsOf' | 'tierOf' | 'imageFormatOf' | 'findNames' | 'contents'>,
     Pick<FileJobDeps, 'findServer' | 'proxyToken'>,
+    Pick<LiveFilesDeps, 'recall'>,
     Pick<ShareEndpointDeps, 'serverUrlOf'> {
   readonly emit: Emit<AccountEvent | FileEvent>
   readonly tenants: Pick<Tenants, 'findById'>
@@ -43,20 +56,27 @@ export interface FileParts
 export type FileTelling = AnnounceDeps & Pick<FileJobDeps, 'onTried'>
 
 /** Files, with access, shares, and the notes that an account keeps about a file. */
-export function openFileFeatures(services: FileServices, { tenants, serverUrlOf, ...parts }: FileParts) {
-  const { db, clock, jobs, vault, partials, ...stores } = services
+export function openFileFeatures(
+  services: FileServices,
+  { tenants, serverUrlOf, recall, ...parts }: FileParts,
+) {
+  const { db, clock, logger, jobs, vault, partials, ...stores } = services
   const reads = new RecentReads(db, clock)
   const shareDeps = { db, clock, vault, jobs, emit: parts.emit, serverUrlOf }
+  const noteRead = reads.noteRead.bind(reads)
+  const live = new LiveFiles({ db, clock, logger, emit: parts.emit, recall, noteRead })
   const deps = {
     ...{ ...stores, ...parts, db, clock, jobs, vault, partials },
     leases: new UploadLeases({ db, clock }),
     findTenant: tenants.findById,
     beforeRemoval: fileReleaser(shareDeps),
-    noteRead: reads.noteRead.bind(reads),
+    noteRead,
   }
   return {
     deps,
     reads,
+    /** For the sockets on which documents and databases are spoken. */
+    live,
     pictures: profilePictures(deps),
     /** What tokens and references for single files ask. */
     access: credentialAccess(deps),
@@ -74,7 +94,10 @@ export function openFileFeatures(services: FileServices, { tenants, serverUrlOf,
         ...shareEndpoints({ ...shareDeps, ...telling }),
       ]
     },
-    close: () => reads[Symbol.asyncDispose](),
+    async close() {
+      await live.close()
+      await reads[Symbol.asyncDispose]()
+    },
   }
 }
 

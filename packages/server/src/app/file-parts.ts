@@ -5,11 +5,12 @@ import { getTenant } from '#features/tenants/index.ts'
 import type { Addresses } from './addresses.ts'
 import type { FileParts, FileTelling } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
+import { noContents } from './no-contents.ts'
 import { storageLimitsOf } from './settings-ports.ts'
 
 /** What the files of a server need of its other features. */
 export function fileParts(
-  { tenants, identities, settings, proxyToken, emit }: IdentityFeatures,
+  { tenants, authenticator, identities, settings, proxyToken, emit }: IdentityFeatures,
   addresses: Addresses,
 ): FileParts {
   return {
@@ -19,8 +20,11 @@ export function fileParts(
     limitsOf: (tenantId) => storageLimitsOf(settings, tenantId),
     tierOf: async () => 'free',
     imageFormatOf: (tenantId) => settings.find(tenantId, 'file.image_format'),
-    // Documents and databases have no content yet.
-    copyContent: async () => undefined,
+    contents: {
+      CRDT: noContents('application/x-crdt'),
+      RTDB: noContents('application/x-ndjson'),
+    },
+    recall: (held) => authenticator.recall(held),
     serverUrlOf: ({ idTag }) => addresses.serverUrl(idTag),
     findServer: (ownerTag) => findServer(identities, ownerTag),
     proxyToken: async (tenantId, target) => proxyToken(await getTenant(tenants, tenantId), target),

@@ -2,12 +2,17 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FileId, IdTag } from '@kith/protocol'
+import type { IdTag } from '@kith/protocol'
 import { afterAll, afterEach } from 'vitest'
 import { type FileParts, openFileFeatures } from '#app/file-features.ts'
 import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
-import { filesMigrations, type ShareNotice, type StorageLimits } from '#features/files/index.ts'
+import {
+  type FileEvent,
+  filesMigrations,
+  type ShareNotice,
+  type StorageLimits,
+} from '#features/files/index.ts'
 import { relationsMigrations } from '#features/relations/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
@@ -19,6 +24,7 @@ import { openVault } from '#infra/keys/index.ts'
 import { openPartialFiles } from '#infra/partials/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
+import { FakeContents } from './fake-contents.ts'
 import { alice, aliceTag, bob, club, holder } from './files-people.ts'
 import { filesRows } from './files-rows.ts'
 import { openFilesSite } from './files-site.ts'
@@ -84,6 +90,7 @@ async function openLabServices(open: OpenTestDatabase, pictures: Pictures, dir: 
   return {
     ...pictures,
     clock,
+    logger,
     db,
     blobs: await openDiskBlobs({ dir: join(dir, 'blobs'), clock, logger }),
     partials: await openPartialFiles({ dir: join(dir, 'uploads'), clock, logger }),
@@ -94,12 +101,18 @@ async function openLabServices(open: OpenTestDatabase, pictures: Pictures, dir: 
   }
 }
 
-/** What other features would say, and what they were told: `copied` are documents whose content was asked to be copied. */
+/** What other features would say, and what they were told: `events` are the changes of files. */
 function fakeFeatures(settings: { limits: StorageLimits }) {
-  const copied: [FileId, FileId][] = []
+  const contents = {
+    CRDT: new FakeContents('application/x-crdt'),
+    RTDB: new FakeContents('application/x-ndjson'),
+  }
+  const events: FileEvent[] = []
   const notices: ShareNotice[] = []
   const parts: FileParts = {
-    emit: async () => undefined,
+    emit: async (tx, event) => {
+      if (event.kind === 'file.updated') tx.afterCommit(() => events.push(event))
+    },
     tenants: {
       findById: async (id) => [alice, bob, club].find(({ tenantId }) => tenantId === id) as HostedTenant,
     },
@@ -107,7 +120,8 @@ function fakeFeatures(settings: { limits: StorageLimits }) {
     imageFormatOf: async () => 'webp',
     tierOf: async () => 'free',
     findNames: async () => new Map([[aliceTag, 'Alice']]),
-    copyContent: async (tx, from, to) => tx.afterCommit(() => copied.push([from.fileId, to.fileId])),
+    contents,
+    recall: () => Promise.reject(new Error('a lab has no credentials')),
     serverUrlOf: ({ idTag }) => `https://${idTag}`,
     findServer: async () => ({ kind: 'unknown' }),
     proxyToken: async () => 'proxy-token',
@@ -117,7 +131,7 @@ function fakeFeatures(settings: { limits: StorageLimits }) {
       tx.afterCommit(() => notices.push(notice)),
     onTried: async () => undefined,
   }
-  return { parts, telling, copied, notices }
+  return { parts, telling, contents, events, notices }
 }
 
 async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: StorageLimits) {
@@ -125,7 +139,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
   const services = await openLabServices(open, pictures, dir)
   const { clock, db, jobs, partials } = services
   const settings = { limits }
-  const { parts, telling, copied, notices } = fakeFeatures(settings)
+  const { parts, telling, contents, events, notices } = fakeFeatures(settings)
   const files = openFileFeatures(services, parts)
   const endpoints = files.wire(telling)
   await jobs.start()
@@ -133,7 +147,7 @@ async function openLab(open: OpenTestDatabase, pictures: Pictures, limits: Stora
   return {
     ...site,
     ...filesRows(db, clock, dir),
-    ...{ clock, db, dir, jobs, settings, partials, copied, notices },
+    ...{ clock, db, dir, jobs, settings, partials, contents, events, notices },
     deps: files.deps,
     shareDeps: { ...files.deps, ...telling },
     reads: files.reads,

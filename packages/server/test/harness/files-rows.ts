@@ -14,8 +14,9 @@ interface LabTables {
     file_tp: string
     status: string
     parent_id: string | null
-    blob_hash: string | null
+    size: number
     is_copy: number
+    blob_hash: string | null
     owner_tag: string
   }
   file_variants: { tenant_id: number; blob_hash: string }
@@ -87,6 +88,8 @@ export function filesRows(db: Database, clock: TestClock, dir: string) {
         if ((unused_since !== null) !== (counted === 0)) wrong.push(`${blob_hash} is unused or not`)
         if (counted > 0) bytes += size
       }
+      for (const { file_tp, size, is_copy } of files)
+        if (is_copy === 0 && (file_tp === 'CRDT' || file_tp === 'RTDB')) bytes += size
       const usage = await this.usage(tenant)
       if ((usage?.used_bytes ?? 0) !== bytes) wrong.push(`${usage?.used_bytes} bytes are counted of ${bytes}`)
       if ((usage?.files ?? 0) !== files.length)

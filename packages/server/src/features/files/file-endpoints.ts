@@ -12,7 +12,12 @@ import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
 import { type ByteReply, bind, type Call, type Endpoint } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type FileQuestion, getFile, getFileWithVariants } from './access/read-file.ts'
+import { contentsOf, type FileContents } from './contents/file-contents.ts'
+import type { HistoryDeps } from './contents/file-history.ts'
+import { historyEndpoints } from './contents/history-endpoints.ts'
+import { serveContent } from './contents/serve-content.ts'
 import { askForAttachment, askForContent } from './copies/queue-fetches.ts'
+import type { StoredFile } from './file.ts'
 import { type FileChangeDeps, fileChangeEndpoints } from './file-change-endpoints.ts'
 import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpoints.ts'
 import { findUserData } from './file-list-store.ts'
@@ -21,7 +26,7 @@ import { parentFolder } from './folders/parent-folder.ts'
 import { serveFile } from './serving/serve-file.ts'
 import { type UploadDeps, uploadFile } from './upload/upload-file.ts'
 
-export interface FileEndpointDeps extends UploadDeps, FileChangeDeps, FileListDeps {
+export interface FileEndpointDeps extends UploadDeps, FileChangeDeps, FileListDeps, HistoryDeps {
   readonly jobs: UploadDeps['jobs'] & FileChangeDeps['jobs']
   /** Told of every reading of a file's content; must not make the reader wait. */
   readonly noteRead: (read: {
@@ -37,6 +42,7 @@ export function fileEndpoints(deps: FileEndpointDeps): Endpoint[] {
     ...aboutEndpoints(deps),
     ...fileListEndpoints(deps),
     ...fileChangeEndpoints(deps),
+    ...historyEndpoints(deps),
   ]
 }
 
@@ -95,6 +101,8 @@ async function download(
 ): Promise<ByteReply> {
   const { tenantId } = question.tenant
   const found = await getOrAsk(deps, question)
+  const contents = contentsOf(deps.contents, found.file.fileTp)
+  if (contents) return downloadContent(deps, question, { file: found.file, contents, call })
   if (found.file.isCopy && !found.file.content) await askForContent(deps, tenantId, found.file)
   const { headers } = call
   const served = await serveFile(deps, tenantId, {
@@ -112,6 +120,19 @@ async function download(
   if (variant !== 'tn' && variant !== 'ic' && !call.isHead) deps.noteRead(question)
   if (served.kind === 'elsewhere') return { status: 307, headers: served.headers }
   return { status: served.partial ? 206 : 200, headers: served.headers, body: served.open }
+}
+
+function downloadContent(
+  deps: FileEndpointDeps,
+  question: FileQuestion,
+  { file, contents, call }: { file: StoredFile; contents: FileContents; call: DownloadOptions['call'] },
+): ByteReply {
+  // Only the server of its owner has the content.
+  if (file.isCopy) throw new Failure('E-FILE-NOTFOUND')
+  const pieces = contents.present(question.tenant.tenantId, file.fileId)
+  const { headers, open } = serveContent(file, { mediaType: contents.mediaType, pieces })
+  if (!call.isHead) deps.noteRead(question)
+  return { status: 200, headers, body: open }
 }
 
 /** The file, which is fetched where it came with something from elsewhere and nobody has looked at it yet. */

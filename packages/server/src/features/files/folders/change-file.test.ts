@@ -16,6 +16,7 @@ import {
   identity,
   type Sent,
 } from '#harness/files-lab.ts'
+import { countContent } from '../contents/count-content.ts'
 import type { StoredFile } from '../file.ts'
 import { findFile, insertFile } from '../file-store.ts'
 import { countFiles } from '../upload/storage-store.ts'
@@ -91,7 +92,8 @@ eachDialect('Making files', (open) => {
     const fileId = await make(lab, 'CRDT', body)
     expect(await metadata(lab, fileId)).toMatchObject(body)
     const bytes = await lab.send('GET', `/api/files/${fileId}`, { as: owner })
-    expect(failureOf(bytes)).toBe('404 E-FILE-NOTFOUND')
+    expect([bytes.status, bytes.body.length]).toEqual([200, 0])
+    expect(failureOf(await lab.send('GET', `/api/files/${box}`, { as: owner }))).toBe('404 E-FILE-NOTFOUND')
   })
 
   test.each([
@@ -606,17 +608,22 @@ eachDialect('Duplicating', (open) => {
   const openLab = filesLab(open)
   const duplicate = (lab: FilesLab, fileId: string, sent: Sent = {}) =>
     lab.send('POST', `/api/files/${fileId}/duplicate`, { as: owner, ...sent })
+  const count = (lab: FilesLab, fileId: string, bytes: number) =>
+    lab.db.transact(alice.tenantId, (tx) =>
+      countContent(tx, { fileId: fileId as FileId, bytes, limits: lab.settings.limits, now: 0 }),
+    )
 
   test('makes a private copy of a document or a database with its content', async () => {
     const lab = await openLab()
     const box = await folder(lab)
-    for (const fileTp of ['CRDT', 'RTDB']) {
+    for (const fileTp of ['CRDT', 'RTDB'] as const) {
       const fileId = await make(lab, fileTp, {
         fileName: 'plan',
         tags: 'a',
         visibility: 'P',
         contentType: 'app/x',
       })
+      lab.contents[fileTp].write(alice.tenantId, fileId, 'what is in it')
       const answer = await duplicate(lab, fileId)
       expect(answer.status).toBe(201)
       const made = answer.json.data.fileId
@@ -627,8 +634,11 @@ eachDialect('Duplicating', (open) => {
         contentType: 'app/x',
         visibility: null,
         parentId: null,
+        size: 13,
       })
-      expect(lab.copied.at(-1)).toEqual([fileId, made])
+      expect((await lab.send('GET', `/api/files/${made}`, { as: owner })).body.toString()).toBe(
+        'what is in it',
+      )
       const named = await duplicate(lab, fileId, { json: { fileName: 'copy', parentId: box } })
       expect(await metadata(lab, named.json.data.fileId)).toMatchObject({ fileName: 'copy', parentId: box })
     }
@@ -648,6 +658,29 @@ eachDialect('Duplicating', (open) => {
     expect(failureOf(await lab.send('POST', `/api/files/${open}/duplicate`))).toBe('401 E-AUTH-UNAUTH')
     await lab.send('DELETE', `/api/files/${open}`, { as: owner })
     expect(failureOf(await duplicate(lab, open))).toBe('409 E-STATE')
-    expect(lab.copied).toEqual([])
+    expect((await lab.usage())?.files).toBe(4)
+  })
+
+  test('takes room as any other file', async () => {
+    const lab = await openLab({ maxStorageBytes: 25 })
+    const fileId = await make(lab, 'CRDT')
+    lab.contents.CRDT.write(alice.tenantId, fileId, 'ten bytes!')
+    expect((await duplicate(lab, fileId)).status).toBe(201)
+    expect((await lab.usage())?.used_bytes).toBe(10)
+    expect((await duplicate(lab, fileId)).status).toBe(201)
+    expect(failureOf(await duplicate(lab, fileId))).toBe('507 E-QUOTA')
+    expect(await lab.usage()).toEqual({ used_bytes: 20, files: 3 })
+    expect(await lab.inconsistencies()).toEqual([])
+  })
+
+  test('is refused for what is too large to be copied at one moment', async () => {
+    const lab = await openLab()
+    const fileId = await make(lab, 'RTDB')
+    await count(lab, fileId, 16 * 1024 ** 2)
+    expect((await duplicate(lab, fileId)).status).toBe(201)
+    await count(lab, fileId, 1)
+    const answer = await duplicate(lab, fileId)
+    expect(failureOf(answer)).toBe('413 E-TOOLARGE')
+    expect(answer.json.error.message).toContain('16 MiB')
   })
 })

@@ -139,15 +139,22 @@ export async function listOfOthers(
 /** Removes files, and what their bytes were counted for. Answers how many are gone. */
 export async function removeFiles(tx: Writer, fileIds: readonly FileId[], now: number): Promise<number> {
   await releaseBlobs(tx, fileIds, now)
-  const { numDeletedRows } = await tx
+  const gone = await tx
     .tables<FileTables>()
     .deleteFrom('files')
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', 'in', fileIds)
-    .executeTakeFirst()
+    .returning(['file_tp', 'size'])
+    .execute()
   await deleteFolderChanges(tx, fileIds)
-  await countFiles(tx, -Number(numDeletedRows))
-  return Number(numDeletedRows)
+  await countFiles(tx, -gone.length)
+  // Blobs are counted each once, whatever files they are in.
+  const counted = gone.filter(({ file_tp }) => file_tp === 'CRDT' || file_tp === 'RTDB')
+  await countUnused(
+    tx,
+    counted.reduce((sum, { size }) => sum + size, 0),
+  )
+  return gone.length
 }
 
 /** Every row that goes and names bytes takes one use off them. What nothing uses any more is off the usage at once;

@@ -1,6 +1,6 @@
-import { type SocketClose, socketCloses } from '@kith/protocol'
+import { type FileId, type SocketClose, socketCloses } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
-import type { HeldCredential } from '#features/accounts/index.ts'
+import { dropReference, type HeldCredential } from '#features/accounts/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, type FilesLab, filesLab, identity } from '#harness/files-lab.ts'
 import { startHttpSite } from '#harness/http-site.ts'
@@ -9,12 +9,15 @@ import { type Caller, guest } from '#infra/caller/index.ts'
 import { createMemoryRateLimits, defaultRateLimits } from '#infra/http/index.ts'
 import { openSockets } from '#infra/ws/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { addSharedFile } from '../copies/shared-file.ts'
+import { findFile } from '../file-store.ts'
+import { AccessLook } from './find-live-access.ts'
 import type { FileVisit, LiveFile } from './live-file.ts'
 import { LiveFiles } from './live-files.ts'
 
 const owner = identity(aliceTag, alice)
 const asBob = identity(bobTag, alice)
-const unknownDocument = `c1~${'A'.repeat(43)}`
+const unknownDocument = `f1~${'A'.repeat(43)}`
 
 eachDialect('Files that sockets have open', (open) => {
   const openLab = filesLab(open)
@@ -28,6 +31,8 @@ eachDialect('Files that sockets have open', (open) => {
     const { db, clock } = lab
     const callers = new Map<string, Caller>()
     const events: string[] = []
+    /** What happens during the next looks at credentials. */
+    const meanwhile: (() => void)[] = []
     const live = new LiveFiles({
       db,
       clock,
@@ -35,6 +40,7 @@ eachDialect('Files that sockets have open', (open) => {
       emit: async (_, event) => void events.push(`${event.kind} ${event.fileId}`),
       noteRead: (read) => lab.reads.noteRead(read),
       async recall({ credential }) {
+        meanwhile.shift()?.()
         const caller = callers.get(credential.sid ?? '')
         if (!caller || caller.kind === 'guest') throw new Failure('E-AUTH-UNAUTH')
         return caller
@@ -97,7 +103,7 @@ eachDialect('Files that sockets have open', (open) => {
       return SocketClient.connect(site.port, alice.idTag, path)
     }
     return {
-      ...{ live, callers, events, visits, files },
+      ...{ live, callers, events, visits, files, meanwhile },
       /** A socket that is let in, and what it has open. */
       async enter(...asked: Parameters<typeof connect>) {
         const client = await connect(...asked)
@@ -150,5 +156,204 @@ eachDialect('Files that sockets have open', (open) => {
       expect(await refuse(guest, asked)).toBe(told('unauthenticated'))
       expect(await refuse(asBob, asked)).toBe(told('notFound'))
     }
+  })
+
+  test('are not opened as what they are not, in the trash, or where only a copy is', async () => {
+    const lab = await openLab()
+    const { enter, refuse } = await openLive(lab)
+    const document = await make(lab)
+    const folder = await make(lab, { fileTp: 'FLDR' })
+    const { fileId: blob } = (await lab.upload('a', 'x')).json.data
+    expect(await refuse(owner, document, { fileTp: 'RTDB' })).toBe(told('wrongType'))
+    for (const fileId of [folder, blob]) expect(await refuse(owner, fileId)).toBe(told('wrongType'))
+    await enter(owner, await make(lab, { fileTp: 'RTDB' }), { fileTp: 'RTDB' })
+    await lab.send('DELETE', `/api/files/${document}`, { as: owner })
+    expect(await refuse(owner, document)).toBe(told('notFound'))
+    const shared = { fileId: unknownDocument as FileId, ownerTag: bobTag, fileName: 'Plan' }
+    const copy = { ...shared, contentType: undefined, expiresAt: undefined }
+    await lab.db.transact(alice.tenantId, (tx) => addSharedFile(lab.shareDeps, tx, copy))
+    expect(await refuse(owner, unknownDocument)).toBe(told('notFound'))
+  })
+
+  test('are refused to whoever insists on writing and may not', async () => {
+    const lab = await openLab()
+    const { enter, refuse } = await openLive(lab)
+    const fileId = await make(lab, { visibility: 'P' })
+    const query = 'access=write'
+    expect((await enter(owner, fileId, { query })).file.canWrite).toBe(true)
+    for (const caller of [asBob, guest, identity(aliceTag, alice, { scope: 'read:files' })])
+      expect(await refuse(caller, fileId, { query })).toBe(told('forbidden'))
+  })
+
+  test('are open to holders of a reference as long as it gives something', async () => {
+    const lab = await openLab()
+    const { enter, refuse, review } = await openLive(lab)
+    const fileId = await make(lab)
+    const reading = await enter(await lab.makeHolder(fileId), fileId)
+    const writer = await lab.makeHolder(fileId, 'write')
+    const writing = await enter(writer, fileId)
+    expect([reading.file.idTag, reading.file.canWrite, writing.file.canWrite]).toEqual([
+      undefined,
+      false,
+      true,
+    ])
+    expect(await refuse(writer, await make(lab))).toBe(told('notFound'))
+    expect(await review()).toEqual([])
+    if (writer.kind !== 'reference') throw new TypeError('a holder has a reference')
+    await lab.db.transact(alice.tenantId, (tx) => dropReference(lab.shareDeps, tx, writer.refId))
+    expect(await review()).toEqual(['forbidden'])
+  })
+
+  const share = async (lab: FilesLab, fileId: string, permission: string): Promise<string> => {
+    const json = { subjectType: 'U', subjectId: bobTag, permission }
+    const answer = await lab.send('POST', `/api/files/${fileId}/shares`, { as: owner, json })
+    return answer.json.data.id
+  }
+  type Live = Awaited<ReturnType<typeof openLive>>
+  const folder = (lab: FilesLab) => make(lab, { fileTp: 'FLDR' })
+  const trash = (lab: FilesLab, fileId: string, query = '') =>
+    lab.send('DELETE', `/api/files/${fileId}${query}`, { as: owner })
+  const endings: [
+    string,
+    SocketClose,
+    (lab: FilesLab, at: { fileId: string; box: string } & Live) => unknown,
+  ][] = [
+    ['the trash', 'notFound', (lab, { fileId }) => trash(lab, fileId)],
+    ['the trash with a folder', 'notFound', (lab, { box }) => trash(lab, box)],
+    [
+      'deletion for good',
+      'notFound',
+      async (lab, { fileId }) => {
+        await trash(lab, fileId)
+        await trash(lab, fileId, '?permanent=true')
+      },
+    ],
+    ['a block', 'forbidden', (lab) => lab.relate(alice, bobTag, { isBlocked: true, at: 1 })],
+    ['the end of the credential', 'unauthenticated', (_, { callers }) => callers.clear()],
+    [
+      'a narrower token',
+      'forbidden',
+      (_, { callers }) => callers.set('bearer-0', identity(bobTag, alice, { scope: 'read:actions' })),
+    ],
+    [
+      'the end of the share',
+      'forbidden',
+      async (lab, { fileId }) => {
+        const { json } = await lab.send('GET', `/api/files/${fileId}/shares`, { as: owner })
+        for (const { id } of json.data)
+          await lab.send('DELETE', `/api/files/${fileId}/shares/${id}`, { as: owner })
+      },
+    ],
+  ]
+  test.each(endings)('are closed after %s (%s)', async (_, why, end) => {
+    const lab = await openLab()
+    const live = await openLive(lab)
+    const box = await folder(lab)
+    const fileId = await make(lab, { parentId: box })
+    await share(lab, fileId, 'W')
+    const other = await make(lab, { visibility: 'P' })
+    const { file } = await live.enter(asBob, fileId)
+    const { visit } = await live.enter(guest, other)
+    expect([file.canWrite, await live.review()]).toEqual([true, []])
+    await end(lab, { ...live, fileId, box })
+    expect(await live.review()).toEqual([why])
+    expect(await live.live.review([visit])).toEqual(new Map())
+  })
+
+  test('stay open to whoever may only read from now on', async () => {
+    const lab = await openLab()
+    const { enter, review, callers } = await openLive(lab)
+    const fileId = await make(lab)
+    const shareId = await share(lab, fileId, 'W')
+    const { file } = await enter(asBob, fileId)
+    const own = await enter(owner, fileId)
+    const asked = await enter(owner, fileId, { query: 'access=read' })
+    await lab.send('DELETE', `/api/files/${fileId}/shares/${shareId}`, { as: owner })
+    await share(lab, fileId, 'R')
+    expect(await review()).toEqual([])
+    expect([file.canWrite, own.file.canWrite, asked.file.canWrite]).toEqual([false, true, false])
+    callers.set('bearer-1', identity(aliceTag, alice, { scope: 'read:files' }))
+    expect(await review()).toEqual([])
+    expect(own.file.canWrite).toBe(false)
+    callers.set('bearer-1', owner)
+    await review()
+    expect([own.file.canWrite, asked.file.canWrite]).toEqual([true, false])
+  })
+
+  test('are not closed for a credential that was renewed meanwhile', async () => {
+    const lab = await openLab()
+    const { enter, live, callers, meanwhile } = await openLive(lab)
+    const fileId = await make(lab)
+    const { visit } = await enter(owner, fileId)
+    callers.delete('bearer-0')
+    meanwhile.push(() => visit.renew({ ...visit.proof }))
+    expect(await live.review([visit])).toEqual(new Map())
+    expect([...(await live.review([visit])).values()]).toEqual(['unauthenticated'])
+  })
+
+  test('are looked at once for all sockets of a caller', async () => {
+    const lab = await openLab()
+    const fileId = (await make(lab)) as FileId
+    const look = new AccessLook(lab)
+    const first = look.access(alice, identity(aliceTag, alice, { sessionId: 'one' }), fileId)
+    expect(look.access(alice, identity(aliceTag, alice, { sessionId: 'two' }), fileId)).toBe(first)
+    expect(look.access(alice, asBob, fileId)).not.toBe(first)
+    expect(look.access(alice, owner, unknownDocument as FileId)).not.toBe(first)
+    expect(look.access(alice, identity(aliceTag, alice, { scope: 'read:files' }), fileId)).not.toBe(first)
+    expect(await first).toBe(3)
+  })
+
+  test('are noted as read when they are opened, and once a minute', async () => {
+    const lab = await openLab()
+    const { enter, review } = await openLive(lab)
+    const fileId = await make(lab)
+    const readAt = async () => {
+      await lab.reads.flush()
+      const { json } = await lab.send('GET', '/api/collections/RCNT', { as: owner })
+      return json.data.map(({ addedAt }: { addedAt: string }) => addedAt)
+    }
+    await enter(owner, fileId)
+    const opened = await readAt()
+    expect(opened).toHaveLength(1)
+    lab.clock.advance(59_000)
+    await review()
+    expect(await readAt()).toEqual(opened)
+    lab.clock.advance(1_000)
+    await review()
+    expect(await readAt()).toEqual([new Date(lab.clock.now()).toISOString()])
+  })
+
+  test('are noted as changed at once, then once a minute, and when the last one goes', async () => {
+    const lab = await openLab()
+    const { enter, live, events } = await openLive(lab)
+    const fileId = await make(lab)
+    const [one, two] = [await enter(owner, fileId), await enter(owner, fileId)]
+    const changes = async () => {
+      await live.settled()
+      return events.splice(0)
+    }
+    const noted = [`file.updated ${fileId}`]
+    one.file.noteWritten()
+    expect(await changes()).toEqual(noted)
+    const modifiedAt = async () =>
+      (await findFile(lab.db.reader(alice.tenantId), fileId as FileId))?.modifiedAt
+    for (const { file } of [one, two, one]) file.noteWritten()
+    lab.clock.advance(59_000)
+    expect(await changes()).toEqual([])
+    lab.clock.advance(1_000)
+    expect([await changes(), await modifiedAt()]).toEqual([noted, lab.clock.now() / 1000])
+    lab.clock.advance(60_000)
+    expect(await changes()).toEqual([])
+    two.file.noteWritten()
+    expect(await changes()).toEqual(noted)
+    two.file.noteWritten()
+    two.file.close()
+    two.file.close()
+    expect(await changes()).toEqual([])
+    lab.clock.advance(1_000)
+    one.file.close()
+    expect([await changes(), await modifiedAt()]).toEqual([noted, lab.clock.now() / 1000])
+    two.file.noteWritten()
+    expect([await changes(), one.file.canWrite]).toEqual([[], false])
   })
 })

@@ -26,7 +26,7 @@ const longestSliceMs = 5
 const askedAtOnce = { sqlite: 1, postgres: 8 }
 
 /** The documents and databases that sockets have open, and whether their clients still may
- * (docs/protocol/realtime.md, Rights). */
+ * (docs/protocol/realtime.md, Documents and databases). */
 export class LiveFiles {
   readonly #deps: LiveFilesDeps
   readonly #modified: ModifiedNotes

@@ -11,6 +11,9 @@ const cacheControl: Record<Caching, string> = {
   private: 'private, no-cache',
 }
 
+/** Of all bytes of files, whatever they are. */
+export const sandboxPolicy = "sandbox; default-src 'none'"
+
 export interface ServedBytes {
   readonly contentType: string
   readonly fileName: string
@@ -36,7 +39,7 @@ export function servingHeaders(bytes: ServedBytes): Record<string, string> {
     'accept-ranges': 'bytes',
     'cache-control': cacheControl[bytes.caching],
     vary: 'Authorization',
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': sandboxPolicy,
     'content-disposition': contentDisposition(inline ? 'inline' : 'attachment', bytes.fileName),
   }
 }
