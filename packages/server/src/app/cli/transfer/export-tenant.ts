@@ -33,8 +33,9 @@ interface ExportOptions {
   readonly signal?: AbortSignal
 }
 
-// A part is made in memory: rows have at most some 100 kB.
+// A part is made in memory: rows have at most some 100 kB, and those of documents some MiB of bytes.
 const rowsPerPart = 200
+const rowsOfBytesPerPart = 8
 
 /** Writes everything that belongs to a tenant to a file that another server can import. Rows are those of one moment;
  * bytes are copied after it, while the tenant may go on living. */
@@ -93,19 +94,25 @@ async function addTable(
 ): Promise<{ rows: number; sha256: string }> {
   const digest = createHash('sha256')
   const { only } = table
+  const limit = hasBytes(table) ? rowsOfBytesPerPart : rowsPerPart
   let rows = 0
   let after: TenantRow | undefined
   for (let part = 1; ; part += 1) {
-    const request = { limit: rowsPerPart, ...(only ? { only } : {}), ...(after ? { after } : {}) }
+    const request = { limit, ...(only ? { only } : {}), ...(after ? { after } : {}) }
     const page = await listTenantRows(reader, table, request)
     const side = { vault, tenantId: reader.tenantId, withKeys }
     const text = Buffer.from(encodeRows(page, table, side))
     digest.update(text)
     rows += page.length
     if (page.length > 0) await archive.add(names.rows(table.name, part), text)
-    if (page.length < rowsPerPart) return { rows, sha256: digest.digest('hex') }
+    if (page.length < limit) return { rows, sha256: digest.digest('hex') }
     after = page.at(-1)
   }
+}
+
+/** Other than secrets, which are short. */
+function hasBytes({ columns, sealed }: MovedTable): boolean {
+  return columns.some(({ kind, name }) => kind === 'blob' && name !== sealed?.column)
 }
 
 async function addJobs(archive: ArchiveWriter, reader: Reader): Promise<number> {

@@ -12,7 +12,7 @@ import { type HostedTenant, openTenants, suspendTenant } from '#features/tenants
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { openDiskBlobs } from '#infra/blobs/index.ts'
-import { listTenantTables, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { listTenantTables, type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -94,9 +94,9 @@ async function rewrite(name: string, to: string, change: (files: Map<string, Buf
 let names = 0
 
 /** Another server with another master key, on which somebody lives already, so that tenants have other numbers. */
-async function openTarget(open: OpenTestDatabase) {
+async function openTarget(open: OpenTestDatabase, later: readonly Migration[] = []) {
   const { clock } = source
-  const db = await open({ migrations, clock })
+  const db = await open({ migrations: [...migrations, ...later], clock })
   const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
   names += 1
   const blobs = await openDiskBlobs({ dir: join(folder, `blobs-${names}`), clock, logger: silentLogger })
@@ -263,6 +263,48 @@ eachDialect('an export', (open) => {
       expect(await target.rowsOf(tenantId as TenantId)).toEqual([])
       expect(await Array.fromAsync(target.blobs.list(tenantId as TenantId))).toEqual([])
     }
+  })
+
+  test('takes rows of many bytes along, a few in each part', async () => {
+    const pieces: Migration = {
+      id: '9999_pieces',
+      up: (schema) =>
+        schema.createTable(
+          'pieces',
+          { tenant_id: 'integer', piece: 'integer', bytes: 'blob' },
+          { primaryKey: ['tenant_id', 'piece'] },
+        ),
+    }
+    const from = await openTarget(open, [pieces])
+    const name = `pieces-${open.dialect}`
+    const before = `before-${name}`
+    await rewrite('with-keys', before, (files) => {
+      const about = JSON.parse(files.get('about.json')?.toString() ?? '')
+      const changed = { ...about, migrations: [...about.migrations, pieces.id] }
+      files.set('about.json', Buffer.from(JSON.stringify(changed)))
+    })
+    const { tenant } = await importTenant(from, pathOf(before))
+    type Pieces = { pieces: { tenant_id: number; piece: number; bytes: Uint8Array } }
+    const bytesOf = (piece: number) => Buffer.from(Array.from({ length: 256 }, (_, at) => (at + piece) % 256))
+    const rows = Array.from({ length: 20 }, (_, piece) => ({ piece, bytes: bytesOf(piece) }))
+    await from.db.transact(tenant.tenantId, async (tx) => {
+      const values = rows.map((row) => ({ ...row, tenant_id: tx.tenantId }))
+      await tx.tables<Pieces>().insertInto('pieces').values(values).execute()
+    })
+    await exportTenant(from, tenant, { path: pathOf(name), withKeys: true })
+    const parts = Object.entries(await contentOf(name)).filter(([file]) => file.startsWith('rows/pieces/'))
+    expect(parts.map(([, text]) => text.trimEnd().split('\n').length)).toEqual([8, 8, 4])
+    const to = await openTarget(open, [pieces])
+    const moved = await importTenant(to, pathOf(name))
+    const found = await to.db
+      .reader(moved.tenant.tenantId)
+      .tables<Pieces>()
+      .selectFrom('pieces')
+      .select(['piece', 'bytes'])
+      .where('tenant_id', '=', moved.tenant.tenantId)
+      .orderBy('piece')
+      .execute()
+    expect(found.map(({ piece, bytes }) => ({ piece, bytes: Buffer.from(bytes) }))).toEqual(rows)
   })
 
   test('of another version of the database is refused', async () => {
