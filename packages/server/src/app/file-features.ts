@@ -64,7 +64,15 @@ export function openFileFeatures(
   const reads = new RecentReads(db, clock)
   const shareDeps = { db, clock, vault, jobs, emit: parts.emit, serverUrlOf }
   const noteRead = reads.noteRead.bind(reads)
-  const live = new LiveFiles({ db, clock, logger, emit: parts.emit, recall, noteRead })
+  const live = new LiveFiles({
+    db,
+    clock,
+    logger,
+    emit: parts.emit,
+    findTenant: tenants.findById,
+    recall,
+    noteRead,
+  })
   const deps = {
     ...{ ...stores, ...parts, db, clock, jobs, vault, partials },
     leases: new UploadLeases({ db, clock }),

@@ -53,7 +53,6 @@ export class AccessLook {
   async #access(tenant: Tenant, caller: Caller, fileId: FileId): Promise<LiveAccess> {
     const found = await this.find(tenant, caller, fileId)
     if (found && found.file.status !== 'D') return found.level as Exclude<FileLevel, 0>
-    if (found) return 'gone'
     return (await isLive(this.#deps.db.reader(tenant.tenantId), fileId)) ? 'withdrawn' : 'gone'
   }
 }

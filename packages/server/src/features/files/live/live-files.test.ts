@@ -10,7 +10,6 @@ import { createMemoryRateLimits, defaultRateLimits } from '#infra/http/index.ts'
 import { openSockets } from '#infra/ws/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { addSharedFile } from '../copies/shared-file.ts'
-import { findFile } from '../file-store.ts'
 import { AccessLook } from './find-live-access.ts'
 import type { FileVisit, LiveFile } from './live-file.ts'
 import { LiveFiles } from './live-files.ts'
@@ -30,6 +29,7 @@ eachDialect('Files that sockets have open', (open) => {
   async function openLive(lab: FilesLab) {
     const { db, clock } = lab
     const callers = new Map<string, Caller>()
+    let isSuspended = false
     const events: string[] = []
     /** What happens during the next looks at credentials. */
     const meanwhile: (() => void)[] = []
@@ -37,6 +37,7 @@ eachDialect('Files that sockets have open', (open) => {
       db,
       clock,
       logger: { error: (fields) => expect(fields).toBeUndefined() },
+      findTenant: async () => (isSuspended ? { suspendedAt: 1 } : {}),
       emit: async (_, event) => void events.push(`${event.kind} ${event.fileId}`),
       noteRead: (read) => lab.reads.noteRead(read),
       async recall({ credential }) {
@@ -85,6 +86,7 @@ eachDialect('Files that sockets have open', (open) => {
             visit.socket.send('open')
             return { receive: () => file.noteWritten(), gone: () => file.close() }
           },
+          review: (opened) => live.review(opened),
         },
       ],
       ...{ hooks, rateLimits, clock, logger },
@@ -119,6 +121,9 @@ eachDialect('Files that sockets have open', (open) => {
         clock.advance(1000)
         const { code, reason } = await client.closed
         return `${code} ${reason}`
+      },
+      suspend() {
+        isSuspended = true
       },
       async review(): Promise<SocketClose[]> {
         return [...(await live.review(visits)).values()]
@@ -260,6 +265,15 @@ eachDialect('Files that sockets have open', (open) => {
     expect(await live.live.review([visit])).toEqual(new Map())
   })
 
+  test('are closed to guests of a tenant that is suspended', async () => {
+    const lab = await openLab()
+    const { enter, review, suspend } = await openLive(lab)
+    await enter(guest, await make(lab, { visibility: 'P' }))
+    expect(await review()).toEqual([])
+    suspend()
+    expect(await review()).toEqual(['notFound'])
+  })
+
   test('stay open to whoever may only read from now on', async () => {
     const lab = await openLab()
     const { enter, review, callers } = await openLive(lab)
@@ -289,6 +303,22 @@ eachDialect('Files that sockets have open', (open) => {
     meanwhile.push(() => visit.renew({ ...visit.proof }))
     expect(await live.review([visit])).toEqual(new Map())
     expect([...(await live.review([visit])).values()]).toEqual(['unauthenticated'])
+  })
+
+  test('are closed also when another one cannot be looked at', async () => {
+    const lab = await openLab()
+    const { enter, live, visits, callers, meanwhile } = await openLive(lab)
+    const fileId = await make(lab)
+    await enter(owner, fileId)
+    const { visit } = await enter(owner, fileId)
+    const fail = () => {
+      throw new Error('the database is away')
+    }
+    meanwhile.push(fail)
+    await expect(live.review(visits)).rejects.toThrow('away')
+    callers.delete('bearer-1')
+    meanwhile.push(fail)
+    expect(await live.review(visits)).toEqual(new Map([[visit, 'unauthenticated']]))
   })
 
   test('are looked at once for all sockets of a caller', async () => {
@@ -323,37 +353,33 @@ eachDialect('Files that sockets have open', (open) => {
     expect(await readAt()).toEqual([new Date(lab.clock.now()).toISOString()])
   })
 
-  test('are noted as changed at once, then once a minute, and when the last one goes', async () => {
+  test('are noted as changed until they are closed', async () => {
     const lab = await openLab()
     const { enter, live, events } = await openLive(lab)
     const fileId = await make(lab)
-    const [one, two] = [await enter(owner, fileId), await enter(owner, fileId)]
-    const changes = async () => {
-      await live.settled()
-      return events.splice(0)
-    }
-    const noted = [`file.updated ${fileId}`]
-    one.file.noteWritten()
-    expect(await changes()).toEqual(noted)
-    const modifiedAt = async () =>
-      (await findFile(lab.db.reader(alice.tenantId), fileId as FileId))?.modifiedAt
-    for (const { file } of [one, two, one]) file.noteWritten()
-    lab.clock.advance(59_000)
-    expect(await changes()).toEqual([])
-    lab.clock.advance(1_000)
-    expect([await changes(), await modifiedAt()]).toEqual([noted, lab.clock.now() / 1000])
-    lab.clock.advance(60_000)
-    expect(await changes()).toEqual([])
-    two.file.noteWritten()
-    expect(await changes()).toEqual(noted)
-    two.file.noteWritten()
-    two.file.close()
-    two.file.close()
-    expect(await changes()).toEqual([])
-    lab.clock.advance(1_000)
-    one.file.close()
-    expect([await changes(), await modifiedAt()]).toEqual([noted, lab.clock.now() / 1000])
-    two.file.noteWritten()
-    expect([await changes(), one.file.canWrite]).toEqual([[], false])
+    const { file } = await enter(owner, fileId)
+    file.noteWritten()
+    await live.settled()
+    expect(events).toEqual([`file.updated ${fileId}`])
+    file.noteWritten()
+    file.close()
+    await live.settled()
+    expect([events.length, file.canWrite]).toEqual([2, false])
+    file.noteWritten()
+    file.close()
+    await live.settled()
+    expect(events).toHaveLength(2)
+  })
+
+  test('are closed by the server within five seconds', async () => {
+    const lab = await openLab()
+    const { enter } = await openLive(lab)
+    const fileId = await make(lab)
+    await share(lab, fileId, 'W')
+    const { client } = await enter(asBob, fileId)
+    await lab.relate(alice, bobTag, { isBlocked: true, at: 1 })
+    for (let second = 0; second < 5; second += 1) lab.clock.advance(1000)
+    const { code, reason } = await client.closed
+    expect(`${code} ${reason}`).toBe(told('forbidden'))
   })
 })

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FileId, parseFileId, type SocketClose } from '@kith/protocol'
 import type { HeldCredential } from '#features/accounts/index.ts'
 import type { AnyCaller, Caller, Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
 import { SocketRefusal } from '#infra/ws/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -15,6 +16,8 @@ import { type ModifiedDeps, ModifiedNotes } from './modified-notes.ts'
 export interface LiveFilesDeps extends ModifiedDeps {
   /** The caller that a credential makes now. Throws `E-AUTH-UNAUTH` when it has ended. */
   recall(held: HeldCredential): Promise<Caller>
+  /** Undefined when it is gone. */
+  findTenant(tenantId: TenantId): Promise<{ readonly suspendedAt?: number | undefined } | undefined>
   /** Told of every reading; must not make the reader wait. */
   noteRead(read: { readonly tenant: Tenant; readonly caller: Caller; readonly fileId: FileId }): void
 }
@@ -32,6 +35,8 @@ export class LiveFiles {
   readonly #modified: ModifiedNotes
   // Bounded by the sockets.
   readonly #open = new Map<FileVisit, OpenFile>()
+  // One for all reviews: those of documents and of databases may go on at the same time.
+  readonly #slices = new Slices()
 
   constructor(deps: LiveFilesDeps) {
     this.#deps = deps
@@ -64,19 +69,26 @@ export class LiveFiles {
    * or may not. */
   async review(visits: readonly FileVisit[]): Promise<ReadonlyMap<FileVisit, SocketClose>> {
     const closes = new Map<FileVisit, SocketClose>()
+    // As many as there are sockets.
+    const failures: unknown[] = []
     const look = new AccessLook(this.#deps)
-    const slices = new Slices()
     const rest = visits.values()
     const goThrough = async () => {
       for (const visit of rest) {
         const opened = this.#open.get(visit)
         if (!opened) continue
-        await slices.next()
-        const why = await this.#reviewOne(look, opened)
-        if (why) closes.set(visit, why)
+        await this.#slices.next()
+        try {
+          const why = await this.#reviewOne(look, opened)
+          if (why) closes.set(visit, why)
+        } catch (error) {
+          failures.push(error)
+        }
       }
     }
     await Promise.all(Array.from({ length: askedAtOnce[this.#deps.db.dialect] }, goThrough))
+    // What one look fails of does not keep the others open.
+    if (failures.length > 0 && closes.size === 0) throw failures[0]
     return closes
   }
 
@@ -94,6 +106,7 @@ export class LiveFiles {
   async #reviewOne(look: AccessLook, opened: OpenFile): Promise<SocketClose | undefined> {
     const { visit, fileId } = opened
     const { proof } = visit
+    if (!proof.credential && !(await this.#isServed(visit.tenant))) return 'notFound'
     const caller = proof.credential ? await this.#recall(proof.credential) : admitted(proof.caller)
     const access = caller && (await look.access(visit.tenant, caller, fileId))
     // It has shown another credential meanwhile, which is looked at the next time.
@@ -104,6 +117,12 @@ export class LiveFiles {
     opened.allow(access)
     this.#noteRead(opened, caller as Caller)
     return undefined
+  }
+
+  /** A tenant that is suspended ends the credentials for it, and guests have none. */
+  async #isServed({ tenantId }: Tenant): Promise<boolean> {
+    const tenant = await this.#deps.findTenant(tenantId)
+    return tenant !== undefined && tenant.suspendedAt === undefined
   }
 
   async #recall(held: HeldCredential): Promise<Caller | undefined> {
