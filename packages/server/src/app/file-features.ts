@@ -64,19 +64,12 @@ export function openFileFeatures(
   const reads = new RecentReads(db, clock)
   const shareDeps = { db, clock, vault, jobs, emit: parts.emit, serverUrlOf }
   const noteRead = reads.noteRead.bind(reads)
-  const live = new LiveFiles({
-    db,
-    clock,
-    logger,
-    emit: parts.emit,
-    findTenant: tenants.findById,
-    recall,
-    noteRead,
-  })
+  const findTenant = tenants.findById
+  const live = new LiveFiles({ db, clock, logger, emit: parts.emit, findTenant, recall, noteRead })
   const deps = {
     ...{ ...stores, ...parts, db, clock, jobs, vault, partials },
     leases: new UploadLeases({ db, clock }),
-    findTenant: tenants.findById,
+    findTenant,
     beforeRemoval: fileReleaser(shareDeps),
     noteRead,
   }

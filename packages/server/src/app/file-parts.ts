@@ -1,11 +1,11 @@
 import { type ActionPorts, prepareFileShare, settleTried } from '#features/actions/index.ts'
 import { findServer } from '#features/federation/index.ts'
+import { noContents } from '#features/files/index.ts'
 import { findNames } from '#features/profiles/index.ts'
 import { getTenant } from '#features/tenants/index.ts'
 import type { Addresses } from './addresses.ts'
 import type { FileParts, FileTelling } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
-import { noContents } from './no-contents.ts'
 import { storageLimitsOf } from './settings-ports.ts'
 
 /** What the files of a server need of its other features. */

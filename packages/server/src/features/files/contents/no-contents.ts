@@ -1,5 +1,5 @@
-import type { FileContents } from '#features/files/index.ts'
 import { Failure } from '#lib/failure.ts'
+import type { FileContents } from './file-contents.ts'
 
 /** What keeps nothing: files of its type are empty, and have no history. */
 export function noContents(mediaType: string): FileContents {
