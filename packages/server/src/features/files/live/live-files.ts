@@ -25,8 +25,8 @@ export interface LiveFilesDeps extends ModifiedDeps {
 const readAgainSecs = 60
 // A look at one file takes a fraction of a millisecond; with a deep tree of folders some.
 const longestSliceMs = 5
-// SQLite answers at once, PostgreSQL later.
-const askedAtOnce = { sqlite: 1, postgres: 8 }
+// SQLite answers at once, PostgreSQL later; requests need its connections as well.
+const askedAtOnce = { sqlite: 1, postgres: 4 }
 
 /** The documents and databases that sockets have open, and whether their clients still may
  * (docs/protocol/realtime.md, Documents and databases). */
