@@ -1,0 +1,24 @@
+import { crdtLimits, type IdTag } from '@kith/protocol'
+
+/** The state of a client that is gone. */
+export const gone = 'null'
+
+/** A state as it may be shown to others: `user.idTag` says who was authenticated, and nothing of guests. `malformed` when
+ * it is no JSON, `large` when it is longer than allowed. */
+export function stampState(state: string, idTag: IdTag | undefined): string | 'malformed' | 'large' {
+  if (Buffer.byteLength(state) > crdtLimits.awarenessStateBytes) return 'large'
+  try {
+    const value: unknown = JSON.parse(state)
+    if (value === null) return gone
+    if (!isObject(value) || !isObject(value.user)) return state
+    const { idTag: _claimed, ...user } = value.user
+    if (idTag === undefined && _claimed === undefined) return state
+    return JSON.stringify({ ...value, user: idTag === undefined ? user : { ...user, idTag } })
+  } catch {
+    return 'malformed'
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

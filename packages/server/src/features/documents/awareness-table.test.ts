@@ -1,0 +1,114 @@
+import type { IdTag } from '@kith/protocol'
+import { describe, expect, test } from 'vitest'
+import { stampState } from './awareness-state.ts'
+import { type AwarenessOwner, AwarenessTable } from './awareness-table.ts'
+
+const person = (idTag?: string): AwarenessOwner => ({ idTag: idTag as IdTag | undefined })
+const entry = (client: number, clock: number, state = '{}') => ({ client, clock, state })
+const leave = (table: AwarenessTable<AwarenessOwner>, owner: AwarenessOwner) =>
+  table.release((one) => one === owner)
+
+describe('a client of awareness', () => {
+  test('is known from its first clock on, also when that is 0', () => {
+    const table = new AwarenessTable()
+    expect(table.set(person('a'), entry(5, 0))).toBe('new')
+    expect(table.entries).toEqual([entry(5, 0)])
+  })
+
+  test('is heard with a greater clock, or going with the same one', () => {
+    const table = new AwarenessTable()
+    const one = person('a')
+    table.set(one, entry(5, 3))
+    expect(table.set(one, entry(5, 3, '{"x":1}'))).toBe('refused')
+    expect(table.set(one, entry(5, 2, '{"x":1}'))).toBe('refused')
+    expect(table.set(one, entry(5, 4, '{"x":1}'))).toBe('new')
+    expect(table.set(one, entry(5, 4, 'null'))).toBe('new')
+    expect(table.entries).toEqual([])
+  })
+
+  test('belongs to the connection that used it first', () => {
+    const table = new AwarenessTable()
+    const [first, thief, visitor] = [person('a'), person('b'), person()]
+    table.set(first, entry(5, 0))
+    for (const owner of [thief, visitor]) expect(table.set(owner, entry(5, 9, '"mine"'))).toBe('refused')
+    expect(leave(table, thief)).toEqual([])
+    expect(table.entries).toEqual([entry(5, 0)])
+  })
+
+  test('of a guest goes to no other guest', () => {
+    const table = new AwarenessTable()
+    table.set(person(), entry(5, 0))
+    expect(table.set(person(), entry(5, 9))).toBe('refused')
+  })
+
+  test('is taken over by the same identity, and the end of the old connection says nothing', () => {
+    const table = new AwarenessTable()
+    const [dead, back] = [person('a'), person('a')]
+    table.set(dead, entry(5, 3))
+    // It comes back with the clock it had.
+    table.set(back, entry(5, 3))
+    expect(leave(table, dead)).toEqual([])
+    expect(table.entries).toEqual([entry(5, 3)])
+    expect(leave(table, back)).toEqual([entry(5, 4, 'null')])
+  })
+
+  test('goes with its connection, at the next clock, and is free then', () => {
+    const table = new AwarenessTable()
+    const one = person('a')
+    table.set(one, entry(5, 3))
+    table.set(one, entry(6, 0))
+    expect(leave(table, one)).toEqual([entry(5, 4, 'null'), entry(6, 1, 'null')])
+    expect(leave(table, one)).toEqual([])
+    expect(table.set(person('b'), entry(5, 5))).toBe('new')
+  })
+
+  test('that comes back with a clock that others do not take any more is told so', () => {
+    const table = new AwarenessTable()
+    const one = person('a')
+    table.set(one, entry(5, 3))
+    leave(table, one)
+    const back = person('a')
+    expect(table.set(back, entry(5, 3))).toBe('stale')
+    expect(table.find(5)).toEqual(entry(5, 4, 'null'))
+    expect(table.set(back, entry(5, 6))).toBe('new')
+  })
+
+  test('is one of eight of its connection', () => {
+    const table = new AwarenessTable()
+    const one = person('a')
+    const results = Array.from({ length: 10 }, (_, client) => table.set(one, entry(client, 0)))
+    expect(results.filter((result) => result === 'new')).toHaveLength(8)
+    expect(table.entries).toHaveLength(8)
+  })
+
+  test('is remembered after it went, but not of them all', () => {
+    const table = new AwarenessTable()
+    for (let client = 0; client < 1100; client += 1) {
+      const owner = person()
+      table.set(owner, entry(client, 7))
+      leave(table, owner)
+    }
+    expect(table.find(50)).toBeUndefined()
+    expect(table.find(1099)).toEqual(entry(1099, 8, 'null'))
+  })
+})
+
+describe('a state', () => {
+  const idTag = 'alice.example' as IdTag
+  test.each([
+    ['without a user', '{"cursor":[1,2]}', '{"cursor":[1,2]}', '{"cursor":[1,2]}'],
+    ['with a user', '{"user":{"name":"A"}}', '{"user":{"name":"A","idTag":"alice.example"}}', '{"user":{"name":"A"}}'],
+    ['with a claim', '{"user":{"idTag":"bob.example"},"x":1}', '{"user":{"idTag":"alice.example"},"x":1}', '{"user":{},"x":1}'],
+    ['with a user that is no object', '{"user":"A"}', '{"user":"A"}', '{"user":"A"}'],
+    ['that is no object', '[1]', '[1]', '[1]'],
+    ['of one that goes', ' null ', 'null', 'null'],
+    ['with names of prototypes', '{"__proto__":{"user":{}},"user":{"__proto__":1}}', '{"__proto__":{"user":{}},"user":{"__proto__":1,"idTag":"alice.example"}}', '{"__proto__":{"user":{}},"user":{"__proto__":1}}'],
+    ['that is no JSON', '{nonsense', 'malformed', 'malformed'],
+    ['that is deep', `{"user":{"x":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined, undefined],
+    ['that is too large', `"${'x'.repeat(16 * 1024)}"`, 'large', 'large'],
+  ])('%s says who was authenticated', (_, state, ofIdentity, ofGuest) => {
+    const stamped = [stampState(state, idTag), stampState(state, undefined)]
+    if (ofIdentity === undefined) expect(stamped.map((text) => typeof text)).toEqual(['string', 'string'])
+    else expect(stamped).toEqual([ofIdentity, ofGuest])
+  })
+})

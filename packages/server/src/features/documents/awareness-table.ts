@@ -1,0 +1,120 @@
+import { crdtLimits, type IdTag } from '@kith/protocol'
+import { gone } from './awareness-state.ts'
+import type { AwarenessEntry } from './frames.ts'
+
+/** Whose a client of awareness is: a connection, or another process. */
+export interface AwarenessOwner {
+  /** Undefined for guests. */
+  readonly idTag: IdTag | undefined
+}
+
+interface Known<Owner> {
+  readonly client: number
+  clock: number
+  state: string
+  owner: Owner | undefined
+  /** Of the owner; of one that is another process's its connection's. */
+  idTag: IdTag | undefined
+}
+
+// Clients that went, with the clocks they have to exceed when they come back.
+const maxRemembered = 1000
+
+/** Who looks at a document, with what they show of themselves. Library tables leave out a client whose first clock is 0; this
+ * one takes each client as it begins. A client belongs to the owner that used it first. */
+export class AwarenessTable<Owner extends AwarenessOwner> {
+  // Bound: eight for each owner, and those that are remembered.
+  readonly #known = new Map<number, Known<Owner>>()
+
+  /** Those who are there. */
+  get entries(): AwarenessEntry[] {
+    return [...this.#known.values()].filter(({ state }) => state !== gone).map(entryOf)
+  }
+
+  entriesOf(isOwner: (owner: Owner) => boolean): (AwarenessEntry & AwarenessOwner)[] {
+    const owned = [...this.#known.values()].filter(
+      ({ owner, state }) => owner && state !== gone && isOwner(owner),
+    )
+    return owned.map((known) => ({ ...entryOf(known), idTag: known.idTag }))
+  }
+
+  /** Takes what an owner says about a client. `new`: others are to be told. `stale`: others were told that
+   * it went; a client that is told so as well says again that it is there, with a clock that they take. `refused`: it is another's, or one too many. */
+  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'refused' {
+    const known = this.#known.get(entry.client)
+    if (!known) return this.#add(owner, entry, idTag)
+    if (known.owner !== owner && !this.#takeOver(known, owner, idTag)) return 'refused'
+    const isNewer =
+      entry.clock > known.clock ||
+      (entry.clock === known.clock && entry.state === gone && known.state !== gone)
+    if (!isNewer) return known.state === gone && entry.state !== gone ? 'stale' : 'refused'
+    known.clock = entry.clock
+    known.state = entry.state
+    return 'new'
+  }
+
+  find(client: number): AwarenessEntry | undefined {
+    const known = this.#known.get(client)
+    return known && entryOf(known)
+  }
+
+  /** The owner has gone; answers what others are to be told. */
+  release(isOwner: (owner: Owner) => boolean): AwarenessEntry[] {
+    const ended: AwarenessEntry[] = []
+    for (const known of this.#known.values()) {
+      if (!known.owner || !isOwner(known.owner)) continue
+      known.owner = undefined
+      if (known.state === gone) continue
+      known.clock += 1
+      known.state = gone
+      ended.push(entryOf(known))
+    }
+    this.#forget()
+    return ended
+  }
+
+  #add(owner: Owner, entry: AwarenessEntry, idTag: IdTag | undefined): 'new' | 'refused' {
+    if (this.#isFull(owner)) return 'refused'
+    this.#known.set(entry.client, { ...entry, owner, idTag })
+    return entry.state === gone ? 'refused' : 'new'
+  }
+
+  /** One that nobody has any more is free; one that is somebody's goes to the same identity alone. */
+  #takeOver(known: Known<Owner>, owner: Owner, idTag: IdTag | undefined): boolean {
+    const isSame = known.idTag !== undefined && known.idTag === idTag
+    if ((known.owner && !isSame) || this.#isFull(owner)) return false
+    known.owner = owner
+    known.idTag = idTag
+    return true
+  }
+
+  #isFull(owner: Owner): boolean {
+    if (owner instanceof RemoteOwner) return false
+    let owned = 0
+    for (const known of this.#known.values()) if (known.owner === owner) owned += 1
+    return owned >= crdtLimits.awarenessClientsPerConnection
+  }
+
+  #forget(): void {
+    const free = [...this.#known.values()].filter(({ owner }) => !owner)
+    for (const { client } of free.slice(0, Math.max(0, free.length - maxRemembered)))
+      this.#known.delete(client)
+  }
+}
+
+/** Another process, with the clients of its connections. */
+export class RemoteOwner implements AwarenessOwner {
+  readonly idTag = undefined
+  readonly node: string
+  /** Its last word, Unix milliseconds. */
+  heardAtMs: number
+
+  constructor(node: string, heardAtMs: number) {
+    this.node = node
+    this.heardAtMs = heardAtMs
+  }
+}
+
+function entryOf({ client, clock, state }: AwarenessEntry): AwarenessEntry {
+  return { client, clock, state }
+}

@@ -1,0 +1,60 @@
+import type { FileContents } from '#features/files/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { copyDocument, removeDocuments } from './document-copies-store.ts'
+import { findDocument, joined } from './document-log-store.ts'
+import type { Documents } from './open-documents.ts'
+import { findNewestSnapshot, hasSnapshot, listSnapshots, readSnapshot } from './snapshot-store.ts'
+
+interface ContentsDeps {
+  readonly db: Database
+  readonly documents: Documents
+}
+
+const pieceBytes = 1024 ** 2
+
+/** Documents, as files know them. */
+export function documentContents({ db, documents }: ContentsDeps): FileContents {
+  return {
+    mediaType: 'application/x-crdt',
+
+    async *present(tenantId, fileId) {
+      const reader = db.reader(tenantId)
+      const stored = await findDocument(reader, fileId)
+      // Nobody has opened it yet.
+      if (!stored) return
+      const newest = await findNewestSnapshot(reader, fileId)
+      if (newest === stored.lastSeq) {
+        yield* readSnapshot(reader, fileId, newest)
+        return
+      }
+      const state = await documents.use(tenantId, fileId, async (session) => {
+        await session.catchUp()
+        return await session.ask({ kind: 'state' })
+      })
+      for (let from = 0; from < state.length; from += pieceBytes) yield state.subarray(from, from + pieceBytes)
+    },
+
+    listSnapshots,
+
+    async snapshot(tenantId, fileId, seq) {
+      const reader = db.reader(tenantId)
+      return (await hasSnapshot(reader, fileId, seq)) ? readSnapshot(reader, fileId, seq) : undefined
+    },
+
+    async restore({ tenantId, fileId, seq, by }) {
+      const past = await this.snapshot(tenantId, fileId, seq)
+      if (!past) throw new Failure('E-NOTFOUND')
+      const pieces = await Array.fromAsync(past)
+      return await documents.use(tenantId, fileId, async (session) => {
+        await session.catchUp()
+        const change = await session.ask({ kind: 'restore', past: joined(pieces).slice() })
+        if (change && !(await session.write(by, change))) throw new Failure('E-QUOTA')
+        return session.seq
+      })
+    },
+
+    copy: copyDocument,
+    remove: removeDocuments,
+  }
+}
