@@ -8,7 +8,7 @@ import { addBusSweep, type Bus, busRoute, openBus } from '#features/bus/index.ts
 import { listSuspendedOrBanned } from '#features/relations/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { HttpHooks, RateLimits } from '#infra/http/index.ts'
-import { openSockets, type Sockets } from '#infra/ws/index.ts'
+import { openSockets, type SocketRoute, type Sockets } from '#infra/ws/index.ts'
 import { type IdentityFeatures, invalidationChannel } from './identity-features.ts'
 import type { Services } from './services.ts'
 
@@ -25,6 +25,7 @@ export function openBusFeature(
 interface SocketParts {
   readonly identity: IdentityFeatures
   readonly bus: Bus
+  readonly realtime: { readonly routes: readonly SocketRoute<HeldCredential>[] }
   readonly hooks: HttpHooks<HeldCredential>
   readonly rateLimits: RateLimits
 }
@@ -32,13 +33,13 @@ interface SocketParts {
 /** Everything that is spoken over WebSockets. */
 export function openSocketServer(
   { db, clock, logger, nodeBus }: Services,
-  { identity, bus, hooks, rateLimits }: SocketParts,
+  { identity, bus, realtime, hooks, rateLimits }: SocketParts,
 ): Sockets {
   const { tenants } = identity
   const reader = db.reader(serverTenant)
   const ended = { db, clock, tenants, listSuspendedOrBanned: listSuspendedOrBanned.bind(undefined, reader) }
   const sockets = openSockets<HeldCredential>({
-    routes: [busRoute({ bus, clock })],
+    routes: [busRoute({ bus, clock }), ...realtime.routes],
     hooks: {
       ...hooks,
       listEnded: (held) => listEnded(ended, held),

@@ -2,6 +2,7 @@ import { accountsMigrations } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
+import { documentsMigrations } from '#features/documents/index.ts'
 import { federationMigrations } from '#features/federation/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   ...filesMigrations,
   ...idpMigrations,
   ...jobLeasesMigrations,
+  ...documentsMigrations,
 ]

@@ -97,12 +97,27 @@ describe('a state', () => {
   const idTag = 'alice.example' as IdTag
   test.each([
     ['without a user', '{"cursor":[1,2]}', '{"cursor":[1,2]}', '{"cursor":[1,2]}'],
-    ['with a user', '{"user":{"name":"A"}}', '{"user":{"name":"A","idTag":"alice.example"}}', '{"user":{"name":"A"}}'],
-    ['with a claim', '{"user":{"idTag":"bob.example"},"x":1}', '{"user":{"idTag":"alice.example"},"x":1}', '{"user":{},"x":1}'],
+    [
+      'with a user',
+      '{"user":{"name":"A"}}',
+      '{"user":{"name":"A","idTag":"alice.example"}}',
+      '{"user":{"name":"A"}}',
+    ],
+    [
+      'with a claim',
+      '{"user":{"idTag":"bob.example"},"x":1}',
+      '{"user":{"idTag":"alice.example"},"x":1}',
+      '{"user":{},"x":1}',
+    ],
     ['with a user that is no object', '{"user":"A"}', '{"user":"A"}', '{"user":"A"}'],
     ['that is no object', '[1]', '[1]', '[1]'],
     ['of one that goes', ' null ', 'null', 'null'],
-    ['with names of prototypes', '{"__proto__":{"user":{}},"user":{"__proto__":1}}', '{"__proto__":{"user":{}},"user":{"__proto__":1,"idTag":"alice.example"}}', '{"__proto__":{"user":{}},"user":{"__proto__":1}}'],
+    [
+      'with names of prototypes',
+      '{"__proto__":{"user":{}},"user":{"__proto__":1}}',
+      '{"__proto__":{"user":{}},"user":{"__proto__":1,"idTag":"alice.example"}}',
+      '{"__proto__":{"user":{}},"user":{"__proto__":1}}',
+    ],
     ['that is no JSON', '{nonsense', 'malformed', 'malformed'],
     ['that is deep', `{"user":{"x":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined, undefined],
     ['that is too large', `"${'x'.repeat(16 * 1024)}"`, 'large', 'large'],

@@ -1,6 +1,5 @@
 import { crdtLimits, type IdTag, type SocketClose } from '@kith/protocol'
-import type { LiveFile } from '#features/files/index.ts'
-import type { LiveSocket } from '#infra/ws/index.ts'
+import type { FileVisit, LiveFile } from '#features/files/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { stampState } from './awareness-state.ts'
 import type { DocumentSession, Participant } from './document-session.ts'
@@ -15,7 +14,7 @@ import {
 
 interface ConnectionDeps {
   readonly clock: Clock
-  readonly socket: LiveSocket
+  readonly socket: FileVisit['socket']
   readonly live: LiveFile
   readonly session: DocumentSession
 }

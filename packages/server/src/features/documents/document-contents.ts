@@ -32,7 +32,8 @@ export function documentContents({ db, documents }: ContentsDeps): FileContents 
         await session.catchUp()
         return await session.ask({ kind: 'state' })
       })
-      for (let from = 0; from < state.length; from += pieceBytes) yield state.subarray(from, from + pieceBytes)
+      for (let from = 0; from < state.length; from += pieceBytes)
+        yield state.subarray(from, from + pieceBytes)
     },
 
     listSnapshots,

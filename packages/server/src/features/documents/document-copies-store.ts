@@ -66,7 +66,10 @@ async function copySnapshot(tx: Writer, { from, to, seq }: Copied & { readonly s
     .execute()
 }
 
-async function copyUpdates(tx: Writer, { from, to, after }: Copied & { readonly after: number }): Promise<void> {
+async function copyUpdates(
+  tx: Writer,
+  { from, to, after }: Copied & { readonly after: number },
+): Promise<void> {
   const tables = tx.tables<DocumentTables>()
   await tables
     .insertInto('crdt_updates')

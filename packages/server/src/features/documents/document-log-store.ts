@@ -58,9 +58,7 @@ export async function lockDocument(tx: Writer, fileId: FileId): Promise<StoredDo
   return row && documentOf(row)
 }
 
-function documentOf(
-  row: Record<(typeof documentColumns)[number], number>,
-): StoredDocument {
+function documentOf(row: Record<(typeof documentColumns)[number], number>): StoredDocument {
   return {
     lastSeq: row.last_seq,
     stateBytes: row.state_bytes,
@@ -217,7 +215,12 @@ export async function sumUpdates(reader: Reader, fileId: FileId, after: number):
 export async function updateDocument(
   tx: Writer,
   fileId: FileId,
-  { stateBytes, logBytes, uncountedBytes, thinAt }: Partial<StoredDocument> & { readonly thinAt?: number | null },
+  {
+    stateBytes,
+    logBytes,
+    uncountedBytes,
+    thinAt,
+  }: Partial<StoredDocument> & { readonly thinAt?: number | null },
 ): Promise<void> {
   await tx
     .tables<DocumentTables>()

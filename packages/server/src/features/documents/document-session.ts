@@ -1,10 +1,10 @@
 import type { IdTag, SocketClose } from '@kith/protocol'
 import { AwarenessExchange, type ExchangeDeps } from './awareness-exchange.ts'
-import { updateFrame } from './frames.ts'
 import { DocumentGone } from './document-log.ts'
-import type { AtFile } from './documents-tables.ts'
-import type { OpenDocument, Taken } from './open-document.ts'
 import { ThreadDied } from './document-threads.ts'
+import type { AtFile } from './documents-tables.ts'
+import { updateFrame } from './frames.ts'
+import type { OpenDocument, Taken } from './open-document.ts'
 
 /** A client that looks at a document. */
 export interface Participant {
@@ -34,7 +34,10 @@ interface Question {
 }
 
 export interface SessionDeps extends ExchangeDeps {
-  readonly logger: { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+  readonly logger: {
+    warn(fields: object, message: string): void
+    error(fields: object, message: string): void
+  }
 }
 
 // What shares one commit.
@@ -62,7 +65,11 @@ export class DocumentSession {
   #working: Promise<void> | undefined
   #onFailure: () => void
 
-  constructor(deps: SessionDeps, at: AtFile, { document, onFailure }: { document: OpenDocument; onFailure: () => void }) {
+  constructor(
+    deps: SessionDeps,
+    at: AtFile,
+    { document, onFailure }: { document: OpenDocument; onFailure: () => void },
+  ) {
     this.#deps = deps
     this.#document = document
     this.#onFailure = onFailure
@@ -198,7 +205,11 @@ export class DocumentSession {
     let bytes = 0
     let count = 0
     for (const waiting of this.#waiting) {
-      if (waiting.deaths > 0 || count >= mostUpdates || (count > 0 && bytes + waiting.bytes.length > mostBytes))
+      if (
+        waiting.deaths > 0 ||
+        count >= mostUpdates ||
+        (count > 0 && bytes + waiting.bytes.length > mostBytes)
+      )
         break
       bytes += waiting.bytes.length
       count += 1
@@ -277,4 +288,3 @@ export class DocumentSession {
     for (const participant of this.#participants) participant.close('failed')
   }
 }
-

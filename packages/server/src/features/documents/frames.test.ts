@@ -23,7 +23,7 @@ describe('reads', () => {
   test.each([
     ['an update (step 2 and update alike)', '0002020000', { kind: 'update', update: Uint8Array.of(0, 0) }],
     ['a query for awareness', '03', { kind: 'queryAwareness' }],
-    ['an auth message, which is no client\'s', '020000', { kind: 'unknown' }],
+    ["an auth message, which is no client's", '020000', { kind: 'unknown' }],
     ['a message of another protocol', '6401', { kind: 'unknown' }],
     ['a step of a later protocol', '000900', { kind: 'unknown' }],
     ['awareness of nobody', '010100', { kind: 'awareness', entries: [] }],
@@ -41,7 +41,10 @@ describe('cannot read', () => {
     ['an update of a length beyond all numbers', `0002${'ff'.repeat(12)}7f`],
     ['awareness without content', '01'],
     ['awareness of more clients than there are', '010205'],
-    ['awareness whose clock the server could not exceed', `0111${'01'}05ffffffffffffff0f046e756c6c${'00'.repeat(4)}`],
+    [
+      'awareness whose clock the server could not exceed',
+      `0111${'01'}05ffffffffffffff0f046e756c6c${'00'.repeat(4)}`,
+    ],
     ['awareness that is longer than all states', `01ffff3f${'00'.repeat(300_000)}`],
   ])('%s', (_, text) => {
     expect(read(text)).toBeUndefined()

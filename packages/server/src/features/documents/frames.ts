@@ -45,8 +45,7 @@ export function readFrame(bytes: Uint8Array): CrdtFrame | undefined {
 
 function readSync(decoder: decoding.Decoder): CrdtFrame {
   const step = decoding.readVarUint(decoder)
-  if (step === crdtSyncSteps.step1)
-    return { kind: 'step1', stateVector: decoding.readVarUint8Array(decoder) }
+  if (step === crdtSyncSteps.step1) return { kind: 'step1', stateVector: decoding.readVarUint8Array(decoder) }
   if (step === crdtSyncSteps.step2 || step === crdtSyncSteps.update)
     return { kind: 'update', update: decoding.readVarUint8Array(decoder) }
   return { kind: 'unknown' }

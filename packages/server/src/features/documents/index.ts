@@ -1,5 +1,5 @@
 export { documentContents } from './document-contents.ts'
 export { documentsMigrations } from './documents-migrations.ts'
-export { addDocumentsSweep } from './documents-sweep.ts'
 export { documentsRoute } from './documents-route.ts'
+export { addDocumentsSweep } from './documents-sweep.ts'
 export { Documents, type DocumentsDeps } from './open-documents.ts'

@@ -7,7 +7,10 @@ import type { EngineAnswers, UpdateOutcome } from './worker-messages.ts'
 
 export interface OpenDocumentDeps {
   readonly threads: DocumentThreads
-  readonly logger: { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+  readonly logger: {
+    warn(fields: object, message: string): void
+    error(fields: object, message: string): void
+  }
 }
 
 export interface SentUpdate {
@@ -190,7 +193,10 @@ export class OpenDocument {
     if (damaged.length > 0) {
       const isStateDamaged = state !== undefined && damaged.includes(0)
       const seqs = damaged.flatMap((at) => (isStateDamaged && at === 0 ? [] : (pieces[at]?.seq ?? [])))
-      this.#deps.logger.error({ seqs, isStateDamaged }, 'parts of a document cannot be read, and were put aside')
+      this.#deps.logger.error(
+        { seqs, isStateDamaged },
+        'parts of a document cannot be read, and were put aside',
+      )
       await this.#log.quarantine(seqs, isStateDamaged ? state.seq : undefined)
       if (isStateDamaged) {
         held.release()

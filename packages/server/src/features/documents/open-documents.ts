@@ -55,7 +55,10 @@ export class Documents {
   }
 
   /** A document, opened if it is not; whoever takes it gives it back. */
-  async take(tenantId: TenantId, fileId: FileId): Promise<{ session: DocumentSession; giveBack: () => void }> {
+  async take(
+    tenantId: TenantId,
+    fileId: FileId,
+  ): Promise<{ session: DocumentSession; giveBack: () => void }> {
     const key = `${tenantId} ${fileId}`
     if ((this.#resting.get(key) ?? 0) > this.#deps.clock.now()) throw new SocketRefusal('failed')
     const opened = this.#opened.get(key) ?? this.#open(key, tenantId, fileId)
@@ -163,7 +166,9 @@ export class Documents {
     const { clock } = this.#deps
     opened.callOff = clock.wakeAt(clock.now() + idleMs, () => {
       const closing = this.#unload(key, opened)
-        .catch((error: unknown) => this.#deps.logger.error({ err: error }, 'a document was not closed properly'))
+        .catch((error: unknown) =>
+          this.#deps.logger.error({ err: error }, 'a document was not closed properly'),
+        )
         .finally(() => this.#closing.delete(closing))
       this.#closing.add(closing)
     })

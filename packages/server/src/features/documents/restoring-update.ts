@@ -7,9 +7,7 @@ export function restoringUpdate(doc: Y.Doc, past: Uint8Array): Uint8Array | unde
   try {
     Y.applyUpdate(copy, past)
     const present = Y.encodeStateAsUpdate(doc, Y.encodeStateVector(copy))
-    // Of any type: what a root is, is not known from its content.
-    for (const name of doc.share.keys()) copy.get(name)
-    const undo = new Y.UndoManager([...copy.share.values()], {
+    const undo = new Y.UndoManager(copy, {
       trackedOrigins: new Set([copy]),
       ignoreRemoteMapChanges: true,
     })

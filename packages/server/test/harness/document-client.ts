@@ -1,0 +1,144 @@
+import type { FileId } from '@kith/protocol'
+import { createFile } from '@kith/protocol'
+import * as decoding from 'lib0/decoding'
+import { WebSocket } from 'ws'
+import { WebsocketProvider as ProviderThree } from 'y-websocket'
+// biome-ignore lint/suspicious/noTsIgnore: its types are of another name
+// @ts-ignore
+import { WebsocketProvider as ProviderTwo } from 'y-websocket-2'
+import * as Y from 'yjs'
+import { SocketClient } from './socket-client.ts'
+import type { TestServer } from './test-server.ts'
+
+/** The stock clients, by the version of their package. */
+export const stockVersions = [2, 3] as const
+
+interface StockOptions {
+  readonly version?: 2 | 3
+  readonly token?: string
+  readonly params?: Readonly<Record<string, string>>
+  /** The document of a client that was away. */
+  readonly doc?: Y.Doc
+}
+
+/** A stock client of a document, as it is installed. */
+export class StockClient implements AsyncDisposable {
+  readonly doc: Y.Doc
+  readonly provider: ProviderThree
+
+  private constructor(doc: Y.Doc, provider: ProviderThree) {
+    this.doc = doc
+    this.provider = provider
+  }
+
+  /** At a port of this machine, under the name of a host. */
+  static open(at: { port: number; host: string }, fileId: string, options: StockOptions = {}): StockClient {
+    const { version = 3, token, params = {}, doc = new Y.Doc() } = options
+    const host = `${at.host}:${at.port}`
+    class HostSocket extends WebSocket {
+      constructor(url: string, protocols?: string[]) {
+        super(url, protocols ?? [], { headers: { host }, perMessageDeflate: false })
+      }
+    }
+    const Provider = version === 2 ? (ProviderTwo as typeof ProviderThree) : ProviderThree
+    const provider = new Provider(`ws://127.0.0.1:${at.port}/ws/crdt`, fileId, doc, {
+      params: { ...params, ...(token === undefined ? {} : { token }) },
+      WebSocketPolyfill: HostSocket as never,
+      disableBc: true,
+    })
+    return new StockClient(doc, provider)
+  }
+
+  get text(): Y.Text {
+    return this.doc.getText('text')
+  }
+
+  /** Resolves when it has what the server has. */
+  async synced(): Promise<this> {
+    if (!this.provider.synced)
+      await new Promise<void>((resolve) => {
+        const listen = (isSynced: boolean) => {
+          if (!isSynced) return
+          this.provider.off('sync', listen)
+          resolve()
+        }
+        this.provider.on('sync', listen)
+      })
+    return this
+  }
+
+  /** What the others show of themselves. */
+  get others(): unknown[] {
+    const states = [...this.provider.awareness.getStates()]
+    return states.filter(([client]) => client !== this.doc.clientID).map(([, state]) => state)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.provider.destroy()
+    this.doc.destroy()
+  }
+}
+
+/** A client of a document that speaks bytes. */
+export class RawDocumentClient implements AsyncDisposable {
+  readonly client: SocketClient
+
+  private constructor(client: SocketClient) {
+    this.client = client
+  }
+
+  static async open(
+    server: TestServer,
+    host: string,
+    fileId: string,
+    query = '',
+  ): Promise<RawDocumentClient> {
+    const path = `/ws/crdt/${fileId}${query}`
+    return new RawDocumentClient(await SocketClient.connect(server.running.port, host, path))
+  }
+
+  /** What it received, in hexadecimal. */
+  get frames(): string[] {
+    return this.client.received.map((frame) => Buffer.from(frame as Buffer).toString('hex'))
+  }
+
+  send(hex: string): void {
+    this.client.send(Buffer.from(hex, 'hex'))
+  }
+
+  /** The updates it received, from steps 2 as well. */
+  get updates(): Uint8Array[] {
+    return this.client.received.flatMap((frame) => {
+      const decoder = decoding.createDecoder(frame as Buffer)
+      if (decoding.readVarUint(decoder) !== 0 || decoding.readVarUint(decoder) === 0) return []
+      return [decoding.readVarUint8Array(decoder)]
+    })
+  }
+
+  /** Resolves when everything that was sent before is answered. */
+  async caughtUp(): Promise<void> {
+    const count = this.client.received.length
+    this.send('00000100')
+    for (let at = count; ; at += 1) {
+      await this.client.until(at + 1)
+      if (this.frames[at]?.startsWith('0001')) return
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.client[Symbol.asyncDispose]()
+  }
+}
+
+/** A document of its owner, and a token of theirs. */
+export async function makeDocument(
+  server: TestServer,
+  idTag: string,
+  options: { visibility?: 'P' | 'D' } = {},
+): Promise<{ fileId: FileId; token: string }> {
+  const token = await server.signIn(idTag)
+  const { data } = await server
+    .client(idTag, token)
+    .call(createFile, { body: { fileTp: 'CRDT', fileName: 'doc', ...options } })
+  return { fileId: data.fileId as FileId, token }
+}
