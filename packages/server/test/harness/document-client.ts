@@ -3,8 +3,6 @@ import { createFile } from '@kith/protocol'
 import * as decoding from 'lib0/decoding'
 import { WebSocket } from 'ws'
 import { WebsocketProvider as ProviderThree } from 'y-websocket'
-// biome-ignore lint/suspicious/noTsIgnore: its types are of another name
-// @ts-ignore
 import { WebsocketProvider as ProviderTwo } from 'y-websocket-2'
 import * as Y from 'yjs'
 import { SocketClient } from './socket-client.ts'
@@ -40,7 +38,7 @@ export class StockClient implements AsyncDisposable {
         super(url, protocols ?? [], { headers: { host }, perMessageDeflate: false })
       }
     }
-    const Provider = version === 2 ? (ProviderTwo as typeof ProviderThree) : ProviderThree
+    const Provider = version === 2 ? (ProviderTwo as unknown as typeof ProviderThree) : ProviderThree
     const provider = new Provider(`ws://127.0.0.1:${at.port}/ws/crdt`, fileId, doc, {
       params: { ...params, ...(token === undefined ? {} : { token }) },
       WebSocketPolyfill: HostSocket as never,
@@ -134,7 +132,7 @@ export class RawDocumentClient implements AsyncDisposable {
 export async function makeDocument(
   server: TestServer,
   idTag: string,
-  options: { visibility?: 'P' | 'D' } = {},
+  options: { visibility?: 'P' } = {},
 ): Promise<{ fileId: FileId; token: string }> {
   const token = await server.signIn(idTag)
   const { data } = await server
