@@ -13,6 +13,8 @@ import { OpenDocument } from './open-document.ts'
 export interface DocumentsDeps extends LogDeps {
   readonly bus: NodeBus
   readonly logger: Logger
+  /** Those of another, which closes them; its own otherwise. */
+  readonly threads?: DocumentThreads
 }
 
 // docs/protocol/realtime.md, `/ws/crdt`.
@@ -47,7 +49,7 @@ export class Documents {
 
   constructor(deps: DocumentsDeps) {
     this.#deps = deps
-    this.#threads = new DocumentThreads(deps)
+    this.#threads = deps.threads ?? new DocumentThreads(deps)
   }
 
   get size(): number {
@@ -112,7 +114,7 @@ export class Documents {
       )
     }
     await Promise.all(this.#closing)
-    await this.#threads.close()
+    if (!this.#deps.threads) await this.#threads.close()
   }
 
   #open(key: string, tenantId: TenantId, fileId: FileId): Opened {

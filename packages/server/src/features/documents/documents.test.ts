@@ -1,0 +1,432 @@
+import type { FileId, IdTag } from '@kith/protocol'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { type NodeBus, openLocalBus } from '#infra/bus/index.ts'
+import type { Database, TenantId } from '#infra/db/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { documentContents } from './document-contents.ts'
+import type { Participant } from './document-session.ts'
+import { DocumentThreads } from './document-threads.ts'
+import { documentsMigrations } from './documents-migrations.ts'
+import type { DocumentTables } from './documents-tables.ts'
+import { readFrame } from './frames.ts'
+import { Documents } from './open-documents.ts'
+
+const tenantId = 7 as TenantId
+const fileId = 'f1~document' as FileId
+const limits = { maxFileBytes: 0, maxStorageBytes: 0 }
+
+// Each takes a while to start.
+const threads = new DocumentThreads({ logger: silentLogger })
+afterAll(() => threads.close())
+
+/** Somebody with a document of their own, which follows what they are shown. */
+class Editor implements Participant {
+  readonly idTag: IdTag | undefined
+  readonly doc = new Y.Doc()
+  readonly closes: string[] = []
+  readonly shown: string[] = []
+  mistakes = 0
+  written = 0
+
+  constructor(idTag?: string) {
+    this.idTag = idTag as IdTag | undefined
+  }
+
+  send(frame: Uint8Array): void {
+    const read = readFrame(frame)
+    if (read?.kind === 'update') Y.applyUpdate(this.doc, read.update)
+    if (read?.kind === 'awareness')
+      for (const { client, clock, state } of read.entries) this.shown.push(`${client} ${clock} ${state}`)
+  }
+
+  /** What a change of the text is as an update. */
+  type(text: string): Uint8Array {
+    const before = Y.encodeStateVector(this.doc)
+    this.doc.getText('t').insert(this.doc.getText('t').length, text)
+    return Y.encodeStateAsUpdate(this.doc, before)
+  }
+
+  noteMistake(): void {
+    this.mistakes += 1
+  }
+
+  noteWritten(): void {
+    this.written += 1
+  }
+
+  close(why: string): void {
+    this.closes.push(why)
+  }
+}
+
+eachDialect('documents', (open) => {
+  const closers: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
+
+  async function openLab() {
+    const clock = new TestClock()
+    const db = await open({ migrations: documentsMigrations, clock, logger: silentLogger })
+    const bus = openLocalBus({ clock })
+    const usage = { bytes: 0, most: Number.MAX_SAFE_INTEGER }
+    const logged: object[] = []
+    const process = (over: Partial<{ bus: NodeBus; db: Database }> = {}) => {
+      const documents = new Documents({
+        db,
+        clock,
+        bus,
+        threads,
+        logger: { ...silentLogger, error: (fields: object) => void logged.push(fields) } as never,
+        limitsOf: async () => limits,
+        async countContent(_, { bytes }) {
+          if (bytes > 0 && usage.bytes + bytes > usage.most) throw new Failure('E-QUOTA')
+          usage.bytes += bytes
+        },
+        ...over,
+      })
+      closers.push(() => documents.close())
+      return documents
+    }
+    const documents = process()
+    const contents = documentContents({ db, documents })
+    const rows = async (table: keyof DocumentTables) =>
+      await db.reader(tenantId).tables<DocumentTables>().selectFrom(table).selectAll().execute()
+    const tables = <Result>(
+      work: (tx: Parameters<Parameters<Database['transact']>[1]>[0]) => Promise<Result>,
+    ) => db.transact(tenantId, work)
+    return { clock, db, bus, usage, logged, process, documents, contents, rows, tables }
+  }
+
+  type Lab = Awaited<ReturnType<typeof openLab>>
+
+  async function join(documents: Documents, editor = new Editor()) {
+    const { session, giveBack } = await documents.take(tenantId, fileId)
+    session.join(editor)
+    const state = await session.ask({ kind: 'state' })
+    Y.applyUpdate(editor.doc, state)
+    const leave = () => {
+      session.leave(editor)
+      giveBack()
+    }
+    const write = (text: string) => session.submit(editor, editor.type(text))
+    return { session, editor, leave, write }
+  }
+
+  /** After the last connection has been gone for two seconds. */
+  async function unloaded({ clock, documents }: Lab): Promise<void> {
+    clock.advance(2000)
+    await documents.settled()
+  }
+
+  async function presentText(lab: Lab): Promise<string> {
+    const doc = new Y.Doc()
+    Y.applyUpdate(doc, Buffer.concat(await Array.fromAsync(lab.contents.present(tenantId, fileId))))
+    return doc.getText('t').toString()
+  }
+
+  describe('the log', () => {
+    test('has what is new, before it is shown to others', async () => {
+      const lab = await openLab()
+      const { write, editor, session } = await join(lab.documents, new Editor('alice.example'))
+      const other = await join(lab.documents)
+      await Promise.all([write('a'), write('b'), write('c')])
+      expect(other.editor.doc.getText('t').toString()).toBe('abc')
+      expect(editor.written).toBeGreaterThan(0)
+      const rows = (await lab.rows('crdt_updates')) as { writers: string | null; updates: number }[]
+      // Those that came while the first was stored shared a commit.
+      expect(rows.length).toBeLessThan(4)
+      expect(rows.reduce((sum, { updates }) => sum + updates, 0)).toBe(4)
+      expect(rows.at(-1)?.writers).toBe('["alice.example"]')
+      expect(session.seq).toBe(rows.length)
+    })
+
+    test('is compacted when the last connection has been gone for two seconds, and the document unloaded', async () => {
+      const lab = await openLab()
+      const { write, leave } = await join(lab.documents)
+      await write('hello')
+      leave()
+      lab.clock.advance(1999)
+      await lab.documents.settled()
+      expect([lab.documents.size, (await lab.rows('crdt_snapshots')).length]).toEqual([1, 0])
+      lab.clock.advance(1)
+      await lab.documents.settled()
+      expect(lab.documents.size).toBe(0)
+      expect(await lab.rows('crdt_updates')).toEqual([])
+      expect(await lab.rows('crdt_snapshots')).toMatchObject([{ seq: 2, size: lab.usage.bytes }])
+      const again = await join(lab.documents)
+      expect(again.editor.doc.getText('t').toString()).toBe('hello')
+      expect(again.editor.doc.getMap('meta').toJSON()).toEqual({ i: true })
+      // Nothing is new: nothing is written.
+      again.leave()
+      await unloaded(lab)
+      expect(await lab.rows('crdt_snapshots')).toHaveLength(1)
+    })
+
+    test('stays open for somebody who comes within the two seconds', async () => {
+      const lab = await openLab()
+      const first = await join(lab.documents)
+      first.leave()
+      lab.clock.advance(1000)
+      const second = await join(lab.documents)
+      lab.clock.advance(5000)
+      await lab.documents.settled()
+      expect(lab.documents.size).toBe(1)
+      await second.write('x')
+    })
+
+    test('is compacted every 500 updates, while others go on', async () => {
+      const lab = await openLab()
+      const { write } = await join(lab.documents)
+      for (let at = 0; at < 510; at += 1) void write('x')
+      await write('y')
+      await lab.documents.settled()
+      const updates = (await lab.rows('crdt_updates')) as { updates: number }[]
+      expect(updates.reduce((sum, row) => sum + row.updates, 0)).toBeLessThan(510)
+      expect((await lab.rows('crdt_snapshots')).length).toBe(1)
+      expect(await presentText(lab)).toBe(`${'x'.repeat(510)}y`)
+    })
+
+    test('is compacted when it has 1 MiB, and stored in rows of a bounded size', async () => {
+      const lab = await openLab()
+      const { write } = await join(lab.documents)
+      await write('x'.repeat(1_200_000))
+      await lab.documents.settled()
+      expect(await lab.rows('crdt_updates')).toEqual([])
+      const parts = (await lab.rows('crdt_snapshot_parts')) as { bytes: Uint8Array }[]
+      expect(parts.length).toBe(10)
+      expect(Math.max(...parts.map(({ bytes }) => bytes.length))).toBe(128 * 1024)
+      expect((await presentText(lab)).length).toBe(1_200_000)
+      // What was counted is what is there.
+      expect(lab.usage.bytes).toBe(parts.reduce((sum, { bytes }) => sum + bytes.length, 0))
+    })
+  })
+
+  describe('what cannot be read', () => {
+    test('in the log is put aside and kept, and the rest is opened', async () => {
+      const lab = await openLab()
+      const first = await join(lab.documents)
+      await first.write('a')
+      await lab.documents.close()
+      await lab.tables((tx) =>
+        tx
+          .tables<DocumentTables>()
+          .insertInto('crdt_updates')
+          .values({
+            tenant_id: tenantId,
+            file_id: fileId,
+            seq: 3,
+            part: 0,
+            bytes: Buffer.from('garbage'),
+            writers: null,
+            updates: 1,
+            quarantined_at: null,
+          })
+          .execute(),
+      )
+      await lab.tables((tx) =>
+        tx.tables<DocumentTables>().updateTable('crdt_documents').set({ last_seq: 3 }).execute(),
+      )
+      const documents = lab.process()
+      const again = await join(documents)
+      expect(again.editor.doc.getText('t').toString()).toBe('a')
+      expect(lab.logged).toHaveLength(1)
+      await again.write('b')
+      again.leave()
+      lab.clock.advance(2000)
+      await documents.settled()
+      const left = (await lab.rows('crdt_updates')) as { seq: number; quarantined_at: number | null }[]
+      expect(left.map(({ seq, quarantined_at }) => [seq, quarantined_at !== null])).toEqual([[3, true]])
+      expect((await join(documents)).editor.doc.getText('t').toString()).toBe('ab')
+      expect(lab.logged).toHaveLength(1)
+    })
+
+    test('of a state gives way to the one before it, and is kept', async () => {
+      const lab = await openLab()
+      for (const letter of ['a', 'b']) {
+        const { write, leave } = await join(lab.documents)
+        await write(letter)
+        leave()
+        await unloaded(lab)
+        lab.clock.advance(3_600_000)
+      }
+      await lab.tables((tx) =>
+        tx
+          .tables<DocumentTables>()
+          .updateTable('crdt_snapshot_parts')
+          .set({ bytes: Buffer.from('garbage') })
+          .where('seq', '=', 3)
+          .execute(),
+      )
+      const again = await join(lab.documents)
+      expect(again.editor.doc.getText('t').toString()).toBe('a')
+      await again.write('c')
+      again.leave()
+      await unloaded(lab)
+      const snapshots = (await lab.rows('crdt_snapshots')) as { seq: number; quarantined_at: number | null }[]
+      expect(snapshots.map(({ seq, quarantined_at }) => [seq, quarantined_at !== null])).toEqual([
+        [2, false],
+        [3, true],
+        [4, false],
+      ])
+    })
+  })
+
+  describe('another process', () => {
+    test('shows what is written here, and who is here', async () => {
+      const lab = await openLab()
+      const elsewhere = lab.process()
+      const [here, there] = [await join(lab.documents), await join(elsewhere)]
+      await here.write('a')
+      await expect.poll(() => there.editor.doc.getText('t').toString()).toBe('a')
+      await there.write('b')
+      await expect.poll(() => here.editor.doc.getText('t').toString()).toBe('ab')
+      here.session.awareness.take(here.editor, [{ client: 5, clock: 0, state: '{}' }])
+      expect(there.editor.shown).toEqual(['5 0 {}'])
+      const late = await join(lab.process())
+      expect(late.session.awareness.entries).toEqual([{ client: 5, clock: 0, state: '{}' }])
+      here.leave()
+      expect(there.editor.shown).toEqual(['5 0 {}', '5 1 null'])
+    })
+
+    test('that died is forgotten after 75 seconds, and one that lives is not', async () => {
+      const lab = await openLab()
+      const elsewhere = lab.process()
+      const [here, there] = [await join(lab.documents), await join(elsewhere)]
+      here.session.awareness.take(here.editor, [{ client: 5, clock: 0, state: '{}' }])
+      lab.bus.publish(
+        `crdt:${tenantId}:${fileId}`,
+        JSON.stringify({ from: 'dead', states: [{ client: 6, clock: 3, state: '{}' }] }),
+      )
+      expect(there.editor.shown).toEqual(['5 0 {}', '6 3 {}'])
+      for (let second = 0; second < 81; second += 3) {
+        lab.clock.advance(3000)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      expect(there.editor.shown).toEqual(['5 0 {}', '6 3 {}', '6 4 null'])
+    })
+
+    test('that hears no hints reads the log when it writes itself, also what was compacted meanwhile', async () => {
+      const lab = await openLab()
+      const deaf = openLocalBus({ clock: lab.clock })
+      const elsewhere = lab.process({ bus: deaf })
+      const [here, there] = [await join(lab.documents), await join(elsewhere)]
+      await here.write('a')
+      await here.session.compact()
+      await here.write('b')
+      expect(there.editor.doc.getText('t').toString()).toBe('')
+      await there.write('c')
+      await expect.poll(() => there.editor.doc.getText('t').toString().length).toBe(3)
+      here.session.lookAgain()
+      await expect.poll(() => here.editor.doc.getText('t').toString().length).toBe(3)
+    })
+
+    test('that makes the document at the same time makes it once', async () => {
+      const lab = await openLab()
+      const others = [lab.documents, lab.process(), lab.process()]
+      const joined = await Promise.all(others.map((documents) => join(documents)))
+      for (const { editor } of joined) expect(editor.doc.getMap('meta').toJSON()).toEqual({ i: true })
+      expect(await lab.rows('crdt_updates')).toHaveLength(1)
+    })
+
+    test('compacts at the same time as this one, and nothing is lost', async () => {
+      const lab = await openLab()
+      const elsewhere = lab.process()
+      const [here, there] = [await join(lab.documents), await join(elsewhere)]
+      for (let at = 0; at < 10; at += 1) {
+        await Promise.all([here.write('x'), there.write('y')])
+        await Promise.all([here.session.compact(), there.session.compact()])
+      }
+      await Promise.all([here.session.catchUp(), there.session.catchUp()])
+      expect(here.editor.doc.getText('t').toString()).toBe(there.editor.doc.getText('t').toString())
+      expect(await presentText(lab)).toHaveLength(20)
+    })
+  })
+
+  describe('the history', () => {
+    async function lived(lab: Lab, ...texts: string[]) {
+      for (const text of texts) {
+        const { write, leave } = await join(lab.documents, new Editor(`${text}.example`))
+        await write(text)
+        leave()
+        await unloaded(lab)
+        lab.clock.advance(3_600_000)
+      }
+    }
+    const listed = (lab: Lab) => lab.contents.listSnapshots(lab.db.reader(tenantId), fileId)
+
+    test('has a state for each hour, with who wrote, as bytes', async () => {
+      const lab = await openLab()
+      await lived(lab, 'a', 'b')
+      expect(await listed(lab)).toMatchObject([
+        { seq: 3, writers: ['b.example'] },
+        { seq: 2, writers: ['a.example'] },
+      ])
+      const doc = new Y.Doc()
+      for await (const piece of (await lab.contents.snapshot(tenantId, fileId, 2)) ?? [])
+        Y.applyUpdate(doc, piece)
+      expect(doc.getText('t').toString()).toBe('a')
+      expect(await lab.contents.snapshot(tenantId, fileId, 1)).toBeUndefined()
+    })
+
+    test('is restored as a change on top, which those who look at it see', async () => {
+      const lab = await openLab()
+      await lived(lab, 'a', 'b')
+      const { editor } = await join(lab.documents)
+      const by = 'carol.example' as IdTag
+      expect(await lab.contents.restore({ tenantId, fileId, seq: 2, by, limits })).toBe(4)
+      expect(editor.doc.getText('t').toString()).toBe('a')
+      expect(await presentText(lab)).toBe('a')
+      await expect(lab.contents.restore({ tenantId, fileId, seq: 9, by, limits })).rejects.toMatchObject({
+        code: 'E-NOTFOUND',
+      })
+      expect(await listed(lab)).toHaveLength(2)
+    })
+
+    test('is no part of a copy', async () => {
+      const lab = await openLab()
+      await lived(lab, 'a', 'b')
+      const { write } = await join(lab.documents)
+      await write('c')
+      const copy = 'f1~copy' as FileId
+      const bytes = await lab.tables((tx) => lab.contents.copy(tx, fileId, copy))
+      expect(bytes).toBeGreaterThan(0)
+      const doc = new Y.Doc()
+      for await (const piece of lab.contents.present(tenantId, copy)) Y.applyUpdate(doc, piece)
+      expect(doc.getText('t').toString()).toBe('abc')
+      expect(await lab.contents.listSnapshots(lab.db.reader(tenantId), copy)).toMatchObject([{ writers: [] }])
+      const never = 'f1~never' as FileId
+      expect(await lab.tables((tx) => lab.contents.copy(tx, never, 'f1~copy2' as FileId))).toBe(0)
+      expect(await Array.fromAsync(lab.contents.present(tenantId, never))).toEqual([])
+    })
+  })
+
+  test('what is removed goes in portions, and nothing is appended to it any more', async () => {
+    const lab = await openLab()
+    const { write, editor } = await join(lab.documents)
+    await write('x'.repeat(600_000))
+    const remove = (limit: number) => lab.tables((tx) => lab.contents.remove(tx, [fileId], limit))
+    expect(await remove(2)).toBe(false)
+    await write('y')
+    await expect.poll(() => editor.closes).toEqual(['failed'])
+    while (!(await remove(2))) expect(await lab.rows('crdt_documents')).toEqual([])
+    const tables = ['crdt_documents', 'crdt_updates', 'crdt_snapshots', 'crdt_snapshot_parts'] as const
+    for (const table of tables) expect(await lab.rows(table)).toEqual([])
+  })
+
+  test('an update over the quota is refused, and forgotten', async () => {
+    const lab = await openLab()
+    lab.usage.most = 100_000
+    const { write, editor } = await join(lab.documents)
+    const other = await join(lab.documents)
+    await write('x'.repeat(200_000))
+    expect(editor.closes).toEqual(['full'])
+    await other.write('y')
+    expect(other.editor.closes).toEqual([])
+    expect(await presentText(lab)).toBe('y')
+  })
+})
