@@ -1,4 +1,4 @@
-const hasAllRuns = process.env.TEST_RUNS === 'all'
+export const hasAllRuns = process.env.TEST_RUNS === 'all'
 
 /** How often a property is tried that is worth `count` runs: a quarter of them, and with TEST_RUNS=all every one. */
 export function runsOf(count: number): number {

@@ -158,6 +158,7 @@ class DocumentThread {
   async end(): Promise<void> {
     this.isAlive = false
     clearTimeout(this.#idle)
+    this.#worker.ref()
     await this.#worker.terminate()
     this.#died(undefined)
   }
