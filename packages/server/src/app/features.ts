@@ -21,7 +21,7 @@ import { type IdentityProvider, wireIdentityProvider } from './idp-features.ts'
 import { openNames } from './name-check.ts'
 import { wireProfiles } from './profile-features.ts'
 import { type AppEvent, reactionsOf } from './reactions.ts'
-import { openRealtimeFeatures, type RealtimeFeatures } from './realtime-features.ts'
+import { openRealtimeFeatures, type Realtime } from './realtime-features.ts'
 import { openProviders, openRegistration, wireRegistration } from './registration-features.ts'
 import { addRowSweeps } from './row-sweeps.ts'
 import type { Services } from './services.ts'
@@ -37,7 +37,7 @@ export interface Features {
   /** Does the tenant give names to others? */
   isProvider(tenant: Tenant): Promise<boolean>
   readonly bus: Bus
-  readonly realtime: RealtimeFeatures
+  readonly realtime: Realtime
   close(): Promise<void>
 }
 
@@ -50,11 +50,11 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
   const bus = openBusFeature(services, identity)
   events.subscribe(reactionsOf(services, { identity, bus }))
   addRowSweeps(services)
-  const files = openFileFeatures(services, fileParts(identity, addresses))
+  const realtime = openRealtimeFeatures(services, identity)
+  const files = openFileFeatures(services, fileParts(identity, addresses, realtime.contents))
   const ports = actionPorts(services, identity, files.forActions)
   const telling = fileTelling(ports, identity)
   addFileSweeps(services.jobs, { ...files.deps, ...telling })
-  const realtime = openRealtimeFeatures(services, identity, files)
   const providers = openProviders(services, identity, addresses)
   const names = openNames(services, identity, { addresses, domainBlocks, providers })
   const idp = wireIdentityProvider(services, identity, { addresses, domainBlocks })
@@ -76,7 +76,7 @@ export function openFeatures(opened: Services, addresses: Addresses, rateLimits:
     findRegistration: openRegistration(services, identity),
     isProvider: idp.isProvider,
     bus,
-    realtime,
+    realtime: { routes: realtime.routesTo(files.live), settled: realtime.settled },
     async close() {
       await realtime.close()
       await bus.close()

@@ -1,6 +1,6 @@
 import { type ActionPorts, prepareFileShare, settleTried } from '#features/actions/index.ts'
 import { findServer } from '#features/federation/index.ts'
-import { noContents } from '#features/files/index.ts'
+import type { ContentsByType } from '#features/files/index.ts'
 import { findNames } from '#features/profiles/index.ts'
 import { getTenant } from '#features/tenants/index.ts'
 import type { Addresses } from './addresses.ts'
@@ -12,6 +12,7 @@ import { storageLimitsOf } from './settings-ports.ts'
 export function fileParts(
   { tenants, authenticator, identities, settings, proxyToken, emit }: IdentityFeatures,
   addresses: Addresses,
+  contents: ContentsByType,
 ): FileParts {
   return {
     emit,
@@ -20,10 +21,7 @@ export function fileParts(
     limitsOf: (tenantId) => storageLimitsOf(settings, tenantId),
     tierOf: async () => 'free',
     imageFormatOf: (tenantId) => settings.find(tenantId, 'file.image_format'),
-    contents: {
-      CRDT: noContents('application/x-crdt'),
-      RTDB: noContents('application/x-ndjson'),
-    },
+    contents,
     recall: (held) => authenticator.recall(held),
     serverUrlOf: ({ idTag }) => addresses.serverUrl(idTag),
     findServer: (ownerTag) => findServer(identities, ownerTag),

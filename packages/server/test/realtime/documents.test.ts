@@ -6,11 +6,14 @@ import {
   createShare,
   deleteFile,
   deleteShare,
+  duplicateFile,
   type FileId,
   getAccessToken,
   getFileMetadata,
   getProxyToken,
+  listFileHistory,
   putSetting,
+  restoreFileSnapshot,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
@@ -456,5 +459,44 @@ describe('a document', () => {
     await using again = await raw(fileId, `?token=${token}`)
     await again.caughtUp()
     expect(docOf(again.updates).getMap('m').toJSON()).toEqual({})
+  })
+
+  test('is read, restored and duplicated over HTTP', async () => {
+    const { fileId, token } = await makeDocument(server, home)
+    const client = server.client(home, token)
+    const params = { fileId }
+    const write = async (text: string) => {
+      await using one = await stock(fileId, token)
+      one.text.insert(one.text.length, text)
+      await using other = await stock(fileId, token)
+      await expect.poll(() => other.text.toString()).toContain(text)
+      await Promise.all([one[Symbol.asyncDispose](), other[Symbol.asyncDispose]()])
+      await settled()
+      await later(3000)
+      await settled()
+      server.clock.advance(3_600_000)
+    }
+    const bytesOf = async (path: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await server.request(home, `/api/files/${path}`, { headers })
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-crdt'])
+      return docOf([new Uint8Array(await answer.arrayBuffer())])
+        .getText('text')
+        .toString()
+    }
+    await write('one')
+    await write(' two')
+    const { data: history } = await client.call(listFileHistory, { params })
+    expect(history.map(({ writers }) => writers)).toEqual([[home], [home]])
+    const first = history[1]?.seq ?? 0
+    expect(await bytesOf(`${fileId}/history/${first}`)).toBe('one')
+    expect(await bytesOf(fileId)).toBe('one two')
+    await using open = await stock(fileId, token)
+    await client.call(restoreFileSnapshot, { params: { fileId, seq: first } })
+    await expect.poll(() => open.text.toString()).toBe('one')
+    expect(await bytesOf(fileId)).toBe('one')
+    const { data: copy } = await client.call(duplicateFile, { params, body: {} })
+    await using copied = await stock(copy.fileId, token)
+    expect(copied.text.toString()).toBe('one')
   })
 })
