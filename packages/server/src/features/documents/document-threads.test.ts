@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { DocumentThreads, ThreadDied, type ThreadOptions } from './document-threads.ts'
@@ -15,6 +17,24 @@ function openThreads(options: Partial<ThreadOptions> = {}) {
   opened.push(threads)
   return { threads, warnings }
 }
+
+/** A program that opens documents, lets go of them and ends the threads. */
+const program = `
+  const { DocumentThreads } = await import(process.argv[1])
+  const threads = new DocumentThreads({ logger: { warn: console.error } })
+  const opened = await Promise.all(Array.from({ length: 200 }, () => threads.open([])))
+  for (const { held } of opened) held.release()
+  const until = performance.now() + 5
+  while (performance.now() < until);
+  await threads.close()
+  console.log('closed')`
+
+test('a process waits for the end of its threads, and for nothing else', async () => {
+  const source = new URL('document-threads.ts', import.meta.url).href
+  const args = ['--input-type=module', '--eval', program, source]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  expect(stdout).toBe('closed\n')
+})
 
 /** So many updates that each insert at the beginning: nothing of them is joined. */
 function scattered(count: number): Uint8Array {

@@ -158,7 +158,6 @@ class DocumentThread {
   async end(): Promise<void> {
     this.isAlive = false
     clearTimeout(this.#idle)
-    this.#worker.ref()
     await this.#worker.terminate()
     this.#died(undefined)
   }
@@ -174,6 +173,8 @@ class DocumentThread {
   }
 
   #rest(): void {
+    // While it ends the process has to stay: something waits for that.
+    if (!this.isAlive) return
     this.#worker.unref()
     this.#idle = setTimeout(() => {
       if (this.documents === 0) void this.end()

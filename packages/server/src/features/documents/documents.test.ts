@@ -75,7 +75,7 @@ eachDialect('documents', (open) => {
     const bus = openLocalBus({ clock })
     const usage = { bytes: 0, most: Number.MAX_SAFE_INTEGER }
     const logged: object[] = []
-    const process = (over: Partial<{ bus: NodeBus; db: Database }> = {}) => {
+    const process = (over: Partial<{ bus: NodeBus; db: Database; threads: DocumentThreads }> = {}) => {
       const documents = new Documents({
         db,
         clock,
@@ -416,6 +416,23 @@ eachDialect('documents', (open) => {
     while (!(await remove(2))) expect(await lab.rows('crdt_documents')).toEqual([])
     const tables = ['crdt_documents', 'crdt_updates', 'crdt_snapshots', 'crdt_snapshot_parts'] as const
     for (const table of tables) expect(await lab.rows(table)).toEqual([])
+  })
+
+  test('an update that ends the thread twice is refused, and those that came with it are stored', async () => {
+    const lab = await openLab()
+    const small = new DocumentThreads({ logger: silentLogger, heapMegabytes: 16, maxThreads: 1 })
+    closers.push(() => small.close())
+    const documents = lab.process({ threads: small })
+    const { session, editor } = await join(documents)
+    const other = await join(documents)
+    const large = new Y.Doc()
+    large.transact(() => {
+      for (let at = 0; at < 150_000; at += 1) large.getText('t').insert(0, 'x')
+    })
+    const bomb = session.submit(editor, Y.encodeStateAsUpdate(large))
+    await Promise.all([bomb, other.write('b'), other.write('c')])
+    expect([editor.mistakes, editor.closes, other.editor.closes]).toEqual([1, [], []])
+    expect(await presentText(lab)).toBe('bc')
   })
 
   test('an update over the quota is refused, and forgotten', async () => {
