@@ -52,14 +52,18 @@ export class AwarenessExchange<Participant extends AwarenessOwner> {
   /** What a client said, with states that may be shown. Answers what is to be told to this client alone. */
   take(participant: Participant, entries: readonly AwarenessEntry[]): AwarenessEntry[] {
     const news: AwarenessEntry[] = []
+    const taken: AwarenessEntry[] = []
     const stale: AwarenessEntry[] = []
     for (const entry of entries) {
       const result = this.#table.set(participant, entry)
       if (result === 'new') news.push(entry)
+      if (result === 'taken') taken.push(entry)
       const known = result === 'stale' ? this.#table.find(entry.client) : undefined
       if (known) stale.push(known)
     }
     this.#say(news, participant.idTag)
+    // The process that had it before says nothing when its connection ends.
+    if (taken.length > 0) this.#share(taken, participant.idTag)
     return stale
   }
 
@@ -117,6 +121,10 @@ export class AwarenessExchange<Participant extends AwarenessOwner> {
   #say(entries: readonly AwarenessEntry[], idTag: IdTag | undefined): void {
     if (entries.length === 0) return
     this.#tell(awarenessFrame(entries))
+    this.#share(entries, idTag)
+  }
+
+  #share(entries: readonly AwarenessEntry[], idTag: IdTag | undefined): void {
     this.#publish({ states: entries.map((entry) => sendable({ ...entry, idTag })) })
   }
 

@@ -38,16 +38,19 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     return owned.map((known) => ({ ...entryOf(known), idTag: known.idTag }))
   }
 
-  /** Takes what an owner says about a client. `new`: others are to be told. `stale`: others were told that
+  /** Takes what an owner says about a client. `new`: others are to be told. `taken`: it has another owner now, and says
+   * nothing new. `stale`: others were told that
    * it went; a client that is told so as well says again that it is there, with a clock that they take. `refused`: it is another's, or one too many. */
-  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'refused' {
+  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'taken' | 'stale' | 'refused' {
     const known = this.#known.get(entry.client)
     if (!known) return this.#add(owner, entry, idTag)
-    if (known.owner !== owner && !this.#takeOver(known, owner, idTag)) return 'refused'
+    const isTaken = known.owner !== owner
+    if (isTaken && !this.#takeOver(known, owner, idTag)) return 'refused'
     const isNewer =
       entry.clock > known.clock ||
       (entry.clock === known.clock && entry.state === gone && known.state !== gone)
-    if (!isNewer) return known.state === gone && entry.state !== gone ? 'stale' : 'refused'
+    if (!isNewer && known.state === gone && entry.state !== gone) return 'stale'
+    if (!isNewer) return isTaken ? 'taken' : 'refused'
     known.clock = entry.clock
     known.state = entry.state
     return 'new'

@@ -293,6 +293,21 @@ eachDialect('documents', (open) => {
       expect(there.editor.shown).toEqual(['5 0 {}', '5 1 null'])
     })
 
+    test('says nothing of a client that came back here', async () => {
+      const lab = await openLab()
+      const elsewhere = lab.process()
+      const dead = await join(elsewhere, new Editor('alice.example'))
+      const back = await join(lab.documents, new Editor('alice.example'))
+      const watcher = await join(lab.documents)
+      const entry = { client: 5, clock: 3, state: '{}' }
+      dead.session.awareness.take(dead.editor, [entry])
+      back.session.awareness.take(back.editor, [entry])
+      dead.leave()
+      expect(watcher.editor.shown).toEqual(['5 3 {}'])
+      back.leave()
+      expect(watcher.editor.shown).toEqual(['5 3 {}', '5 4 null'])
+    })
+
     test('that died is forgotten after 75 seconds, and one that lives is not', async () => {
       const lab = await openLab()
       const elsewhere = lab.process()

@@ -2,7 +2,7 @@ import type { FileId } from '@kith/protocol'
 import type { NodeBus } from '#infra/bus/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
-import { SocketRefusal } from '#infra/ws/index.ts'
+import { Failure } from '#lib/failure.ts'
 import { newNodeName } from './awareness-exchange.ts'
 import { DocumentLog, type LogDeps } from './document-log.ts'
 import { listLastSeqs } from './document-log-store.ts'
@@ -62,7 +62,7 @@ export class Documents {
     fileId: FileId,
   ): Promise<{ session: DocumentSession; giveBack: () => void }> {
     const key = `${tenantId} ${fileId}`
-    if ((this.#resting.get(key) ?? 0) > this.#deps.clock.now()) throw new SocketRefusal('failed')
+    if ((this.#resting.get(key) ?? 0) > this.#deps.clock.now()) throw new Failure('E-UNAVAILABLE')
     const opened = this.#opened.get(key) ?? this.#open(key, tenantId, fileId)
     opened.users += 1
     opened.callOff?.()
