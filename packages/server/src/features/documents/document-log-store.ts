@@ -255,12 +255,16 @@ export async function quarantineUpdates(
 /** NOTE: over all tenants: the last numbers of these documents, in one query. */
 export async function listLastSeqs(
   reader: Reader,
-  fileIds: readonly FileId[],
+  documents: readonly OfFile[],
 ): Promise<{ readonly tenantId: TenantId; readonly fileId: FileId; readonly lastSeq: number }[]> {
+  const tenantIds = [...new Set(documents.map(({ tenantId }) => tenantId))]
+  const fileIds = documents.map(({ fileId }) => fileId)
   const rows = await reader
     .tables<DocumentTables>()
     .selectFrom('crdt_documents')
     .select(['tenant_id', 'file_id', 'last_seq'])
+    // Both: the key leads to the rows.
+    .where('tenant_id', 'in', tenantIds)
     .where('file_id', 'in', fileIds)
     .execute()
   return rows.map((row) => ({ tenantId: row.tenant_id, fileId: row.file_id, lastSeq: row.last_seq }))

@@ -5,12 +5,14 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type NodeBus, openLocalBus } from '#infra/bus/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
+import { jobLeasesMigrations, jobQueueMigrations, openJobs } from '#infra/jobs/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { documentContents } from './document-contents.ts'
 import type { Participant } from './document-session.ts'
 import { DocumentThreads } from './document-threads.ts'
 import { documentsMigrations } from './documents-migrations.ts'
+import { addDocumentsSweep } from './documents-sweep.ts'
 import type { DocumentTables } from './documents-tables.ts'
 import { readFrame } from './frames.ts'
 import { Documents } from './open-documents.ts'
@@ -71,7 +73,8 @@ eachDialect('documents', (open) => {
 
   async function openLab() {
     const clock = new TestClock()
-    const db = await open({ migrations: documentsMigrations, clock, logger: silentLogger })
+    const migrations = [...jobQueueMigrations, ...jobLeasesMigrations, ...documentsMigrations]
+    const db = await open({ migrations, clock, logger: silentLogger })
     const bus = openLocalBus({ clock })
     const usage = { bytes: 0, most: Number.MAX_SAFE_INTEGER }
     const logged: object[] = []
@@ -386,6 +389,26 @@ eachDialect('documents', (open) => {
         Y.applyUpdate(doc, piece)
       expect(doc.getText('t').toString()).toBe('a')
       expect(await lab.contents.snapshot(tenantId, fileId, 1)).toBeUndefined()
+    })
+
+    test('is thinned by a job where nobody changes the document, and keeps who wrote', async () => {
+      const lab = await openLab()
+      await lived(lab, 'a', 'b', 'c')
+      const runJobs = async () => {
+        const jobs = openJobs({ db: lab.db, clock: lab.clock, logger: silentLogger, nodeId: 'lab' })
+        addDocumentsSweep({ db: lab.db, clock: lab.clock, jobs })
+        await jobs.start()
+        await jobs.settle()
+        await jobs.stop()
+      }
+      await runJobs()
+      expect(await listed(lab)).toHaveLength(3)
+      lab.clock.advance(26 * 3_600_000)
+      await runJobs()
+      expect(await listed(lab)).toMatchObject([{ seq: 4, writers: ['a.example', 'b.example', 'c.example'] }])
+      expect(
+        new Set((await lab.rows('crdt_snapshot_parts')).map(({ seq }: { seq?: number }) => seq)),
+      ).toEqual(new Set([4]))
     })
 
     test('is restored as a change on top, which those who look at it see', async () => {

@@ -25,11 +25,13 @@ const repeatEveryMs = 25_000
 // Of documents that end threads: others in the same thread have to be opened anew each time.
 const restMs = 60_000
 const maxResting = 1000
+const askedAtOnce = 500
 
 interface Opened {
   readonly session: Promise<DocumentSession>
   /** Once it is open. */
   ready: DocumentSession | undefined
+  readonly tenantId: TenantId
   readonly fileId: FileId
   users: number
   callOff: (() => void) | undefined
@@ -119,6 +121,7 @@ export class Documents {
 
   #open(key: string, tenantId: TenantId, fileId: FileId): Opened {
     const opened: Opened = {
+      tenantId,
       fileId,
       users: 0,
       callOff: undefined,
@@ -220,11 +223,12 @@ export class Documents {
     }
     // A SQLite file has one process.
     if (db.dialect === 'sqlite') return
-    const fileIds = [...this.#opened.values()].map(({ fileId }) => fileId)
-    for (let from = 0; from < fileIds.length; from += 500)
+    const opened = [...this.#opened.values()]
+    const reader = db.reader(serverTenant)
+    for (let from = 0; from < opened.length; from += askedAtOnce)
       for (const { tenantId, fileId, lastSeq } of await listLastSeqs(
-        db.reader(serverTenant),
-        fileIds.slice(from, from + 500),
+        reader,
+        opened.slice(from, from + askedAtOnce),
       )) {
         const ready = this.#opened.get(`${tenantId} ${fileId}`)?.ready
         if (ready && ready.seq < lastSeq) ready.lookAgain()
