@@ -63,12 +63,12 @@ export class DocumentSession {
   #isBehind = false
   #isEnded = false
   #working: Promise<void> | undefined
-  #onFailure: () => void
+  #onFailure: (error: unknown) => void
 
   constructor(
     deps: SessionDeps,
     at: AtFile,
-    { document, onFailure }: { document: OpenDocument; onFailure: () => void },
+    { document, onFailure }: { document: OpenDocument; onFailure: (error: unknown) => void },
   ) {
     this.#deps = deps
     this.#document = document
@@ -284,7 +284,7 @@ export class DocumentSession {
     this.#document.release()
     for (const { settle } of this.#waiting.splice(0)) settle('failed')
     for (const { reject } of this.#questions.splice(0)) reject(error)
-    this.#onFailure()
+    this.#onFailure(error)
     for (const participant of this.#participants) participant.close('failed')
   }
 }

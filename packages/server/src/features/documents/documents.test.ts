@@ -65,6 +65,15 @@ class Editor implements Participant {
   }
 }
 
+/** As many insertions, none of which is joined with another. */
+function scattered(count: number): Uint8Array {
+  const doc = new Y.Doc()
+  doc.transact(() => {
+    for (let at = 0; at < count; at += 1) doc.getText('t').insert(0, 'x')
+  })
+  return Y.encodeStateAsUpdate(doc)
+}
+
 eachDialect('documents', (open) => {
   const closers: (() => Promise<unknown>)[] = []
   afterEach(async () => {
@@ -463,14 +472,23 @@ eachDialect('documents', (open) => {
     const documents = lab.process({ threads: small })
     const { session, editor } = await join(documents)
     const other = await join(documents)
-    const large = new Y.Doc()
-    large.transact(() => {
-      for (let at = 0; at < 150_000; at += 1) large.getText('t').insert(0, 'x')
-    })
-    const bomb = session.submit(editor, Y.encodeStateAsUpdate(large))
+    const bomb = session.submit(editor, scattered(150_000))
     await Promise.all([bomb, other.write('b'), other.write('c')])
     expect([editor.mistakes, editor.closes, other.editor.closes]).toEqual([1, [], []])
     expect(await presentText(lab)).toBe('bc')
+  })
+
+  test('a document that ends the threads that open it rests for a minute', async () => {
+    const lab = await openLab()
+    const { editor, session } = await join(lab.documents)
+    await session.submit(editor, scattered(150_000))
+    const small = new DocumentThreads({ logger: silentLogger, heapMegabytes: 16, maxThreads: 1 })
+    closers.push(() => small.close())
+    const documents = lab.process({ threads: small })
+    await expect(join(documents)).rejects.toThrow('cannot be opened')
+    await expect(join(documents)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+    lab.clock.advance(60_000)
+    await expect(join(documents)).rejects.toThrow('cannot be opened')
   })
 
   test('an update over the quota is refused, and forgotten', async () => {

@@ -31,6 +31,14 @@ const bytesPerCompaction = 1024 ** 2
 // A thread that dies while it opens a document may have died of another.
 const mostOpenings = 2
 
+/** Threads died again and again while they opened the document. */
+export class CannotOpen extends Error {
+  constructor(cause: ThreadDied) {
+    super('the document cannot be opened', { cause })
+    this.name = 'CannotOpen'
+  }
+}
+
 /** A document in a thread, together with its log. One thing after the other: who calls waits for the answer. */
 export class OpenDocument {
   readonly #deps: OpenDocumentDeps
@@ -179,8 +187,8 @@ export class OpenDocument {
       try {
         await this.#load()
       } catch (error) {
-        if (!(error instanceof ThreadDied) || opening >= (error.isSuspect ? mostOpenings : 2 * mostOpenings))
-          throw error
+        if (!(error instanceof ThreadDied)) throw error
+        if (opening >= (error.isSuspect ? mostOpenings : 2 * mostOpenings)) throw new CannotOpen(error)
       }
     return this.#held
   }

@@ -7,8 +7,8 @@ import { newNodeName } from './awareness-exchange.ts'
 import { DocumentLog, type LogDeps } from './document-log.ts'
 import { listLastSeqs } from './document-log-store.ts'
 import { DocumentSession } from './document-session.ts'
-import { DocumentThreads, ThreadDied } from './document-threads.ts'
-import { OpenDocument } from './open-document.ts'
+import { DocumentThreads } from './document-threads.ts'
+import { CannotOpen, OpenDocument } from './open-document.ts'
 
 export interface DocumentsDeps extends LogDeps {
   readonly bus: NodeBus
@@ -144,14 +144,15 @@ export class Documents {
       { threads: this.#threads, logger: this.#deps.logger },
       this.log(tenantId, fileId),
     )
-    const onFailure = () => {
+    const onFailure = (error: unknown) => {
+      if (error instanceof CannotOpen) this.#rest(key)
       const opened = this.#opened.get(key)
       if (opened) this.#forget(key, opened)
     }
     try {
       await document.open()
     } catch (error) {
-      if (error instanceof ThreadDied && error.isSuspect) this.#rest(key)
+      if (error instanceof CannotOpen) this.#rest(key)
       throw error
     }
     const session = new DocumentSession(
