@@ -7,7 +7,7 @@ import type {
   RtdbOperationResult,
   RtdbSort,
 } from '@kith/protocol'
-import type { TenantId } from '#infra/db/index.ts'
+import type { TenantId, Writer } from '#infra/db/index.ts'
 import type { ReadDocument } from './values.ts'
 
 /** Which database. */
@@ -34,8 +34,8 @@ export interface TransactionInput {
   readonly txId?: string | undefined
   /** Whose `txId` it is. */
   readonly account: string
-  /** Of the connection that asks; only handed on. */
-  readonly connId: string
+  /** Asked in the transaction, before anything is written, with the paths of the documents it writes; throws 423. */
+  readonly assertUnlocked?: ((tx: Writer, paths: readonly string[]) => Promise<void>) | undefined
 }
 
 /** A transaction that is done, and durable. */

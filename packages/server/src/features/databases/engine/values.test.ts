@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canonicalText, compareValues, isEqualValue, memberOf, plainObject } from './values.ts'
+import { compareValues, isEqualValue, memberOf, plainObject } from './values.ts'
 
 const ordered: readonly unknown[] = [
   undefined,

@@ -1,0 +1,220 @@
+import type { RtdbOperation } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { openDatabaseLab } from '#harness/database-lab.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { applyTransaction } from './apply-transaction.ts'
+import { listChanges } from './list-changes.ts'
+import { RtdbFailure } from './rtdb-failure.ts'
+import { getDocument } from './run-query.ts'
+
+// As it stands in paths.
+const post = ['$', '{$post}'].join('')
+
+const failure = (code: number) => expect.objectContaining({ name: 'RtdbFailure', code })
+
+eachDialect('A transaction', (open) => {
+  test('creates, merges, replaces and deletes in its order', async () => {
+    const lab = await openDatabaseLab(open)
+    const made = await lab.write({
+      type: 'create',
+      path: '/posts/',
+      data: { id: 'x', title: 'A' },
+      ref: '$post',
+    })
+    const [{ id } = { id: null }] = made.results
+    expect(made).toEqual({
+      seq: 1,
+      isRepeated: false,
+      results: [{ ref: '$post', id: expect.stringMatching(/^[0-9A-Za-z]{24}$/) }],
+      changes: [{ action: 'create', path: `posts/${id}`, after: { id, title: 'A' }, keys: ['title'] }],
+    })
+    const path = `posts/${id}`
+    const done = await lab.write(
+      { type: 'update', path, data: { title: null, 'a.b': 1, a2: { x: 1 }, id: 'y' } },
+      { type: 'update', path, data: { 'a.b': null, 'a.c': [1], a2: { y: 2 }, 'gone.deep': null } },
+      { type: 'replace', path: 'posts/own', data: { n: 1 } },
+      { type: 'replace', path: 'posts/own', data: { m: null } },
+      { type: 'delete', path: 'posts/own' },
+      { type: 'delete', path: 'posts/never' },
+    )
+    expect(done.results.map((it) => it.id)).toEqual([id, id, 'own', 'own', null, null])
+    expect(done.changes.map(({ action, keys }) => [action, keys])).toEqual([
+      ['update', ['title', 'a', 'a2']],
+      ['update', ['a', 'a2']],
+      ['create', ['n']],
+      ['update', ['n', 'm']],
+      ['delete', ['m']],
+    ])
+    expect(await lab.get(path)).toEqual({ id, a: { c: [1] }, a2: { y: 2 } })
+    expect(await lab.get('posts/own')).toBeUndefined()
+    const logged = await listChanges(lab.deps, lab, 1)
+    expect(logged).toEqual({ isComplete: true, changes: [{ seq: 2, changes: done.changes }] })
+  })
+
+  test('makes refs known to later paths', async () => {
+    const lab = await openDatabaseLab(open)
+    const { results } = await lab.write(
+      { type: 'create', path: 'posts', data: {}, ref: '$post' },
+      { type: 'create', path: `posts/${post}/comments`, data: { text: 'first' } },
+      {
+        type: 'update',
+        path: `posts/${post}`,
+        data: { n: { $query: 'count', path: `posts/${post}/comments` } },
+      },
+    )
+    expect(await lab.query(`posts/${results[0]?.id}/comments`)).toEqual([
+      { id: results[1]?.id, text: 'first' },
+    ])
+    expect(await lab.get(`posts/${results[0]?.id}`)).toMatchObject({ n: 1 })
+  })
+
+  test('does nothing at all when one operation fails', async () => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({ type: 'replace', path: 'a/1', data: { n: 1 } })
+    await expect(
+      lab.write(
+        { type: 'update', path: 'a/1', data: { n: 2 } },
+        { type: 'create', path: 'a', data: {} },
+        { type: 'update', path: 'a/missing', data: { n: 2 } },
+      ),
+    ).rejects.toEqual(failure(404))
+    expect(await lab.query('a')).toEqual([{ id: '1', n: 1 }])
+    expect((await lab.write()).seq).toBe(1)
+  })
+
+  test('that changes nothing has no number of its own', async () => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({ type: 'replace', path: 'a/1', data: { n: 1, o: { x: 1, y: 2 } } })
+    const again = await lab.write(
+      { type: 'replace', path: 'a/1', data: { o: { y: 2, x: 1 }, n: 1.0 } },
+      { type: 'update', path: 'a/1', data: { m: null } },
+    )
+    expect(again).toMatchObject({ seq: 1, changes: [] })
+  })
+
+  test('with a txId is done once for each account, for a day', async () => {
+    const lab = await openDatabaseLab(open)
+    const send = (account: string) =>
+      applyTransaction(lab.deps, lab, {
+        operations: [{ type: 'create', path: 'a', data: { by: account } }],
+        txId: 't1',
+        account,
+      })
+    const first = await send('alice')
+    const second = await send('alice')
+    expect(second).toEqual({ seq: 1, results: first.results, changes: [], isRepeated: true })
+    expect((await send('bob')).isRepeated).toBe(false)
+    expect(await lab.query('a')).toHaveLength(2)
+    lab.clock.advance(24 * 3600 * 1000)
+    expect((await send('alice')).isRepeated).toBe(false)
+    expect(await lab.query('a')).toHaveLength(3)
+  })
+
+  test('waits for others of its database, whatever process they run in', async () => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({ type: 'replace', path: 'a/1', data: { n: 0 } })
+    const increment = () => lab.write({ type: 'update', path: 'a/1', data: { n: { $op: 'increment' } } })
+    const done = await Promise.all(Array.from({ length: 30 }, increment))
+    expect(await lab.get('a/1')).toEqual({ id: '1', n: 30 })
+    expect(done.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(done.map((_, index) => index + 2))
+  })
+
+  test('of a locked document does nothing', async () => {
+    const lab = await openDatabaseLab(open)
+    const asked: unknown[] = []
+    const locked = applyTransaction(lab.deps, lab, {
+      operations: [
+        { type: 'create', path: 'a', data: {} },
+        { type: 'update', path: 'a/1', data: {} },
+      ] as RtdbOperation[],
+      account: 'alice',
+      assertUnlocked: async (_, paths) => {
+        asked.push(...paths)
+        throw new RtdbFailure(423, 'bob')
+      },
+    })
+    await expect(locked).rejects.toEqual(failure(423))
+    expect(asked).toEqual([expect.stringMatching(/^a\/\w{24}$/), 'a/1'])
+    expect(await lab.query('a')).toEqual([])
+  })
+
+  test('keeps databases and tenants apart', async () => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({ type: 'replace', path: 'a/1', data: {} })
+    const elsewhere = { ...lab, tenantId: 2 as TenantId }
+    expect((await getDocument(lab.deps, elsewhere, 'a/1')).document).toBeUndefined()
+  })
+
+  test('takes any names and texts', async () => {
+    const lab = await openDatabaseLab(open)
+    const data = JSON.parse(
+      `{"__proto__":{"x":1},"constructor":"c","a'\\"; drop table rtdb_documents --":1,"nul":"\\u0000","😀":"\\uffff"}`,
+    )
+    const path = `__proto__/'"; drop table rtdb_documents --😀`
+    await lab.write({ type: 'replace', path, data }, { type: 'update', path, data: { '__proto__.y': 2 } })
+    expect(JSON.stringify(await lab.get(path))).toBe(
+      `{"id":"'\\"; drop table rtdb_documents --😀","__proto__":{"x":1,"y":2},"constructor":"c","a'\\"; drop table rtdb_documents --":1,"nul":"\\u0000","😀":"\uffff"}`,
+    )
+    expect((Object.prototype as { y?: number }).y).toBeUndefined()
+  })
+
+  test('takes the longest paths', async () => {
+    const lab = await openDatabaseLab(open)
+    const path = Array.from({ length: 16 }, () => '😀'.repeat(128)).join('/')
+    await lab.write({ type: 'replace', path, data: { n: 1 } })
+    expect(await lab.get(path)).toMatchObject({ n: 1 })
+    expect(await lab.query(path.slice(0, path.lastIndexOf('/')))).toHaveLength(1)
+  })
+})
+
+eachDialect('Operations', (open) => {
+  test.each<[string, number, object]>([
+    ['an unknown type', 400, { type: 'upsert', path: 'a/1', data: {} }],
+    ['no path', 400, { type: 'delete' }],
+    ['a collection to delete', 400, { type: 'delete', path: 'a' }],
+    ['a document to create in', 400, { type: 'create', path: 'a/1', data: {} }],
+    ['no data', 400, { type: 'replace', path: 'a/1' }],
+    ['an array as data', 400, { type: 'replace', path: 'a/1', data: [] }],
+    ['a malformed ref', 400, { type: 'create', path: 'a', data: {}, ref: 'post' }],
+    ['an unknown ref', 400, { type: 'delete', path: `a/${post}` }],
+    ['half a character', 400, { type: 'replace', path: 'a/1', data: { x: '\ud800' } }],
+    ['half a character as a name', 400, { type: 'replace', path: 'a/1', data: { '\udfff': 1 } }],
+    ['a number beyond all', 400, { type: 'replace', path: 'a/1', data: JSON.parse('{"x":1e999}') }],
+    ['a field without a name', 400, { type: 'update', path: 'a/one', data: { 'x..y': 1 } }],
+    ['too much', 413, { type: 'replace', path: 'a/1', data: { x: 'x'.repeat(1024 ** 2) } }],
+    ['too deep', 400, { type: 'update', path: 'a/one', data: { [Array(65).fill('x').join('.')]: 1 } }],
+    ['nothing to update', 404, { type: 'update', path: 'a/none', data: {} }],
+  ])('with %s are refused with %d', async (_, code, operation) => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({ type: 'replace', path: 'a/one', data: {} })
+    await expect(lab.write(operation)).rejects.toEqual(failure(code))
+  })
+
+  test('are 500 at most', async () => {
+    const lab = await openDatabaseLab(open)
+    const operations = Array.from({ length: 501 }, () => ({ type: 'create', path: 'many', data: {} }))
+    await expect(lab.write(...operations)).rejects.toEqual(failure(400))
+    await lab.write(...operations.slice(1))
+    expect(await lab.query('many')).toHaveLength(500)
+  })
+
+  test('count every 64 KiB, and a full quota refuses them', async () => {
+    const lab = await openDatabaseLab(open)
+    const { counted, write } = lab
+    await write({ type: 'replace', path: 'q/1', data: { x: 'x'.repeat(60_000) } })
+    const before = counted.reduce((sum, { bytes }) => sum + bytes, 0)
+    await write({ type: 'replace', path: 'q/2', data: { x: 'x'.repeat(200_000) } })
+    const after = counted.reduce((sum, { bytes }) => sum + bytes, 0)
+    expect(after - before).toBeGreaterThan(200_000)
+    await write({ type: 'delete', path: 'q/2' })
+    expect(counted.at(-1)?.bytes).toBe(-200_011)
+    const full = { ...lab.deps, countContent: async () => Promise.reject(new Failure('E-QUOTA')) }
+    const large = { type: 'replace' as const, path: 'q/3', data: { x: 'x'.repeat(200_000) } }
+    await expect(applyTransaction(full, lab, { operations: [large], account: 'alice' })).rejects.toEqual(
+      failure(413),
+    )
+    expect(await lab.get('q/3')).toBeUndefined()
+  })
+})

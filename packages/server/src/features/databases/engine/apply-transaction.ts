@@ -1,0 +1,158 @@
+import { type FileId, parseIdTag, rtdbLimits } from '@kith/protocol'
+import type { StorageLimits } from '#features/files/index.ts'
+import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { appendChanges, findAnswer, forgetChanges, putAnswer, sumChanges } from './change-log-store.ts'
+import type { Applied, DatabaseKey, TransactionInput } from './database.ts'
+import { type DatabaseState, lockDatabase, updateDatabase } from './database-store.ts'
+import { assertDatabaseFits, DocumentWriter } from './document-writer.ts'
+import { listIndexes } from './index-store.ts'
+import { type PreparedOperation, prepareOperations } from './prepare-operations.ts'
+import { RtdbFailure } from './rtdb-failure.ts'
+
+export interface EngineDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly limitsOf: (tenantId: TenantId) => Promise<StorageLimits>
+  /** Adds to the size of a file and to what its tenant uses; throws `E-QUOTA`. */
+  readonly countContent: (
+    tx: Writer,
+    counted: { readonly fileId: FileId; readonly bytes: number; readonly limits: StorageLimits },
+  ) => Promise<void>
+}
+
+/** So much more or less is counted at once. */
+const countEveryBytes = 64 * 1024
+/** The log of one database: what is beyond goes down to half of it. */
+const mostLogBytes = 32 * 1024 ** 2
+const forgottenAtOnce = 1000
+const hourSecs = 3600
+// Of those that wrote since the last snapshot.
+const maxWriters = 100
+
+// NOTE: the row of the database is locked first, so that transactions of one database come one after the other, whatever
+// process they run in; what each sees is committed.
+const oneByOne = { isolation: 'read-committed' } as const
+
+/** Does all operations or none, in their order, and answers when that is durable. */
+export async function applyTransaction(
+  deps: EngineDeps,
+  key: DatabaseKey,
+  input: TransactionInput,
+): Promise<Applied> {
+  const { txId } = input
+  if (
+    txId !== undefined &&
+    (txId.length < 1 || [...txId].length > rtdbLimits.txIdCharacters || !txId.isWellFormed())
+  )
+    throw new RtdbFailure(400, `txId has 1 to ${rtdbLimits.txIdCharacters} characters`)
+  const operations = prepareOperations(input.operations)
+  const limits = await deps.limitsOf(key.tenantId)
+  return withQuota(() =>
+    deps.db.transact(
+      key.tenantId,
+      (tx) => applyOperations({ ...deps, tx, fileId: key.fileId, limits }, input, operations),
+      oneByOne,
+    ),
+  )
+}
+
+/** What one transaction works with. */
+export interface TransactionScope extends Pick<EngineDeps, 'clock' | 'countContent'> {
+  readonly tx: Writer
+  readonly fileId: FileId
+  readonly limits: StorageLimits
+}
+
+async function applyOperations(
+  scope: TransactionScope,
+  input: TransactionInput,
+  operations: readonly PreparedOperation[],
+): Promise<Applied> {
+  const { tx, fileId, clock } = scope
+  const { account, txId } = input
+  const state = await lockDatabase(tx, fileId)
+  const at = nowSecs(clock)
+  if (txId !== undefined) {
+    const since = at - rtdbLimits.txIdSecs
+    const results = await findAnswer(tx, { fileId, account, txId, since })
+    if (results) return { seq: state.lastSeq, results, changes: [], isRepeated: true }
+  }
+  await input.assertUnlocked?.(
+    tx,
+    operations.map(({ path }) => path.text),
+  )
+  const indexes = await listIndexes(tx, fileId)
+  const writer = new DocumentWriter(tx, { fileId, now: at, indexes })
+  const results = []
+  for (const operation of operations) results.push(await writer.apply(operation))
+  if (txId !== undefined) await putAnswer(tx, { fileId, account, txId, at, results })
+  const seq = await commitChanges(scope, state, { writer, account })
+  return { seq, results, changes: writer.changes, isRepeated: false }
+}
+
+/** Writes down what has changed, and counts it. Answers the number of the new state. */
+export async function commitChanges(
+  scope: TransactionScope,
+  state: DatabaseState,
+  { writer, account }: { readonly writer: DocumentWriter; readonly account: string | undefined },
+): Promise<number> {
+  if (writer.changes.length === 0) return state.lastSeq
+  const { tx, fileId, clock } = scope
+  const at = nowSecs(clock)
+  const seq = state.lastSeq + 1
+  const bytes = state.bytes + writer.bytes
+  if (writer.bytes > 0) assertDatabaseFits(bytes)
+  const logged = await appendChanges(tx, fileId, { seq, changes: writer.changes, at })
+  const logBytes = await shortenLog(tx, fileId, state.logBytes + logged)
+  await updateDatabase(tx, fileId, {
+    lastSeq: seq,
+    bytes,
+    countedBytes: await countBytes(scope, bytes, state.countedBytes),
+    logBytes,
+    writers: withWriter(state.writers, account),
+    snapshotDueAt: state.snapshotDueAt ?? endOfHour(at),
+  })
+  return seq
+}
+
+/** The quota learns of it whenever much has come together. Answers what it knows then. */
+export async function countBytes(
+  { tx, fileId, limits, countContent }: TransactionScope,
+  bytes: number,
+  counted: number,
+): Promise<number> {
+  if (Math.abs(bytes - counted) < countEveryBytes) return counted
+  await countContent(tx, { fileId, bytes: bytes - counted, limits })
+  return bytes
+}
+
+async function shortenLog(tx: Writer, fileId: FileId, logBytes: number): Promise<number> {
+  if (logBytes <= mostLogBytes) return logBytes
+  // What went for its age was not taken off.
+  const kept = await sumChanges(tx, fileId)
+  if (kept <= mostLogBytes) return kept
+  const excess = kept - mostLogBytes / 2
+  return kept - (await forgetChanges(tx, fileId, { excess, limit: forgottenAtOnce }))
+}
+
+function withWriter(writers: readonly string[], account: string | undefined): readonly string[] {
+  const idTag = account === undefined ? undefined : parseIdTag(account)
+  if (idTag === undefined || writers.includes(idTag) || writers.length >= maxWriters) return writers
+  return [...writers, idTag]
+}
+
+function endOfHour(at: number): number {
+  return (Math.floor(at / hourSecs) + 1) * hourSecs
+}
+
+/** A quota that is full is 413 here. */
+export async function withQuota<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-QUOTA') throw new RtdbFailure(413, error.message)
+    throw error
+  }
+}

@@ -1,0 +1,152 @@
+import { type FileId, type RtdbOperationResult, rtdbLimits } from '@kith/protocol'
+import type { Writer } from '#infra/db/index.ts'
+import { changedKeys } from './change-log-store.ts'
+import type { DocumentChange } from './database.ts'
+import { deleteDocument, findDocument, putDocument } from './document-store.ts'
+import { changeEntries, type FieldIndex } from './index-store.ts'
+import { type DataContext, documentText, mergedData, newData } from './merge-data.ts'
+import type { RtdbPath } from './paths.ts'
+import type { PreparedOperation } from './prepare-operations.ts'
+import { RtdbFailure } from './rtdb-failure.ts'
+import { collectionKey, entryKeys, sortableText } from './sort-keys.ts'
+import { TransactionQueries } from './transaction-query.ts'
+import { type JsonObject, memberOf } from './values.ts'
+
+/** What documents of one transaction may weigh together, those before and those after it. */
+const maxWorkBytes = 64 * 1024 ** 2
+// An entry of an index takes this beside its key and its document's id.
+const entryOverhead = 32
+
+/** A document as it is kept: without its id. */
+interface FoundDocument {
+  readonly data: JsonObject
+  readonly size: number
+}
+
+/** Writes documents with their index entries, and knows what has changed so far. */
+export class DocumentWriter {
+  readonly changes: DocumentChange[] = []
+  /** By how much the database has grown. */
+  bytes = 0
+  readonly #tx: Writer
+  readonly #fileId: FileId
+  readonly #now: number
+  readonly #indexes: readonly FieldIndex[]
+  readonly #queries: TransactionQueries
+  #workBytes = 0
+
+  constructor(tx: Writer, of: { fileId: FileId; now: number; indexes: readonly FieldIndex[] }) {
+    this.#tx = tx
+    this.#fileId = of.fileId
+    this.#now = of.now
+    this.#indexes = of.indexes
+    this.#queries = new TransactionQueries(tx, of.fileId)
+  }
+
+  async apply(operation: PreparedOperation): Promise<RtdbOperationResult> {
+    const { type, path, ref } = operation
+    const before = type === 'create' ? undefined : await this.find(path)
+    if (type === 'delete') {
+      await this.write(path, before, undefined)
+      return { ref: null, id: null }
+    }
+    if (type === 'update' && !before) throw new RtdbFailure(404, `There is no document ${path.text}`)
+    await this.write(path, before, await this.#dataOf(operation, before?.data))
+    return { ref, id: path.id }
+  }
+
+  async find(path: RtdbPath): Promise<FoundDocument | undefined> {
+    const found = await findDocument(this.#tx, { fileId: this.#fileId, path: path.parent }, path.id)
+    this.#spend(found?.size ?? 0)
+    return found && { data: JSON.parse(found.text) as JsonObject, size: found.size }
+  }
+
+  /** Puts a document in the place of what is there, or removes that. */
+  async write(
+    path: RtdbPath,
+    before: FoundDocument | undefined,
+    data: JsonObject | undefined,
+  ): Promise<void> {
+    const at = { fileId: this.#fileId, path: path.parent }
+    const { id } = path
+    const keys = changedKeys(before?.data ?? {}, data ?? {})
+    if (before && data ? keys.length === 0 : before === data) return
+    const was = before ? { before: { id, ...before.data } } : {}
+    if (data) {
+      const { text, size } = documentText(data)
+      this.#spend(size)
+      await putDocument(this.#tx, at, { id, text, size })
+      this.bytes += weightOf(path, size)
+      const action = before ? 'update' : 'create'
+      this.changes.push({ action, path: path.text, ...was, after: { id, ...data }, keys })
+    } else {
+      await deleteDocument(this.#tx, at, id)
+      this.changes.push({ action: 'delete', path: path.text, ...was, keys })
+    }
+    if (before) this.bytes -= weightOf(path, before.size)
+    await this.#changeIndexes(path, before?.data, data)
+  }
+
+  #dataOf(operation: PreparedOperation, before: JsonObject | undefined): Promise<JsonObject> {
+    const context: DataContext = {
+      now: this.#now,
+      query: (query) => this.#queries.ask({ ...query, path: operation.resolve(query.path) }),
+    }
+    return operation.type === 'update' && before
+      ? mergedData(context, before, operation.data)
+      : newData(context, operation.data)
+  }
+
+  async #changeIndexes(path: RtdbPath, before?: JsonObject, after?: JsonObject): Promise<void> {
+    const collection = collectionKey(path.parent)
+    for (const index of this.#indexes) {
+      if (index.collection !== collection) continue
+      // The portion that is built next finds it.
+      if (index.builtTo !== null && isBehind(sortableText(path.id), index.builtTo)) continue
+      const had = before ? entryKeys(memberOf(before, index.field)) : []
+      const has = after ? entryKeys(memberOf(after, index.field)) : []
+      const removed = missingFrom(has, had)
+      const added = missingFrom(had, has)
+      await changeEntries(this.#tx, {
+        fileId: this.#fileId,
+        indexNo: index.indexNo,
+        id: path.id,
+        removed,
+        added,
+      })
+      this.bytes += entryBytes(added, path.id) - entryBytes(removed, path.id)
+    }
+  }
+
+  #spend(bytes: number): void {
+    this.#workBytes += bytes
+    if (this.#workBytes > maxWorkBytes)
+      throw new RtdbFailure(413, 'The documents of this transaction are too large together')
+  }
+}
+
+function missingFrom(keys: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(keys)
+  return others.filter((key) => !known.has(key))
+}
+
+/** What a document counts with, its path included. */
+export function weightOf(path: RtdbPath, size: number): number {
+  return size + Buffer.byteLength(path.text)
+}
+
+/** What entries of a document count with. */
+export function entryBytes(keys: readonly string[], id: string): number {
+  const idBytes = Buffer.byteLength(id) + entryOverhead
+  return keys.reduce((sum, key) => sum + Buffer.byteLength(key) + idBytes, 0)
+}
+
+export function assertDatabaseFits(bytes: number): void {
+  if (bytes > rtdbLimits.databaseBytes)
+    throw new RtdbFailure(413, `A database has at most ${rtdbLimits.databaseBytes} bytes`)
+}
+
+/** Does an id come after another, in the order in which they are kept? */
+export function isBehind(id: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0
+}

@@ -1,0 +1,103 @@
+import { rtdbLimits } from '@kith/protocol'
+import { type ComputeContext, computeValue, hasComputed } from './computed-values.ts'
+import { RtdbFailure } from './rtdb-failure.ts'
+import { isJsonObject, type JsonObject, memberOf, plainObject } from './values.ts'
+
+/** As deep as JSON from outside may be. */
+const maxDepth = 64
+
+/** Everything but the queries of a computation: they need the transaction. */
+export type DataContext = Pick<ComputeContext, 'now' | 'query'>
+
+/** The document that `create` and `replace` make of their data. */
+export async function newData(context: DataContext, data: JsonObject): Promise<JsonObject> {
+  const made = plainObject()
+  const values = { ...context, fieldOf: (name: string) => plainMember(data, name) }
+  for (const name of Object.keys(data)) {
+    if (name === 'id') continue
+    const value = hasComputed(data[name]) ? await computeValue(values, data[name], undefined) : data[name]
+    if (value !== undefined) made[name] = value
+  }
+  return made
+}
+
+/** The document that `update` makes: fields take the place of those that are there, null removes, and dots reach inside. */
+export async function mergedData(
+  context: DataContext,
+  before: JsonObject,
+  data: JsonObject,
+): Promise<JsonObject> {
+  const merged = plainObject(before)
+  const fieldOf = (name: string) => plainMember(data, name) ?? memberOf(before, name)
+  const values = { ...context, fieldOf }
+  for (const name of Object.keys(data)) {
+    const steps = name.split('.')
+    if (steps.length > maxDepth || steps.includes(''))
+      throw new RtdbFailure(400, 'A field that reaches inside has a name before and behind each dot')
+    if (steps[0] === 'id') continue
+    const current = valueAt(merged, steps)
+    const value = hasComputed(data[name]) ? await computeValue(values, data[name], current) : data[name]
+    if (value !== undefined) setAt(merged, steps, value)
+  }
+  return merged
+}
+
+function plainMember(data: JsonObject, name: string): unknown {
+  const value = memberOf(data, name)
+  return hasComputed(value) ? undefined : value
+}
+
+function valueAt(object: JsonObject, steps: readonly string[]): unknown {
+  let value: unknown = object
+  for (const step of steps) {
+    if (!isJsonObject(value)) return undefined
+    value = memberOf(value, step)
+  }
+  return value
+}
+
+/** Objects on the way are copied: the document before stays as it was. */
+function setAt(object: Record<string, unknown>, steps: readonly string[], value: unknown): void {
+  let target = object
+  for (const step of steps.slice(0, -1)) {
+    const inner = target[step]
+    if (!isJsonObject(inner) && value === null) return
+    const copy = plainObject(isJsonObject(inner) ? inner : {})
+    target[step] = copy
+    target = copy
+  }
+  const last = steps.at(-1) ?? ''
+  if (value === null) delete target[last]
+  else target[last] = value
+}
+
+/** The text that is kept of a document. Throws 413 when it is too large, 400 for what no document may hold. */
+export function documentText(data: JsonObject): { readonly text: string; readonly size: number } {
+  assertStorable(data, maxDepth)
+  const text = JSON.stringify(data)
+  const size = Buffer.byteLength(text)
+  if (size > rtdbLimits.documentBytes)
+    throw new RtdbFailure(413, `A document has at most ${rtdbLimits.documentBytes} bytes`)
+  return { text, size }
+}
+
+/** NOTE: JSON has neither infinity, which a large number reads as, nor halves of characters, which databases cannot keep. */
+function assertStorable(value: unknown, depth: number): void {
+  if (typeof value === 'string') assertWellFormed(value)
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new RtdbFailure(400, 'A number is too large')
+  if (typeof value !== 'object' || value === null) return
+  if (depth === 0) throw new RtdbFailure(400, `A document is nested at most ${maxDepth} levels deep`)
+  if (Array.isArray(value)) {
+    for (const element of value) assertStorable(element, depth - 1)
+    return
+  }
+  for (const name of Object.keys(value)) {
+    assertWellFormed(name)
+    assertStorable((value as JsonObject)[name], depth - 1)
+  }
+}
+
+function assertWellFormed(text: string): void {
+  if (!text.isWellFormed()) throw new RtdbFailure(400, 'A text has half a character')
+}

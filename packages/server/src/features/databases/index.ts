@@ -1,0 +1,2 @@
+export { databasesMigrations } from './databases-migrations.ts'
+export * from './engine/index.ts'
