@@ -3,6 +3,7 @@ import { actionsMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
 import { documentsMigrations } from '#features/documents/index.ts'
+import { databasesMigrations } from '#features/databases/index.ts'
 import { federationMigrations } from '#features/federation/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
 import { idpMigrations } from '#features/idp/index.ts'
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   ...idpMigrations,
   ...jobLeasesMigrations,
   ...documentsMigrations,
+  ...databasesMigrations,
 ]

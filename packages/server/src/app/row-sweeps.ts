@@ -1,5 +1,6 @@
 import { addReferenceSweep, addSessionSweep, addSignInSweep } from '#features/accounts/index.ts'
 import { addAuditSweep } from '#features/audit/index.ts'
+import { addDatabaseJobs } from '#features/databases/index.ts'
 import { addCollectionSweep } from '#features/files/index.ts'
 import { addProfileSweep } from '#features/profiles/index.ts'
 import { addNameSweep } from '#features/registration/index.ts'
@@ -17,4 +18,5 @@ export function addRowSweeps({ db, clock, jobs }: Pick<Services, 'db' | 'clock' 
   addRelationSweep(deps)
   addProfileSweep(deps)
   addCollectionSweep(deps)
+  addDatabaseJobs(deps)
 }

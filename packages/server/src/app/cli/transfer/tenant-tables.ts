@@ -46,6 +46,8 @@ export const notExportedTables: readonly string[] = [
   'uploads',
   'bus_logs',
   'bus_events',
+  'rtdb_changes',
+  'rtdb_transactions',
   // Of today alone.
   'stranger_rows',
   // Made anew from the actions.

@@ -143,7 +143,8 @@ function withWriter(writers: readonly string[], account: string | undefined): re
   return [...writers, idTag]
 }
 
-function endOfHour(at: number): number {
+/** When the state of an hour is kept. */
+export function endOfHour(at: number): number {
   return (Math.floor(at / hourSecs) + 1) * hourSecs
 }
 
@@ -153,6 +154,17 @@ export async function withQuota<Result>(work: () => Promise<Result>): Promise<Re
     return await work()
   } catch (error) {
     if (error instanceof Failure && error.code === 'E-QUOTA') throw new RtdbFailure(413, error.message)
+    throw error
+  }
+}
+
+/** The same for those who know files and no databases. */
+export async function withFailures<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof RtdbFailure && error.code === 413)
+      throw new Failure('E-QUOTA', { message: error.message })
     throw error
   }
 }

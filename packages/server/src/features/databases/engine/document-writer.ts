@@ -8,7 +8,7 @@ import { type DataContext, documentText, mergedData, newData } from './merge-dat
 import type { RtdbPath } from './paths.ts'
 import type { PreparedOperation } from './prepare-operations.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
-import { collectionKey, entryKeys, sortableText } from './sort-keys.ts'
+import { collectionKey, compareKept, entryKeys, sortableText } from './sort-keys.ts'
 import { TransactionQueries } from './transaction-query.ts'
 import { type JsonObject, memberOf } from './values.ts'
 
@@ -102,7 +102,7 @@ export class DocumentWriter {
     for (const index of this.#indexes) {
       if (index.collection !== collection) continue
       // The portion that is built next finds it.
-      if (index.builtTo !== null && isBehind(sortableText(path.id), index.builtTo)) continue
+      if (index.builtTo !== null && compareKept(sortableText(path.id), index.builtTo) > 0) continue
       const had = before ? entryKeys(memberOf(before, index.field)) : []
       const has = after ? entryKeys(memberOf(after, index.field)) : []
       const removed = missingFrom(has, had)
@@ -144,9 +144,4 @@ export function entryBytes(keys: readonly string[], id: string): number {
 export function assertDatabaseFits(bytes: number): void {
   if (bytes > rtdbLimits.databaseBytes)
     throw new RtdbFailure(413, `A database has at most ${rtdbLimits.databaseBytes} bytes`)
-}
-
-/** Does an id come after another, in the order in which they are kept? */
-export function isBehind(id: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(id), Buffer.from(other)) > 0
 }

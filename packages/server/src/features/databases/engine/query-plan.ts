@@ -1,7 +1,7 @@
 import type { RtdbSort } from '@kith/protocol'
 import type { FilterCondition } from './filter.ts'
 import type { FieldIndex } from './index-store.ts'
-import { elementKey, elementLookUps, valueKey } from './sort-keys.ts'
+import { compareKept, elementKey, elementLookUps, valueKey } from './sort-keys.ts'
 
 /** How the documents that may pass are found. Each of them is looked at again: keys of long values are cut. */
 export type QueryPlan =
@@ -82,12 +82,8 @@ function rangeOf(conditions: readonly FilterCondition[]): KeyRange[] | undefined
   for (const { operator, operand } of conditions) {
     const key = `v${valueKey(operand)}`
     if (valueKey(operand) === undefined) continue
-    if (operator.startsWith('greaterThan') && isAbove(key, from)) from = key
-    if (operator.startsWith('lessThan') && isAbove(to, key)) to = key
+    if (operator.startsWith('greaterThan') && compareKept(key, from) > 0) from = key
+    if (operator.startsWith('lessThan') && compareKept(to, key) > 0) to = key
   }
   return from === firstPresent && to === lastPresent ? undefined : [{ from, to }]
-}
-
-function isAbove(key: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(key), Buffer.from(other)) > 0
 }

@@ -97,3 +97,8 @@ export function elementKey(value: unknown): string {
 export function elementLookUps(keys: readonly string[]): string[] {
   return [...keys, manyElements]
 }
+
+/** The order that both databases give texts. */
+export function compareKept(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,119 @@
+import { promisify } from 'node:util'
+import { inflate } from 'node:zlib'
+import { type FileId, type IdTag, parseIdTag } from '@kith/protocol'
+import type { StorageLimits } from '#features/files/index.ts'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { type EngineDeps, withFailures } from '../engine/apply-transaction.ts'
+import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
+import { findState, lockDatabase, updateDatabase } from '../engine/database-store.ts'
+import { copyRows, removeRows } from './database-rows-store.ts'
+import { cutPieces, documentLines, type LineDocument, parseLines } from './document-lines.ts'
+import { restoreDocuments } from './restore-snapshot.ts'
+import { findPart, listStoredSnapshots, type StoredSnapshot } from './snapshot-store.ts'
+import { takeSnapshot } from './take-snapshot.ts'
+
+export interface ContentsDeps extends EngineDeps {
+  /** Told after each commit: those who listen to the database learn of it. */
+  readonly onChanged: (key: DatabaseKey, changed: LoggedChanges) => void
+}
+
+interface Restoration {
+  readonly tenantId: TenantId
+  readonly fileId: FileId
+  readonly seq: number
+  readonly by: IdTag | undefined
+  readonly limits: StorageLimits
+}
+
+// Read at once; what is larger is kept as a snapshot first, so that nobody who reads slowly holds the database.
+const mostReadAtOnce = 4 * 1024 ** 2
+const decompress = promisify(inflate)
+
+/** The port by which files show, copy and remove what is in databases. */
+export function databaseContents(deps: ContentsDeps) {
+  return {
+    /** One document a line: `{"path", "data"}`. */
+    mediaType: 'application/x-ndjson',
+    present: (tenantId: TenantId, fileId: FileId) => present(deps, { tenantId, fileId }),
+    async listSnapshots(reader: Reader, fileId: FileId) {
+      const kept = await listStoredSnapshots(reader, fileId)
+      return kept.filter(isWhole).map(({ seq, createdAt, size, writers }) => ({
+        seq,
+        createdAt,
+        size,
+        writers: writers.flatMap((writer) => parseIdTag(writer) ?? []),
+      }))
+    },
+    async snapshot(tenantId: TenantId, fileId: FileId, seq: number) {
+      const kept = await findSnapshot(deps, { tenantId, fileId }, seq)
+      return kept && inPieces(partsOf(deps, { tenantId, fileId }, seq))
+    },
+    restore: (restoration: Restoration) => withFailures(() => restore(deps, restoration)),
+    async copy(tx: Writer, from: FileId, to: FileId): Promise<number> {
+      const { bytes } = await findState(tx, from)
+      const state = await lockDatabase(tx, to)
+      await copyRows(tx, from, to)
+      await updateDatabase(tx, to, { ...state, bytes, countedBytes: bytes })
+      return bytes
+    },
+    remove: (tx: Writer, fileIds: readonly FileId[], limit: number) => removeRows(tx, fileIds, limit),
+  }
+}
+
+async function* present(deps: ContentsDeps, key: DatabaseKey): AsyncGenerator<Uint8Array> {
+  const { bytes } = await findState(deps.db.reader(key.tenantId), key.fileId)
+  if (bytes <= mostReadAtOnce) {
+    const lines = await deps.db.snapshot((reader) =>
+      Array.fromAsync(documentLines(reader(key.tenantId), key.fileId)),
+    )
+    for (const piece of lines) yield* cutPieces(Buffer.from(piece))
+    return
+  }
+  const seq = await takeSnapshot(deps, key)
+  if (seq === undefined) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 5 })
+  yield* inPieces(partsOf(deps, key, seq))
+}
+
+async function restore(deps: ContentsDeps, restoration: Restoration): Promise<number> {
+  const { tenantId, fileId, seq } = restoration
+  const key = { tenantId, fileId }
+  if (!(await findSnapshot(deps, key, seq))) throw new Failure('E-NOTFOUND')
+  // What is there now can be had back as well.
+  await takeSnapshot(deps, key)
+  return restoreDocuments(deps, { ...restoration, documents: documentsOf(partsOf(deps, key, seq)) })
+}
+
+async function* documentsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<readonly LineDocument[]> {
+  for await (const piece of pieces) yield parseLines(Buffer.from(piece).toString())
+}
+
+async function findSnapshot(
+  { db }: ContentsDeps,
+  { tenantId, fileId }: DatabaseKey,
+  seq: number,
+): Promise<StoredSnapshot | undefined> {
+  const kept = await listStoredSnapshots(db.reader(tenantId), fileId)
+  return kept.find((snapshot) => snapshot.seq === seq && isWhole(snapshot))
+}
+
+function isWhole({ storedBytes }: StoredSnapshot): boolean {
+  return storedBytes !== null
+}
+
+/** The parts of a snapshot, each of whole lines. */
+async function* partsOf(
+  { db }: ContentsDeps,
+  { tenantId, fileId }: DatabaseKey,
+  seq: number,
+): AsyncGenerator<Uint8Array> {
+  for (let part = 0; ; part += 1) {
+    const data = await findPart(db.reader(tenantId), fileId, { seq, part })
+    if (!data) return
+    yield await decompress(data)
+  }
+}
+
+async function* inPieces(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) yield* cutPieces(part)
+}

@@ -1,0 +1,53 @@
+import { rtdbLimits } from '@kith/protocol'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import { addSweep, type Jobs, recurring } from '#infra/jobs/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { takeSnapshot } from './contents/take-snapshot.ts'
+import { thinHistory } from './contents/thin-history.ts'
+import { deleteOldAnswers, deleteOldChanges } from './engine/change-log-store.ts'
+import { listSnapshotsDue } from './engine/database-store.ts'
+
+interface JobDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly jobs: Pick<Jobs, 'handle'>
+}
+
+const minuteMs = 60_000
+/** How long changes are kept for processes and queries that have yet to learn of them. */
+const changesKeptSecs = 300
+const snapshotsAtOnce = 100
+
+/** Forgets changes and transactions that nobody asks for any more, and keeps the history of databases. */
+export function addDatabaseJobs(deps: JobDeps): void {
+  const { db, clock, jobs } = deps
+  addSweep(
+    { db, jobs },
+    { name: 'databases.sweep', everyMs: minuteMs },
+    (tx, limit) => deleteOldChanges(tx, { upTo: nowSecs(clock) - changesKeptSecs, limit }),
+    (tx, limit) => deleteOldAnswers(tx, { upTo: nowSecs(clock) - rtdbLimits.txIdSecs, limit }),
+  )
+  recurring(jobs, {
+    name: 'databases.snapshots',
+    everyMs: 5 * minuteMs,
+    run: ({ signal }) => takeSnapshots(deps, signal),
+  })
+}
+
+/** Keeps the state of each database whose hour has ended. */
+async function takeSnapshots({ db, clock }: JobDeps, signal: AbortSignal): Promise<void> {
+  const now = nowSecs(clock)
+  const due = await listSnapshotsDue(db.reader(serverTenant), { now, limit: snapshotsAtOnce })
+  const failures: unknown[] = []
+  for (const key of due) {
+    if (signal.aborted) return
+    try {
+      await takeSnapshot({ db, clock }, key)
+      await thinHistory(db, key, now)
+    } catch (error) {
+      // One that cannot be read does not keep the others.
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+}
