@@ -322,6 +322,9 @@ eachDialect('a sweep of all tenants', (open) => {
       'profiles_look',
       'relations_by_identity',
       'collection_items_opened',
+      'rtdb_changes_age',
+      'rtdb_transactions_age',
+      'rtdb_databases_snapshot_due',
       'bus_events_age',
       'bus_events_age',
     ])

@@ -31,10 +31,10 @@ export function databaseId(number: number): FileId {
 
 export async function openDatabaseLab(
   open: OpenTestDatabase,
-  overrides: Partial<EngineDeps> = {},
+  overrides: Partial<EngineDeps> & { readonly clock?: TestClock } = {},
 ): Promise<DatabaseLab> {
   const db = overrides.db ?? (await open({ migrations: databasesMigrations }))
-  const clock = new TestClock()
+  const clock = overrides.clock ?? new TestClock()
   const counted: DatabaseLab['counted'] = []
   const deps: EngineDeps = {
     db,

@@ -151,7 +151,8 @@ async function applyFunction(context: ComputeContext, value: JsonObject, current
   if (name === 'length') return lengthOf(input)
   const run = typeof name === 'string' ? memberOf(textFunctions, name) : undefined
   if (!run) throw new RtdbFailure(400, 'This $fn is not known')
-  return (run as TextFunction)(needText(input))
+  if (typeof input !== 'string') throw new RtdbFailure(400, `${name} is of a text`)
+  return (run as TextFunction)(input)
 }
 
 function slugify(text: string): string {

@@ -37,7 +37,8 @@ export async function mergedData(
     if (steps[0] === 'id') continue
     const current = valueAt(merged, steps)
     const value = hasComputed(data[name]) ? await computeValue(values, data[name], current) : data[name]
-    if (value !== undefined) setAt(merged, steps, value)
+    // A null that is there and stays is not one that removes.
+    if (value !== undefined && value !== current) setAt(merged, steps, value)
   }
   return merged
 }
