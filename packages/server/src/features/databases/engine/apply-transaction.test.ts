@@ -107,6 +107,10 @@ eachDialect('A transaction', (open) => {
     expect(second).toEqual({ seq: 1, results: first.results, changes: [], isRepeated: true })
     expect((await send('bob')).isRepeated).toBe(false)
     expect(await lab.query('a')).toHaveLength(2)
+    for (const txId of ['', 'x'.repeat(65), 'a\0', '\ud800'])
+      await expect(
+        applyTransaction(lab.deps, lab, { operations: [], txId, account: 'alice' }),
+      ).rejects.toEqual(failure(400))
     lab.clock.advance(24 * 3600 * 1000)
     expect((await send('alice')).isRepeated).toBe(false)
     expect(await lab.query('a')).toHaveLength(3)

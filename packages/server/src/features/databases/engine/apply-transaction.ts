@@ -41,12 +41,7 @@ export async function applyTransaction(
   key: DatabaseKey,
   input: TransactionInput,
 ): Promise<Applied> {
-  const { txId } = input
-  if (
-    txId !== undefined &&
-    (txId.length < 1 || [...txId].length > rtdbLimits.txIdCharacters || !txId.isWellFormed())
-  )
-    throw new RtdbFailure(400, `txId has 1 to ${rtdbLimits.txIdCharacters} characters`)
+  assertTxId(input.txId)
   const operations = prepareOperations(input.operations)
   const limits = await deps.limitsOf(key.tenantId)
   return withQuota(() =>
@@ -56,6 +51,13 @@ export async function applyTransaction(
       oneByOne,
     ),
   )
+}
+
+function assertTxId(txId: string | undefined): void {
+  if (txId === undefined) return
+  const isText = typeof txId === 'string' && txId.isWellFormed() && !txId.includes('\0')
+  if (!isText || txId === '' || [...txId].length > rtdbLimits.txIdCharacters)
+    throw new RtdbFailure(400, `txId has 1 to ${rtdbLimits.txIdCharacters} characters`)
 }
 
 /** What one transaction works with. */

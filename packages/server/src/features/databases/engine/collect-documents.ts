@@ -27,6 +27,7 @@ interface Collection {
 const spare = 64
 // Of documents that are kept until it is known which are the first.
 const maxKeptBytes = 64 * 1024 ** 2
+const documentsAtOnce = 500
 
 /** The documents of a query, as few of them as can be kept. */
 export class DocumentCollector {
@@ -54,20 +55,29 @@ export class DocumentCollector {
     const most = this.#wanted + spare
     if (this.#of.isOrdered ? this.#kept.size >= most : this.#kept.size > 2 * most) await this.#cut(most)
     const maxBytes = this.#of.limit === undefined ? rtdbLimits.resultBytes : maxKeptBytes
+    // Large documents have no spare ones.
+    if (this.#bytes > maxBytes && this.#kept.size > this.#wanted) await this.#cut(this.#wanted)
     if (this.#bytes > maxBytes) throw tooLarge()
   }
 
   /** The result, after what has changed meanwhile; undefined when too many have that were among the first. */
   async finish(changed: ChangedDocuments): Promise<ReadDocument[] | undefined> {
-    const { matches, limit, offset, select } = this.#of
+    const { matches, limit, offset, select, turns } = this.#of
     for (const id of changed.keys()) this.#drop(id)
     if (this.#isCut && this.#kept.size < this.#wanted) return undefined
     for (const document of changed.values())
       if (document && matches(document)) this.#keep({ document, size: JSON.stringify(document).length })
     const sorted = await this.#sorted()
     const found = sorted.slice(offset, limit === undefined ? undefined : offset + limit)
-    if (found.reduce((sum, { size }) => sum + size, 0) > rtdbLimits.resultBytes) throw tooLarge()
-    return found.map(({ document }) => project(select, document))
+    const documents: ReadDocument[] = []
+    let bytes = 0
+    for (const { document, size } of found) {
+      bytes += size
+      documents.push(project(select, document))
+      if (documents.length % documentsAtOnce === 0) await turns.giveWay()
+    }
+    if (bytes > rtdbLimits.resultBytes) throw tooLarge()
+    return documents
   }
 
   #keep(candidate: Candidate): void {
