@@ -4,6 +4,7 @@ import { openDatabaseLab } from '#harness/database-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { databasesMigrations } from '../databases-migrations.ts'
 import { applyTransaction } from './apply-transaction.ts'
 import { listChanges } from './list-changes.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
@@ -119,7 +120,12 @@ eachDialect('A transaction', (open) => {
   test('waits for others of its database, whatever process they run in', async () => {
     const lab = await openDatabaseLab(open)
     await lab.write({ type: 'replace', path: 'a/1', data: { n: 0 } })
-    const increment = () => lab.write({ type: 'update', path: 'a/1', data: { n: { $op: 'increment' } } })
+    // On SQLite one process has the file.
+    const other =
+      open.dialect === 'sqlite' ? lab.db : await open.again(lab.db, { migrations: databasesMigrations })
+    const operations = [{ type: 'update' as const, path: 'a/1', data: { n: { $op: 'increment' } } }]
+    const increment = (_: unknown, index: number) =>
+      applyTransaction({ ...lab.deps, db: index % 2 ? other : lab.db }, lab, { operations, account: 'alice' })
     const done = await Promise.all(Array.from({ length: 30 }, increment))
     expect(await lab.get('a/1')).toEqual({ id: '1', n: 30 })
     expect(done.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(done.map((_, index) => index + 2))

@@ -218,10 +218,10 @@ eachDialect('The engine', (open) => {
         ...Array.from({ length: 350 }, (_, index) => ({
           type: 'replace',
           path: path(from + index),
-          data: { n: 0, padding: 'x'.repeat(600) },
+          data: { n: 0, all: 'all', padding: 'x'.repeat(600) },
         })),
       )
-    await createIndex(lab.deps, lab, { path: 'big', field: 'n' })
+    const building = createIndex(lab.deps, lab, { path: 'big', field: 'n' })
     // Each transaction moves one from a document to another: every state has the sum 0.
     const move = () =>
       lab.write(
@@ -232,12 +232,16 @@ eachDialect('The engine', (open) => {
       const writing = Promise.all(Array.from({ length: 10 }, move))
       const ranges = { greaterThan: { n: -1e6 }, lessThan: { n: 1e6 } }
       const filter = dice.next() < 0.5 ? ranges : {}
-      const [{ data }, { data: top }] = await Promise.all([
+      const [{ data }, { data: top }, { data: rows }] = await Promise.all([
         runQuery(lab.deps, lab, { path: 'big', filter, select: ['n'] }),
         runQuery(lab.deps, lab, { path: 'big', sort: [{ field: 'n', ascending: false }], limit: 20 }),
-        getDocument(lab.deps, lab, path(0)),
+        runQuery(lab.deps, lab, {
+          path: 'big',
+          aggregate: { groupBy: 'all', ops: [{ op: 'sum', field: 'n' }] },
+        }),
       ])
       await writing
+      expect({ seed, rows }).toEqual({ seed, rows: [{ group: 'all', count: size, sum_n: 0 }] })
       const sum = data.reduce((total, it) => total + Number((it as { n?: unknown }).n), 0)
       expect({ seed, run, count: data.length, sum }).toEqual({ seed, run, count: size, sum: 0 })
       const order = (top as { id: string; n: number }[]).toSorted(
@@ -246,6 +250,14 @@ eachDialect('The engine', (open) => {
       expect(top).toEqual(order)
       expect(new Set(order.map(({ id }) => id)).size).toBe(20)
     }
+    await building
+    const { data: all, seq } = await runQuery(lab.deps, lab, { path: 'big' })
+    for (const n of [-2, -1, 0, 1, 2])
+      expect(await runQuery(lab.deps, lab, { path: 'big', filter: { equals: { n } } })).toEqual({
+        data: all.filter((document) => 'n' in document && document.n === n),
+        seq,
+      })
+    expect((await getDocument(lab.deps, lab, path(0))).document).toEqual(all[0])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { RtdbErrorCode } from '@kith/protocol'
 
-/** What a request is answered with instead of its result (docs/protocol/realtime.md, `/ws/rtdb`). */
+/** What a request is answered with instead of its result (docs/protocol/realtime.md). */
 export class RtdbFailure extends Error {
   readonly code: RtdbErrorCode
   readonly details: Readonly<Record<string, unknown>> | undefined

@@ -48,7 +48,7 @@ export function kindOf(value: unknown): number {
   return value === true ? 6 : 7
 }
 
-/** The order of docs/protocol/realtime.md: negative when `a` comes before `b`. `undefined` stands for an absent field. */
+/** The order of values (docs/protocol/realtime.md, Order and equality): negative when `a` comes before `b`. `undefined` stands for an absent field. */
 export function compareValues(a: unknown, b: unknown): number {
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   const kind = kindOf(a)
