@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
-import { type FileId, type IdTag, parseIdTag } from '@kith/protocol'
-import type { StorageLimits } from '#features/files/index.ts'
+import { type FileId, parseIdTag } from '@kith/protocol'
+import type { FileContents, Restoration } from '#features/files/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type EngineDeps, withFailures } from '../engine/apply-transaction.ts'
@@ -18,20 +18,12 @@ export interface ContentsDeps extends EngineDeps {
   readonly onChanged: (key: DatabaseKey, changed: LoggedChanges) => void
 }
 
-interface Restoration {
-  readonly tenantId: TenantId
-  readonly fileId: FileId
-  readonly seq: number
-  readonly by: IdTag | undefined
-  readonly limits: StorageLimits
-}
-
 // Read at once; what is larger is kept as a snapshot first, so that nobody who reads slowly holds the database.
 const mostReadAtOnce = 4 * 1024 ** 2
 const decompress = promisify(inflate)
 
 /** The port by which files show, copy and remove what is in databases. */
-export function databaseContents(deps: ContentsDeps) {
+export function databaseContents(deps: ContentsDeps): FileContents {
   return {
     /** One document a line: `{"path", "data"}`. */
     mediaType: 'application/x-ndjson',

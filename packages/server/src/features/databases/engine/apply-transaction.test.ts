@@ -195,6 +195,11 @@ eachDialect('Operations', (open) => {
     ['a field without a name', 400, { type: 'update', path: 'a/one', data: { 'x..y': 1 } }],
     ['too much', 413, { type: 'replace', path: 'a/1', data: { x: 'x'.repeat(1024 ** 2) } }],
     ['too deep', 400, { type: 'update', path: 'a/one', data: { [Array(65).fill('x').join('.')]: 1 } }],
+    [
+      'far too deep',
+      400,
+      { type: 'replace', path: 'a/1', data: { x: JSON.parse('['.repeat(1e5) + ']'.repeat(1e5)) } },
+    ],
     ['nothing to update', 404, { type: 'update', path: 'a/none', data: {} }],
   ])('with %s are refused with %d', async (_, code, operation) => {
     const lab = await openDatabaseLab(open)

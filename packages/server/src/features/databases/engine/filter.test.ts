@@ -89,6 +89,7 @@ describe('a filter', () => {
     [{ arrayContainsAll: { n: {} } }],
     [[]],
     ['equals'],
+    [{ equals: { n: JSON.parse('['.repeat(100) + ']'.repeat(100)) } }],
   ])('%j is malformed', (filter) => {
     expect(() => matchesFilter(filter as RtdbFilter, document)).toThrow(
       expect.objectContaining({ code: 400 }),

@@ -5,6 +5,7 @@ import {
   compareValues,
   isEqualValue,
   isJsonObject,
+  isTooDeep,
   type JsonObject,
   memberOf,
 } from './values.ts'
@@ -69,6 +70,7 @@ export interface FilterCondition {
 export function conditionsOf(filter: RtdbFilter | undefined): FilterCondition[] {
   if (filter === undefined) return []
   if (!isJsonObject(filter)) throw new RtdbFailure(400, 'A filter is an object')
+  if (isTooDeep(filter)) throw new RtdbFailure(400, 'This filter is nested too deeply')
   return (Object.keys(makers) as RtdbOperator[]).flatMap((operator) => {
     const operands = memberOf(filter, operator)
     if (operands === undefined) return []

@@ -3,13 +3,15 @@ import type { EngineDeps } from './apply-transaction.ts'
 import { listLogged } from './change-log-store.ts'
 import type { DatabaseKey, LoggedChanges } from './database.ts'
 import { findState } from './database-store.ts'
+import { EventLoopTurns } from './event-loop-turns.ts'
 
 /** What was done after a number. Incomplete: some of it is kept no longer, and nothing is told. */
 export type ChangeList =
   | { readonly isComplete: true; readonly changes: readonly LoggedChanges[] }
   | { readonly isComplete: false; readonly changes: readonly [] }
 
-const rowsAtOnce = 500
+// A row may be large: more are read at once when those before were not.
+const [fewestRows, mostRows] = [8, 512]
 const incomplete: ChangeList = { isComplete: false, changes: [] }
 
 /** The changes after `afterSeq`, in their order, up to the newest that is committed. */
@@ -28,15 +30,18 @@ export async function readChanges(
 ): Promise<ChangeList> {
   const { lastSeq } = await findState(reader, fileId)
   const changes: LoggedChanges[] = []
+  const turns = new EventLoopTurns()
   let after = afterSeq
+  let limit = fewestRows
   while (after < lastSeq) {
-    const rows = await listLogged(reader, fileId, { after, limit: rowsAtOnce })
+    const rows = await listLogged(reader, fileId, { after, limit })
     if (rows.length === 0) return incomplete
     for (const row of rows) {
       if (row.seq !== after + 1) return incomplete
       changes.push(row)
       after = row.seq
     }
+    limit = (await turns.giveWay()) ? fewestRows : Math.min(2 * limit, mostRows)
   }
   return { isComplete: true, changes }
 }

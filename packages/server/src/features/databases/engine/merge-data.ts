@@ -1,10 +1,7 @@
 import { rtdbLimits } from '@kith/protocol'
 import { type ComputeContext, computeValue, hasComputed } from './computed-values.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
-import { isJsonObject, type JsonObject, memberOf, plainObject } from './values.ts'
-
-/** As deep as JSON from outside may be. */
-const maxDepth = 64
+import { isJsonObject, type JsonObject, maxDepth, memberOf, plainObject } from './values.ts'
 
 /** Everything but the queries of a computation: they need the transaction. */
 export type DataContext = Pick<ComputeContext, 'now' | 'query'>

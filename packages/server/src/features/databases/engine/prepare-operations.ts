@@ -2,7 +2,7 @@ import { type RtdbOperation, rtdbLimits } from '@kith/protocol'
 import { newDocumentId } from './new-document-id.ts'
 import { parsePath, type RtdbPath } from './paths.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
-import { isJsonObject, type JsonObject } from './values.ts'
+import { isJsonObject, isTooDeep, type JsonObject } from './values.ts'
 
 /** An operation whose document is known: ids are made, and references replaced. */
 export interface PreparedOperation {
@@ -59,6 +59,7 @@ function checkOperation(operation: RtdbOperation): RtdbOperation {
   if (!isKnown || typeof path !== 'string')
     throw new RtdbFailure(400, 'An operation is create, update, replace or delete, with a path')
   if (type !== 'delete' && !isJsonObject(data)) throw new RtdbFailure(400, `${type} needs an object as data`)
+  if (isTooDeep(data)) throw new RtdbFailure(400, 'This data is nested too deeply')
   if (ref !== undefined && ref !== null && (typeof ref !== 'string' || !refForm.test(ref)))
     throw new RtdbFailure(400, 'A ref is $ and a name')
   return operation

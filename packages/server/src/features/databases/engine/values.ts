@@ -65,3 +65,11 @@ export function isEqualValue(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   return canonicalText(a) === canonicalText(b)
 }
+
+/** Levels of objects and arrays that any value may have: what goes through values is recursive. */
+export const maxDepth = 64
+
+export function isTooDeep(value: unknown, depth = maxDepth): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((member) => isTooDeep(member, depth - 1))
+}
