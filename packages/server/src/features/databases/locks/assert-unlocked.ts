@@ -1,0 +1,34 @@
+import type { FileId } from '@kith/protocol'
+import type { Writer } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { RtdbFailure } from '../engine/rtdb-failure.ts'
+import { findHardLock } from './lock-store.ts'
+
+interface Writing {
+  readonly fileId: FileId
+  /** Paths of documents. */
+  readonly paths: readonly string[]
+  readonly holder: string
+}
+
+// Bound values of one statement.
+const pathsAtOnce = 500
+
+/** Throws 423 when somebody else has locked one of these documents, or its collection, against changes. */
+export async function assertUnlocked(
+  { clock }: { readonly clock: Pick<Clock, 'now'> },
+  tx: Writer,
+  { fileId, paths, holder }: Writing,
+): Promise<void> {
+  const now = nowSecs(clock)
+  const parents = paths.map((path) => path.slice(0, path.lastIndexOf('/')))
+  const all = [...new Set([...paths, ...parents])]
+  for (let from = 0; from < all.length; from += pathsAtOnce) {
+    const lock = await findHardLock(tx, fileId, { paths: all.slice(from, from + pathsAtOnce), holder, now })
+    if (lock)
+      throw new RtdbFailure(423, `${lock.path} is locked by ${lock.holder}`, {
+        path: lock.path,
+        holder: lock.holder,
+      })
+  }
+}

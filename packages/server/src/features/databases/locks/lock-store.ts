@@ -1,0 +1,90 @@
+import type { FileId, RtdbLockMode } from '@kith/protocol'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
+import type { HeldLock } from './held-lock.ts'
+
+interface LockTables {
+  rtdb_locks: {
+    tenant_id: TenantId
+    file_id: FileId
+    path: string
+    holder: string
+    conn_id: string
+    mode: RtdbLockMode
+    expires_at: number
+  }
+}
+
+const columns = ['path', 'holder', 'conn_id as connId', 'mode', 'expires_at as expiresAt'] as const
+
+function locksOf(from: Reader, fileId: FileId) {
+  return from
+    .tables<LockTables>()
+    .selectFrom('rtdb_locks')
+    .where('tenant_id', '=', from.tenantId)
+    .where('file_id', '=', fileId)
+}
+
+export async function listLocks(from: Reader, fileId: FileId): Promise<HeldLock[]> {
+  return await locksOf(from, fileId).select(columns).execute()
+}
+
+/** Also one that has expired. */
+export async function findLock(from: Reader, fileId: FileId, path: string): Promise<HeldLock | undefined> {
+  return await locksOf(from, fileId).select(columns).where('path', '=', path).executeTakeFirst()
+}
+
+/** A hard lock on one of these paths that somebody else holds. */
+export async function findHardLock(
+  from: Reader,
+  fileId: FileId,
+  {
+    paths,
+    holder,
+    now,
+  }: { readonly paths: readonly string[]; readonly holder: string; readonly now: number },
+): Promise<HeldLock | undefined> {
+  return await locksOf(from, fileId)
+    .select(columns)
+    .where('path', 'in', paths)
+    .where('mode', '=', 'hard')
+    .where('holder', '!=', holder)
+    .where('expires_at', '>', now)
+    .orderBy('path')
+    .executeTakeFirst()
+}
+
+export async function putLock(tx: Writer, fileId: FileId, lock: HeldLock): Promise<void> {
+  const held = {
+    holder: lock.holder,
+    conn_id: lock.connId,
+    mode: lock.mode,
+    expires_at: lock.expiresAt,
+  }
+  await tx
+    .tables<LockTables>()
+    .insertInto('rtdb_locks')
+    .values({ tenant_id: tx.tenantId, file_id: fileId, path: lock.path, ...held })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'file_id', 'path']).doUpdateSet(held))
+    .execute()
+}
+
+function deletion(tx: Writer, fileId: FileId) {
+  return tx
+    .tables<LockTables>()
+    .deleteFrom('rtdb_locks')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('file_id', '=', fileId)
+}
+
+export async function deleteLock(tx: Writer, fileId: FileId, path: string): Promise<void> {
+  await deletion(tx, fileId).where('path', '=', path).execute()
+}
+
+/** Those that a connection has taken. Answers what they were. */
+export async function deleteLocksOf(tx: Writer, fileId: FileId, connId: string): Promise<HeldLock[]> {
+  return await deletion(tx, fileId).where('conn_id', '=', connId).returning(columns).execute()
+}
+
+export async function deleteExpiredLocks(tx: Writer, fileId: FileId, now: number): Promise<void> {
+  await deletion(tx, fileId).where('expires_at', '<=', now).execute()
+}

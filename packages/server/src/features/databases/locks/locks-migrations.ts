@@ -1,0 +1,23 @@
+import type { Migration } from '#infra/db/index.ts'
+
+/** Locks on paths of databases: as long as a connection lives, a minute at most without a word. */
+export const locksMigrations: readonly Migration[] = [
+  {
+    id: '0046_rtdb_locks',
+    async up(schema) {
+      await schema.createTable(
+        'rtdb_locks',
+        {
+          tenant_id: 'integer',
+          file_id: 'text',
+          path: 'text',
+          holder: 'text',
+          conn_id: 'text',
+          mode: 'text',
+          expires_at: 'integer',
+        },
+        { primaryKey: ['tenant_id', 'file_id', 'path'] },
+      )
+    },
+  },
+]

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { answerText, changeText, randomId } from './frames.ts'
+import { parseRequest } from './request.ts'
+
+describe('a request', () => {
+  test.each([
+    ['ping', {}],
+    ['get', { path: 'a/b' }],
+    ['query', { path: 'a', filter: { equals: { x: null }, unknown: 1 }, sort: [], limit: 0, offset: 0 }],
+    ['subscribe', { path: 'a', scope: 'document', select: [] }],
+    ['transaction', { operations: [] }],
+    ['presence', { state: null }],
+    ['lock', { path: 'a', mode: 'hard' }],
+  ] as const)('of type %s is read', (type, members) => {
+    expect(parseRequest(JSON.stringify({ id: 1, type, ...members, more: 1 }))).toMatchObject({
+      kind: 'request',
+      id: 1,
+      request: { type, data: members },
+    })
+  })
+
+  test.each([1, 'one', 0, '', -1.5, undefined])('has the id %j as it was sent', (id) => {
+    expect(parseRequest(JSON.stringify({ id, type: 'ping' }))).toMatchObject({ kind: 'request', id })
+  })
+
+  test.each(['', 'no', '1', 'null', '"ping"', '[{"type":"ping"}]', '{"type":"ping"', '\u0000'])(
+    '%j is none',
+    (text) => {
+      expect(parseRequest(text)).toEqual({ kind: 'noise' })
+    },
+  )
+
+  test.each([
+    { id: 1 },
+    { id: 1, type: 1 },
+    { id: 1, type: 'nothing' },
+    { id: 1, type: 'constructor' },
+    { id: 1, type: '__proto__' },
+    { id: 1, type: 'get' },
+    { id: 1, type: 'get', path: null },
+    { id: 1, type: 'query', path: 'a', filter: null },
+    { id: 1, type: 'query', path: 'a', filter: { equals: [] } },
+    { id: 1, type: 'query', path: 'a', filter: { inArray: { x: 1 } } },
+    { id: 1, type: 'query', path: 'a', limit: -1 },
+    { id: 1, type: 'query', path: 'a', limit: '1' },
+    { id: 1, type: 'query', path: 'a', sort: [{ field: 'x' }] },
+    { id: 1, type: 'query', path: 'a', aggregate: { groupBy: 'x', ops: [{ op: 'median', field: 'y' }] } },
+    { id: 1, type: 'subscribe', path: 'a', scope: 'all' },
+    { id: 1, type: 'transaction' },
+    { id: 1, type: 'transaction', operations: [{ type: 'merge', path: 'a/b', data: {} }] },
+    { id: 1, type: 'transaction', operations: [{ type: 'create', path: 'a', data: [] }] },
+    { id: 1, type: 'transaction', operations: [], txId: 'x'.repeat(65) },
+    { id: 1, type: 'lock', path: 'a', mode: 'firm' },
+    { id: 1, type: 'presence', state: 'here' },
+    { id: 1, type: 'auth' },
+  ])('%j is malformed', (message) => {
+    expect(parseRequest(JSON.stringify(message))).toMatchObject({ kind: 'malformed', id: 1 })
+  })
+
+  test.each([null, true, {}, []])('with the id %j is malformed, and answered without one', (id) => {
+    const parsed = parseRequest(JSON.stringify({ id, type: 'ping' }))
+    expect(parsed).toMatchObject({ kind: 'malformed', id: undefined })
+  })
+})
+
+test('an answer has the members that are named, and none that has no value', () => {
+  expect(answerText('pong', undefined, {})).toBe('{"type":"pong"}')
+  expect(answerText('getResult', '1', { data: null })).toBe('{"type":"getResult","id":"1","data":null}')
+  const failed = { code: 404, message: 'no' } as const
+  expect(JSON.parse(answerText('error', 1, failed))).toEqual({ type: 'error', id: 1, ...failed })
+})
+
+test('an event has an id of 24 letters and digits of its own', () => {
+  const text = changeText('s1', '{"action":"delete","path":"a/b"}')
+  expect(JSON.parse(text)).toEqual({
+    type: 'change',
+    id: expect.stringMatching(/^[0-9A-Za-z]{24}$/),
+    subscriptionId: 's1',
+    event: { action: 'delete', path: 'a/b' },
+  })
+  expect(new Set(Array.from({ length: 1000 }, randomId)).size).toBe(1000)
+})

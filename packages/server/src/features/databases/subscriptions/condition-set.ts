@@ -1,0 +1,91 @@
+import type { RtdbFilter } from '@kith/protocol'
+import { canonicalText } from '../engine/values.ts'
+import { type Condition, conditionsOf } from './conditions.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type Buckets<Listener> = Map<string, Set<Listener>>
+
+interface FieldBuckets<Listener> {
+  readonly value: Buckets<Listener>
+  readonly element: Buckets<Listener>
+}
+
+/** Listeners of one place by a value that their filter asks for. Bound: the subscriptions that may be open. */
+export class ConditionSet<Listener extends { readonly filter: RtdbFilter | undefined }> {
+  readonly #unconditional = new Set<Listener>()
+  readonly #fields = new Map<string, FieldBuckets<Listener>>()
+  readonly #conditions = new Map<Listener, Condition>()
+
+  get isEmpty(): boolean {
+    return this.#unconditional.size === 0 && this.#conditions.size === 0
+  }
+
+  add(listener: Listener): void {
+    const condition = this.#rarest(conditionsOf(listener.filter))
+    if (!condition) {
+      this.#unconditional.add(listener)
+      return
+    }
+    this.#conditions.set(listener, condition)
+    const { field, of, keys } = condition
+    const buckets = this.#fields.get(field) ?? { value: new Map(), element: new Map() }
+    this.#fields.set(field, buckets)
+    for (const key of keys) {
+      const bucket = buckets[of].get(key)
+      if (bucket) bucket.add(listener)
+      else buckets[of].set(key, new Set([listener]))
+    }
+  }
+
+  remove(listener: Listener): void {
+    const condition = this.#conditions.get(listener)
+    this.#unconditional.delete(listener)
+    this.#conditions.delete(listener)
+    const buckets = condition && this.#fields.get(condition.field)
+    if (!buckets) return
+    for (const key of condition.keys) {
+      const bucket = buckets[condition.of].get(key)
+      bucket?.delete(listener)
+      if (bucket?.size === 0) buckets[condition.of].delete(key)
+    }
+    if (buckets.value.size === 0 && buckets.element.size === 0) this.#fields.delete(condition.field)
+  }
+
+  /** Adds those whose filter the document may meet. */
+  collect(document: Fields, into: Set<Listener>): void {
+    for (const listener of this.#unconditional) into.add(listener)
+    if (this.#fields.size === 0) return
+    for (const field of this.#askedFields(document)) {
+      const buckets = this.#fields.get(field)
+      if (!buckets || !Object.hasOwn(document, field)) continue
+      const value = document[field]
+      if (buckets.value.size > 0) addAll(buckets.value.get(canonicalText(value)), into)
+      if (buckets.element.size === 0 || !Array.isArray(value)) continue
+      for (const element of value) addAll(buckets.element.get(canonicalText(element)), into)
+    }
+  }
+
+  /** The shorter of two lists: a document may have as many fields as it likes, and so may filters. */
+  #askedFields(document: Fields): Iterable<string> {
+    const fields = Object.keys(document)
+    return fields.length < this.#fields.size ? fields : this.#fields.keys()
+  }
+
+  #rarest(conditions: readonly Condition[]): Condition | undefined {
+    let rarest: { condition: Condition; size: number } | undefined
+    for (const condition of conditions) {
+      const size = this.#sizeOf(condition)
+      if (!rarest || size < rarest.size) rarest = { condition, size }
+    }
+    return rarest?.condition
+  }
+
+  #sizeOf({ field, of, keys }: Condition): number {
+    const buckets = this.#fields.get(field)?.[of]
+    return keys.reduce((size, key) => size + (buckets?.get(key)?.size ?? 0), 0)
+  }
+}
+
+function addAll<Item>(items: Iterable<Item> | undefined, into: Set<Item>): void {
+  for (const item of items ?? []) into.add(item)
+}

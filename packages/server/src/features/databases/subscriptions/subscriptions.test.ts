@@ -1,0 +1,327 @@
+import type { RtdbAggregate, RtdbFilter, RtdbGroup } from '@kith/protocol'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runsOf } from '#harness/property-runs.ts'
+import { aggregateRows, compileAggregate } from '../engine/aggregate.ts'
+import type { DocumentChange } from '../engine/database.ts'
+import { matchesFilter } from '../engine/filter.ts'
+import type { JsonObject, ReadDocument } from '../engine/values.ts'
+import { DocumentView } from './document-view.ts'
+import { GroupView } from './group-view.ts'
+import type { Subscription } from './subscription.ts'
+import { SubscriptionBudget, Subscriptions } from './subscriptions.ts'
+import type { ViewSpec } from './view.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look at what they expect to be there
+type Event = any
+
+const specOf = (spec: Partial<ViewSpec>): ViewSpec => ({
+  path: 'posts',
+  scope: spec.aggregate ? 'children' : 'subtree',
+  filter: undefined,
+  select: undefined,
+  aggregate: undefined,
+  ...spec,
+})
+
+/** Documents in memory, and what is subscribed to. */
+function world(budget = new SubscriptionBudget()) {
+  const documents = new Map<string, ReadDocument>()
+  let seq = 0
+  const inCollection = ({ path, filter }: ViewSpec) =>
+    [...documents]
+      .filter(([at]) => at.slice(0, at.lastIndexOf('/')) === path)
+      .map(([, document]) => document)
+      .filter((document) => matchesFilter(filter, document))
+  const subscriptions = new Subscriptions(budget, (spec) =>
+    spec.aggregate
+      ? new GroupView(spec, {
+          aggregate: compileAggregate(spec.aggregate),
+          read: async () => ({ seq, documents: inCollection(spec) }),
+          takeWeight: (values) => budget.takeWeight(values),
+        })
+      : new DocumentView(spec, async () => ({ seq, data: inCollection(spec) })),
+  )
+  const open = (spec: Partial<ViewSpec>) => {
+    const events: Event[] = []
+    const listening = {
+      connId: 'c',
+      push: (text: string) => events.push(JSON.parse(text).event),
+      overload: () => events.push('overload'),
+    }
+    const subscription = subscriptions.open(listening, specOf(spec))
+    return { subscription, events }
+  }
+  const changeOf = (path: string, after: JsonObject | undefined): DocumentChange[] => {
+    const before = documents.get(path)
+    const id = path.slice(path.lastIndexOf('/') + 1)
+    if (!before && !after) return []
+    const read = after && ({ ...after, id } as ReadDocument)
+    if (read) documents.set(path, read)
+    else documents.delete(path)
+    const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+    const keys = [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
+    return [
+      {
+        action: before ? (after ? 'update' : 'delete') : 'create',
+        path,
+        keys: keys.filter((name) => name !== 'id'),
+        ...(before && { before }),
+        ...(read && { after: read }),
+      },
+    ]
+  }
+  /** Without telling: what it answers is told later. */
+  const write = (writes: Readonly<Record<string, JsonObject | undefined>>) => {
+    seq += 1
+    const changes = Object.entries(writes).flatMap(([path, after]) => changeOf(path, after))
+    return { seq, changes }
+  }
+  return {
+    documents,
+    subscriptions,
+    open,
+    write,
+    /** Writes and tells. Answers at how many views that looked. */
+    change(writes: Readonly<Record<string, JsonObject | undefined>>): number {
+      return subscriptions.tell(write(writes))
+    },
+    async start(opened: { readonly subscription: Subscription }) {
+      const first = await opened.subscription.view.begin()
+      opened.subscription.start(first.seq)
+      return first
+    },
+  }
+}
+
+describe('a subscription', () => {
+  test('hears what is created, changed and deleted, and of what enters and leaves its filter', async () => {
+    const { open, start, change } = world()
+    const opened = open({ filter: { equals: { isOpen: true } } })
+    await start(opened)
+    change({ 'posts/a': { isOpen: true, n: 1 }, 'posts/b': { isOpen: false } })
+    change({ 'posts/a': { isOpen: true, n: 2 } })
+    change({ 'posts/a': { isOpen: false }, 'posts/b': { isOpen: true } })
+    change({ 'posts/a': undefined, 'posts/b': undefined })
+    expect(opened.events).toEqual([
+      { action: 'create', path: 'posts/a', data: { id: 'a', isOpen: true, n: 1 } },
+      { action: 'update', path: 'posts/a', data: { id: 'a', isOpen: true, n: 2 } },
+      { action: 'delete', path: 'posts/a' },
+      { action: 'update', path: 'posts/b', data: { id: 'b', isOpen: true } },
+      { action: 'delete', path: 'posts/b' },
+    ])
+  })
+
+  test('shows what is selected, and hears nothing of the rest', async () => {
+    const { open, start, change } = world()
+    const opened = open({ select: ['title', 'absent'] })
+    await start(opened)
+    change({ 'posts/a': { title: 'A', views: 1 } })
+    change({ 'posts/a': { title: 'A', views: 2 } })
+    change({ 'posts/a': { title: 'B', views: 2 } })
+    change({ 'posts/a': undefined })
+    expect(opened.events).toEqual([
+      { action: 'create', path: 'posts/a', data: { id: 'a', title: 'A' } },
+      { action: 'update', path: 'posts/a', data: { id: 'a', title: 'B' } },
+      { action: 'delete', path: 'posts/a' },
+    ])
+  })
+
+  test('hears what came while its first state was read once, and only what that has not', async () => {
+    const { open, write, subscriptions } = world()
+    const opened = open({})
+    const early = write({ 'posts/a': { n: 1 } })
+    subscriptions.tell(early)
+    const { seq } = await opened.subscription.view.begin()
+    expect(seq).toBe(1)
+    subscriptions.tell(write({ 'posts/b': { n: 1 } }))
+    opened.subscription.start(seq)
+    subscriptions.tell(write({ 'posts/c': { n: 1 } }))
+    expect(opened.events.map(({ path }) => path)).toEqual(['posts/b', 'posts/c'])
+  })
+
+  test('that is told too much before it begins is ended', () => {
+    const { open, change } = world()
+    const { events } = open({})
+    for (let at = 0; at <= 1000; at += 1) change({ 'posts/a': { at } })
+    expect(events).toEqual(['overload'])
+  })
+
+  test('that is closed hears nothing more and leaves nothing', async () => {
+    const { open, start, change, subscriptions } = world()
+    const opened = [open({}), open({}), open({ aggregate: { groupBy: 'n' } })]
+    for (const each of opened) await start(each)
+    for (const { subscription } of opened) subscriptions.close(subscription)
+    expect(change({ 'posts/a': { n: 1 } })).toBe(0)
+    expect([subscriptions.isEmpty, opened.flatMap(({ events }) => events)]).toEqual([true, []])
+  })
+
+  test('is worked out once for all who ask for the same', async () => {
+    const { open, start, change } = world()
+    const same = Array.from({ length: 50 }, (_, at) =>
+      open({ filter: at % 2 ? { equals: { a: 1, b: 2 } } : { equals: { b: 2, a: 1 } } }),
+    )
+    for (const each of same) await start(each)
+    expect(change({ 'posts/a': { a: 1, b: 2 } })).toBe(1)
+    expect(same.map(({ events }) => events.length)).toEqual(Array(50).fill(1))
+  })
+
+  test('is one of so many in a process', () => {
+    const { open, subscriptions } = world(new SubscriptionBudget({ subscriptions: 2 }))
+    const { subscription } = open({})
+    open({})
+    expect(() => open({})).toThrow(expect.objectContaining({ code: 429 }))
+    subscriptions.close(subscription)
+    open({})
+  })
+})
+
+test('10 000 filtered subscriptions: a write looks at those that it concerns', async () => {
+  const { open, start, change } = world()
+  const opened = Array.from({ length: 10_000 }, (_, room) => open({ filter: { equals: { room } } }))
+  for (const each of opened) await start(each)
+  expect(change({ 'posts/a': { room: 5 } })).toBe(1)
+  expect(change({ 'posts/a': { room: 6 } })).toBe(2)
+  expect(change({ 'posts/b': { room: 'other' } })).toBe(0)
+  const heard = opened.flatMap(({ events }, room) => (events.length > 0 ? [[room, events.length]] : []))
+  expect(heard).toEqual([
+    [5, 2],
+    [6, 1],
+  ])
+})
+
+describe('an aggregate', () => {
+  const aggregate: RtdbAggregate = {
+    groupBy: 'tag',
+    ops: [
+      { op: 'sum', field: 'n' },
+      { op: 'min', field: 'n' },
+    ],
+  }
+
+  test('tells the rows that a transaction has changed, together', async () => {
+    const { open, start, change } = world()
+    change({ 'posts/a': { tag: 'x', n: 1 }, 'posts/b': { tag: ['x', 'y'], n: 2 } })
+    const opened = open({ aggregate })
+    expect((await start(opened)).data).toEqual([
+      { group: 'x', count: 2, sum_n: 3, min_n: 1 },
+      { group: 'y', count: 1, sum_n: 2, min_n: 2 },
+    ])
+    change({ 'posts/a': { tag: 'x', n: 1, other: true } })
+    change({ 'posts/a': { tag: 'z', n: 0.5 }, 'posts/b': { tag: 'x', n: 2 } })
+    change({ 'posts/sub/comments/c': { tag: 'x', n: 9 } })
+    expect(opened.events).toEqual([
+      {
+        action: 'update',
+        path: 'posts',
+        data: [
+          { group: 'x', count: 1, sum_n: 2, min_n: 2 },
+          { group: 'z', count: 1, sum_n: 0.5, min_n: 0.5 },
+          { group: 'y', count: 0 },
+        ],
+      },
+    ])
+  })
+
+  test('is refused when the process keeps too much for aggregates already', async () => {
+    const { open, start, change, subscriptions } = world(new SubscriptionBudget({ weight: 3 }))
+    change({ 'posts/a': { tag: 'x', n: 1 }, 'posts/b': { tag: 'y', n: 2 } })
+    const opened = open({ aggregate })
+    await expect(start(opened)).rejects.toMatchObject({ code: 429 })
+    subscriptions.close(opened.subscription)
+    await start(open({ aggregate, filter: { equals: { tag: 'x' } } }))
+  })
+})
+
+/** Some of few, so that they meet. */
+const value = fc.constantFrom<unknown>(0, 1, 0.1, 0.2, 'a', 'b', null, true, [1, 'a'], [], { x: 1 })
+const field = fc.constantFrom('p', 'q', 'r')
+const fields = fc.dictionary(field, value, { maxKeys: 3, noNullPrototype: true })
+const path = fc.constantFrom('posts/a', 'posts/b', 'posts/c', 'posts/a/comments/d', 'notes/e')
+const write = fc.dictionary(path, fc.option(fields, { nil: undefined }), {
+  maxKeys: 4,
+  noNullPrototype: true,
+})
+const list = fc.array(value, { maxLength: 3 })
+const filter: fc.Arbitrary<RtdbFilter | undefined> = fc.option(
+  fc
+    .record(
+      {
+        equals: fc.dictionary(field, value, { maxKeys: 2, noNullPrototype: true }),
+        notEquals: fc.dictionary(field, value, { maxKeys: 1, noNullPrototype: true }),
+        greaterThan: fc.dictionary(field, value, { maxKeys: 1, noNullPrototype: true }),
+        inArray: fc.dictionary(field, list, { maxKeys: 1, noNullPrototype: true }),
+        arrayContains: fc.dictionary(field, value, { maxKeys: 1, noNullPrototype: true }),
+        arrayContainsAny: fc.dictionary(field, list, { maxKeys: 1, noNullPrototype: true }),
+        arrayContainsAll: fc.dictionary(field, list, { maxKeys: 1, noNullPrototype: true }),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    )
+    .map((made) => made as RtdbFilter),
+  { nil: undefined },
+)
+const aggregate: fc.Arbitrary<RtdbAggregate> = fc.record({
+  groupBy: field,
+  ops: fc.array(fc.record({ op: fc.constantFrom('sum', 'avg', 'min', 'max'), field }), { maxLength: 3 }),
+})
+
+describe('the first state and what follows are the state', () => {
+  test('of documents', async () => {
+    const steps = fc.array(write, { minLength: 1, maxLength: 15 })
+    await fc.assert(
+      fc.asyncProperty(steps, steps, filter, async (before, after, asked) => {
+        const { open, start, change, documents } = world()
+        for (const each of before) change(each)
+        const opened = open({ filter: asked })
+        const shown = new Map(
+          (await start(opened)).data.map((each) => [`posts/${(each as ReadDocument).id}`, each]),
+        )
+        for (const each of after) change(each)
+        const direct = (at: string) => at.split('/').length === 2
+        for (const { action, path: at, data } of opened.events) {
+          if (!direct(at)) continue
+          // A document that was there already is not created.
+          expect(action === 'create' && shown.has(at)).toBe(false)
+          if (action === 'delete') expect(shown.delete(at)).toBe(true)
+          else shown.set(at, data)
+        }
+        const expected = [...documents].filter(
+          ([at, each]) => /^posts\/[^/]+$/.test(at) && matchesFilter(asked, each),
+        )
+        expect(shown).toEqual(new Map(expected))
+      }),
+      { numRuns: runsOf(400), verbose: true },
+    )
+  })
+
+  test('of aggregates', async () => {
+    const steps = fc.array(write, { minLength: 1, maxLength: 15 })
+    await fc.assert(
+      fc.asyncProperty(steps, steps, filter, aggregate, async (before, after, asked, over) => {
+        const { open, start, change, documents } = world()
+        for (const each of before) change(each)
+        const opened = open({ filter: asked, aggregate: over })
+        const rows = new Map(((await start(opened)).data as RtdbGroup[]).map((row) => [row.group, row]))
+        for (const each of after) change(each)
+        for (const { action, data } of opened.events) {
+          expect(action).toBe('update')
+          for (const row of data) {
+            if (row.count === 0) expect(rows.delete(row.group)).toBe(true)
+            else rows.set(row.group, row)
+          }
+        }
+        const counted = [...documents]
+          .filter(([at, each]) => /^posts\/[^/]+$/.test(at) && matchesFilter(asked, each))
+          .map(([, each]) => each)
+        const plain = (all: readonly RtdbGroup[]) =>
+          new Map(all.map((row) => [row.group, JSON.parse(JSON.stringify(row))]))
+        const expected = plain(aggregateRows(over, counted))
+        expect([...rows.keys()].toSorted()).toEqual([...expected.keys()].toSorted())
+        for (const [group, row] of rows)
+          for (const [name, number] of Object.entries(row))
+            if (typeof number === 'number') expect(number).toBeCloseTo(expected.get(group)[name], 9)
+      }),
+      { numRuns: runsOf(400), verbose: true },
+    )
+  })
+})
