@@ -2,3 +2,6 @@ export { type ContentsDeps, databaseContents } from './contents/database-content
 export { addDatabaseJobs } from './databases-jobs.ts'
 export { databasesMigrations } from './databases-migrations.ts'
 export * from './engine/index.ts'
+export { LiveDatabases } from './live/live-databases.ts'
+export { locksMigrations as databaseLocksMigrations } from './locks/locks-migrations.ts'
+export { rtdbRoute } from './socket/rtdb-route.ts'

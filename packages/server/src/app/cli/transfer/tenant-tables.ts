@@ -46,6 +46,7 @@ export const notExportedTables: readonly string[] = [
   'uploads',
   'bus_logs',
   'bus_events',
+  'rtdb_locks',
   'rtdb_changes',
   'rtdb_transactions',
   // Of today alone.

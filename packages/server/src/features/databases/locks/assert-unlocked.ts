@@ -6,7 +6,7 @@ import { findHardLock } from './lock-store.ts'
 
 interface Writing {
   readonly fileId: FileId
-  /** Paths of documents. */
+  /** Of documents, and of collections that something is made in. */
   readonly paths: readonly string[]
   readonly holder: string
 }
@@ -21,8 +21,7 @@ export async function assertUnlocked(
   { fileId, paths, holder }: Writing,
 ): Promise<void> {
   const now = nowSecs(clock)
-  const parents = paths.map((path) => path.slice(0, path.lastIndexOf('/')))
-  const all = [...new Set([...paths, ...parents])]
+  const all = [...new Set(paths.flatMap(withCollection))]
   for (let from = 0; from < all.length; from += pathsAtOnce) {
     const lock = await findHardLock(tx, fileId, { paths: all.slice(from, from + pathsAtOnce), holder, now })
     if (lock)
@@ -31,4 +30,10 @@ export async function assertUnlocked(
         holder: lock.holder,
       })
   }
+}
+
+/** The path of a document, and of the collection that it is in. */
+function withCollection(path: string): string[] {
+  const isDocument = path.split('/').length % 2 === 0
+  return isDocument ? [path, path.slice(0, path.lastIndexOf('/'))] : [path]
 }

@@ -1,5 +1,5 @@
 import type { FileId, RtdbLockMode } from '@kith/protocol'
-import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
+import { deletionOf, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { HeldLock } from './held-lock.ts'
 
 interface LockTables {
@@ -68,7 +68,7 @@ export async function putLock(tx: Writer, fileId: FileId, lock: HeldLock): Promi
     .execute()
 }
 
-function deletion(tx: Writer, fileId: FileId) {
+function locksToDelete(tx: Writer, fileId: FileId) {
   return tx
     .tables<LockTables>()
     .deleteFrom('rtdb_locks')
@@ -77,14 +77,21 @@ function deletion(tx: Writer, fileId: FileId) {
 }
 
 export async function deleteLock(tx: Writer, fileId: FileId, path: string): Promise<void> {
-  await deletion(tx, fileId).where('path', '=', path).execute()
+  await locksToDelete(tx, fileId).where('path', '=', path).execute()
 }
 
 /** Those that a connection has taken. Answers what they were. */
 export async function deleteLocksOf(tx: Writer, fileId: FileId, connId: string): Promise<HeldLock[]> {
-  return await deletion(tx, fileId).where('conn_id', '=', connId).returning(columns).execute()
+  return await locksToDelete(tx, fileId).where('conn_id', '=', connId).returning(columns).execute()
 }
 
 export async function deleteExpiredLocks(tx: Writer, fileId: FileId, now: number): Promise<void> {
-  await deletion(tx, fileId).where('expires_at', '<=', now).execute()
+  await locksToDelete(tx, fileId).where('expires_at', '<=', now).execute()
 }
+
+/** NOTE: over all tenants: those of databases that nobody has open. */
+export const deleteOldLocks = deletionOf({
+  table: 'rtdb_locks',
+  key: ['tenant_id', 'file_id', 'path'],
+  time: 'expires_at',
+})

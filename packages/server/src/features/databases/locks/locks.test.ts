@@ -3,6 +3,7 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { flushMicrotasks } from '#harness/jobs-lab.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { TenantId } from '#infra/db/index.ts'
+import { databasesMigrations } from '../databases-migrations.ts'
 import type { DatabaseKey } from '../engine/database.ts'
 import { assertUnlocked } from './assert-unlocked.ts'
 import { Locks } from './locks.ts'
@@ -14,7 +15,7 @@ const bob = { holder: 'bob.example', connId: 'bob-1' }
 
 eachDialect('locks', (open) => {
   async function lab() {
-    const db = await open({ migrations: locksMigrations })
+    const db = await open({ migrations: [...databasesMigrations, ...locksMigrations] })
     const clock = new TestClock()
     const processes: Locks[] = []
     const addProcess = () => {
@@ -125,10 +126,18 @@ eachDialect('locks', (open) => {
     const writing = (holder: string, ...paths: string[]) =>
       db.transact(key.tenantId, (tx) => assertUnlocked({ clock }, tx, { fileId: key.fileId, paths, holder }))
     await writing('ann.example', 'posts/a', 'notes/n')
-    await writing('bob.example', 'posts/b', 'posts/a/comments/c', 'notes/n/parts/p')
+    await writing(
+      'bob.example',
+      'posts',
+      'posts/b',
+      'posts/a/comments',
+      'posts/a/comments/c',
+      'notes/n/parts/p',
+    )
     const locked = { code: 423, message: expect.stringContaining('ann.example') }
     await expect(writing('bob.example', 'posts/b', 'posts/a')).rejects.toMatchObject(locked)
     await expect(writing('anon:bob-1', 'notes/n')).rejects.toMatchObject(locked)
+    await expect(writing('bob.example', 'notes')).rejects.toMatchObject(locked)
     clock.advance(60_000)
     await writing('bob.example', 'posts/a', 'notes/n')
   })

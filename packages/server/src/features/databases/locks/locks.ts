@@ -1,7 +1,8 @@
 import { type RtdbAnswers, type RtdbLockMode, rtdbLimits } from '@kith/protocol'
-import type { Database } from '#infra/db/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { DatabaseKey } from '../engine/database.ts'
+import { lockDatabase } from '../engine/database-store.ts'
 import { RtdbFailure } from '../engine/rtdb-failure.ts'
 import type { HeldLock } from './held-lock.ts'
 import { deleteExpiredLocks, deleteLock, deleteLocksOf, findLock, listLocks, putLock } from './lock-store.ts'
@@ -55,15 +56,18 @@ export class Locks {
     // Counted as far as this process knows: rows that are counted would make transactions of others conflict.
     if (this.#known.size >= maxLocks && !this.#known.has(asking.path))
       throw new RtdbFailure(429, 'this database has too many locks')
-    return await db.transact(key.tenantId, async (tx) => {
+    const lock = { ...asking, mode, expiresAt: now + rtdbLimits.lockSecs }
+    const take = async (tx: Writer): Promise<RtdbAnswers['lockResult']> => {
+      // Before or after a transaction, never beside one that has just seen no lock.
+      await lockDatabase(tx, key.fileId)
       const held = await findLock(tx, key.fileId, asking.path)
       if (held && held.expiresAt > now && held.holder !== asking.holder)
         return { locked: false, holder: held.holder, mode: held.mode }
-      const lock = { ...asking, mode, expiresAt: now + rtdbLimits.lockSecs }
       await putLock(tx, key.fileId, lock)
       tx.afterCommit(() => this.#deps.publish({ kind: 'lock', lock, by: asking.connId }))
       return { locked: true }
-    })
+    }
+    return await db.transact(key.tenantId, take, { isolation: 'read-committed' })
   }
 
   /** Takes back what this holder has locked, on whatever connection. */

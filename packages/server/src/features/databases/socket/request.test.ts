@@ -57,6 +57,12 @@ describe('a request', () => {
     expect(parseRequest(JSON.stringify(message))).toMatchObject({ kind: 'malformed', id: 1 })
   })
 
+  test('of more than a hundred levels is malformed', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const parsed = (levels: number) => parseRequest(`{"id":1,"type":"ping","x":${nested(levels)}}`).kind
+    expect([parsed(99), parsed(100), parsed(100_000)]).toEqual(['request', 'malformed', 'malformed'])
+  })
+
   test.each([null, true, {}, []])('with the id %j is malformed, and answered without one', (id) => {
     const parsed = parseRequest(JSON.stringify({ id, type: 'ping' }))
     expect(parsed).toMatchObject({ kind: 'malformed', id: undefined })

@@ -14,6 +14,9 @@ type ParsedRequest =
   /** It is no JSON object at all. */
   | { readonly kind: 'noise' }
 
+// What compares, sorts and writes values goes down into them.
+const maxDepth = 100
+
 /** Reads a message as far as it makes sense. */
 export function parseRequest(text: string): ParsedRequest {
   const message = objectOf(text)
@@ -22,6 +25,7 @@ export function parseRequest(text: string): ParsedRequest {
   const isNamed = typeof id === 'string' || typeof id === 'number'
   const malformed = (why: string) =>
     ({ kind: 'malformed', id: isNamed ? id : undefined, message: why }) as const
+  if (isDeeper(message, maxDepth)) return malformed(`a message has at most ${maxDepth} levels`)
   if (id !== undefined && !isNamed) return malformed('an id is a string or a number')
   if (typeof type !== 'string' || !isRequestType(type)) return malformed('this type of request is unknown')
   if (!checkOf(type).Check(message)) return malformed(`the members do not fit a request of type ${type}`)
@@ -36,6 +40,11 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1))
 }
 
 function isRequestType(type: string): type is RtdbRequestType {

@@ -1,0 +1,192 @@
+import type { Applied, DatabaseKey, LoggedChanges } from '../engine/database.ts'
+import { getDocument, listChanges } from '../engine/index.ts'
+import type { ReadDocument } from '../engine/values.ts'
+import { type LockNews, Locks } from '../locks/locks.ts'
+import { Presence, type PresenceNews } from '../presence/presence.ts'
+import { type SubscriptionBudget, Subscriptions } from '../subscriptions/subscriptions.ts'
+import type { Connection } from './connection.ts'
+import type { LiveDeps } from './live-deps.ts'
+import { viewMaker } from './read-views.ts'
+
+/** What the processes tell each other about a database. */
+type News =
+  | { readonly kind: 'seq'; readonly seq: number }
+  | { readonly kind: 'locks'; readonly news: LockNews }
+  | { readonly kind: 'presence'; readonly news: PresenceNews }
+
+// Transactions of this process that are not told yet. Others are read from the log, and so are these when there are more.
+const maxOwn = 1000
+
+/** One database that clients of this process have open: it tells them its changes in the order of their numbers. */
+export class LiveDatabase {
+  readonly key: DatabaseKey
+  readonly subscriptions: Subscriptions
+  readonly locks: Locks
+  readonly presence: Presence
+  // Bounded by the sockets.
+  readonly connections = new Set<Connection>()
+  readonly #deps: LiveDeps
+  readonly #own = new Map<number, LoggedChanges>()
+  readonly #unsubscribe: () => void
+  #told: number | undefined
+  #known = 0
+  #running: Promise<void> | undefined
+  #tellingLocks: Promise<void> = Promise.resolve()
+  #looked = 0
+
+  constructor(deps: LiveDeps, key: DatabaseKey, budget: SubscriptionBudget) {
+    this.#deps = deps
+    this.key = key
+    this.subscriptions = new Subscriptions(budget, viewMaker(deps, key, budget))
+    this.locks = new Locks({
+      ...deps,
+      key,
+      publish: (news) => this.#publish({ kind: 'locks', news }),
+      tell: (news) => this.#tellLock(news),
+    })
+    this.presence = new Presence({
+      clock: deps.clock,
+      publish: (news) => this.#publish({ kind: 'presence', news }),
+    })
+    this.#unsubscribe = deps.bus.subscribe(this.#channel, {
+      onMessage: (message) => this.#onNews(JSON.parse(message) as News),
+      onGap: () => deps.onGap(),
+    })
+  }
+
+  /** How many views it has looked at for all changes so far. */
+  get looked(): number {
+    return this.#looked
+  }
+
+  /** The state from which changes are told. */
+  start(seq: number): void {
+    this.#told ??= seq
+    this.advance(seq)
+  }
+
+  /** A transaction of this process is durable, and answered. */
+  applied({ seq, changes }: Applied): void {
+    if (changes.length === 0) return
+    if (this.#own.size < maxOwn) this.#own.set(seq, { seq, changes })
+    this.#publish({ kind: 'seq', seq })
+  }
+
+  /** The database has come so far. */
+  advance(seq: number): void {
+    this.#known = Math.max(this.#known, seq)
+    this.#running ??= this.#run()
+  }
+
+  async settled(): Promise<void> {
+    await this.locks.settled()
+    while (this.#running) await this.#running
+    await this.#tellingLocks
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe()
+    this.presence.close()
+    await this.locks.close()
+    while (this.#running) await this.#running
+    await this.#tellingLocks
+  }
+
+  get #channel(): string {
+    return `rtdb:${this.key.tenantId}:${this.key.fileId}`
+  }
+
+  #publish(news: News): void {
+    this.#deps.bus.publish(this.#channel, JSON.stringify(news))
+  }
+
+  #onNews(news: News): void {
+    if (news.kind === 'seq') this.advance(news.seq)
+    else if (news.kind === 'locks') this.locks.apply(news.news)
+    else this.presence.apply(news.news)
+  }
+
+  #run(): Promise<void> {
+    return this.#tellAll()
+      .catch((error: unknown) => {
+        this.#deps.logger.error({ err: error }, 'changes could not be told to the clients of a database')
+        this.#endAll('failed')
+      })
+      .finally(() => {
+        this.#running = undefined
+        // Something may have come after the last look at how far it is.
+        if (this.#isBehind) this.advance(this.#known)
+      })
+  }
+
+  get #isBehind(): boolean {
+    return this.#told !== undefined && this.#told < this.#known
+  }
+
+  async #tellAll(): Promise<void> {
+    while (this.#told !== undefined && this.#told < this.#known) {
+      const next = this.#own.get(this.#told + 1)
+      if (next) this.#tell(next)
+      else if (this.subscriptions.isEmpty) this.#skipTo(this.#known)
+      else await this.#tellFromLog(this.#told)
+    }
+  }
+
+  async #tellFromLog(told: number): Promise<void> {
+    const upTo = this.#known
+    const { changes, isComplete } = await listChanges(this.#deps.engine, this.key, told)
+    if (!isComplete) {
+      // What is no longer in the log cannot be told: everybody begins again with a first state.
+      this.#deps.logger.warn({ fileId: this.key.fileId }, 'changes of a database are no longer in its log')
+      this.#endAll('overloaded')
+      this.#skipTo(upTo)
+      return
+    }
+    for (const logged of changes) this.#tell(logged)
+    // Numbers without changes are not in the log.
+    if (changes.length === 0) this.#skipTo(upTo)
+  }
+
+  #tell(logged: LoggedChanges): void {
+    this.#looked += this.subscriptions.tell(logged)
+    this.#skipTo(logged.seq)
+  }
+
+  #skipTo(seq: number): void {
+    this.#told = seq
+    for (const own of this.#own.keys()) if (own <= seq) this.#own.delete(own)
+  }
+
+  #endAll(why: 'failed' | 'overloaded'): void {
+    for (const { visit } of this.connections) visit.socket.close(why)
+    this.#told = Math.max(this.#told ?? 0, this.#known)
+    this.#own.clear()
+  }
+
+  /** One after the other: which clients see the document is known when it was read. */
+  #tellLock(news: LockNews): void {
+    if (this.subscriptions.isEmpty) return
+    this.#tellingLocks = this.#tellingLocks
+      .then(async () => {
+        const { path } = news.lock
+        const document = await this.#documentAt(path)
+        this.subscriptions.tellOf(path, document, { event: lockEvent(news), except: news.by })
+      })
+      .catch((error: unknown) => {
+        this.#deps.logger.error({ err: error }, 'a lock could not be told to the clients of a database')
+        this.#endAll('failed')
+      })
+  }
+
+  async #documentAt(path: string): Promise<ReadDocument | undefined> {
+    if (path.split('/').length % 2 === 1) return undefined
+    return (await getDocument(this.#deps.engine, this.key, path)).document
+  }
+}
+
+/** The text of a lock event. */
+export function lockEvent({ kind, lock }: Pick<LockNews, 'kind' | 'lock'>): string {
+  const { path, holder, mode, connId } = lock
+  const data = kind === 'lock' ? { userId: holder, mode, connId } : { userId: holder, connId }
+  return JSON.stringify({ action: kind, path, data })
+}

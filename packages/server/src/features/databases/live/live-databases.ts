@@ -1,0 +1,148 @@
+import type { FileId } from '@kith/protocol'
+import type { TenantId } from '#infra/db/index.ts'
+import type { DatabaseKey } from '../engine/database.ts'
+import { SubscriptionBudget } from '../subscriptions/subscriptions.ts'
+import type { Connection } from './connection.ts'
+import { listLastSeqs } from './database-seq-store.ts'
+import { LiveDatabase } from './live-database.ts'
+import type { LiveDeps } from './live-deps.ts'
+
+interface LiveDatabasesDeps extends Omit<LiveDeps, 'onGap'> {
+  readonly budget?: SubscriptionBudget
+}
+
+// Instead of hints where processes do not hear each other.
+const lookEveryMs = 3000
+
+/** The databases that clients of this process have open. */
+export class LiveDatabases {
+  readonly #deps: LiveDeps
+  readonly #budget: SubscriptionBudget
+  // Bounded by the sockets.
+  readonly #open = new Map<string, { readonly live: LiveDatabase; readonly started: Promise<void> }>()
+  // Locks that end with their connections: as many as there were sockets.
+  readonly #ending = new Set<Promise<void>>()
+  #callOff: (() => void) | undefined
+  #looking: Promise<void> | undefined
+
+  constructor({ budget = new SubscriptionBudget(), ...deps }: LiveDatabasesDeps) {
+    this.#budget = budget
+    this.#deps = { ...deps, onGap: () => this.#look() }
+  }
+
+  /** The database of this connection, with everything that it tells from now on. */
+  async join(connection: Connection): Promise<LiveDatabase> {
+    const { tenantId, fileId } = connection.file
+    const open = this.#opened({ tenantId, fileId })
+    open.live.connections.add(connection)
+    try {
+      await open.started
+    } catch (error) {
+      this.leave(connection)
+      throw error
+    }
+    return open.live
+  }
+
+  /** The client is gone, with its subscriptions, its locks and what it said of itself. */
+  leave(connection: Connection): void {
+    const { tenantId, fileId } = connection.file
+    const live = this.#open.get(nameOf({ tenantId, fileId }))?.live
+    if (!live?.connections.delete(connection)) return
+    for (const subscription of connection.subscriptions.values()) live.subscriptions.close(subscription)
+    connection.subscriptions.clear()
+    live.presence.leave(connection.connId)
+    this.#end(this.#goodbye(live, connection))
+  }
+
+  /** Resolves when everything that is committed is told. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#ending)
+    await this.#looking
+    for (const { live } of this.#open.values()) await live.settled()
+  }
+
+  async close(): Promise<void> {
+    this.#callOff?.()
+    await Promise.all(this.#ending)
+    await this.#looking
+    await Promise.all([...this.#open.values()].map(({ live }) => live.close()))
+    this.#open.clear()
+  }
+
+  #opened(key: DatabaseKey) {
+    const known = this.#open.get(nameOf(key))
+    if (known) return known
+    const live = new LiveDatabase(this.#deps, key, this.#budget)
+    const open = { live, started: this.#start(live) }
+    this.#open.set(nameOf(key), open)
+    // Two processes on SQLite hear each other, or are none.
+    if (this.#deps.db.dialect === 'postgres') this.#callOff ??= this.#wait()
+    return open
+  }
+
+  async #start(live: LiveDatabase): Promise<void> {
+    const { tenantId, fileId } = live.key
+    const seqs = await listLastSeqs(this.#deps.db.reader(tenantId), [fileId])
+    live.start(seqs.get(fileId) ?? 0)
+    await live.locks.look()
+  }
+
+  /** The last one closes the door when its locks are gone, so that this is told to all processes in order. */
+  async #goodbye(live: LiveDatabase, { connId, hasLocked }: Connection): Promise<void> {
+    // Without the store they expire by themselves.
+    if (hasLocked)
+      await live.locks
+        .release(connId)
+        .catch((error: unknown) => this.#deps.logger.error({ err: error }, 'locks were not released'))
+    if (live.connections.size > 0 || this.#open.get(nameOf(live.key))?.live !== live) return
+    this.#open.delete(nameOf(live.key))
+    if (this.#open.size === 0) {
+      this.#callOff?.()
+      this.#callOff = undefined
+    }
+    await live.close()
+  }
+
+  #end(ending: Promise<void>): void {
+    this.#ending.add(ending)
+    void ending.finally(() => this.#ending.delete(ending))
+  }
+
+  #wait(): () => void {
+    const { clock } = this.#deps
+    return clock.wakeAt(clock.now() + lookEveryMs, () => {
+      this.#callOff = this.#wait()
+      this.#look()
+    })
+  }
+
+  /** Looks how far the databases have come. */
+  #look(): void {
+    this.#looking ??= this.#lookAtAll()
+      .catch((error: unknown) =>
+        this.#deps.logger.error({ err: error }, 'the numbers of open databases could not be read'),
+      )
+      .finally(() => {
+        this.#looking = undefined
+      })
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const byTenant = Map.groupBy([...this.#open.values()], ({ live }) => live.key.tenantId)
+    for (const [tenantId, open] of byTenant) await this.#lookAt(tenantId, open)
+  }
+
+  async #lookAt(tenantId: TenantId, open: readonly { readonly live: LiveDatabase }[]): Promise<void> {
+    const fileIds: FileId[] = open.map(({ live }) => live.key.fileId)
+    const seqs = await listLastSeqs(this.#deps.db.reader(tenantId), fileIds)
+    for (const { live } of open) {
+      live.advance(seqs.get(live.key.fileId) ?? 0)
+      if (!live.subscriptions.isEmpty) await live.locks.look()
+    }
+  }
+}
+
+function nameOf({ tenantId, fileId }: DatabaseKey): string {
+  return `${tenantId} ${fileId}`
+}

@@ -1,0 +1,219 @@
+import type { RtdbAnswers, RtdbChange, RtdbRequestData } from '@kith/protocol'
+import type { Frame } from '#infra/ws/index.ts'
+import {
+  applyTransaction,
+  createIndex,
+  getDocument,
+  parsePath,
+  RtdbFailure,
+  runQuery,
+} from '../engine/index.ts'
+import { project } from '../engine/shape-documents.ts'
+import type { Connection } from '../live/connection.ts'
+import { type LiveDatabase, lockEvent } from '../live/live-database.ts'
+import { assertUnlocked } from '../locks/assert-unlocked.ts'
+import type { HeldLock } from '../locks/held-lock.ts'
+import { stampedState } from '../presence/member-state.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import type { FirstState, ViewSpec } from '../subscriptions/view.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { failureAnswer } from './failure-answer.ts'
+import { answerText, changeText } from './frames.ts'
+import { renewProof } from './renew-proof.ts'
+import { parseRequest, type RequestId, type RtdbRequest } from './request.ts'
+
+// A page shows some; ten thousand of a hostile client would be a load for everybody else.
+const subscriptionsPerSocket = 1000
+
+/** Speaks the protocol of docs/protocol/realtime.md, `/ws/rtdb`, with one client. */
+export class DatabaseClient {
+  readonly #deps: ClientDeps
+  readonly #connection: Connection
+  readonly #live: LiveDatabase
+
+  constructor(deps: ClientDeps, connection: Connection, live: LiveDatabase) {
+    this.#deps = deps
+    this.#connection = connection
+    this.#live = live
+  }
+
+  async receive(frame: Frame): Promise<void> {
+    const parsed = parseRequest(String(frame))
+    if (parsed.kind === 'noise') {
+      this.#connection.visit.socket.noteMistake()
+      return
+    }
+    const { id } = parsed
+    try {
+      if (parsed.kind === 'malformed') throw new RtdbFailure(400, parsed.message)
+      await this.#do(id, parsed.request)
+    } catch (error) {
+      const { answer, isUnexpected } = failureAnswer(error)
+      if (isUnexpected) this.#deps.logger.error({ err: error }, 'a request to a database failed')
+      await this.#answer('error', id, answer)
+    }
+  }
+
+  #do(id: RequestId, { type, data }: RtdbRequest): Promise<void> {
+    switch (type) {
+      case 'ping':
+        return this.#answer('pong', id, {})
+      case 'get':
+        return this.#get(id, data)
+      case 'query':
+        return this.#query(id, data)
+      case 'subscribe':
+        return this.#subscribe(id, data)
+      case 'unsubscribe':
+        return this.#unsubscribe(id, data)
+      case 'transaction':
+        return this.#transact(id, data)
+      case 'createIndex':
+        return this.#createIndex(id, data)
+      case 'lock':
+        return this.#lock(id, data)
+      case 'unlock':
+        return this.#unlock(id, data)
+      case 'presence':
+        return this.#say(id, data)
+      case 'auth':
+        return this.#renew(id, data)
+    }
+  }
+
+  #answer<Type extends keyof RtdbAnswers>(
+    type: Type,
+    id: RequestId,
+    members: RtdbAnswers[Type],
+  ): Promise<void> {
+    return this.#connection.visit.socket.answer(answerText(type, id, members))
+  }
+
+  async #get(id: RequestId, { path, select }: RtdbRequestData<'get'>): Promise<void> {
+    const { text } = parsePath(path, 'document')
+    const { document } = await getDocument(this.#deps.engine, this.#live.key, text)
+    await this.#answer('getResult', id, { data: document ? project(select, document) : null })
+  }
+
+  async #query(id: RequestId, asked: RtdbRequestData<'query'>): Promise<void> {
+    const { data } = await runQuery(this.#deps.engine, this.#live.key, asked)
+    await this.#answer('queryResult', id, { data })
+  }
+
+  async #subscribe(id: RequestId, asked: RtdbRequestData<'subscribe'>): Promise<void> {
+    const { subscriptions } = this.#connection
+    const spec = viewSpec(asked)
+    if (subscriptions.size >= subscriptionsPerSocket)
+      throw new RtdbFailure(429, `a socket has at most ${subscriptionsPerSocket} subscriptions`)
+    const subscription = this.#live.subscriptions.open(this.#connection, spec)
+    // The client may go meanwhile, and with it what it has subscribed to.
+    subscriptions.set(subscription.id, subscription)
+    try {
+      const first = await subscription.view.begin()
+      await this.#begin(id, subscription, first)
+    } catch (error) {
+      this.#close(subscription)
+      throw error
+    }
+  }
+
+  /** Nothing is awaited between the first frame and the last: events that came meanwhile follow, and none goes between. */
+  async #begin(id: RequestId, subscription: Subscription, first: FirstState): Promise<void> {
+    const { socket } = this.#connection.visit
+    const { path } = subscription.view
+    const tell = (event: RtdbChange) => socket.answer(changeText(subscription.id, JSON.stringify(event)))
+    const answers = [this.#answer('subscribeResult', id, { subscriptionId: subscription.id })]
+    if (first.document) answers.push(tell({ action: 'create', path, data: first.document }))
+    answers.push(tell({ action: 'ready', path, data: first.data }))
+    for (const lock of this.#locksIn(subscription.view.spec, first))
+      answers.push(socket.answer(changeText(subscription.id, lockEvent({ kind: 'lock', lock }))))
+    subscription.start(first.seq)
+    await Promise.all(answers)
+  }
+
+  /** What is locked of that which the client has just been shown. */
+  #locksIn({ path, aggregate }: ViewSpec, { document, data }: FirstState): readonly HeldLock[] {
+    if (aggregate) return []
+    const shown = new Set(data.map((each) => `${path}/${(each as { id?: string }).id}`))
+    if (document) shown.add(path)
+    return [...this.#live.locks.known].filter((lock) => lock.path === path || shown.has(lock.path))
+  }
+
+  async #unsubscribe(id: RequestId, { subscriptionId }: RtdbRequestData<'unsubscribe'>): Promise<void> {
+    const subscription = this.#connection.subscriptions.get(subscriptionId)
+    if (subscription) this.#close(subscription)
+    await this.#answer('unsubscribeResult', id, {})
+  }
+
+  #close(subscription: Subscription): void {
+    this.#connection.subscriptions.delete(subscription.id)
+    this.#live.subscriptions.close(subscription)
+  }
+
+  async #transact(id: RequestId, { operations, txId }: RtdbRequestData<'transaction'>): Promise<void> {
+    this.#assertMayWrite()
+    const { file, holder: account, connId } = this.#connection
+    this.#connection.hold()
+    try {
+      const applied = await applyTransaction(this.#deps.engine, this.#live.key, {
+        ...{ operations, txId, account, connId },
+        assertUnlocked: (tx, paths) =>
+          assertUnlocked(this.#deps.engine, tx, { fileId: file.fileId, paths, holder: account }),
+      })
+      const answered = this.#answer('transactionResult', id, { results: applied.results })
+      this.#connection.release()
+      this.#live.applied(applied)
+      if (applied.changes.length > 0) file.noteWritten()
+      await answered
+    } finally {
+      this.#connection.release()
+    }
+  }
+
+  async #createIndex(id: RequestId, { path, field }: RtdbRequestData<'createIndex'>): Promise<void> {
+    this.#assertMayWrite()
+    await createIndex(this.#deps.engine, this.#live.key, { path, field })
+    await this.#answer('createIndexResult', id, {})
+  }
+
+  async #lock(id: RequestId, { path, mode = 'soft' }: RtdbRequestData<'lock'>): Promise<void> {
+    this.#assertMayWrite()
+    const { holder, connId } = this.#connection
+    this.#connection.hasLocked = true
+    const { text } = parsePath(path, 'any')
+    const result = await this.#live.locks.lock({ path: text, holder, connId }, mode)
+    await this.#answer('lockResult', id, result)
+  }
+
+  async #unlock(id: RequestId, { path }: RtdbRequestData<'unlock'>): Promise<void> {
+    const { holder, connId } = this.#connection
+    const { text } = parsePath(path, 'any')
+    await this.#live.locks.unlock({ path: text, holder, connId })
+    await this.#answer('unlockResult', id, {})
+  }
+
+  async #say(id: RequestId, { state }: RtdbRequestData<'presence'>): Promise<void> {
+    const { connId, file } = this.#connection
+    const stamped = state === null ? null : stampedState(state, file.idTag)
+    const { isThrottled } = this.#live.presence.say(connId, stamped)
+    await this.#answer('presenceResult', id, isThrottled ? { throttled: true } : {})
+  }
+
+  async #renew(id: RequestId, { token }: RtdbRequestData<'auth'>): Promise<void> {
+    await renewProof(this.#deps.files, this.#connection, token)
+    await this.#answer('authResult', id, {})
+  }
+
+  #assertMayWrite(): void {
+    if (!this.#connection.file.canWrite) throw new RtdbFailure(403, 'this socket may not change the database')
+  }
+}
+
+function viewSpec(asked: RtdbRequestData<'subscribe'>): ViewSpec {
+  const { path, filter, select, aggregate, scope = 'subtree' } = asked
+  for (const option of ['sort', 'limit', 'offset'])
+    if (Object.hasOwn(asked, option)) throw new RtdbFailure(400, `a subscription takes no ${option}`)
+  // Like a query, an aggregate is over the documents directly in a collection.
+  const { text } = parsePath(path, aggregate ? 'collection' : 'any')
+  return { path: text, scope: aggregate ? 'children' : scope, filter, select, aggregate }
+}
