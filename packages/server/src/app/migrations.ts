@@ -2,7 +2,7 @@ import { accountsMigrations } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
-import { databaseLocksMigrations, databasesMigrations } from '#features/databases/index.ts'
+import { databasesMigrations } from '#features/databases/index.ts'
 import { documentsMigrations } from '#features/documents/index.ts'
 import { federationMigrations } from '#features/federation/index.ts'
 import { filesMigrations } from '#features/files/index.ts'
@@ -37,5 +37,4 @@ export const migrations: readonly Migration[] = [
   ...jobLeasesMigrations,
   ...documentsMigrations,
   ...databasesMigrations,
-  ...databaseLocksMigrations,
 ]

@@ -497,3 +497,29 @@ describe('presence', () => {
     await expect.poll(() => guest.presence.at(-1)).toEqual({ action: 'leave', connId })
   })
 })
+
+test('a state that is restored is told to those who listen', async () => {
+  await using own = await TestServer.start()
+  const idTag = 'home.localhost'
+  const client = await own.as(idTag)
+  const { data: file } = await client.call(createFile, { body: { fileTp: 'RTDB' } })
+  const connect = async () => {
+    const { data } = await client.call(getAccessToken, {})
+    return DatabaseDevice.connect(own, { idTag, fileId: file.fileId }, data.token)
+  }
+  const early = await connect()
+  await early.write('replace', 'posts/a', { n: 1 })
+  await early[Symbol.asyncDispose]()
+  own.clock.advance(2 * 3_600_000)
+  await own.settle()
+  await using device = await connect()
+  await device.write('update', 'posts/a', { n: 2 })
+  const { id } = await device.subscribe('posts')
+  const tenant = await own.running.features.identity.tenants.find(idTag as never)
+  const { RTDB } = own.running.features.realtime.contents
+  const of = { tenantId: tenant!.tenantId, fileId: file.fileId as never }
+  const [snapshot] = await RTDB.listSnapshots(own.db.reader(of.tenantId), of.fileId)
+  const limits = { maxFileBytes: 2 ** 40, maxStorageBytes: 0 }
+  await RTDB.restore({ ...of, seq: snapshot!.seq, by: undefined, limits })
+  expect(await device.told(own, id)).toEqual([{ action: 'update', path: 'posts/a', data: { id: 'a', n: 1 } }])
+})

@@ -6,6 +6,7 @@ import { takeSnapshot } from './contents/take-snapshot.ts'
 import { thinHistory } from './contents/thin-history.ts'
 import { deleteOldAnswers, deleteOldChanges } from './engine/change-log-store.ts'
 import { listSnapshotsDue } from './engine/database-store.ts'
+import { deleteOldLocks } from './locks/lock-store.ts'
 
 interface JobDeps {
   readonly db: Database
@@ -26,6 +27,7 @@ export function addDatabaseJobs(deps: JobDeps): void {
     { name: 'databases.sweep', everyMs: minuteMs },
     (tx, limit) => deleteOldChanges(tx, { upTo: nowSecs(clock) - changesKeptSecs, limit }),
     (tx, limit) => deleteOldAnswers(tx, { upTo: nowSecs(clock) - rtdbLimits.txIdSecs, limit }),
+    (tx, limit) => deleteOldLocks(tx, { upTo: nowSecs(clock), limit }),
   )
   recurring(jobs, {
     name: 'databases.snapshots',

@@ -1,4 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { locksMigrations } from './locks/locks-migrations.ts'
 
 const ofDatabase = { tenant_id: 'integer', file_id: 'text' } as const
 
@@ -31,6 +32,7 @@ export const databasesMigrations: readonly Migration[] = [
       await createSnapshots(schema)
     },
   },
+  ...locksMigrations,
 ]
 
 async function createDocuments(schema: MigrationSchema): Promise<void> {

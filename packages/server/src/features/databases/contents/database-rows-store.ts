@@ -15,6 +15,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   rtdb_transactions: ['account', 'tx_id'],
   rtdb_snapshot_parts: ['seq', 'part'],
   rtdb_snapshots: ['seq'],
+  rtdb_locks: ['path'],
   rtdb_databases: [],
 }
 

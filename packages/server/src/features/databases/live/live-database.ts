@@ -1,4 +1,4 @@
-import type { Applied, DatabaseKey, LoggedChanges } from '../engine/database.ts'
+import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
 import { getDocument, listChanges } from '../engine/index.ts'
 import type { ReadDocument } from '../engine/values.ts'
 import { type LockNews, Locks } from '../locks/locks.ts'
@@ -48,7 +48,7 @@ export class LiveDatabase {
       clock: deps.clock,
       publish: (news) => this.#publish({ kind: 'presence', news }),
     })
-    this.#unsubscribe = deps.bus.subscribe(this.#channel, {
+    this.#unsubscribe = deps.bus.subscribe(channelOf(this.key), {
       onMessage: (message) => this.#onNews(JSON.parse(message) as News),
       onGap: () => deps.onGap(),
     })
@@ -66,10 +66,10 @@ export class LiveDatabase {
   }
 
   /** A transaction of this process is durable, and answered. */
-  applied({ seq, changes }: Applied): void {
+  applied({ seq, changes }: LoggedChanges): void {
     if (changes.length === 0) return
     if (this.#own.size < maxOwn) this.#own.set(seq, { seq, changes })
-    this.#publish({ kind: 'seq', seq })
+    this.#deps.bus.publish(channelOf(this.key), hintOf({ seq }))
   }
 
   /** The database has come so far. */
@@ -92,12 +92,8 @@ export class LiveDatabase {
     await this.#tellingLocks
   }
 
-  get #channel(): string {
-    return `rtdb:${this.key.tenantId}:${this.key.fileId}`
-  }
-
   #publish(news: News): void {
-    this.#deps.bus.publish(this.#channel, JSON.stringify(news))
+    this.#deps.bus.publish(channelOf(this.key), JSON.stringify(news))
   }
 
   #onNews(news: News): void {
@@ -182,6 +178,16 @@ export class LiveDatabase {
     if (path.split('/').length % 2 === 1) return undefined
     return (await getDocument(this.#deps.engine, this.key, path)).document
   }
+}
+
+/** On which the processes talk about a database. */
+export function channelOf({ tenantId, fileId }: DatabaseKey): string {
+  return `rtdb:${tenantId}:${fileId}`
+}
+
+/** Tells the processes how far a database has come. */
+export function hintOf({ seq }: Pick<LoggedChanges, 'seq'>): string {
+  return JSON.stringify({ kind: 'seq', seq } satisfies News)
 }
 
 /** The text of a lock event. */

@@ -1,10 +1,10 @@
 import type { FileId } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
-import type { DatabaseKey } from '../engine/database.ts'
+import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
 import { SubscriptionBudget } from '../subscriptions/subscriptions.ts'
 import type { Connection } from './connection.ts'
 import { listLastSeqs } from './database-seq-store.ts'
-import { LiveDatabase } from './live-database.ts'
+import { channelOf, hintOf, LiveDatabase } from './live-database.ts'
 import type { LiveDeps } from './live-deps.ts'
 
 interface LiveDatabasesDeps extends Omit<LiveDeps, 'onGap'> {
@@ -53,6 +53,13 @@ export class LiveDatabases {
     connection.subscriptions.clear()
     live.presence.leave(connection.connId)
     this.#end(this.#goodbye(live, connection))
+  }
+
+  /** A change that no client of a socket made, such as a restored state. */
+  noteChanged(key: DatabaseKey, changed: LoggedChanges): void {
+    const live = this.#open.get(nameOf(key))?.live
+    if (live) live.applied(changed)
+    else this.#deps.bus.publish(channelOf(key), hintOf(changed))
   }
 
   /** Resolves when everything that is committed is told. */

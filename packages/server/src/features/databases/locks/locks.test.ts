@@ -7,7 +7,6 @@ import { databasesMigrations } from '../databases-migrations.ts'
 import type { DatabaseKey } from '../engine/database.ts'
 import { assertUnlocked } from './assert-unlocked.ts'
 import { Locks } from './locks.ts'
-import { locksMigrations } from './locks-migrations.ts'
 
 const key = { tenantId: 7 as TenantId, fileId: 'f1~abc' } as unknown as DatabaseKey
 const ann = { holder: 'ann.example', connId: 'ann-1' }
@@ -15,7 +14,7 @@ const bob = { holder: 'bob.example', connId: 'bob-1' }
 
 eachDialect('locks', (open) => {
   async function lab() {
-    const db = await open({ migrations: [...databasesMigrations, ...locksMigrations] })
+    const db = await open({ migrations: databasesMigrations })
     const clock = new TestClock()
     const processes: Locks[] = []
     const addProcess = () => {
