@@ -3,7 +3,8 @@ import { getDocument, listChanges } from '../engine/index.ts'
 import type { ReadDocument } from '../engine/values.ts'
 import { type LockNews, Locks } from '../locks/locks.ts'
 import { Presence, type PresenceNews } from '../presence/presence.ts'
-import { type SubscriptionBudget, Subscriptions } from '../subscriptions/subscriptions.ts'
+import type { SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
+import { Subscriptions } from '../subscriptions/subscriptions.ts'
 import type { Connection } from './connection.ts'
 import type { LiveDeps } from './live-deps.ts'
 import { viewMaker } from './read-views.ts'
@@ -120,11 +121,12 @@ export class LiveDatabase {
   }
 
   async #tellAll(): Promise<void> {
-    while (this.#told !== undefined && this.#told < this.#known) {
-      const next = this.#own.get(this.#told + 1)
+    while (this.#isBehind) {
+      const told = this.#told ?? 0
+      const next = this.#own.get(told + 1)
       if (next) this.#tell(next)
       else if (this.subscriptions.isEmpty) this.#skipTo(this.#known)
-      else await this.#tellFromLog(this.#told)
+      else await this.#tellFromLog(told)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { FileId } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
-import { SubscriptionBudget } from '../subscriptions/subscriptions.ts'
+import { SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
 import type { Connection } from './connection.ts'
 import { listLastSeqs } from './database-seq-store.ts'
 import { channelOf, hintOf, LiveDatabase } from './live-database.ts'

@@ -6,7 +6,7 @@ import { project } from '../engine/shape-documents.ts'
 import type { JsonObject } from '../engine/values.ts'
 import { DocumentView } from '../subscriptions/document-view.ts'
 import { GroupView } from '../subscriptions/group-view.ts'
-import type { SubscriptionBudget } from '../subscriptions/subscriptions.ts'
+import type { SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
 import type { FirstState, View, ViewSpec } from '../subscriptions/view.ts'
 import type { LiveDeps } from './live-deps.ts'
 

@@ -178,10 +178,12 @@ export class DatabaseClient {
 
   async #lock(id: RequestId, { path, mode = 'soft' }: RtdbRequestData<'lock'>): Promise<void> {
     this.#assertMayWrite()
-    const { holder, connId } = this.#connection
+    const { holder, connId, visit } = this.#connection
     this.#connection.hasLocked = true
     const { text } = parsePath(path, 'any')
     const result = await this.#live.locks.lock({ path: text, holder, connId }, mode)
+    // What ends with the connection has ended already.
+    if (!visit.socket.isOpen) await this.#live.locks.release(connId)
     await this.#answer('lockResult', id, result)
   }
 
@@ -211,7 +213,7 @@ export class DatabaseClient {
 
 function viewSpec(asked: RtdbRequestData<'subscribe'>): ViewSpec {
   const { path, filter, select, aggregate, scope = 'subtree' } = asked
-  for (const option of ['sort', 'limit', 'offset'])
+  for (const option of ['sort', 'limit'])
     if (Object.hasOwn(asked, option)) throw new RtdbFailure(400, `a subscription takes no ${option}`)
   // Like a query, an aggregate is over the documents directly in a collection.
   const { text } = parsePath(path, aggregate ? 'collection' : 'any')

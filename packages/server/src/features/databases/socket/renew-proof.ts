@@ -12,7 +12,8 @@ export async function renewProof(
   token: string,
 ): Promise<void> {
   const proof = await visit.authenticate(token).catch((error: unknown) => {
-    throw error instanceof Failure ? new RtdbFailure(403, 'this token is not good here') : error
+    const isBad = error instanceof Failure && error.code.startsWith('E-AUTH-')
+    throw isBad ? new RtdbFailure(403, 'this token is not good here') : error
   })
   if (idTagOf(proof.caller) !== file.idTag) throw new RtdbFailure(403, 'this token is of another identity')
   const before = visit.proof

@@ -9,7 +9,8 @@ import type { JsonObject, ReadDocument } from '../engine/values.ts'
 import { DocumentView } from './document-view.ts'
 import { GroupView } from './group-view.ts'
 import type { Subscription } from './subscription.ts'
-import { SubscriptionBudget, Subscriptions } from './subscriptions.ts'
+import { SubscriptionBudget } from './subscription-budget.ts'
+import { Subscriptions } from './subscriptions.ts'
 import type { ViewSpec } from './view.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look at what they expect to be there
@@ -173,6 +174,17 @@ describe('a subscription', () => {
     expect(() => open({})).toThrow(expect.objectContaining({ code: 429 }))
     subscriptions.close(subscription)
     open({})
+  })
+
+  test('asks for little, and so do all together', () => {
+    const { open, subscriptions } = world(new SubscriptionBudget({ characters: 250, charactersEach: 150 }))
+    const asking = (characters: number) => open({ filter: { equals: { x: 'x'.repeat(characters) } } })
+    expect(() => asking(150)).toThrow(expect.objectContaining({ code: 413 }))
+    const { subscription } = asking(80)
+    asking(60)
+    expect(() => asking(80)).toThrow(expect.objectContaining({ code: 429 }))
+    subscriptions.close(subscription)
+    asking(80)
   })
 })
 

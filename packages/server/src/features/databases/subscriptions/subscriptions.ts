@@ -1,5 +1,4 @@
 import type { LoggedChanges } from '../engine/database.ts'
-import { RtdbFailure } from '../engine/rtdb-failure.ts'
 import type { ReadDocument } from '../engine/values.ts'
 import { ChangeTexts } from './change-texts.ts'
 import { DocumentView } from './document-view.ts'
@@ -7,36 +6,8 @@ import { GroupView } from './group-view.ts'
 import { ListenerIndex } from './listener-index.ts'
 import type { Listening } from './listening.ts'
 import { Subscription } from './subscription.ts'
+import type { SubscriptionBudget } from './subscription-budget.ts'
 import { keyOfView, type View, type ViewSpec } from './view.ts'
-
-/** How much the subscriptions of a process may take in all. */
-export class SubscriptionBudget {
-  readonly #maxSubscriptions: number
-  readonly #maxWeight: number
-  #subscriptions = 0
-  #weight = 0
-
-  constructor({ subscriptions = 100_000, weight = 2_000_000 } = {}) {
-    this.#maxSubscriptions = subscriptions
-    this.#maxWeight = weight
-  }
-
-  open(): void {
-    if (this.#subscriptions >= this.#maxSubscriptions)
-      throw new RtdbFailure(429, 'this server has too many subscriptions')
-    this.#subscriptions += 1
-  }
-
-  close(): void {
-    this.#subscriptions -= 1
-  }
-
-  /** Values that aggregates keep. What comes later is counted although there is no room. */
-  takeWeight(values: number): boolean {
-    this.#weight += values
-    return values <= 0 || this.#weight <= this.#maxWeight
-  }
-}
 
 /** Everything that is subscribed to in one database on this process. Bound: the budget of the process. */
 export class Subscriptions {
@@ -56,10 +27,11 @@ export class Subscriptions {
 
   /** From now on it hears of changes; `start` it when its client was shown the first state. */
   open(listening: Listening, spec: ViewSpec): Subscription {
-    const view = this.#views.get(keyOfView(spec)) ?? this.#makeView(spec)
-    this.#budget.open()
+    const key = keyOfView(spec)
+    const view = this.#views.get(key) ?? this.#makeView(spec)
+    this.#budget.open(key.length)
     if (view.subscriptions.size === 0) {
-      this.#views.set(keyOfView(spec), view)
+      this.#views.set(key, view)
       this.#index.add(view)
     }
     const subscription = new Subscription(listening, view)
@@ -70,10 +42,11 @@ export class Subscriptions {
   close(subscription: Subscription): void {
     const { view } = subscription
     if (!view.subscriptions.delete(subscription)) return
-    this.#budget.close()
+    const key = keyOfView(view.spec)
+    this.#budget.close(key.length)
     if (view.subscriptions.size > 0) return
     this.#index.remove(view)
-    this.#views.delete(keyOfView(view.spec))
+    this.#views.delete(key)
     if (view instanceof GroupView) view.close()
   }
 
