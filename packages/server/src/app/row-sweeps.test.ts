@@ -324,6 +324,7 @@ eachDialect('a sweep of all tenants', (open) => {
       'collection_items_opened',
       'rtdb_changes_age',
       'rtdb_transactions_age',
+      'rtdb_locks_expiry',
       'rtdb_databases_snapshot_due',
       'bus_events_age',
       'bus_events_age',
