@@ -6,6 +6,8 @@ import {
   deleteShare,
   getAccessToken,
   getProxyToken,
+  listFileHistory,
+  restoreFileSnapshot,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DatabaseDevice } from '#harness/database-client.ts'
@@ -515,11 +517,9 @@ test('a state that is restored is told to those who listen', async () => {
   await using device = await connect()
   await device.write('update', 'posts/a', { n: 2 })
   const { id } = await device.subscribe('posts')
-  const tenant = await own.running.features.identity.tenants.find(idTag as never)
-  const { RTDB } = own.running.features.realtime.contents
-  const of = { tenantId: tenant!.tenantId, fileId: file.fileId as never }
-  const [snapshot] = await RTDB.listSnapshots(own.db.reader(of.tenantId), of.fileId)
-  const limits = { maxFileBytes: 2 ** 40, maxStorageBytes: 0 }
-  await RTDB.restore({ ...of, seq: snapshot!.seq, by: undefined, limits })
+  const { fileId } = file
+  const { data: history } = await client.call(listFileHistory, { params: { fileId } })
+  const seq = history[0]?.seq ?? 0
+  await client.call(restoreFileSnapshot, { params: { fileId, seq } })
   expect(await device.told(own, id)).toEqual([{ action: 'update', path: 'posts/a', data: { id: 'a', n: 1 } }])
 })

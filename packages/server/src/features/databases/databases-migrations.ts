@@ -7,7 +7,7 @@ const ofDatabase = { tenant_id: 'integer', file_id: 'text' } as const
  * from writing. */
 export const databasesMigrations: readonly Migration[] = [
   {
-    id: '0030_databases',
+    id: '0025_databases',
     async up(schema) {
       await schema.createTable(
         'rtdb_databases',

@@ -13,7 +13,6 @@ export type {
   LiveFileType,
   Restoration,
 } from './contents/file-contents.ts'
-export { noContents } from './contents/no-contents.ts'
 export { queueFetches } from './copies/queue-fetches.ts'
 export type { FileEvent } from './events.ts'
 export { type FileEndpointDeps, fileEndpoints } from './file-endpoints.ts'
