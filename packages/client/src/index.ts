@@ -1,4 +1,3 @@
-export { type Bus, type BusOptions, type BusState, connectBus, type SocketLike } from './connect-bus.ts'
 export {
   type Answered,
   type CallOptions,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Bus, type BusOptions, type BusState, connectBus, type SocketLike } from '@kith/client'
+import { type Bus, type BusOptions, type ConnectionState, connectBus, type SocketLike } from '@kith/client/bus'
 import { type BusEvent, createAction, getAccessToken, logout } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '#harness/server-process.ts'
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 function listen(server: TestServer, token: string, options: Partial<BusOptions> = {}) {
   const events: BusEvent[] = []
-  const states: BusState[] = []
+  const states: ConnectionState[] = []
   let gaps = 0
   const bus: Bus = connectBus({
     // Not every resolver knows names below `localhost`; the base tenant answers for all.
@@ -132,7 +132,7 @@ test('it ends for good when its session does, and is told why', async () => {
 
 test('it tries again while there is no server, and stops when it is told to', async () => {
   const port = await freePort()
-  const states: BusState[] = []
+  const states: ConnectionState[] = []
   let attempts = 0
   const bus = connectBus({
     baseUrl: `http://127.0.0.1:${port}`,

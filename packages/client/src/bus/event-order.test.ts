@@ -1,6 +1,6 @@
 import type { BusEvent } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { createBackoff } from './backoff.ts'
+import { createBackoff } from '../realtime/backoff.ts'
 import { EventOrder } from './event-order.ts'
 
 function event(seq?: number): BusEvent {

@@ -1,0 +1,2 @@
+export type { ConnectionOptions, ConnectionState, SocketLike } from '../realtime/reconnecting-socket.ts'
+export { type Bus, type BusOptions, connectBus } from './connect-bus.ts'
