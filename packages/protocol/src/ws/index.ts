@@ -1,5 +1,7 @@
 export * from './bus.ts'
+export * from './bus-socket.ts'
 export * from './crdt.ts'
 export * from './rtdb.ts'
+export * from './rtdb-socket.ts'
 export * from './socket-closes.ts'
 export * from './socket-contract.ts'

@@ -1,0 +1,28 @@
+import type { SocketContract } from './socket-contract.ts'
+
+/** A real-time database (docs/protocol/realtime.md): JSON text, one flat object for each message. */
+export const rtdbSocket = {
+  name: 'openDatabase',
+  path: '/ws/rtdb/{fileId}',
+  summary: 'A real-time database: queries, subscriptions, transactions, locks and presence',
+  auth: 'optional',
+  scope: 'read:files',
+  guests: true,
+  frames: 'text',
+  messagesPerMinute: 6000,
+} as const satisfies SocketContract
+
+export const rtdbLimits = {
+  /** Of a path. */
+  segments: 16,
+  segmentCharacters: 128,
+  documentBytes: 1024 ** 2,
+  databaseBytes: 1024 ** 3,
+  operations: 500,
+  resultBytes: 16 * 1024 ** 2,
+  txIdCharacters: 64,
+  txIdSecs: 24 * 60 * 60,
+  lockSecs: 60,
+  presenceBytes: 2 * 1024,
+  presenceMembers: 100,
+} as const
