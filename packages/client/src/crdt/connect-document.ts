@@ -12,7 +12,7 @@ import {
   ReconnectingSocket,
   type SocketProtocol,
 } from '../realtime/reconnecting-socket.ts'
-import { awarenessFrame, parseFrame, type ServerFrame, syncFrame } from './frames.ts'
+import { awarenessFrame, parseFrame, queryAwarenessFrame, type ServerFrame, syncFrame } from './frames.ts'
 import { openLocalCopy } from './local-copy.ts'
 import { UnsavedChanges } from './unsaved-changes.ts'
 
@@ -147,9 +147,7 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
   }
 
   ping(): void {
-    const own = this.awareness.getLocalState() === null ? [] : [this.doc.clientID]
-    this.#socket?.send(awarenessFrame(encodeAwarenessUpdate(this.awareness, own)))
-    if (this.#isGreeted) this.#socket?.send(syncFrame('step1', Y.encodeStateVector(this.doc)))
+    this.#socket?.send(queryAwarenessFrame())
   }
 
   stateChanged(state: ConnectionState): void {

@@ -45,6 +45,11 @@ export function awarenessFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   })
 }
 
+/** Asks for everybody's state: any answer is a sign of life. */
+export function queryAwarenessFrame(): Uint8Array<ArrayBuffer> {
+  return frameOf((encoder) => encoding.writeVarUint(encoder, crdtMessages.queryAwareness))
+}
+
 function frameOf(write: (encoder: encoding.Encoder) => void): Uint8Array<ArrayBuffer> {
   const encoder = encoding.createEncoder()
   write(encoder)
