@@ -1,7 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Bus, type BusOptions, type ConnectionState, connectBus, type SocketLike } from '@kith/client/bus'
+import {
+  type Bus,
+  type BusOptions,
+  type ConnectionState,
+  connectBus,
+  type SocketLike,
+} from '@kith/client/bus'
 import { type BusEvent, createAction, getAccessToken, logout } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '#harness/server-process.ts'
