@@ -1,21 +1,4 @@
-/** Any object of JSON. Its members are read by `memberOf`: names such as `__proto__` are plain keys. */
-type JsonObject = Readonly<Record<string, unknown>>
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The object's own member, never one that it inherits. */
-export function memberOf(object: JsonObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined
-}
-
-/** An object whose members are all its own: assigning `__proto__` to it makes a member. */
-export function plainObject(members: JsonObject = {}): Record<string, unknown> {
-  const object: Record<string, unknown> = Object.create(null)
-  for (const name of Object.keys(members)) object[name] = members[name]
-  return object
-}
+/** The order and equality of JSON values in databases (docs/protocol/realtime.md, Order and equality). */
 
 /** JSON in which equal values have equal texts: members are sorted by name. */
 export function canonicalText(value: unknown): string {
@@ -35,7 +18,7 @@ export function compareTexts(a: string, b: string): number {
 
 /** The kinds of values in the order that their JSON texts have by their first characters, so that the order of all
  * values is one order. Absent values come first. */
-export function kindOf(value: unknown): number {
+export function valueKind(value: unknown): number {
   if (value === undefined) return 0
   if (typeof value === 'string') return 1
   if (typeof value === 'number') return 2
@@ -45,11 +28,11 @@ export function kindOf(value: unknown): number {
   return value === true ? 6 : 7
 }
 
-/** The order of docs/protocol/realtime.md: negative when `a` comes before `b`. `undefined` stands for an absent field. */
+/** The order of values (docs/protocol/realtime.md, Order and equality): negative when `a` comes before `b`. `undefined` stands for an absent field. */
 export function compareValues(a: unknown, b: unknown): number {
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
-  const kind = kindOf(a)
-  const difference = kind - kindOf(b)
+  const kind = valueKind(a)
+  const difference = kind - valueKind(b)
   if (difference !== 0) return difference
   if (kind === 1) return compareTexts(a as string, b as string)
   if (kind === 2) return (a as number) - (b as number)
@@ -61,4 +44,8 @@ export function isEqualValue(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   return canonicalText(a) === canonicalText(b)
+}
+
+function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

@@ -1,13 +1,6 @@
-import type { RtdbAggregate, RtdbGroup } from '@kith/protocol'
+import { canonicalText, compareTexts, type RtdbAggregate, type RtdbGroup } from '@kith/protocol'
 import { RtdbFailure } from './rtdb-failure.ts'
-import {
-  canonicalText,
-  compareTexts,
-  isJsonObject,
-  type JsonObject,
-  memberOf,
-  plainObject,
-} from './values.ts'
+import { isJsonObject, type JsonObject, memberOf, plainObject } from './values.ts'
 
 const names = ['sum', 'avg', 'min', 'max'] as const
 type AggregateOp = (typeof names)[number]

@@ -1,8 +1,8 @@
-import type { FileId, RtdbOperationResult } from '@kith/protocol'
+import { type FileId, isEqualValue, type RtdbOperationResult } from '@kith/protocol'
 import { sql } from 'kysely'
 import { deletionOf, type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { DocumentChange, LoggedChanges } from './database.ts'
-import { isEqualValue, type JsonObject, memberOf, plainObject, type ReadDocument } from './values.ts'
+import { type JsonObject, memberOf, plainObject, type ReadDocument } from './values.ts'
 
 interface LogTables {
   rtdb_changes: {

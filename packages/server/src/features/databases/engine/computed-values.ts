@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto'
+import { canonicalText, isEqualValue } from '@kith/protocol'
 import { RtdbFailure } from './rtdb-failure.ts'
-import {
-  canonicalText,
-  isEqualValue,
-  isJsonObject,
-  type JsonObject,
-  memberOf,
-  plainObject,
-} from './values.ts'
+import { isJsonObject, type JsonObject, memberOf, plainObject } from './values.ts'
 
 /** What `$query` asks inside the transaction. */
 export interface ComputedQuery {

@@ -1,14 +1,12 @@
-import type { RtdbFilter, RtdbOperator } from '@kith/protocol'
-import { RtdbFailure } from './rtdb-failure.ts'
 import {
   canonicalText,
   compareValues,
   isEqualValue,
-  isJsonObject,
-  isTooDeep,
-  type JsonObject,
-  memberOf,
-} from './values.ts'
+  type RtdbFilter,
+  type RtdbOperator,
+} from '@kith/protocol'
+import { RtdbFailure } from './rtdb-failure.ts'
+import { isJsonObject, isTooDeep, type JsonObject, memberOf } from './values.ts'
 
 /** Does the document, as it is read, pass? */
 export type CompiledFilter = (document: JsonObject) => boolean

@@ -1,13 +1,6 @@
-import type { RtdbSort } from '@kith/protocol'
+import { compareTexts, compareValues, type RtdbSort } from '@kith/protocol'
 import { RtdbFailure } from './rtdb-failure.ts'
-import {
-  compareTexts,
-  compareValues,
-  isJsonObject,
-  memberOf,
-  plainObject,
-  type ReadDocument,
-} from './values.ts'
+import { isJsonObject, memberOf, plainObject, type ReadDocument } from './values.ts'
 
 export type DocumentOrder = (a: ReadDocument, b: ReadDocument) => number
 

@@ -1,7 +1,7 @@
+import { compareTexts, compareValues } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { runsOf } from '#harness/property-runs.ts'
 import { collectionKey, entryKeys, isCutKey, originalText, sortableText, valueKey } from './sort-keys.ts'
-import { compareTexts, compareValues } from './values.ts'
 
 const bytesOrder = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 

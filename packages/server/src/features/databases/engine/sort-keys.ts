@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalText, kindOf } from './values.ts'
+import { canonicalText, valueKind } from '@kith/protocol'
 
 // Both databases compare texts by their UTF-8 bytes, which is the order of code points. The protocol's order is that of
 // UTF-16 code units, where characters beyond U+FFFF come before U+E000. Moving the two ranges past each other makes
@@ -42,7 +42,7 @@ const numberBytes = new DataView(new ArrayBuffer(8))
 /** A text that has the place among others which the value has among values (`compareValues`), at most 520 bytes in UTF-8.
  * Long values that differ late have the same. Undefined where the value cannot be kept: nothing equals it. */
 export function valueKey(value: unknown): string | undefined {
-  const kind = kindOf(value)
+  const kind = valueKind(value)
   if (kind === 2) return `2${numberKey(value as number)}`
   if (kind !== 1 && kind !== 3 && kind !== 7) return String(kind)
   const text = kind === 1 ? (value as string) : canonicalText(value)

@@ -1,5 +1,6 @@
+import { compareValues, isEqualValue } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { compareValues, isEqualValue, memberOf, plainObject } from './values.ts'
+import { memberOf, plainObject } from './values.ts'
 
 const ordered: readonly unknown[] = [
   undefined,

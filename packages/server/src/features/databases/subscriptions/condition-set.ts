@@ -1,5 +1,4 @@
-import type { RtdbFilter } from '@kith/protocol'
-import { canonicalText } from '../engine/values.ts'
+import { canonicalText, type RtdbFilter } from '@kith/protocol'
 import { type Condition, conditionsOf } from './conditions.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,6 +1,5 @@
-import type { RtdbFilter, RtdbOperator } from '@kith/protocol'
+import { canonicalText, type RtdbFilter, type RtdbOperator } from '@kith/protocol'
 import { conditionsOf as filterConditions } from '../engine/filter.ts'
-import { canonicalText } from '../engine/values.ts'
 
 /** Something that every document has that meets a filter: one of these values in a field, or among its elements. */
 export interface Condition {

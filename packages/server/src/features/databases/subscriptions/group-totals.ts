@@ -1,7 +1,7 @@
-import type { RtdbGroup } from '@kith/protocol'
+import { compareTexts, type RtdbGroup } from '@kith/protocol'
 import { ExactSum } from '#lib/exact-sum.ts'
 import { type CompiledAggregate, groupsOf } from '../engine/aggregate.ts'
-import { compareTexts, type JsonObject, memberOf, plainObject } from '../engine/values.ts'
+import { type JsonObject, memberOf, plainObject } from '../engine/values.ts'
 import { Extremes } from './extremes.ts'
 
 interface FieldTotals {

@@ -1,6 +1,6 @@
-import type { RtdbAggregate, RtdbGroup } from '@kith/protocol'
+import { canonicalText, type RtdbAggregate, type RtdbGroup } from '@kith/protocol'
 import type { DocumentChange } from '../engine/database.ts'
-import { canonicalText, type ReadDocument } from '../engine/values.ts'
+import type { ReadDocument } from '../engine/values.ts'
 import type { ChangeTexts } from './change-texts.ts'
 import type { Interest, Scope } from './listener-index.ts'
 import type { Subscription } from './subscription.ts'
