@@ -140,8 +140,12 @@ export class DatabaseSocket implements SocketProtocol {
     const id = Number(message.id)
     const asked = this.#asked.get(id)
     this.#asked.delete(id)
-    if (message.type === 'error') asked?.reject(new RtdbError(message))
-    else asked?.resolve(message as never)
+    if (message.type === 'error') {
+      asked?.reject(new RtdbError(message))
+      return
+    }
+    const { id: _id, type: _type, ...answer } = message
+    asked?.resolve(answer as never)
   }
 
   lost(reason: string): void {

@@ -32,6 +32,7 @@ export class DocumentConnection implements Participant {
   #waitingBytes = 0
   #unreadBytes = 0
   #lastUnread: Promise<void> = Promise.resolve()
+  #lastStored: Promise<void> = Promise.resolve()
   #isTold = false
 
   constructor(deps: ConnectionDeps) {
@@ -101,6 +102,8 @@ export class DocumentConnection implements Participant {
 
   async #sync(stateVector: Uint8Array): Promise<void> {
     const { socket, session } = this.#deps
+    // What the client sent before is in the answer, and so on the disk.
+    await this.#lastStored
     const update = await session.ask({ kind: 'diff', stateVector: stateVector.slice() })
     if (update) await socket.answer(stepTwoFrame(update))
     else this.noteMistake()
@@ -119,6 +122,7 @@ export class DocumentConnection implements Participant {
       this.#waitingUpdates -= 1
       this.#waitingBytes -= update.length
     })
+    this.#lastStored = stored
     this.#waitingUpdates += 1
     this.#waitingBytes += update.length
     if (this.#waitingUpdates >= maxWaitingUpdates || this.#waitingBytes >= maxWaitingBytes) await stored
