@@ -8,8 +8,12 @@ import { actionsMigrations } from '#features/actions/index.ts'
 import { relationsMigrations, viewerOf } from '#features/relations/index.ts'
 import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
 import { queryPlan } from '#harness/query-plan.ts'
+import { planStatements } from '#harness/recorded-statements.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
+import { findAccessibleFile } from './access/file-access-store.ts'
+import type { FileViewer } from './access/file-viewer.ts'
+import { listGrantSteps } from './access/grant-steps-store.ts'
 import { putRead } from './collections/collection-store.ts'
 import { listEndedCopies } from './copies/copy-store.ts'
 import type { NewFile } from './file.ts'
@@ -157,10 +161,33 @@ test.each([visitor, guest])('the actions that show a file are found by it', asyn
 test.each([visitor, guest])('who may read few files has no others looked at', async (caller) => {
   const who = { viewer: viewerOf(alice, caller, { hasBlocksOrMutes: false }), held: [], limits: undefined }
   const steps = await stepsOf((reader: Reader) => listFilePage(reader, who, firstPage))
-  const looks = steps.filter((step) => / (files|own|shown|child|attached|copy) /.test(step))
+  const looks = steps.filter((step) => / (files|node|own|shown|child|attached|copy) /.test(step))
   expect(looks.length).toBeGreaterThan(3)
   for (const step of looks)
     expect(step).toMatch(/\(tenant_id=\? AND \w+=\?|INDEX files_copies \(tenant_id=\?\)/)
+})
+
+type Question = Parameters<typeof listGrantSteps>[2]
+const questions: [string, (reader: Reader, who: FileViewer, asked: Question) => Promise<unknown>][] = [
+  ['the steps by which it is given', listGrantSteps],
+  ['its level', (reader, who, { fileId, now }) => findAccessibleFile(reader, who, { fileId, now })],
+  [
+    'what a share rests on',
+    (reader, who, asked) => findAccessibleFile(reader, who, { ...asked, basesOf: 1 }),
+  ],
+]
+
+test.each(questions)('access to a file is looked for from that file on: %s', async (_, ask) => {
+  for (const held of [[], [{ fileId: 'g' as FileId, level: 1 }]] as const) {
+    const viewer = viewerOf(alice, visitor, { hasBlocksOrMutes: false })
+    const asked = { fileId: shown.fileId, now: 1, apartFrom: undefined }
+    const steps = await planStatements(db, async (own) => {
+      await ask(own.reader(alice.tenantId), { viewer, held, limits: undefined }, asked)
+    })
+    const looks = steps.filter((step) => / (asked|node|files) /.test(step))
+    expect(looks.length).toBeGreaterThan(2)
+    for (const step of looks) expect(step).toMatch(/^SEARCH .*\(tenant_id=\? AND file_id=\?\)/)
+  }
 })
 
 test('a list climbs to the folders above only while one is being changed', async () => {

@@ -126,6 +126,7 @@ function statementFor(who: FileViewer): Prepared<Asked, StepRow> {
   return made
 }
 
+// NOTE: SQLite keeps the order of a cross join; else it reads all files of the tenant.
 function selectSteps(who: FileViewer, names: AccessNames, fileId: RawBuilder<unknown>) {
   const { tenantId } = names
   const start = sql`select asked.file_id, 0, 0 from files as asked
@@ -137,11 +138,10 @@ function selectSteps(who: FileViewer, names: AccessNames, fileId: RawBuilder<unk
     select distinct reached.file_id, reached.is_subject, ${folderOf('node')} as folder_id, ${isRead} as is_read,
       given.share_id, case given.subject_type when 'F' then given.subject_id end as readers_of,
       ${permissionLevel('given')} as level, given.expires_at
-    from reached
-    join files as node on node.tenant_id = ${tenantId} and node.file_id = reached.file_id
+    from reached cross join files as node
     left join shares as given on given.tenant_id = ${tenantId} and given.resource_id = node.file_id
       and ${isGiven} and ${isCurrent('given', names)}
-    where ${isNoLostSubject(names)})`
+    where node.tenant_id = ${tenantId} and node.file_id = reached.file_id and ${isNoLostSubject(names)})`
   return (tables: Pick<ReadTables<AccessTables>, 'selectFrom'>) =>
     tables.selectFrom(steps.as('steps')).selectAll()
 }
