@@ -1,6 +1,7 @@
+import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { alice, aliceTag, bobTag, filesLab, identity } from '#harness/files-lab.ts'
+import { alice, aliceTag, bobTag, club, filesLab, identity } from '#harness/files-lab.ts'
 
 const owner = identity(aliceTag, alice)
 const bob = identity(bobTag, alice)
@@ -30,5 +31,23 @@ eachDialect('Where lists look for files', (open) => {
     expect(await names('?status=D')).toEqual(['alone', 'below', 'deeper', 'inner'])
     expect(await names('?parentId=__trash__')).toEqual(['alone', 'inner'])
     expect(await names('')).toEqual(['box', 'live'])
+  })
+
+  test('is also where copies are that their owners show', async () => {
+    const lab = await openLab()
+    const [caraTag, dinaTag] = ['cara.example' as IdTag, 'dina.example' as IdTag]
+    const maker = { at: club, as: identity(bobTag, club, { role: 'contributor' }) }
+    for (const [fileName, issuer] of [
+      ['shown', caraTag],
+      ['shown by another', dinaTag],
+      ['shown by nobody', undefined],
+    ] as const) {
+      const { json } = await lab.send('POST', '/api/files', { ...maker, json: { fileName, fileTp: 'CRDT' } })
+      const { fileId } = json.data
+      await lab.makeCopy(fileId, caraTag, club)
+      if (issuer) await lab.putAction(club, { visibility: 'P', attachments: [fileId], issuer })
+    }
+    const { json } = await lab.send('GET', '/api/files', { at: club, as: identity(aliceTag, club) })
+    expect(json.data.map(({ fileName }: { fileName: string }) => fileName)).toEqual(['shown'])
   })
 })
