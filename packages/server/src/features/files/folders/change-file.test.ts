@@ -323,6 +323,19 @@ eachDialect('Changing a file', (open) => {
       expect(failureOf(await attempt(open, held))).toBe('403 E-AUTH-FORBIDDEN')
     }
   })
+
+  test.each([
+    ['who made it', bobTag, 'contributor', 200],
+    ['who made it and contributes no more', bobTag, 'follower', 403],
+    ['another who contributes and may read it', aliceTag, 'contributor', 403],
+    ['a moderator', aliceTag, 'moderator', 200],
+  ] as const)('in a community is its maker’s and its moderators’: %s', async (_who, idTag, role, status) => {
+    const lab = await openLab()
+    const sent = { at: club, as: identity(bobTag, club, { role: 'contributor' }) }
+    const fileId = await make(lab, 'CRDT', { visibility: 'P' }, sent)
+    const asked = { at: club, as: identity(idTag, club, { role }), json: { fileName: 'x' } }
+    expect((await lab.send('PATCH', `/api/files/${fileId}`, asked)).status).toBe(status)
+  })
 })
 
 eachDialect('The trash', (open) => {
