@@ -5,14 +5,18 @@ import { relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createVitest, type TestSpecification, type Vitest } from 'vitest/node'
 import { type Mutant, mutantsOf } from './mutate/mutants.ts'
+import {
+  firstLimits,
+  type Limits,
+  limitsAfter,
+  type TestRun,
+  type Verdict,
+  verdictOf,
+} from './mutate/verdict.ts'
 
 const usage = `node scripts/mutate.ts <files or folders> --tests <filter> [--tests <filter of slower ones>]
   --share 0.2 --seed 1   tries a part of the mutants   --lines 10-40   only those of some lines
   --list                 names them and runs nothing `
-
-// A test that a mutant makes wait has failed long before; an endless loop ends with its worker.
-const testTimeoutMs = 10_000
-const longestRunMs = 60_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,24 +50,32 @@ async function main(): Promise<void> {
     return
   }
   const runner = await startRunner()
-  if (await isKilled(runner))
-    throw new Error('The tests fail, or there are none, before anything is changed.')
+  await setLimits(runner)
   const first = places[0]
-  if (first && !(await tryText(runner, first.file, 'throw new Error()')))
+  if (first && (await tryText(runner, first.file, 'throw new Error()')) === 'survived')
     throw new Error('The tests do not import what is to be changed.')
-  const survivors: string[] = []
+  const tried: Record<Verdict, string[]> = { survived: [], 'timed out': [], killed: [] }
   for (const [index, place] of places.entries()) {
     const startedMs = performance.now()
     const verdict = await tryText(runner, place.file, place.mutant.text)
-    if (!verdict) survivors.push(describe(place))
+    tried[verdict].push(describe(place))
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-    console.log(`${index + 1}/${places.length} ${verdict || 'SURVIVED'} ${seconds} s  ${describe(place)}`)
+    const shown = verdict === 'survived' ? 'SURVIVED' : verdict
+    console.log(`${index + 1}/${places.length} ${shown} ${seconds} s  ${describe(place)}`)
   }
   await runner.vitest.close()
-  const killed = places.length - survivors.length
-  console.log(`\n${places.length} mutants, ${killed} killed, ${survivors.length} survived`)
-  for (const survivor of survivors) console.log(survivor)
-  process.exit(survivors.length > 0 ? 1 : 0)
+  report(tried)
+  process.exit(tried.killed.length < places.length ? 1 : 0)
+}
+
+function report({ survived, 'timed out': slow, killed }: Record<Verdict, string[]>): void {
+  const all = survived.length + slow.length + killed.length
+  console.log(
+    `\n${all} mutants, ${killed.length} killed, ${survived.length} survived, ${slow.length} timed out`,
+  )
+  for (const survivor of survived) console.log(survivor)
+  if (slow.length > 0) console.log('\nTimed out: endless, or only slow')
+  for (const place of slow) console.log(place)
 }
 
 async function listPlaces(): Promise<Place[]> {
@@ -80,10 +92,15 @@ async function listPlaces(): Promise<Place[]> {
   return places.filter(() => random() < Number(values.share))
 }
 
+interface Stage {
+  readonly specifications: readonly TestSpecification[]
+  limits: Limits
+}
+
 interface Runner {
   readonly vitest: Vitest
   /** Those of a stage run only when those before it have not noticed anything. */
-  readonly stages: readonly (readonly TestSpecification[])[]
+  readonly stages: readonly Stage[]
 }
 
 async function startRunner(): Promise<Runner> {
@@ -91,8 +108,6 @@ async function startRunner(): Promise<Runner> {
     watch: false,
     bail: 1,
     maxWorkers: 1,
-    testTimeout: testTimeoutMs,
-    expect: { poll: { timeout: testTimeoutMs } },
     reporters: [{}],
     silent: true,
     // Sources pass through plugins only here; else Node reads them itself.
@@ -108,35 +123,61 @@ async function startRunner(): Promise<Runner> {
   }
   const vitest = await createVitest(options, { plugins: [plugin] })
   await vitest.standalone()
-  const stages = []
-  for (const filter of values.tests) stages.push(await vitest.globTestSpecifications(filter.split(',')))
+  const stages: Stage[] = []
+  for (const filter of values.tests) {
+    const specifications = await vitest.globTestSpecifications(filter.split(','))
+    stages.push({ specifications, limits: firstLimits })
+  }
   return { vitest, stages }
 }
 
-async function tryText(runner: Runner, file: string, text: string) {
+/** Runs the tests as they are: from how long they take follows how long they may. */
+async function setLimits({ vitest, stages }: Runner): Promise<void> {
+  for (const stage of stages) {
+    const startedMs = performance.now()
+    const { longestMs, ...run } = await runStage(vitest, stage)
+    if (verdictOf(run) !== 'survived')
+      throw new Error('The tests fail, or there are none, before anything is changed.')
+    stage.limits = limitsAfter({ testMs: longestMs, runMs: performance.now() - startedMs })
+  }
+}
+
+async function tryText({ vitest, stages }: Runner, file: string, text: string): Promise<Verdict> {
   current = { file, text }
-  runner.vitest.invalidateFile(file)
-  const verdict = await isKilled(runner)
+  vitest.invalidateFile(file)
+  let verdict: Verdict = 'survived'
+  for (const stage of stages) if (verdict === 'survived') verdict = verdictOf(await runStage(vitest, stage))
   current = undefined
-  runner.vitest.invalidateFile(file)
+  vitest.invalidateFile(file)
   return verdict
 }
 
-async function isKilled({ vitest, stages }: Runner): Promise<'' | 'killed' | 'endless'> {
-  for (const specifications of stages) {
-    let isEndless = false
-    // A worker in an endless loop hears nothing: without it the run ends.
-    const timer = setTimeout(() => {
-      isEndless = true
-      workers.at(-1)?.kill('SIGKILL')
-    }, longestRunMs)
-    const { testModules, unhandledErrors } = await vitest.runTestSpecifications([...specifications])
-    clearTimeout(timer)
-    if (isEndless) return 'endless'
-    const isGood = testModules.length > 0 && testModules.every((module) => module.ok())
-    if (!isGood || unhandledErrors.length > 0) return 'killed'
+async function runStage(
+  vitest: Vitest,
+  { specifications, limits }: Stage,
+): Promise<TestRun & { readonly longestMs: number }> {
+  for (const { config } of vitest.projects) {
+    config.testTimeout = limits.testMs
+    config.hookTimeout = limits.testMs
+    config.expect.poll = { ...config.expect.poll, timeout: limits.testMs }
   }
-  return ''
+  let isEnded = false
+  // A worker in an endless loop hears nothing: without it the run ends.
+  const timer = setTimeout(() => {
+    isEnded = true
+    workers.at(-1)?.kill('SIGKILL')
+  }, limits.runMs)
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications([...specifications])
+  clearTimeout(timer)
+  const tests = testModules.flatMap(({ children }) => [...children.allTests()])
+  const suites = testModules.flatMap((module) => [module, ...module.children.allSuites()])
+  const failures = [
+    ...tests.map((test) => test.result().errors ?? []),
+    ...suites.map((suite) => suite.errors()),
+  ]
+  const isGood = testModules.length > 0 && testModules.every((module) => module.ok())
+  const longestMs = Math.max(0, ...tests.map((test) => test.diagnostic()?.duration ?? 0))
+  return { isEnded, failures, isBad: !isGood || unhandledErrors.length > 0, longestMs }
 }
 
 function describe({ file, mutant: { line, column, was, becomes } }: Place): string {
