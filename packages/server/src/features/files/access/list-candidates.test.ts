@@ -21,6 +21,7 @@ eachDialect('Where lists look for files', (open) => {
     const deeper = await make('deeper', 'FLDR', inner)
     await make('below', 'CRDT', deeper)
     await make('live', 'CRDT', box)
+    await make('lives below', 'CRDT', await make('lives', 'FLDR', box))
     const json = { subjectType: 'U', subjectId: bobTag, permission: 'W' }
     await lab.send('POST', `/api/files/${box}/shares`, { as: owner, json })
     for (const fileId of [alone, inner]) await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
@@ -30,7 +31,7 @@ eachDialect('Where lists look for files', (open) => {
     }
     expect(await names('?status=D')).toEqual(['alone', 'below', 'deeper', 'inner'])
     expect(await names('?parentId=__trash__')).toEqual(['alone', 'inner'])
-    expect(await names('')).toEqual(['box', 'live'])
+    expect(await names('')).toEqual(['box', 'live', 'lives', 'lives below'])
   })
 
   test('is also where copies are that their owners show', async () => {
