@@ -234,6 +234,27 @@ eachDialect('What may be attached to an action', (open) => {
     await expect(assertAttachable(lab.db.reader(bob.tenantId), atBob)).rejects.toMatchObject(refused)
   })
 
+  test.each([
+    ['that is in the trash', 'trashed'],
+    ['in a folder that is', 'trashed with its folder'],
+    ['that is a copy', 'copied'],
+  ] as const)('is nothing %s', async (_which, happened) => {
+    const lab = await openLab()
+    const make = async (json: object): Promise<string> =>
+      (await lab.send('POST', '/api/files', { as: callers.owner, json })).json.data.fileId
+    const folder = await make({ fileTp: 'FLDR' })
+    const fileId = await make({ fileTp: 'CRDT', parentId: folder })
+    const input = { tenant: alice, caller: callers.owner, attachments: [fileId], now: 1 }
+    const attach = () => assertAttachable(lab.db.reader(alice.tenantId), input)
+    await attach()
+    if (happened === 'copied') await lab.makeCopy(fileId, bobTag)
+    else {
+      const gone = happened === 'trashed' ? fileId : folder
+      await lab.send('DELETE', `/api/files/${gone}`, { as: callers.owner })
+    }
+    await expect(attach()).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN' })
+  })
+
   test('is refused as what it is where the caller may read it, and as unknown where not', async () => {
     const lab = await openLab()
     const { fileId } = (await lab.upload('a', 'hello')).json.data
