@@ -12,7 +12,7 @@ import {
   identity,
 } from '#harness/files-lab.ts'
 import { assertAttachable } from './assert-attachable.ts'
-import { findAccessibleFile } from './file-access-store.ts'
+import { findAccessibleFile, hasShares } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
 const caraTag = 'cara.example' as typeof bobTag
@@ -211,6 +211,16 @@ eachDialect('Who may read a file', (open) => {
     expect(await status(member(caraTag, 'moderator'))).toBe(200)
     expect(await status(identity(clubTag, club))).toBe(200)
     expect(await status(member(caraTag, 'contributor'))).toBe(404)
+  })
+
+  test('a folder is shared in its own tenant, and in no other', async () => {
+    const lab = await openLab()
+    const json = { fileTp: 'FLDR' }
+    const { fileId } = (await lab.send('POST', '/api/files', { as: callers.owner, json })).json.data
+    const share = { subjectType: 'U', subjectId: bobTag, permission: 'R' }
+    await lab.send('POST', `/api/files/${fileId}/shares`, { as: callers.owner, json: share })
+    for (const { tenantId } of [alice, bob])
+      expect(await hasShares(lab.db.reader(tenantId), [fileId], 1)).toBe(tenantId === alice.tenantId)
   })
 })
 

@@ -132,8 +132,9 @@ eachDialect(
       const secret = await note(lab)
       const shared = await folder(lab)
       await share(lab, shared)
-      const made = await note(lab, null, { as: key })
+      const [made, other] = [await note(lab, null, { as: key }), await note(lab, null, { as: key })]
       await share(lab, secret, { subjectType: 'F', subjectId: made })
+      expect(await put(lab, ['PATCH', other], { visibility: 'P' })).toBe(200)
       for (const visibility of ['P', 'C']) expect(await put(lab, ['PATCH', made], { visibility })).toBe(403)
       expect(await move(lab, made, shared)).toBe(403)
       expect(await put(lab, ['PATCH', made], { fileName: 'b', visibility: null })).toBe(200)
