@@ -2,6 +2,8 @@ import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, club, filesLab, identity } from '#harness/files-lab.ts'
+import { type FileFilter, listFilePage } from '../file-list-store.ts'
+import { findFileViewer } from './find-file-viewer.ts'
 
 const owner = identity(aliceTag, alice)
 const bob = identity(bobTag, alice)
@@ -29,9 +31,21 @@ eachDialect('Where lists look for files', (open) => {
       const { json } = await lab.send('GET', `/api/files${query}`, { as: bob })
       return json.data.map(({ fileName }: { fileName: string }) => fileName).sort()
     }
-    expect(await names('?status=D')).toEqual(['alone', 'below', 'deeper', 'inner'])
+    // As if there were more than are looked at one by one.
+    const namesOfMany = async (filter: FileFilter) => {
+      const reader = lab.db.reader(alice.tenantId)
+      const who = await findFileViewer(reader, { tenant: alice, caller: bob, now: 1 })
+      const listing = { sort: 'name', direction: 'asc', limit: 20, cursor: undefined, now: 1 } as const
+      const { items } = await listFilePage(reader, who, { ...listing, filter, maxCandidates: 0 })
+      return items.map(({ file }) => file.fileName)
+    }
+    const trashed = ['alone', 'below', 'deeper', 'inner']
+    expect(await names('?status=D')).toEqual(trashed)
+    expect(await namesOfMany({ statuses: ['D'] })).toEqual(trashed)
     expect(await names('?parentId=__trash__')).toEqual(['alone', 'inner'])
-    expect(await names('')).toEqual(['box', 'live', 'lives', 'lives below'])
+    const live = ['box', 'live', 'lives', 'lives below']
+    expect(await names('')).toEqual(live)
+    expect(await namesOfMany({})).toEqual(live)
   })
 
   test('is also where copies are that their owners show', async () => {
