@@ -82,6 +82,31 @@ eachDialect('Whoever has a file by a share', (open) => {
     expect((await share(lab, fileId, [bobTag, 'W', ownEnd])).json.data).toMatchObject(ownEnd)
   })
 
+  type Subject = { readonly lab: FilesLab; readonly fileId: string }
+  const subjects: [string, (subject: Subject) => Promise<unknown>, boolean][] = [
+    ['is there', async () => undefined, true],
+    [
+      'is in the trash',
+      ({ lab, fileId }) => lab.send('DELETE', `/api/files/${fileId}`, { as: owner }),
+      false,
+    ],
+    ['is a copy', ({ lab, fileId }) => lab.makeCopy(fileId, dinaTag), false],
+  ]
+  test.each(subjects)(
+    'gives on by what the readers of a file have, where that file %s',
+    async (_, happen, isForGood) => {
+      const lab = await openLab()
+      const fileId = await make(lab)
+      const read = await make(lab, 'CRDT', { visibility: 'P' })
+      const expiresAt = inAMinute(lab)
+      await share(lab, fileId, [bobTag, 'W', { expiresAt }])
+      await share(lab, fileId, [read as IdTag, 'W', { subjectType: 'F' }])
+      await happen({ lab, fileId: read })
+      const { data } = (await share(lab, fileId, [caraTag, 'R'], { as: asBob })).json
+      expect(data.expiresAt).toBe(isForGood ? null : expiresAt)
+    },
+  )
+
   test('cannot take more from others than they have, and does not become who gave it', async () => {
     const lab = await openLab()
     const fileId = await make(lab)
