@@ -1,3 +1,4 @@
+import type { FileId } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import {
@@ -196,6 +197,7 @@ eachDialect('Who may read a file', (open) => {
     await happen({ lab, fileId })
     expect(await readers(lab, fileId)).toEqual(['owner', 'bob'])
     expect(await readers(lab, given)).toEqual(isShown ? ['owner', 'bob'] : ['owner'])
+    expect(await readers(lab, await make({ fileTp: 'CRDT' }))).toEqual(['owner'])
   })
 
   test('in a community: its moderators all, members their own', async () => {
@@ -211,6 +213,26 @@ eachDialect('Who may read a file', (open) => {
     expect(await status(member(caraTag, 'moderator'))).toBe(200)
     expect(await status(identity(clubTag, club))).toBe(200)
     expect(await status(member(caraTag, 'contributor'))).toBe(404)
+  })
+
+  test('in a community: who contributes no more has their files by what is shared with them', async () => {
+    const lab = await openLab()
+    const as = identity(clubTag, club)
+    const make = async (fileTp: string, caller = as): Promise<FileId> =>
+      (await lab.send('POST', '/api/files', { at: club, as: caller, json: { fileTp } })).json.data.fileId
+    const fileId = await make('CRDT', identity(bobTag, club, { role: 'contributor' }))
+    const caller = identity(bobTag, club, { role: 'follower' })
+    const level = async () => {
+      const reader = lab.db.reader(club.tenantId)
+      const who = await findFileViewer(reader, { tenant: club, caller, now: 1 })
+      return (await findAccessibleFile(reader, who, { fileId, now: 1 }))?.level
+    }
+    expect(await level()).toBe(1)
+    const box = await make('FLDR')
+    const json = { subjectType: 'U', subjectId: bobTag, permission: 'W' }
+    await lab.send('POST', `/api/files/${box}/shares`, { at: club, as, json })
+    await lab.send('PATCH', `/api/files/${fileId}`, { at: club, as, json: { parentId: box } })
+    expect(await level()).toBe(2)
   })
 
   test('a folder is shared in its own tenant, and in no other', async () => {

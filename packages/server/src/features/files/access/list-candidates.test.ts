@@ -65,4 +65,30 @@ eachDialect('Where lists look for files', (open) => {
     const { json } = await lab.send('GET', '/api/files', { at: club, as: identity(aliceTag, club) })
     expect(json.data.map(({ fileName }: { fileName: string }) => fileName)).toEqual(['shown'])
   })
+
+  test('is for a token of one file that file, and what everybody reads', async () => {
+    const lab = await openLab()
+    const make = async (fileName: string, visibility?: string): Promise<string> => {
+      const json = { fileName, fileTp: 'CRDT', ...(visibility && { visibility }) }
+      return (await lab.send('POST', '/api/files', { as: owner, json })).json.data.fileId
+    }
+    const fileId = await make('its')
+    await make('open', 'P')
+    await make('other')
+    const caller = identity(aliceTag, alice, { scope: `file:${fileId}:read` })
+    const reader = lab.db.reader(alice.tenantId)
+    const who = await findFileViewer(reader, { tenant: alice, caller, now: 1 })
+    const listing = {
+      filter: {},
+      sort: 'name',
+      direction: 'asc',
+      limit: 20,
+      cursor: undefined,
+      now: 1,
+    } as const
+    for (const maxCandidates of [0, 1_000]) {
+      const { items } = await listFilePage(reader, who, { ...listing, maxCandidates })
+      expect(items.map(({ file }) => file.fileName)).toEqual(['its', 'open'])
+    }
+  })
 })
