@@ -235,6 +235,23 @@ eachDialect('Who may read a file', (open) => {
     expect(await level()).toBe(2)
   })
 
+  test('what is shared with the caller is not public for that', async () => {
+    const lab = await openLab()
+    const fileId = (await uploaded(lab)) as FileId
+    // What everybody may read depends on shares only where some are with the readers of a file.
+    for (const [subjectType, subjectId] of [
+      ['U', bobTag],
+      ['F', await uploaded(lab)],
+    ] as const) {
+      const json = { subjectType, subjectId, permission: 'R' }
+      await lab.send('POST', `/api/files/${fileId}/shares`, { as: callers.owner, json })
+    }
+    const reader = lab.db.reader(alice.tenantId)
+    const who = await findFileViewer(reader, { tenant: alice, caller: callers.bob, now: 1 })
+    const found = await findAccessibleFile(reader, who, { fileId, now: 1 })
+    expect(found).toMatchObject({ level: 1, isPublic: false })
+  })
+
   test('a folder is shared in its own tenant, and in no other', async () => {
     const lab = await openLab()
     const json = { fileTp: 'FLDR' }
