@@ -23,7 +23,7 @@ export const ack: TypeHooks = {
   },
 }
 
-/** The tenant's message, if its acknowledger was to have it. */
+/** The acknowledged message: one of the tenant's own, addressed to the acknowledger. */
 async function getOriginal({ tx, tenant, action }: HookScene) {
   const actionId = parseActionId(action.subject ?? '')
   const original = actionId && (await findStoredAction(tx, actionId as ActionId))

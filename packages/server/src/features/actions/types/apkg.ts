@@ -1,7 +1,7 @@
 import { Failure, invalid } from '#lib/failure.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** App packages are offered on the issuer's server alone, and taken from nobody else. */
+/** App packages are offered on their issuer's server only; none is accepted from elsewhere. */
 export const apkg: TypeHooks = {
   type: 'APKG',
   check({ attachments }) {

@@ -13,8 +13,8 @@ import { assertOnReadable } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** Comments: the root's issuer, or the community that was given the root, passes them on to the thread's readers, for nobody
- * else knows who they are. */
+/** Comments. The root's issuer, or the community that the root was posted to, passes them on to the readers of the
+ * thread: no other server knows who these are. */
 export const cmnt: TypeHooks = {
   type: 'CMNT',
   async prepare(scene) {
@@ -58,7 +58,8 @@ export const cmnt: TypeHooks = {
   },
 }
 
-/** Who is answered hears of it, follower or not, as long as they may read it and are not blocked. */
+/** The parent's issuer receives an answer even if it is no follower, as long as the root is readable to it (P or V) and
+ * it is not blocked. */
 async function findAnswered(
   reader: Reader,
   tenant: Tenant,

@@ -12,7 +12,7 @@ import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
 
-/** Connections: a request, its acceptance by a request in return, and their end. */
+/** Connections: a request, its acceptance by a request in return, and the end of both. */
 export const conn: TypeHooks = {
   type: 'CONN',
   async prepare({ ports, reader, tenant, body }) {
@@ -20,7 +20,7 @@ export const conn: TypeHooks = {
     if (!isEnd(body)) return {}
     await assertMayLeave(ports, tenant, body.audienceTag)
     if (body.subject !== undefined) return {}
-    // So that the other side can tell which request this was said of: they may cross.
+    // Names the request that is ended: when two requests cross, the other side could not tell which one is meant.
     const ended = await findRequest(reader, body.audienceTag, tenant.idTag)
     if (ended) return { subject: ended.actionId }
     const withdrawn = body.audienceTag && (await findRequest(reader, tenant.idTag, body.audienceTag))
@@ -73,7 +73,8 @@ async function assertMayLeave(
   if (communityTag !== undefined && (await leadsAlone(ports, idTag, communityTag))) throw lastLeader()
 }
 
-/** An answer names what it answers; one to a request that was withdrawn meanwhile is a request itself. */
+/** An answer names the request it answers. When that request was withdrawn in the meantime, the answer is a new
+ * request. */
 async function isAnswerToOwn({ tx, tenant, action }: HookScene): Promise<boolean> {
   const answeredId = parseActionId(action.subject ?? '')
   const answered = answeredId && (await findStoredAction(tx, answeredId))
@@ -81,7 +82,7 @@ async function isAnswerToOwn({ tx, tenant, action }: HookScene): Promise<boolean
   return answered.audienceTag === action.issuerTag && answered.status === 'A'
 }
 
-/** Two requests that meet make a connection, whichever came first; one alone waits. */
+/** Two requests that cross make a connection, whichever came first. A single one waits for an answer. */
 async function meet(scene: HookScene, theOther: 'asked' | 'requested', thisOne: 'asked' | 'requested') {
   const { tx, at } = scene
   const other = otherParty(scene)
@@ -108,8 +109,8 @@ async function disconnect(scene: HookScene): Promise<void> {
   if (counterpart) await setStatus(tx, counterpart.actionId, 'D')
 }
 
-/** Does this request stand although the other side ended what held? An end names the request of which it was said, or in
- * `x.withdraws` that it takes back its issuer's own alone. One that says neither ends every request made until then. */
+/** Does this request survive an end? An end names the request it answers, or says in `x.withdraws` that it only takes
+ * back its issuer's own request. An end that says neither ends every request made before it. */
 async function isOutlived({ tx, tenant, action }: HookScene, request: StoredAction): Promise<boolean> {
   if (!isEnd(action)) return false
   const namedId = parseActionId(action.subject ?? '')
@@ -119,7 +120,7 @@ async function isOutlived({ tx, tenant, action }: HookScene, request: StoredActi
   return action.x?.withdraws !== undefined || request.issuedAt > action.issuedAt
 }
 
-/** What held has ended, and the request that outlived it waits for an answer. */
+/** The connection has ended, and the request that survived waits for an answer again. */
 async function awaitAgain(scene: HookScene, request: StoredAction): Promise<void> {
   const { tx, tenant, at } = scene
   const other = otherParty(scene)
@@ -133,7 +134,7 @@ async function awaitAgain(scene: HookScene, request: StoredAction): Promise<void
   if (!isOwn) await setStatus(tx, request.actionId, 'C')
 }
 
-/** The live request of the other side, which the action answers or ends. */
+/** The other side's live request, which this action answers or ends. */
 function findCounterpart({ tx, action }: HookScene): Promise<StoredAction | undefined> {
   return findRequest(tx, action.audienceTag, action.issuerTag)
 }
@@ -148,7 +149,7 @@ async function findRequest(
   return live && !isEnd(live) ? live : undefined
 }
 
-/** Whoever is connected with a community contributes to it. */
+/** A connection with a community makes the other at least a contributor. */
 async function memberRole(scene: HookScene) {
   const other = otherParty(scene)
   if (scene.tenant.type !== 'community' || !other) return {}
@@ -156,7 +157,8 @@ async function memberRole(scene: HookScene) {
   return roleLevel(role) < roleLevel('contributor') ? { role: 'contributor' as const } : {}
 }
 
-/** Rights in a community end with the connection; the last leader's do not, for it must not be left alone. */
+/** A role in a community ends with the connection; followers stay followers. The last leader keeps the role, because a
+ * community must not be without one. */
 async function formerRole(scene: HookScene) {
   const other = otherParty(scene)
   if (scene.tenant.type !== 'community' || !other) return {}
@@ -166,8 +168,9 @@ async function formerRole(scene: HookScene) {
   return { role: isFollower ? ('follower' as const) : undefined }
 }
 
-/** A community takes in by itself whom one of its moderators invited, and anybody takes back who has forgotten that they are
- * connected. The answer has to be signed, so it comes later. */
+/** Accepts a request without asking the tenant: a community accepts whom one of its moderators invited, and any tenant
+ * accepts an identity that it is still connected with, whose server has forgotten that. A job does it, because the
+ * answer must be signed. */
 async function acceptAutomatically(
   { ports, tx, tenant, action, at }: HookScene,
   isConnected: boolean,

@@ -31,7 +31,7 @@ async function setFollow(scene: HookScene, follows: boolean): Promise<void> {
     })
 }
 
-/** In a community followers have the lowest role, and lose it again; higher ones stay. */
+/** In a community, following gives the role follower and ending it takes that role away; higher roles stay. */
 async function memberRole({ tx, tenant, action }: HookScene, follows: boolean) {
   if (tenant.type !== 'community') return {}
   const { role = 'public' } = (await findRelation(tx, action.issuerTag)) ?? {}

@@ -6,7 +6,7 @@ import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
 
-/** File shares: access at the owner, an entry in the file list at the audience. */
+/** File shares: access at the owner's server, an entry in the audience's list of files. */
 export const fshr: TypeHooks = {
   type: 'FSHR',
   check({ content }) {
@@ -54,7 +54,7 @@ export const fshr: TypeHooks = {
       : { type: 'FSHR', subType: endingSubType, audienceTag: issuerTag, subject, x: { offer: actionId } },
 }
 
-/** Whoever a file was offered to does not want it. What was offered anew meanwhile stays. */
+/** The audience has refused a file. An offer made after the refused one stays. */
 async function takeRefusal({ ports, tx, tenant, action }: HookScene): Promise<void> {
   const { type, subject, issuerTag: audienceTag } = action
   const offer = await findSuperseded(tx, { type, issuerTag: tenant.idTag, audienceTag, subject })

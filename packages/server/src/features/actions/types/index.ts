@@ -28,7 +28,6 @@ const hooks: Record<ActionTypeName, TypeHooks> = {
   APKG: apkg,
 }
 
-/** What follows from actions of a type. */
 export function hooksOf(type: ActionTypeName): TypeHooks {
   return hooks[type]
 }

@@ -8,7 +8,8 @@ import { findSuperseded } from '../action-store.ts'
 import { acceptLaterJob } from '../job-kinds.ts'
 import type { HookScene, TypeHooks } from './type-hooks.ts'
 
-/** Invitations into communities: held by the guest, who may accept, and by the community, which then takes the guest in. */
+/** Invitations into communities. The guest receives one and may accept it; the community receives it as well, and then
+ * accepts the guest's request for a connection. */
 export const invt: TypeHooks = {
   type: 'INVT',
   check({ subject = '' }) {
@@ -32,7 +33,7 @@ export const invt: TypeHooks = {
       throw new Failure('E-AUTH-FORBIDDEN')
     return { status: 'A' }
   },
-  // The guest's own request may have come first.
+  // The guest's request may have arrived before the invitation.
   async onReceive({ ports, tx, tenant, action }) {
     const { subject, audienceTag: guestTag } = action
     if (subject !== tenant.idTag || guestTag === undefined) return
@@ -52,8 +53,8 @@ export const invt: TypeHooks = {
 
 const noCommunity = () => invalid('/subject', 'is not a community')
 
-/** One that cannot be asked now, or whose server does not say what it is, may be one: whether it takes the guest in is its
- * own affair. */
+/** Fails when the subject is known to be no community. One that cannot be reached, or whose server does not tell its
+ * type, passes: the community decides about the guest in any case. */
 async function assertCommunity(
   ports: IdentityDeps,
   subject: string | undefined,
@@ -65,8 +66,9 @@ async function assertCommunity(
   if (found.kind === 'found' && found.type === 'person') throw noCommunity()
 }
 
-/** The guest is not bothered with what nobody can be invited into, nor by whom a community of this server does not count
- * among those who contribute to it. What another server's community thinks of the inviter only that one knows. */
+/** Refuses invitations that cannot succeed, so that the guest is not bothered with them: into what is no community, or
+ * into a community of this server whose inviter is below contributor there. The inviter's role in a community
+ * elsewhere is known only there. */
 async function assertMayInvite({ ports, tx, action }: HookScene): Promise<void> {
   const communityTag = parseIdTag(action.subject ?? '')
   if (!communityTag || (await ports.findKnownType(tx, communityTag)) === 'person') throw noCommunity()

@@ -29,7 +29,7 @@ export const msg: TypeHooks = {
   },
 }
 
-/** An answer goes to everybody who has the message it answers. */
+/** An answer is addressed to everybody who has the message that it answers. */
 function addressees(parent: StoredAction, own: IdTag, given: IdTag | undefined) {
   const all = new Set([
     parent.issuerTag,

@@ -3,13 +3,13 @@ import { formerMembers, isForCommunity } from '../community/community-members.ts
 import { doesMention } from '../mentions.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** What is said to everybody who may read it, or to a community, which passes it on. */
+/** Posts, for everybody who may read them, or for a community, which announces them to its members. */
 export const post: TypeHooks = {
   type: 'POST',
   ...givenToCommunities(),
 }
 
-/** Whatever members give to their community. */
+/** The hooks of the types that members post to a community. */
 export function givenToCommunities(): Pick<TypeHooks, 'admit' | 'isAnnounced' | 'findRelays'> {
   return {
     isAnnounced: true,

@@ -5,7 +5,7 @@ import { assertOnReadable } from './strangers.ts'
 import { findThread, placeUnder } from './thread.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** Reactions are counted at the action they are about; nobody but its issuer receives them. */
+/** Reactions are counted at the action they are about, and only its issuer receives them. */
 export const react: TypeHooks = {
   type: 'REACT',
   async prepare(scene) {

@@ -4,7 +4,8 @@ import { findStoredAction } from '../action-store.ts'
 import { putOnPage } from '../feed/page-store.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** Showing another's public action to one's followers, and to its issuer, who counts it. */
+/** Shows another's public action to the issuer's followers. The action's issuer receives the repost as well, and counts
+ * it. */
 export const repost: TypeHooks = {
   type: 'REPOST',
   async prepare({ body, getShown }) {

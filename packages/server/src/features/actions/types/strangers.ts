@@ -6,7 +6,7 @@ import { endingSubType, type StoredAction } from '../action.ts'
 import type { SettingDeps } from '../action-ports.ts'
 import type { HookScene } from './type-hooks.ts'
 
-/** What the rule is asked about, of a token or of a body. */
+/** What the rule needs to know of a token or a body. */
 interface StrangerMessage {
   readonly type: string
   readonly subType?: string | undefined
@@ -14,8 +14,8 @@ interface StrangerMessage {
   readonly audience?: readonly string[] | undefined
 }
 
-/** Does the tenant of the reader take this action from a stranger? What answers other actions is asked about once it is
- * known whether those are held (`assertOnReadable`); an ending is always taken. */
+/** Does the tenant accept this action from a stranger? Types with `onReadable` pass here; `assertOnReadable` decides on
+ * them once it is known whether the tenant holds what they answer. Endings always pass. */
 export async function mayReceiveFromStranger(
   ports: SettingDeps,
   reader: Reader,
@@ -29,8 +29,8 @@ export async function mayReceiveFromStranger(
   return await ports.settings.findWith(reader, verdict)
 }
 
-/** A stranger answers what the tenant holds and the stranger may read, and says nothing out of nowhere. `held`: what decides
- * who reads there. */
+/** Refuses a stranger's action unless the rule of its type accepts it, for instance because it answers something that
+ * the tenant holds and the stranger may read. `held`: the action whose visibility decides that. */
 export async function assertOnReadable(
   { ports, tx, tenant, action, isFromStranger }: HookScene,
   held: StoredAction | undefined,
@@ -47,7 +47,8 @@ export async function assertOnReadable(
     throw new Failure('E-AUTH-FORBIDDEN')
 }
 
-/** As far as can be told here: who belongs to the followers and connections of a third party only that one knows. */
+/** Counts every visibility but null as readable: only the issuer of `held` knows its followers and connections.
+ * `findThread` has checked threads of the tenant itself. */
 function mayBeRead(held: StoredAction, idTag: IdTag): boolean {
   if (held.status !== 'A' && held.status !== 'C') return false
   const { visibility, issuerTag, audienceTag, audience, subject } = held

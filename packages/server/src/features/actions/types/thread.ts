@@ -8,20 +8,20 @@ import { findStoredAction } from '../action-store.ts'
 import { isForCommunity } from '../community/community-members.ts'
 import type { Completion, HookScene, PrepareScene } from './type-hooks.ts'
 
-/** Comments, answers and reactions hang on another action, and are never read by more than its root is. */
+/** The root of an action's thread. Comments and reactions are never read by more than the root's readers. */
 
 export function rootIdOf(action: StoredAction): ActionId {
   return action.withinId ?? action.rootId ?? action.actionId
 }
 
-/** The place of a new action under `parent`. */
+/** The thread and the visibility of a new action under `parent`. */
 export async function placeUnder(scene: PrepareScene, parent: StoredAction): Promise<Completion> {
   const { body, reader } = scene
   if (parent.status !== 'A' && parent.status !== 'C') throw new Failure('E-ACTION-NOTFOUND')
   const withinId = rootIdOf(parent)
   const root = withinId === parent.actionId ? parent : await findStoredAction(reader, withinId)
   const inherited = (root ?? parent).visibility
-  // The token could not say so: receivers would take it for the root's.
+  // A token cannot say null: receivers would give the action the visibility of the root.
   if (body.visibility === null && inherited !== null)
     throw invalid('/visibility', 'null is not possible here: leave it out')
   return { withinId, visibility: body.visibility ?? inherited }
@@ -34,8 +34,8 @@ interface HeldThread {
   readonly rootId: ActionId
 }
 
-/** Looks up where a received action hangs. Its issuer must be a reader of the thread, as far as that can be told here:
- * at the root's issuer and at the community that was given the root. */
+/** Finds the thread of a received action. At the root's issuer, and at the community that the root was posted to, the
+ * action's issuer must be a reader of the thread; other tenants cannot tell. */
 export async function findThread(
   scene: HookScene,
   { parentId, claimedRootId }: { readonly parentId: ActionId; readonly claimedRootId: ActionId | undefined },
@@ -54,8 +54,8 @@ export async function findThread(
   return { parent, root, rootId }
 }
 
-/** Who reads what the tenant gave to a community only that knows, and it passes on what they say: their knowing the action
- * has to do here. */
+/** Only a community knows its members, so a tenant cannot tell who reads what it posted there. Everybody who knows the
+ * action's id counts as a reader. */
 async function isReadByMembers(
   ports: HookScene['ports'],
   tx: Writer,

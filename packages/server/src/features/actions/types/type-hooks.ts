@@ -7,7 +7,7 @@ import type { HookDeps, IdentityDeps, PrepareHookDeps } from '../action-ports.ts
 import type { Audience } from '../audience.ts'
 import type { ActionInput } from '../compose/parse-action.ts'
 
-/** Who issues an action, and what it may see; there is no caller where the server itself answers. */
+/** Who issues an action, and what it may see; `caller` is undefined where the server itself answers. */
 export interface Issuing {
   readonly tenant: Tenant
   readonly viewer: Viewer
@@ -37,7 +37,8 @@ export interface HookScene {
   readonly action: StoredAction
   /** Unix seconds. */
   readonly at: number
-  /** The tenant knows the issuer neither by a follow nor by a connection, in a community by its role; on admission only. */
+  /** On admission only: the tenant neither follows the issuer nor is connected with it, or the issuer is below
+   * contributor in the tenant's community. */
   readonly isFromStranger?: boolean
 }
 
@@ -46,16 +47,16 @@ export type Admission = Partial<
   Pick<StoredAction, 'status' | 'isMarked' | 'withinId' | 'rootId' | 'visibility' | 'audienceTag'>
 >
 
-/** What follows from an action of one type. */
+/** What actions of one type do beyond what the type's data says. */
 export interface TypeHooks {
   readonly type: ActionTypeName
-  /** What the type's data cannot say of the members; on both sides. */
+  /** Checks members as the type's data cannot; on both sides. */
   check?(body: ActionBody): void
   /** May refuse the action before it is signed, or complete it. */
   prepare?(scene: PrepareScene): Promise<Completion>
   /** May refuse the deletion of the tenant's own action. */
   assertMayDelete?(ports: IdentityDeps, tenant: Tenant, action: StoredAction): Promise<void>
-  /** May refuse that the tenant accepts what another asks of it. */
+  /** May refuse that the tenant accepts this request. */
   assertMayAccept?(ports: IdentityDeps, action: StoredAction): Promise<void>
   /** At a receiver, before anything is written: a `Failure` refuses the action. */
   admit?(scene: HookScene): Promise<Admission>
@@ -63,23 +64,23 @@ export interface TypeHooks {
   onCreate?(scene: HookScene): Promise<void>
   /** At a receiver, once it is stored. */
   onReceive?(scene: HookScene): Promise<void>
-  /** Deleted or expired, on either side; withdrawals (`subType: 'DEL'`) are actions of their own. */
+  /** When the action is deleted or expires, on either side. Withdrawals (`subType: 'DEL'`) are actions of their own. */
   onEnd?(scene: HookScene): Promise<void>
-  /** At the target, in the transaction that makes it A. */
+  /** At the target, in the transaction that sets its status to A. */
   onAccept?(scene: HookScene): Promise<void>
-  /** At the target, in the transaction that makes it D. */
+  /** At the target, in the transaction that sets its status to D. */
   onReject?(scene: HookScene): Promise<void>
-  /** What the target answers with. */
+  /** The action that the target answers with. */
   answer?(action: StoredAction, verdict: 'accept' | 'reject'): ActionInput | undefined
-  /** A community that was given it passes it on to its members, in its own words. */
+  /** A community that the action was posted to announces it to its members (ANNC). */
   readonly isAnnounced?: true
-  /** To whom a receiver passes it on as it is, unless it is announced, and the record of its deletion. */
+  /** To whom a receiver passes on the action or its deletion as it came, and to whom it announces a comment. */
   findRelays?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<Audience>
-  /** Who receives it besides those that the type's data names. */
+  /** Who receives the action besides the receivers that the type's data names. */
   findOthers?(reader: Reader, tenant: Tenant, action: StoredAction): Promise<Audience>
 }
 
-/** The other party of an action between two: the audience at the issuer, the issuer at the audience. */
+/** The other party of an action between two identities: the audience at the issuer, the issuer at the audience. */
 export function otherParty({ tenant, action }: Pick<HookScene, 'tenant' | 'action'>): IdTag | undefined {
   if (action.issuerTag === tenant.idTag) return action.audienceTag
   return action.audienceTag === tenant.idTag ? action.issuerTag : undefined
