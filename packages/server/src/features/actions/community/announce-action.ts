@@ -13,7 +13,8 @@ import { hooksOf } from '../types/index.ts'
 import { isForCommunity, membersWhoRead } from './community-members.ts'
 import { decidesOn } from './thread-authority.ts'
 
-/** Queues what a member gave to the community of `tx` for the others: that has to be signed, so it comes later. */
+/** Queues the announcement of an action that was posted to the community of `tx`. A job does it, because an
+ * announcement must be signed. */
 export async function announceLater(
   ports: QueueDeps,
   tx: Writer,
@@ -23,8 +24,8 @@ export async function announceLater(
   await ports.jobs.enqueue(tx, announceLaterJob, { actionId: action.actionId })
 }
 
-/** The same for a comment, where the tenant of `tx` decides what is said in its thread. Also one that nobody is to be told
- * of now: the history has it from the announcement. */
+/** Queues the announcement of a comment, where the tenant of `tx` decides which comments the thread has. Also when the
+ * comment has no receivers now: histories are served from the announcement. */
 export async function announceComment(
   ports: QueueDeps,
   tx: Writer,
@@ -35,8 +36,9 @@ export async function announceComment(
     await ports.jobs.enqueue(tx, announceLaterJob, { actionId: action.actionId })
 }
 
-/** Does the work of `announceLaterJob`: tells the members what one of them gave to the community, and the readers of a
- * thread what is said in it. Whom a community mutes is read there by who asks for them, and passed on to nobody. */
+/** Does the work of `announceLaterJob`: announces to members what was posted to the community, and to the readers of a
+ * thread the comments in it. A community does not announce actions of an identity that it mutes; they can still be
+ * read there. */
 export async function announceAction(ports: TellDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)

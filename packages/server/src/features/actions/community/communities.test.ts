@@ -76,7 +76,7 @@ eachDialect('a community', (open) => {
       expect(got.flat()).toEqual(readers)
     })
 
-    test('nothing of whom it mutes, and shows it to who asks for them, and to themselves', async () => {
+    test('nothing by muted members, but shows it to those who ask for them and to themselves', async () => {
       const { give, bob, carol, club, put, on } = await start()
       await give(bob, {}, 'Before')
       await put(club, bob, withStatus('Muted'))
@@ -89,7 +89,7 @@ eachDialect('a community', (open) => {
       expect((await club.get(actionId)).status).toBe('A')
     })
 
-    test('nothing that it does not take: from strangers, followers, the banned', async () => {
+    test('nothing from strangers, followers and the banned', async () => {
       const { give, eve, finn, bob, carol, club, put, forge, receive } = await start()
       const post = { type: 'POST', content: { text: 'Hello' } }
       await put(club, bob, withStatus('Banned'))
@@ -103,14 +103,14 @@ eachDialect('a community', (open) => {
       expect(await texts(carol)).toEqual([])
     })
 
-    test('to nobody whom it has banned meanwhile', async () => {
+    test('to nobody whom it has banned since', async () => {
       const { give, bob, carol, dora, club, put } = await start()
       await put(club, carol, withStatus('Banned'))
       await give(bob)
       expect([await texts(carol), await texts(dora)]).toEqual([[], ['Hello']])
     })
 
-    test('comments, also of who does not know the author, and their deletion', async () => {
+    test('comments and their deletion, also to members who do not know the author', async () => {
       const { give, bob, carol, dora, finn, settle } = await start()
       const actionId = await give(bob)
       const said = await carol.create({ type: 'CMNT', parentId: actionId, content: { text: 'Yes' } })
@@ -142,8 +142,8 @@ eachDialect('a community', (open) => {
     })
   })
 
-  describe('is believed', () => {
-    test('by who follows it or is connected with it, and by nobody else', async () => {
+  describe('is believed when it announces something', () => {
+    test('by its followers and connections, and by nobody else', async () => {
       const { bob, eve, finn, club, announce, receive, tokenOf } = await start()
       const { actionId } = await bob.create({
         type: 'POST',
@@ -160,14 +160,14 @@ eachDialect('a community', (open) => {
       expect(await finn.stored(actionId)).toBeUndefined()
     })
 
-    test('not about whom the member blocks', async () => {
+    test('but not about issuers that the member blocks', async () => {
       const { give, bob, carol, put } = await start()
       await put(carol, bob, { isBlocked: true })
       await give(bob)
       expect(await texts(carol)).toEqual([])
     })
 
-    test('not against its own end of the matter, in whatever order the two arrive', async () => {
+    test('but not about an action whose end it has announced, in either order of arrival', async () => {
       const { bob, carol, club, announce, receive, tokenOf } = await start()
       const { actionId } = await bob.create({
         type: 'POST',
@@ -182,7 +182,7 @@ eachDialect('a community', (open) => {
       expect(await carol.stored(actionId)).toBeUndefined()
     })
 
-    test('about what was given to it alone: it takes away nothing else', async () => {
+    test('but only about what was posted to it: it can remove nothing else', async () => {
       const { give, bob, carol, club, announce, receive, put, settle } = await start()
       await put(bob, carol, { isFollower: true })
       await put(carol, bob, { isFollowing: true })
@@ -201,11 +201,11 @@ eachDialect('a community', (open) => {
     })
   })
 
-  describe('is cleared', () => {
+  describe('lets moderators remove', () => {
     const statuses = async (of: Actor[], actionId: ActionId) =>
       Promise.all(of.map(async (who) => (await findStoredAction(who.reader, actionId))?.status))
 
-    test('of posts and comments by moderators, of nothing by others', async () => {
+    test('posts and comments, and others nothing', async () => {
       const { give, bob, carol, dora, finn, eve, club, on, settle } = await start()
       const actionId = await give(bob)
       const { actionId: commentId } = await dora.create({
@@ -229,11 +229,11 @@ eachDialect('a community', (open) => {
       expect((await findStoredAction(carol.reader, actionId))?.content).toBeUndefined()
     })
 
-    test('of what a banned member left', async () => {
+    test('posts of a banned member', async () => {
       const { give, bob, carol, dora, club, put, on, settle } = await start()
       const actionId = await give(bob)
       await put(club, bob, withStatus('Banned'))
-      // Members no longer see it; moderators do, and clear it away.
+      // Members no longer see it. Moderators do, and remove it.
       const member = club.as(identity(dora.idTag, { role: 'contributor' }))
       await expect(member.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
       await (await on(club, carol)).remove(actionId)
@@ -241,7 +241,7 @@ eachDialect('a community', (open) => {
       expect(await statuses([dora], actionId)).toEqual(['D'])
     })
 
-    test('of requests, but not of members', async () => {
+    test('requests, but not memberships', async () => {
       const { carol, eve, club, on, settle, put } = await start()
       await put(club, eve, { isFollower: false })
       const request = await eve.create({ type: 'CONN', audienceTag: club.idTag })
@@ -256,7 +256,7 @@ eachDialect('a community', (open) => {
       await expect(moderator.remove(second.actionId)).rejects.toEqual(fails('E-STATE'))
     })
 
-    test('by a member in the member’s own house alone', async () => {
+    test('and a member removes only the member’s own copy', async () => {
       const { give, bob, carol, dora, club, settle, sent } = await start()
       const given = await give(bob)
       await carol.remove(given)
@@ -278,7 +278,7 @@ eachDialect('a community', (open) => {
       return made.actionId
     }
 
-    test('by an invitation ends it: who left is invited anew or asks', async () => {
+    test('uses up its invitation: a former member needs another one, or asks', async () => {
       const lab = await start()
       const { eve, club, settle } = lab
       await eve.accept(await invite(lab, eve))
@@ -291,7 +291,7 @@ eachDialect('a community', (open) => {
       expect(await relations(eve, club)).toEqual(['requested', 'asked'])
     })
 
-    test('is not got by an invitation of who is no moderator any more', async () => {
+    test('is not given for an invitation by a former moderator', async () => {
       const lab = await start()
       const { eve, club, carol, put, settle } = lab
       await put(club, carol, { role: 'contributor' })
@@ -303,7 +303,7 @@ eachDialect('a community', (open) => {
       expect(await relations(eve, club)).toEqual(['requested', 'asked'])
     })
 
-    test('is not got by whom the community has banned', async () => {
+    test('is not given to the banned', async () => {
       const lab = await start()
       const { eve, club, put, settle } = lab
       await put(club, eve, withStatus('Banned'))
@@ -312,7 +312,7 @@ eachDialect('a community', (open) => {
       expect(await relations(eve, club)).toEqual(['requested', 'disconnected'])
     })
 
-    test('is there again for who has forgotten it', async () => {
+    test('is restored for a member whose server has forgotten it', async () => {
       const { bob, club, put, settle } = await start()
       await put(bob, club, { connection: 'disconnected' })
       await bob.create({ type: 'CONN', audienceTag: club.idTag })
@@ -320,7 +320,7 @@ eachDialect('a community', (open) => {
       expect(await relations(bob, club)).toEqual(['connected', 'connected'])
     })
 
-    test('of the last leader goes on, whatever their server says', async () => {
+    test('of the last leader does not end, even if the leader’s server ends it', async () => {
       const { bob, dora, club, put, receive, sent, settle, tokenOf } = await start()
       await put(club, dora, { role: 'contributor' })
       await put(club, bob, { role: 'leader' })
@@ -349,7 +349,7 @@ eachDialect('a community', (open) => {
 eachDialect('what a community announces', (open) => {
   const openLab = actionLab(open)
 
-  test('is kept once, found again and taken away', async () => {
+  test('is stored once, found and removed', async () => {
     const { give, bob, carol, club, on, settle } = await openClub(openLab)
     const actionId = await give(bob)
     expect(await texts(carol)).toEqual(['Hello'])

@@ -3,7 +3,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { StoredAction } from '../action.ts'
 import { type Audience, nobody } from '../audience.ts'
 
-/** Did somebody give this action to the community? */
+/** Was this action posted to the community by another identity? */
 export function isForCommunity(
   { type, idTag }: Tenant,
   action: Pick<StoredAction, 'issuerTag' | 'audienceTag' | 'audience'>,
@@ -12,11 +12,11 @@ export function isForCommunity(
   return action.audienceTag === idTag || action.audience.includes(idTag)
 }
 
-/** Who in a community reads what was given to it. */
+/** The members of a community who read what was posted to it. */
 export function membersWhoRead(visibility: Visibility): Audience {
   if (visibility === null) return nobody
   return { named: [], circle: visibility === 'C' ? 'connections' : 'followers' }
 }
 
-/** And all who may hold it from before. */
+/** All members and former members: everybody who may still hold it. */
 export const formerMembers: Audience = { named: [], circle: 'ever' }

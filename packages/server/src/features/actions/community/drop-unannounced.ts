@@ -10,8 +10,9 @@ import { decidesOn } from './thread-authority.ts'
 
 const commented: ReadonlySet<string> = new Set(['POST', 'SHRE', 'REPOST', 'CMNT'])
 
-/** Removes comments that came by themselves before the action that they are about, and so before it was known in whose thread
- * they stand. They may come again, from who decides there. What was announced has been put under the root that it names. */
+/** Removes comments that their issuers delivered before the action they are about arrived, when it was not yet known
+ * who decides in the thread. Whoever decides there may announce them again. Comments that were announced stay: they
+ * are stored under the root that they name. */
 export async function dropUnannounced(
   ports: CountDeps,
   tx: Writer,

@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
 
-/** Does the community hold an invitation of this guest? It keeps only those whose inviters had the right. */
+/** Does the community hold an open invitation of this guest? It stores only invitations whose inviters had the right to
+ * invite. */
 export async function findOpenInvitation(
   reader: Reader,
   {
@@ -26,7 +27,7 @@ export async function findOpenInvitation(
   return row !== undefined
 }
 
-/** Who left, or was refused, has to be invited anew. */
+/** Ends the invitations of an identity that left or was refused: it needs another one to come back. */
 export async function consumeInvitations(
   tx: Writer,
   { communityTag, guestTag }: { readonly communityTag: IdTag; readonly guestTag: IdTag },

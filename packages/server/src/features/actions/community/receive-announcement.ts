@@ -18,13 +18,14 @@ interface Announcement {
   readonly received: ReceivedAction
 }
 
-/** Is it no action, but the word on one of who passes it on? */
+/** Is this an announcement of another issuer's action, and no action itself? */
 export function isAnnouncement({ payload }: Pick<ReceivedAction, 'payload'>): boolean {
   return payload.type === 'ANNC'
 }
 
-/** What a community passes on to a tenant that follows it or is connected with it, or who decides in a thread to those who
- * hold its root; undefined when that is nothing, or the end of something, which has been done then. */
+/** Opens an announcement: by a community to a tenant that follows it or is connected with it, or by whoever decides in
+ * a thread to a tenant that holds its root. Answers the announced action. Undefined when it is not accepted, or when
+ * the announcement removes something, which is done here. */
 export async function openAnnouncement(
   ports: CountDeps & KnownTypeDeps,
   tx: Writer,
@@ -44,7 +45,7 @@ export async function openAnnouncement(
   return (await isTakenBack(tx, announcerTag, subject)) ? undefined : announced
 }
 
-/** Has who announced it ended that, here or before it was known here? */
+/** Has the announcer ended this action, at this tenant or before the tenant knew of it? */
 async function isTakenBack(tx: Writer, announcerTag: IdTag, subject: ActionId): Promise<boolean> {
   const withdrawal = { issuerTag: announcerTag, actionId: subject, type: 'ANNC' }
   return (
@@ -53,7 +54,7 @@ async function isTakenBack(tx: Writer, announcerTag: IdTag, subject: ActionId): 
   )
 }
 
-/** What is said in a thread, if who passes it on has a say there. Before its root it is nobody's to pass on. */
+/** The announced comment, if the announcer decides in its thread. A comment cannot be announced before its root. */
 async function openComment(
   ports: KnownTypeDeps,
   tx: Writer,
@@ -67,13 +68,14 @@ async function openComment(
   return announced
 }
 
-/** Followers are not shown what is for those who contribute. */
+/** Followers do not receive what is for connections (C), who are the contributors of a community. */
 function reaches(bond: Relation | undefined, { payload }: ReceivedAction): boolean {
   if (bond?.connection === 'connected') return payload.visibility !== undefined
   return bond?.isFollowing === true && payload.visibility !== undefined && payload.visibility !== 'C'
 }
 
-/** A moderator, or whose thread it is, has taken something away. Remembered also where it has not arrived yet. */
+/** A moderator, or whoever decides in the thread, has removed an action. The removal is remembered also when the action
+ * has not arrived yet. */
 async function takeAway(ports: CountDeps, tx: Writer, { tenant, received }: Announcement): Promise<void> {
   const { actionId, issuerTag, payload, token } = received
   const { subject = '', type, subType } = payload
@@ -89,14 +91,14 @@ async function takeAway(ports: CountDeps, tx: Writer, { tenant, received }: Anno
   await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
 }
 
-/** May something come from this identity of which the end is to be remembered? */
+/** Could this identity still announce the action? Then its removal is remembered. */
 async function isHeard(tx: Writer, idTag: IdTag): Promise<boolean> {
   const bond = await findEffectiveRelation(tx, idTag)
   return bond?.isFollowing === true || bond?.connection === 'connected'
 }
 
-/** Does the tenant hold the action only because it was given to the community, or said under what was or under what the
- * announcer itself has issued? */
+/** Does the tenant hold the action only because of the announcer? Either the action or its root was posted to the
+ * announcer's community and not addressed to the tenant, or the announcer issued the root. */
 async function isFrom(
   tx: Writer,
   tenant: Tenant,

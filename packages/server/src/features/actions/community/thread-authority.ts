@@ -7,17 +7,18 @@ import { findStoredAction } from '../action-store.ts'
 import { rootIdOf } from '../types/thread.ts'
 import { isForCommunity } from './community-members.ts'
 
-// Whose word counts on what is said in a thread: its root's issuer, and the community that the root was given to. Anybody
-// else takes comments from these alone, because only they know whom they have blocked or banned.
+// Two identities decide which comments a thread has: the issuer of its root, and the community that the root was posted
+// to. Everybody else accepts comments of third parties from these two only, because only they know whom they have
+// blocked or banned.
 
 type Placed = Pick<StoredAction, 'actionId' | 'parentId' | 'rootId'>
 
-/** Does the tenant decide what is said under this root? */
+/** Does the tenant decide which comments this root has? */
 export function decidesOn(tenant: Tenant, root: StoredAction): boolean {
   return root.issuerTag === tenant.idTag || isForCommunity(tenant, root)
 }
 
-/** The root of a comment, as far as it is held here: that of the parent, whatever the comment says. */
+/** The root of a comment, as far as it is held here. The parent's root counts, whatever root the comment names. */
 export async function findRoot(
   reader: Reader,
   { actionId, parentId, rootId }: Placed,
@@ -27,8 +28,8 @@ export async function findRoot(
   return held === parentId ? parent : await findStoredAction(reader, held as ActionId)
 }
 
-/** Is this comment one that its issuer's server may hand to the tenant by itself? In a thread that is not held here it is
- * a word to the tenant, until the root comes. */
+/** May this comment's issuer deliver it to the tenant without an announcement? If its root is not held here it may,
+ * until the root arrives (`dropUnannounced`). */
 export async function mayReceiveDirectly(
   tx: Writer,
   tenant: Tenant,
@@ -38,21 +39,21 @@ export async function mayReceiveDirectly(
   return !root || decidesOn(tenant, root) || root.issuerTag === comment.issuerTag
 }
 
-/** May this identity announce to the tenant what others say under the root? */
+/** May this identity announce others' comments under the root to the tenant? */
 export async function mayAnnounceTo(
   ports: KnownTypeDeps,
   tx: Writer,
   scene: { readonly tenant: Tenant; readonly root: StoredAction; readonly announcerTag: IdTag },
 ): Promise<boolean> {
   const { tenant, root, announcerTag } = scene
-  // Who decides hears the comment itself, and judges by itself.
+  // A tenant that decides itself receives comments from their issuers and checks them.
   if (decidesOn(tenant, root)) return false
   if (root.issuerTag === announcerTag) return true
   const isGiven = root.audienceTag === announcerTag || root.audience.includes(announcerTag)
   return isGiven && (await ports.findKnownType(tx, announcerTag)) !== 'person'
 }
 
-/** Where a received comment says that it stands. */
+/** The parent and the root that a received comment names. */
 export function placeOf(payload: {
   readonly actionId: string
   readonly parentId?: string

@@ -83,7 +83,7 @@ eachDialect('threads', (open) => {
       await expect(bob.create({ ...comment(root), visibility: null })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
-    test('is new to the issuer of its parent until it is dismissed', async () => {
+    test('has the mark of a notification at its parent’s issuer until it is dismissed', async () => {
       const { alice, bob, carol, publish, settle } = await start()
       const root = await publish()
       const { actionId } = await bob.create(comment(root))
@@ -102,7 +102,7 @@ eachDialect('threads', (open) => {
       await expect(alice.dismiss(`a1~${'A'.repeat(43)}`)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 
-    test('is 404 under what one does not see, and under drafts', async () => {
+    test('is 404 under actions that the caller does not see, and under drafts', async () => {
       const { alice, bob, publish } = await start()
       const hidden = await publish({ visibility: null })
       await expect(bob.create(comment(hidden))).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
@@ -126,7 +126,7 @@ eachDialect('threads', (open) => {
       expect(await carol.list({ type: ['CMNT'] })).toEqual([])
     })
 
-    test('deleted is gone for everybody, and counts no more', async () => {
+    test('is gone for everybody and no longer counted once it is deleted', async () => {
       const { alice, bob, carol, publish, settle, statOf } = await start()
       const root = await publish()
       const { actionId } = await bob.create(comment(root))
@@ -152,7 +152,7 @@ eachDialect('threads', (open) => {
       await expect(bob.create(comment(actionId))).resolves.toMatchObject({ rootId: root })
     })
 
-    test('that arrives before its root is read like it afterwards', async () => {
+    test('that arrives before its root takes the root’s visibility when that arrives', async () => {
       const { alice, bob, carol, settle, tokenOf, receive, sent } = await start()
       const { actionId: root } = await alice.create(post)
       const toCarol = await tokenOf(alice.tenant.tenantId, root as ActionId)
@@ -161,7 +161,7 @@ eachDialect('threads', (open) => {
       await receive(carol.tenant, await tokenOf(alice.tenant.tenantId, actionId as ActionId))
       await receive(carol.tenant, toCarol)
       expect(await carol.get(actionId)).toMatchObject({ visibility: 'P' })
-      // To Carol's guests it is nothing: the thread is Alice's.
+      // Carol's guests do not see it: the thread is Alice's.
       await expect(carol.as(guest).get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
       await settle()
       expect(await bob.list({ type: ['CMNT'] })).toEqual([])
@@ -203,7 +203,7 @@ eachDialect('threads', (open) => {
       expect(await statOf(alice, root)).toMatchObject({ reactions: 0 })
     })
 
-    test('is for whoever issues here, on what one sees', async () => {
+    test('is made by those who may issue here, about actions that they see', async () => {
       const { alice, bob, publish } = await start()
       const root = await publish()
       const hidden = await publish({ visibility: null })
@@ -260,7 +260,7 @@ eachDialect('threads', (open) => {
       )
     })
 
-    test('is refused from strangers, unless the receiver lets everybody in', async () => {
+    test('is refused from strangers unless the receiver’s setting lets them', async () => {
       const { alice, bob, settle, settings } = await start()
       await expect(bob.create(message(alice))).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
       settings.open.add('privacy.open_messages')
@@ -282,7 +282,7 @@ eachDialect('threads', (open) => {
       expect(again).toMatchObject({ audienceTag: bob.idTag, rootId: first.actionId })
     })
 
-    test('is acknowledged to its issuer by whoever has it', async () => {
+    test('is acknowledged to its issuer by a recipient', async () => {
       const { alice, bob, carol, settle, tick } = await start()
       const { actionId } = await alice.create(message(bob))
       await settle()
@@ -326,7 +326,7 @@ eachDialect('threads', (open) => {
       await expect(bob.create({ type: 'REPOST', subject: 'x' })).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 
-    test('SHRE needs something to share, by a link that is one', async () => {
+    test('SHRE needs a subject or a valid link', async () => {
       const { bob } = await start()
       for (const content of [{}, { url: 'javascript:alert(1)' }, { title: 'a' }])
         await expect(bob.create({ type: 'SHRE', content })).rejects.toEqual(fails('E-VALIDATION'))
