@@ -8,10 +8,10 @@ import { deleteReads } from '../feed/reader-store.ts'
 import { tellCountsJob } from '../job-kinds.ts'
 import { addToCount, type Counter, findVisibility } from './count-store.ts'
 
-// One word for all that happens meanwhile: a popular action is not told about each time it is liked.
+// Collects what happens in the meantime, so that counts of a popular action are not sent for every reaction.
 const tellAfterSecs = 10
 
-/** Where an action is counted: comments at their parent, the others at their subject. */
+/** The action at which this one is counted: comments at their parent, the others at their subject. */
 function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId } | undefined {
   if (action.subType === endingSubType) return undefined
   const subject = parseActionId(action.subject ?? '')
@@ -25,13 +25,14 @@ function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId
 // From the narrowest to the widest.
 const widths: readonly Visibility[] = [null, 'C', 'F', 'V', 'P']
 
-/** What fewer may read than the action it is about is not counted: the number would tell the others of it. */
+/** A comment or reaction that fewer people may read than the root is not counted: the number would disclose it to the
+ * others. */
 async function isAsWideAsRoot(tx: Writer, { withinId, visibility }: StoredAction): Promise<boolean> {
   const root = withinId && (await findVisibility(tx, withinId))
   return !root || widths.indexOf(visibility) >= widths.indexOf(root.visibility)
 }
 
-/** Counts an action with the row it adds, or takes it back. */
+/** Counts an action when its row is added, or uncounts it. */
 export async function countAction(
   ports: CountDeps,
   tx: Writer,
@@ -53,7 +54,7 @@ export async function countAction(
   if (issuerTag === tenant.idTag) await tellCountsLater(ports, tx, counted.targetId)
 }
 
-/** Queues the word on an action's counts, once for all that is counted until then. */
+/** Queues telling an action's counts, once for everything that is counted until then. */
 export async function tellCountsLater(
   ports: QueueDeps & { readonly clock: Clock },
   tx: Writer,
@@ -62,7 +63,7 @@ export async function tellCountsLater(
   await tellCountsAt(ports, tx, { actionId, at: nowSecs(ports.clock) + tellAfterSecs })
 }
 
-/** The same at a time, in Unix seconds. */
+/** Queues telling an action's counts at a time in Unix seconds. */
 export async function tellCountsAt(
   { jobs }: QueueDeps,
   tx: Writer,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
 
-/** How often an action was reacted to, commented on, viewed and shared. */
+/** The counters of an action. */
 export interface ActionCounts {
   readonly reactions: number
   readonly comments: number
@@ -17,7 +17,7 @@ interface CountValues {
   readonly tenantId: number
   readonly actionId: string
   readonly by: number
-  /** 1 where the tenant's own doing is counted. */
+  /** 1 where the tenant itself issued what is counted. */
   readonly isOwn: number
   readonly tenantTag: string
 }
@@ -32,7 +32,8 @@ function addStatement(counter: Counter) {
       })
       .where('tenant_id', '=', value('tenantId'))
       .where('action_id', '=', value('actionId'))
-      // Where the issuer's server has told its counts, those stand; what the tenant does itself shows at once.
+      // Once the issuer's server has told its counts, those are shown; only what the tenant itself does is added at
+      // once.
       .where(sql<boolean>`(issuer_tag = ${value('tenantTag')} or stat_at is null or ${value('isOwn')} = 1)`)
       .returning(['issuer_tag', 'status']),
   )
@@ -45,7 +46,8 @@ const add = {
   shares: addStatement('shares'),
 }
 
-/** Adds to a counter of an action that is held here; answers its issuer, or undefined where nothing was counted. */
+/** Adds to a counter of an action that is held here. Answers the action's issuer, or undefined where nothing was
+ * counted. */
 export async function addToCount(
   tx: Writer,
   counter: Counter,
@@ -67,7 +69,7 @@ const selectVisibility = statement<
     .where('action_id', '=', value('actionId')),
 )
 
-/** Who may read an action, if it is held here. */
+/** The visibility of an action that is held here. */
 export async function findVisibility(
   reader: Reader,
   actionId: ActionId,
@@ -87,7 +89,7 @@ export async function findCounts(reader: Reader, actionId: ActionId): Promise<Ac
     .executeTakeFirst()
 }
 
-/** Sets counters that are given; `toldAt` where they come from the issuer's server. */
+/** Sets the given counters. `toldAt`: the `iat` of the token when the issuer's server told them. */
 export async function setCounts(
   tx: Writer,
   actionId: ActionId,
@@ -102,7 +104,7 @@ export async function setCounts(
     .set(set)
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
-  // Words of a server may arrive in another order than they were said.
+  // Tokens may arrive in another order than they were signed in.
   if (toldAt !== undefined) update = update.where(sql<boolean>`(stat_at is null or stat_at < ${toldAt})`)
   await update.execute()
 }
@@ -129,7 +131,7 @@ const selectTold = statement<
     .limit(1),
 )
 
-/** What was told last about an action's counts, by its issuer's server. */
+/** The last counts that were told of an action, by its issuer's server. */
 export async function findToldCounts(
   reader: Reader,
   actionId: ActionId,
@@ -138,7 +140,7 @@ export async function findToldCounts(
       readonly actionId: ActionId
       readonly issuerTag: IdTag
       readonly issuedAt: number
-      /** When the receivers of the action were told last; a word for a history is not told to them. */
+      /** When the action's receivers were told last. Counts that were signed for a history do not count. */
       readonly toldAt: number | undefined
       readonly token: string
     }
@@ -155,7 +157,7 @@ export async function findToldCounts(
   }
 }
 
-/** Removes records of what was told about an action's counts before. */
+/** Removes the records of counts that were told before. */
 export async function deleteToldCounts(tx: Writer, actionId: ActionId): Promise<void> {
   await tx
     .tables<ActionTables>()
@@ -169,7 +171,7 @@ export async function deleteToldCounts(tx: Writer, actionId: ActionId): Promise<
 
 const countNames = ['reactions', 'comments', 'views', 'shares'] as const
 
-/** Those of these actions of which anything is counted. */
+/** Those of these actions that have a counter above zero. */
 export async function listCounted(
   reader: Reader,
   actionIds: readonly ActionId[],
@@ -189,7 +191,7 @@ export async function listCounted(
   }))
 }
 
-/** What was told last about the counts of these actions, since then (Unix seconds). */
+/** The counts last told of these actions, signed at `since` (Unix seconds) or later. */
 export async function listToldCounts(
   reader: Reader,
   { actionIds, since }: { readonly actionIds: readonly ActionId[]; readonly since: number },

@@ -1,12 +1,12 @@
 const leastSecs = 10
 const mostSecs = 86_400
-// So that a popular action makes ten deliveries a second at most, however many receive it.
+// Bounds the counts of one action to ten deliveries a second, however many receive it.
 const receiversPerSec = 10
 
-/** Counting receivers stops where more of them change nothing. */
+/** Receivers beyond this number do not change the interval. */
 export const mostReceiversCounted = mostSecs * receiversPerSec
 
-/** How long the counts of an action rest after its receivers were told: docs/protocol/delivery.md. */
+/** The least time between two deliveries of an action's counts to its receivers: docs/protocol/delivery.md. */
 export function secsBetweenCounts(receivers: number): number {
   return Math.min(mostSecs, Math.max(leastSecs, Math.ceil(receivers / receiversPerSec)))
 }

@@ -21,7 +21,7 @@ eachDialect('counts', (open) => {
   }
 
   describe('of the issuer’s server', () => {
-    test('are told to all who hold the action, once for what happened meanwhile', async () => {
+    test('are told to everybody who holds the action, once for several changes', async () => {
       const { alice, bob, carol, actionId, statOf, settle, tick, sent } = await start()
       await bob.react(actionId, 'LIKE')
       await bob.create({ type: 'REPOST', subject: actionId })
@@ -36,7 +36,7 @@ eachDialect('counts', (open) => {
       expect(sent).toEqual([])
     })
 
-    test('stand over what others count, but not over what oneself just did', async () => {
+    test('replace those that others count, but not what a tenant itself just did', async () => {
       const { alice, bob, carol, actionId, statOf, settle, tick } = await start()
       await bob.react(actionId, 'LIKE')
       await settle()
@@ -53,7 +53,7 @@ eachDialect('counts', (open) => {
         expect(await statOf(who)).toMatchObject({ reactions: 2, comments: 1 })
     })
 
-    test('are shown to nobody as an action', async () => {
+    test('are never shown as an action', async () => {
       const { alice, bob, actionId, settle, tick } = await start()
       await bob.react(actionId, 'LIKE')
       await settle()
@@ -70,7 +70,7 @@ eachDialect('counts', (open) => {
     })
   })
 
-  test('may be set by an administrator, and go on from there', async () => {
+  test('may be set by an administrator, and continue from there', async () => {
     const { alice, bob, actionId, statOf, settle } = await start()
     expect(await alice.setStat(actionId, { reactions: 100, views: 7 })).toEqual({
       ...{ reactions: 100, comments: 0, views: 7, shares: 0 },
@@ -82,7 +82,7 @@ eachDialect('counts', (open) => {
     await expect(alice.setStat(`a1~${'A'.repeat(43)}`, {})).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })
 
-  test('never fall below nothing', async () => {
+  test('never fall below zero', async () => {
     const { alice, bob, actionId, statOf, settle } = await start()
     await bob.react(actionId, 'LIKE')
     await settle()
@@ -93,7 +93,7 @@ eachDialect('counts', (open) => {
   })
 
   describe('views', () => {
-    test('are readers of a day, never the issuer', async () => {
+    test('count each reader once a day, and never the issuer', async () => {
       const { alice, actionId, tick } = await start()
       const views = async (who: Actor) => (await who.get(actionId)).stat.views
       const reader = alice.as(identity('zoe.example.org'))
@@ -107,7 +107,7 @@ eachDialect('counts', (open) => {
       expect(await views(reader)).toBe(3)
     })
 
-    test('are counted once also by a server that has forgotten', async () => {
+    test('are counted once even if the server has forgotten the reader', async () => {
       const { alice, actionId, db, ports } = await start()
       const { ViewCounter } = await import('../feed/view-counter.ts')
       const request = {
@@ -134,7 +134,7 @@ eachDialect('counts', (open) => {
     })
   })
 
-  test('of read comments are each reader’s own', async () => {
+  test('of read comments are kept for each reader', async () => {
     const { alice, bob, carol, actionId, statOf, settle } = await start()
     await bob.create({ type: 'CMNT', parentId: actionId, content: { text: '1' } })
     await bob.create({ type: 'CMNT', parentId: actionId, content: { text: '2' } })
@@ -150,7 +150,7 @@ eachDialect('counts', (open) => {
     expect(await statOf(alice.as(guest))).not.toHaveProperty('commentsRead')
   })
 
-  test('of read comments are of those that were shown, each once, and not of what is deleted', async () => {
+  test('of read comments count those that were shown, each once, without deleted ones', async () => {
     const { alice, bob, actionId, statOf, settle, tick } = await start()
     const made: string[] = []
     for (const text of ['1', '2', '3', '4']) {
@@ -169,7 +169,7 @@ eachDialect('counts', (open) => {
     expect(await statOf(alice)).toMatchObject({ comments: 3, commentsRead: 2 })
   })
 
-  test('of read comments are not kept for what the caller may not read', async () => {
+  test('of read comments are not kept where the caller may not read', async () => {
     const { alice, bob, db } = await start()
     const { actionId } = await alice.create({ ...post, visibility: null })
     await alice.create({ type: 'CMNT', parentId: actionId, content: { text: 'to myself' } })
@@ -178,7 +178,7 @@ eachDialect('counts', (open) => {
     expect(await reads.selectFrom('action_reads').selectAll().execute()).toEqual([])
   })
 
-  test('of comments leave out those that not all readers of the root may read', async () => {
+  test('of comments leave out those that some readers of the root may not read', async () => {
     const { alice, bob, carol, actionId, statOf, settle, tick } = await start()
     const comment = (who: Actor, visibility: 'C' | 'V' | 'P') =>
       who.create({ type: 'CMNT', parentId: actionId, content: { text: visibility }, visibility })

@@ -13,11 +13,11 @@ import {
 } from './count-store.ts'
 
 const daySecs = 86_400
-// A word on counts is good for seven days; who asks now may take its time.
+// A counts token is valid for seven days; this leaves a day for whoever asks now.
 const freshSecs = 6 * daySecs
 
-/** The last word of the issuers on the counts of these actions, for a history. What the tenant itself has to say anew is
- * signed: once for each change of the counts, however often it is asked for. */
+/** The last counts tokens of these actions' issuers, for a history. The tenant signs new ones for its own actions once
+ * per change of the counts, however often they are asked for. */
 export async function listCountTokens(
   ports: ReadDeps & TokenDeps & SendDeps,
   tenant: Tenant,
@@ -46,7 +46,7 @@ async function tellAnew(
   const word = { type: 'STAT', subject: actionId, content: { ...counts } } as const
   const signed = await signServerAction(ports, tenant, word)
   await ports.db.transact(tenant.tenantId, async (tx) => {
-    // Whoever asks for a history does not put off when the others are told.
+    // Keeps the time of the last delivery: answering a history does not delay the next one.
     const toldAt = (await findToldCounts(tx, actionId))?.toldAt
     await deleteToldCounts(tx, actionId)
     await sendServerAction(ports, tx, { tenant, signed, audience: nobody, toldAt })

@@ -19,10 +19,10 @@ test.each([
   expect(secsBetweenCounts(receivers)).toBe(secs)
 })
 
-eachDialect('the word on counts', (open) => {
+eachDialect('telling counts', (open) => {
   const openLab = actionLab(open)
 
-  /** An action with so many followers to tell of its counts. */
+  /** An action whose counts go to this many followers. */
   async function popularAction(followers: number) {
     const lab = await openLab()
     const { tenant, create, reader } = await lab.makeTenant('alice.example.com')
@@ -54,7 +54,7 @@ eachDialect('the word on counts', (open) => {
     expect(told.size).toBeGreaterThanOrEqual(times - 1)
   })
 
-  test('goes to followers as often when a history with new counts is asked for all the time', async () => {
+  test('reaches followers as often while histories with new counts are asked for all the time', async () => {
     const { lab, tenant, actionId } = await popularAction(1000)
     lab.sent.splice(0)
     for (let secs = 0; secs < 600; secs += 10) {

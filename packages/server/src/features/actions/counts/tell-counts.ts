@@ -19,8 +19,8 @@ import { mostReceiversCounted, secsBetweenCounts } from './counts-interval.ts'
 const statType = serverActionTypes.STAT
 const contentCheck = Compile(statType.content)
 
-/** Does the work of `tellCountsJob`: the issuer's server has the last word on the counts of its actions. Many receivers
- * hear it less often. */
+/** Does the work of `tellCountsJob`: sends the counts of the tenant's action to its receivers; the more receivers, the
+ * more rarely. */
 export async function tellCounts(ports: TellDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)
@@ -41,12 +41,12 @@ export async function tellCounts(ports: TellDeps, tenant: Tenant, actionId: Acti
   })
 }
 
-/** Is it no action, but what an issuer's server says of counts? */
+/** Is this a STAT token of an issuer's server, and no action? */
 export function isStat({ type }: Pick<ActionTokenPayload, 'type'>): boolean {
   return type === statType.type
 }
 
-/** Takes the word of an issuer's server on the counts of its action. A community passes it on to its members. */
+/** Stores the counts that an issuer's server tells of its action. A community passes them on to its members. */
 export async function receiveCounts(
   ports: CountDeps,
   tx: Writer,
@@ -67,8 +67,8 @@ export async function receiveCounts(
   return 'stored'
 }
 
-/** Does the work of `passOnCountsJob`: a community's members hear what its issuer's server said of an action last. The job
- * that it leaves behind keeps the next word back for a while, and ends when there was none. */
+/** Does the work of `passOnCountsJob`: sends a community's members the last counts that the issuer's server told of an
+ * action. The job that it queues delays the next counts, and ends when there are none. */
 export async function passOnCounts(
   ports: TellDeps,
   tenant: Tenant,
