@@ -20,8 +20,8 @@ import { hooksOf } from '../types/index.ts'
 import { removeAction } from './remove-action.ts'
 import { putTombstone } from './tombstone-store.ts'
 
-/** Deletes one's own action here and, by a token that says so, wherever it was received. Of others' actions who acts for the
- * tenant removes what is here. */
+/** Deletes the caller's own action here and, by a signed deletion, at everybody who received it. For another's action:
+ * removes it from the tenant, if the caller acts for the tenant. */
 export async function deleteAction(ports: DeleteDeps, request: ActionRequest): Promise<void> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
@@ -30,7 +30,7 @@ export async function deleteAction(ports: DeleteDeps, request: ActionRequest): P
   await removeAction(ports, request, action)
 }
 
-/** The action, for its issuer alone. `E-ACTION-NOTFOUND` where the caller sees none, `E-AUTH-FORBIDDEN` where it is
+/** The action, for its issuer alone: `E-ACTION-NOTFOUND` when the caller does not see it, `E-AUTH-FORBIDDEN` when it is
  * another's. */
 export async function getOwnAction(ports: ReadDeps, request: ActionRequest): Promise<StoredAction> {
   const action = await getSeenAction(ports, request)
@@ -38,7 +38,7 @@ export async function getOwnAction(ports: ReadDeps, request: ActionRequest): Pro
   return action
 }
 
-/** The action as it is stored, for whoever may see it. */
+/** The stored action, for everybody who may see it. */
 export async function getSeenAction(
   ports: ReadDeps,
   { tenant, caller, actionId }: ActionRequest,
@@ -51,7 +51,7 @@ export async function getSeenAction(
   return action
 }
 
-/** Deletes an action of the tenant's own, whoever asked. */
+/** Deletes an action of the tenant, without regard to the caller. */
 export async function deleteOwn(ports: DeleteDeps, tenant: Tenant, action: StoredAction): Promise<void> {
   await hooksOf(action.type).assertMayDelete?.(ports, tenant, action)
   await withIssueTime(() => signAndDelete(ports, tenant, action))
@@ -60,12 +60,12 @@ export async function deleteOwn(ports: DeleteDeps, tenant: Tenant, action: Store
 async function signAndDelete(ports: DeleteDeps, tenant: Tenant, action: StoredAction): Promise<void> {
   const record = action.token === undefined ? undefined : await makeRecord(ports, tenant, action)
   await ports.db.transact(tenant.tenantId, async (tx) => {
-    // Of two deletions at the same time the later one finds nothing any more.
+    // Of two deletions at the same time the second finds the action deleted.
     const current = await findStoredAction(tx, action.actionId)
     if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
     await setStatus(tx, action.actionId, 'D')
     if (record) {
-      // What others pass on of it comes to tenants here who do not know that it is gone.
+      // Tenants of this server that were not told of the deletion refuse the action when others pass it on.
       await putTombstone(tx.as(serverTenant), current, { now: nowSecs(ports.clock) })
       await endAndTell(ports, tx, { tenant, action: current, record })
     }
@@ -102,7 +102,7 @@ async function makeRecord(ports: DeleteDeps, tenant: Tenant, action: StoredActio
     status: 'T',
     isMarked: false,
     createdAt: now,
-    // Never before what it ends, whatever the clock says.
+    // Not before the action it deletes, whatever the clock says.
     issuedAt: Math.max(nextIssueTime(action.type, former, now), action.issuedAt),
     publishedAt: undefined,
     publishAt: undefined,

@@ -4,10 +4,10 @@ import type { StoredAction } from '../action.ts'
 import { fromRow, rowColumns } from '../action-row.ts'
 import type { ActionRow, ActionTables } from '../action-tables.ts'
 
-// Word for word as in the indexes of `actions-migrations.ts`.
+// The same text as in the indexes of `actions-migrations.ts`.
 export const isOver = "status in ('D', 'T')"
 export const isRequest = "status = 'C'"
-/** The age of what remains of an action, for the sweep: since when it counts as kept. */
+/** The time from which the sweep counts the age of a deleted row. */
 export const keptSince =
   'coalesce(kept_since, case when issued_at > created_at then issued_at else created_at end)'
 
@@ -21,13 +21,13 @@ interface SweepTables {
   comment_reads: { tenant_id: number; comment_id: string }
 }
 
-/** What remains of an action that was deleted, or the record of a deletion. */
+/** The row of a deleted action, or of the record of a deletion. */
 interface DeletedRow {
   readonly tenantId: TenantId
   readonly actionId: string
-  /** Has the sweep met it before? */
+  /** Has the sweep met this row before? */
   readonly isKnown: boolean
-  /** Does anything that is still shown refer to it? */
+  /** Does an action that is not deleted refer to it? */
   readonly isNeeded: boolean
 }
 
@@ -38,7 +38,7 @@ interface DeletedRowColumns {
   is_needed: number | boolean
 }
 
-// NOTE: for an `exists` PostgreSQL may choose to read all actions of all tenants once; a limit leaves it the index alone.
+// NOTE: for an `exists` PostgreSQL may read all actions of all tenants; with a limit it uses the index.
 const isReferredTo = sql<boolean>`(${sql.join(
   (['parent_id', 'root_id', 'subject'] as const).map(
     (column) => sql`(select 1 from actions as other where other.tenant_id = actions.tenant_id
@@ -72,7 +72,7 @@ export async function listDeletedRows(
   }))
 }
 
-/** From now on it counts as kept since then. */
+/** The sweep counts the age of this row from `since` on. */
 export async function keepDeletedRows(tx: Writer, actionId: string, since: number): Promise<void> {
   await tx
     .tables<SweepTables>()
@@ -102,7 +102,7 @@ const deletions = companions.map(([table, column]) =>
   ),
 )
 
-/** Removes the last of an action, which no list can find by its words any more. */
+/** Removes the last rows of an action. Its words must have left the search index before. */
 export async function purgeDeletedRows(tx: Writer, actionId: string): Promise<void> {
   for (const deletion of deletions) await tx.change(deletion, { tenantId: tx.tenantId, actionId })
 }

@@ -6,8 +6,8 @@ import type { HookDeps, QueueDeps, ReadDeps } from '../action-ports.ts'
 import { detachFiles, listUnshown } from '../attachment-store.ts'
 import { dropCopiesJob } from '../job-kinds.ts'
 
-/** What came with an action from elsewhere goes when it ends, in transactions of its own: there may be many such ends in
- * this one. */
+/** Queues removing the copies of an ended action's attachments. Each is removed in a transaction of its own, because
+ * this one may end many actions. */
 export async function dropCopiesLater(
   { jobs }: QueueDeps,
   tx: Writer,
@@ -19,7 +19,7 @@ export async function dropCopiesLater(
   await jobs.enqueue(tx, dropCopiesJob, { issuerTag, fileIds })
 }
 
-/** Does the work of `dropCopiesJob`: removes the copies that their owner shows the tenant no more. */
+/** Does the work of `dropCopiesJob`: removes the copies of files that their owner no longer shows to the tenant. */
 export async function dropCopies(
   ports: Pick<ReadDeps & HookDeps, 'db' | 'fileShares'>,
   tenantId: TenantId,

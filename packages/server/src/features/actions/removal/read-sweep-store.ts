@@ -7,12 +7,12 @@ interface ReadTables {
   comment_reads: { tenant_id: number; comment_id: string; reader_tag: string; day: number }
 }
 
-/** That somebody has read a comment. */
+/** The note that somebody has read a comment. */
 interface CommentRead {
   readonly tenantId: TenantId
   readonly commentId: string
   readonly readerTag: string
-  /** Undefined where the comment is no more. */
+  /** Undefined when the comment is gone. */
   readonly parentId: string | undefined
 }
 
@@ -52,7 +52,7 @@ export async function listOldReads(
   }))
 }
 
-/** NOTE: over all tenants: how many there are, counted no further than `atMost`. */
+/** NOTE: over all tenants: the number of these notes, counted no further than `atMost`. */
 export async function countReads(reader: Reader, atMost: number): Promise<number> {
   const row = await reader
     .tables<ReadTables>()
@@ -91,7 +91,7 @@ const deleteEmptyCount = statement<ReadTables, CountKey, unknown>((tables, value
     .where('comments', '<=', 0),
 )
 
-/** Forgets that somebody has read a comment: shown again it counts again. */
+/** Forgets that somebody has read a comment. Shown again, it is counted again. */
 export async function forgetRead(tx: Writer, read: CommentRead): Promise<void> {
   const { tenantId, commentId, readerTag, parentId } = read
   const isGone = (await tx.change(deleteRead, { tenantId, commentId, readerTag })) > 0

@@ -7,7 +7,7 @@ const fails = (code: string) => expect.objectContaining({ code })
 const fileId = `b1~${'A'.repeat(43)}`
 const otherFileId = `b1~${'E'.repeat(43)}`
 
-eachDialect('whose house it is', (open) => {
+eachDialect('removing others’ actions', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -27,7 +27,7 @@ eachDialect('whose house it is', (open) => {
     return { ...lab, alice, bob, send, own }
   }
 
-  test('the owner removes what others said, with counts, mark and words, and tells nobody', async () => {
+  test('is for the owner: it ends counts, mark and search, and tells nobody', async () => {
     const { alice, send, own, sent, events } = await start()
     const comment = await send({ type: 'CMNT', parentId: own.actionId, content: { text: 'weeds' } })
     expect((await alice.get(own.actionId)).stat).toMatchObject({ comments: 1 })
@@ -43,7 +43,7 @@ eachDialect('whose house it is', (open) => {
     await expect(alice.remove(comment.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })
 
-  test('what was removed does not come back, and its issuer can still delete it', async () => {
+  test('lasts, and the issuer can still delete the action', async () => {
     const { alice, bob, send, receive, forge } = await start()
     const { token, actionId } = await send({ type: 'POST', audienceTag: alice.idTag })
     await alice.remove(actionId)
@@ -59,7 +59,7 @@ eachDialect('whose house it is', (open) => {
     await expect(alice.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })
 
-  test('files go that nothing else of their owner’s shows', async () => {
+  test('removes files that nothing else of their owner shows', async () => {
     const { alice, send, files } = await start()
     const first = await send({ type: 'POST', attachments: [fileId, otherFileId], audienceTag: alice.idTag })
     const second = await send({ type: 'POST', attachments: [fileId], createdAt: 1, iat: 1_767_225_600 })
@@ -69,7 +69,7 @@ eachDialect('whose house it is', (open) => {
     expect(dropped).toEqual([`drop ${otherFileId} bob.example.com`])
   })
 
-  test('a follower’s FLLW ends with it', async () => {
+  test('of a FLLW ends the follower relation', async () => {
     const { alice, bob, settle } = await start()
     const { actionId } = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
     await settle()
@@ -79,7 +79,7 @@ eachDialect('whose house it is', (open) => {
     expect(await bob.get(actionId)).toMatchObject({ status: 'A' })
   })
 
-  test('nobody else removes it', async () => {
+  test('is allowed to nobody else', async () => {
     const { alice, send } = await start()
     const { actionId } = await send({ type: 'POST', audienceTag: alice.idTag })
     const others: Actor[] = [alice.as(identity('bob.example.com')), alice.as(identity('carol.example.com'))]

@@ -13,8 +13,8 @@ import type { ActionRequest } from '../feed/get-action.ts'
 import { hooksOf } from '../types/index.ts'
 import { signRemoval, tellRemoval } from './tell-removal.ts'
 
-/** Takes what somebody else's action put on a tenant away from there, with what came along: its owner may, in a community
- * its moderators. What remains keeps it from coming back. Its issuer keeps it. */
+/** Removes another's action from the tenant, with its files and effects: for the tenant's owner, in a community for its
+ * moderators. The row that stays keeps the action from being received again. Its issuer keeps it. */
 export async function removeAction(
   ports: DeleteDeps,
   { tenant, caller }: Pick<ActionRequest, 'tenant' | 'caller'>,
@@ -38,7 +38,7 @@ export async function removeAction(
   })
 }
 
-/** What becomes of members is decided by their role, and not by who may clear away. */
+/** A membership is ended at the member's profile, not by removing the request that began it. */
 function assertIsNoMembership(tenant: Tenant, { type, status }: StoredAction): void {
   if (tenant.type === 'community' && type === 'CONN' && status === 'A')
     throw new Failure('E-STATE', { message: 'This is a membership: end it by the member’s profile.' })

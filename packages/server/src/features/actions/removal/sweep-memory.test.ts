@@ -19,7 +19,7 @@ function list(db: Database, table: string): Promise<Record<string, unknown>[]> {
   return db.reader(serverTenant).tables<AnyTables>().selectFrom(table).selectAll().execute()
 }
 
-eachDialect('what is remembered of actions', (open) => {
+eachDialect('the sweep of deleted and read actions', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -40,7 +40,7 @@ eachDialect('what is remembered of actions', (open) => {
     return { ...lab, alice, bob, now, take, idsOf }
   }
 
-  test('of one that was deleted nothing is left in the end, and its token brings nothing back', async () => {
+  test('removes a deleted action entirely in the end, and its token is refused', async () => {
     const lab = await start()
     const { alice, bob, idsOf } = lab
     const content = { text: 'Hello #there' }
@@ -60,7 +60,7 @@ eachDialect('what is remembered of actions', (open) => {
       expect(await lab.receive(alice.tenant, token)).toEqual({ kind: 'known' })
       expect(await idsOf(alice)).toHaveLength(2)
     }
-    // From here on it is too old to be taken, and after a month more no list shows that it was deleted.
+    // From now on its token is too old. A month later no list shows that it was deleted.
     lab.tick(2 * daySecs)
     await lab.settle()
     expect(await idsOf(alice)).toHaveLength(2)
@@ -74,13 +74,13 @@ eachDialect('what is remembered of actions', (open) => {
     expect(await idsOf(alice)).toEqual([])
   })
 
-  test('one that comes for the first time is less than 180 days old', async () => {
+  test('accepts a new action of less than 180 days', async () => {
     const { now, take } = await start()
     expect(await take({ iat: now() - keptDays * daySecs })).toMatchObject({ kind: 'refused' })
     expect(await take({ iat: now() - keptDays * daySecs + 1 })).toEqual({ kind: 'stored' })
   })
 
-  test('stays where something that is shown refers to it, and many go in portions', async () => {
+  test('keeps what a shown action refers to, and removes many rows in portions', async () => {
     const lab = await start()
     const { alice, bob, idsOf } = lab
     const post = { type: 'POST' as const, visibility: 'P' as const, content: { text: 'a' } }
@@ -104,7 +104,7 @@ eachDialect('what is remembered of actions', (open) => {
     expect(await findStoredAction(alice.reader, root.actionId as ActionId)).toMatchObject({ status: 'D' })
   })
 
-  test('a request that nobody answers ends after 90 days, with what it began', async () => {
+  test('ends a request that nobody answered for 90 days, with what it began', async () => {
     const lab = await start()
     const { alice, makeTenant } = lab
     const eve = await makeTenant('eve.example.com')
@@ -151,7 +151,7 @@ eachDialect('what is remembered of actions', (open) => {
   const counts = async (db: Database) =>
     Object.fromEntries((await list(db, 'action_reads')).map((row) => [row.reader_tag, row.comments]))
 
-  test('who has read a comment is known for 180 days', async () => {
+  test('forgets after 180 days who has read a comment', async () => {
     const { db, alice, now } = await start()
     const today = Math.floor(now() / daySecs)
     await readBy(db, alice, 'old', today - keptDays, 120)
@@ -162,19 +162,19 @@ eachDialect('what is remembered of actions', (open) => {
     expect(await list(db, 'comment_reads')).toHaveLength(3)
   })
 
-  test('of too many readers the oldest are forgotten', async () => {
+  test('forgets the oldest reads when there are too many', async () => {
     const { db, alice, now } = await start()
     const today = Math.floor(now() / daySecs)
     await readBy(db, alice, 'before', today - 2, 100)
     await readBy(db, alice, 'today', today, 5)
     await sweepMemory(db, { now: now(), maxRows: 25 })
-    // No more than it counts at once: as many again as there may be.
+    // One sweep removes at most as many as may remain.
     expect(await counts(db)).toEqual({ before: 75, today: 5 })
     for (let times = 0; times < 3; times += 1) await sweepMemory(db, { now: now(), maxRows: 25 })
     expect(await list(db, 'comment_reads')).toHaveLength(25)
   })
 
-  test('is found by index alone', async () => {
+  test('finds its rows by indexes alone', async () => {
     const { db, now } = await start()
     const steps = await planStatements(db, async (recorded) => {
       await sweepMemory(recorded, { now: now() })

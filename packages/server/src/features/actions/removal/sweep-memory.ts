@@ -11,14 +11,15 @@ import { countReads, forgetRead, listOldReads } from './read-sweep-store.ts'
 
 const daySecs = 86_400
 const readsKeptDays = 180
-/** Of all tenants together; some 200 bytes each. */
+/** For all tenants together; about 200 bytes each. */
 const maxReads = 500_000
-// Before what remains goes, its owner can see for so long that it was deleted; what is needed is looked at as often.
+// A deleted action stays visible to its owner for 30 days before its row is removed. Rows that are still referred to
+// are checked again after the same time.
 const deletedRowsAgainSecs = 30 * daySecs
-// Each costs a few statements.
+// Each takes a few statements.
 const perPortion = 50
 
-/** Forgets what is remembered at all tenants: idempotency keys, who has read what, and how much strangers left. */
+/** Removes old idempotency keys, views, stranger budgets and reads of comments, for all tenants. */
 export async function sweepMemory(
   db: Database,
   { now, maxRows = maxReads }: { readonly now: number; readonly maxRows?: number },
@@ -46,7 +47,7 @@ async function forgetReads(tx: Writer, query: { upToDay: number; limit: number }
   return reads.length
 }
 
-/** Removes what remains of deleted actions, when no token of theirs is taken any more. */
+/** Removes the rows of deleted actions once their tokens are too old to be accepted. */
 export async function sweepDeletedRows(db: Database, now: number): Promise<void> {
   const upTo = now - maxTokenAgeSecs
   await sweep(db, [

@@ -8,11 +8,11 @@ import { formerMembers, isForCommunity } from '../community/community-members.ts
 import { findPossibleHolders } from '../compose/recipients.ts'
 import { type SignedServerAction, sendServerAction, signServerAction } from '../compose/server-action.ts'
 
-/** What is passed on to others, as an announcement or as it came. */
+/** Types that a tenant passes on to others, announced or as they came. */
 const passedOn: ReadonlySet<string> = new Set(['POST', 'SHRE', 'CMNT'])
 
-/** What the tenant says to those to whom it passed on what it now takes away; undefined where it tells nobody. Signs:
- * never in a transaction. */
+/** The signed announcement that the tenant removes an action it has passed on; undefined when it has not passed the
+ * action on. Signs, so never in a transaction. */
 export async function signRemoval(
   ports: TellDeps,
   tenant: Tenant,
@@ -23,7 +23,7 @@ export async function signRemoval(
   return signServerAction(ports, tenant, word)
 }
 
-/** Queues it, in the transaction of the removal. */
+/** Queues that announcement, in the transaction of the removal. */
 export async function tellRemoval(
   ports: SendDeps,
   tx: Writer,
@@ -37,7 +37,8 @@ export async function tellRemoval(
   await sendServerAction(ports, tx, { tenant, signed: word, audience, leftOut: [action.issuerTag] })
 }
 
-/** A community announces what was given to it, and whoever issued a root, or was given it, what is said under it. */
+/** A community announces what was posted to it; the root's issuer, and the community that the root was posted to,
+ * announce the comments under it. */
 async function wasPassedOn(reader: Reader, tenant: Tenant, action: StoredAction): Promise<boolean> {
   if (!passedOn.has(action.type)) return false
   if (isForCommunity(tenant, action)) return true
@@ -46,7 +47,8 @@ async function wasPassedOn(reader: Reader, tenant: Tenant, action: StoredAction)
   return (action.type === 'CMNT' && root.issuerTag === tenant.idTag) || isForCommunity(tenant, root)
 }
 
-/** Who may hold it because of the tenant: members, former ones too, and the readers of the tenant's own thread. */
+/** Everybody who may hold the action because of the tenant: members and former members, and the readers of the tenant's
+ * own thread. */
 async function findHolders(tx: Writer, tenant: Tenant, action: StoredAction): Promise<Audience> {
   const members = tenant.type === 'community' ? formerMembers : nobody
   const root = await findRoot(tx, action)

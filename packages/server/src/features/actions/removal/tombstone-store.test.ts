@@ -19,7 +19,7 @@ const withdrawal = (n: number): Withdrawal => ({
   type: 'POST',
 })
 
-/** As many as if each had been put, which takes minutes. */
+/** Inserted at once: putting each takes minutes. */
 async function fill(tx: Writer, domain: string, from: number, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, at) => {
     const { issuerTag, actionId, type } = withdrawal(from + at)
@@ -35,10 +35,10 @@ async function fill(tx: Writer, domain: string, from: number, count: number): Pr
   await tx.tables<TombstoneTables>().insertInto('tombstones').values(rows).execute()
 }
 
-eachDialect('what was withdrawn', (open) => {
+eachDialect('a tombstone', (open) => {
   const start = () => open({ migrations: actionsMigrations, clock: new TestClock() })
 
-  test('is remembered by issuer, action and type, for 181 days after it was said last', async () => {
+  test('is kept by issuer, action and type, for 181 days after it was last put', async () => {
     const db = await start()
     const reader = db.reader(serverTenant)
     for (const now of [0, 10])
@@ -52,7 +52,7 @@ eachDialect('what was withdrawn', (open) => {
     expect(await isWithdrawn(reader, withdrawal(1))).toBe(false)
   })
 
-  test('is remembered of a bounded number for each domain of others', async () => {
+  test('is kept for a bounded number of actions of each other domain', async () => {
     const db = await start()
     const kept = await db.transact(serverTenant, async (tx) => {
       for (let n = 0; n < 9_999; n += 1111) await fill(tx, 'flood.example', n, 1111)

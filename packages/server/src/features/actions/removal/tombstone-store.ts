@@ -9,9 +9,10 @@ import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import { endingSubType } from '../action.ts'
 import { maxTokenAgeSecs } from '../receive/token-age.ts'
 
-// All of these take a handle of the server's own tenant: whoever is given the action later, here, must not be shown it.
+// All of these take a handle of the server's own tenant, because a tombstone holds for every tenant that may be given
+// the action later.
 
-/** An action that its issuer has withdrawn, or a community taken away (`type` is `ANNC` then). */
+/** An action that its issuer has withdrawn; with `type` `ANNC`, one that its announcer has removed. */
 export interface Withdrawal {
   readonly issuerTag: IdTag
   readonly actionId: ActionId
@@ -29,10 +30,10 @@ export interface TombstoneTables {
   }
 }
 
-// As long as what comes for the first time is taken.
+// Longer than an action that arrives for the first time is accepted.
 const keptSecs = maxTokenAgeSecs + 86_400
-// Anybody can name issuers under a domain of their own: beyond it a domain's deletions of what nobody here holds are not
-// remembered. A row has 200 bytes.
+// Anybody can name issuers below a domain of their own. Beyond this number a domain's deletions of actions that nobody
+// here holds are not remembered. A row takes 200 bytes.
 const maxPerDomain = 10_000
 
 const selectTombstone = statement<TombstoneTables, Withdrawal & { tenantId: number }, { type: string }>(
@@ -46,7 +47,7 @@ const selectTombstone = statement<TombstoneTables, Withdrawal & { tenantId: numb
       .where('type', '=', value('type')),
 )
 
-/** What a signed token withdraws; undefined when it withdraws no single action. */
+/** What a signed token withdraws; undefined when it does not withdraw a single action. */
 export function withdrawalOf(
   { type, subType, subject }: Pick<ActionTokenPayload, 'type' | 'subType' | 'subject'>,
   issuerTag: IdTag,
@@ -56,8 +57,8 @@ export function withdrawalOf(
   return subType === endingSubType && actionId && isKnownType ? { issuerTag, actionId, type } : undefined
 }
 
-/** Remembers a withdrawal for a month; false when there are too many of the issuer's `domain`. Those of tenants of this
- * server have none: they withdraw no more than they published. */
+/** Remembers a withdrawal for 181 days; false when there are too many of the issuer's `domain`. Tenants of this server
+ * are not limited: they withdraw only what they published. */
 export async function putTombstone(
   tx: Writer,
   withdrawal: Withdrawal,
@@ -104,7 +105,7 @@ export async function isWithdrawn(
   )
 }
 
-/** Forgets some of what was remembered long enough; answers how many. */
+/** Removes some expired tombstones; answers how many. */
 export async function sweepTombstones(tx: Writer, now: number, limit: number): Promise<number> {
   const tables = tx.tables<TombstoneTables>()
   const old = await tables

@@ -6,7 +6,7 @@ import { withdrawSignedLater } from './withdraw-signed.ts'
 eachDialect('what a revoked key has signed', (open) => {
   const openLab = actionLab(open)
 
-  test('is withdrawn wherever it is held but at home, however much it is', async () => {
+  test('is withdrawn at all tenants but the issuer, however much it is', async () => {
     const { db, clock, keys, jobs, tick, settle, makeTenant } = await openLab()
     const alice = await makeTenant('alice.example.com')
     const [bob, carol] = [await makeTenant('bob.example.com'), await makeTenant('carol.example.com')]

@@ -12,7 +12,7 @@ import { withdrawSignedJob } from '../job-kinds.ts'
 import { hooksOf } from '../types/index.ts'
 import { dropCopiesLater } from './drop-copies.ts'
 
-/** A key that is distrusted since a time (Unix seconds). */
+/** A key that is not trusted for what it signed at this time (Unix seconds) or later. */
 interface RevokedKey {
   readonly issuerTag: IdTag
   readonly kid: string
@@ -23,10 +23,11 @@ interface WithdrawDeps extends ReadDeps, StoreDeps {
   readonly findTenantById: (tenantId: TenantId) => Promise<Tenant | undefined>
 }
 
-// So many at a time: others may write in between.
+// Others may write between two transactions.
 const perTransaction = 100
 
-/** Queues the withdrawal of what a revoked key has signed, at every tenant of this server but the issuer itself. */
+/** Queues the withdrawal of everything that a revoked key has signed, at every tenant of this server but the issuer
+ * itself. */
 export async function withdrawSignedLater(
   { jobs }: { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
@@ -36,8 +37,8 @@ export async function withdrawSignedLater(
   await jobs.enqueue(tx.as(serverTenant), withdrawSignedJob, { issuerTag, kid, since }, { dedupKey })
 }
 
-/** Does the work of `withdrawSignedJob`. What its issuer made at home stays there: no token of another server gets in under
- * the name of a tenant, so its own rows are its own. */
+/** Does the work of `withdrawSignedJob`. The issuer's own rows stay: tokens of other servers in a tenant's name are
+ * never stored, so it made them itself. */
 export async function withdrawSigned(
   deps: WithdrawDeps,
   key: RevokedKey,
