@@ -36,12 +36,12 @@ interface ActionJobDeps extends ActionPorts {
 }
 
 const minuteMs = 60_000
-// As long as many take for a holiday, and a letter to be found after it.
+// Long enough for somebody who comes back from a holiday to find the request.
 const requestSecs = 90 * 86_400
-// A transaction of this many is short enough for others to wait for.
+// Small enough for a transaction that other writers wait for.
 const perTransaction = 100
 
-/** Registers everything that actions do later. */
+/** Registers the handlers of all jobs on actions. */
 export function handleActionJobs(deps: ActionJobDeps): void {
   const { jobs, findTenantById } = deps
   recurring(jobs, { name: 'actions.sweep', everyMs: minuteMs, run: () => sweepActions(deps) })
@@ -76,7 +76,7 @@ function handlePassedCounts(deps: ActionJobDeps): void {
   })
 }
 
-/** Ends actions whose time is over, and forgets keys and readers that are no longer needed. */
+/** Ends actions that have expired and requests that nobody answered, and forgets old keys, reads and tombstones. */
 async function sweepActions(deps: ActionJobDeps): Promise<void> {
   const now = nowSecs(deps.clock)
   await sweepMemory(deps.db, { now })

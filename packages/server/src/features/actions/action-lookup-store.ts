@@ -28,7 +28,8 @@ const settle = {
   subject: settleBy('subject'),
 }
 
-/** Comments and reactions may arrive before what they are about: without a visibility of their own they take its. */
+/** Comments and reactions may arrive before the action they are about. Those without a visibility take that action's
+ * when it arrives. */
 export async function settleChildren(tx: Writer, root: StoredAction): Promise<void> {
   if (root.visibility === null) return
   const { actionId, visibility } = root
@@ -58,7 +59,7 @@ const selectComments = (column: 'parent_id' | 'root_id') =>
   )
 const commentsBy = { parent: selectComments('parent_id'), root: selectComments('root_id') }
 
-/** Others' comments that are here already on what arrives now; at most 2000. */
+/** Comments of others on this action that arrived before it; at most 2000. */
 export async function listCommentsBefore(
   reader: Reader,
   tenantTag: IdTag,
@@ -72,7 +73,7 @@ export async function listCommentsBefore(
   return [...new Set(rows.map((row) => row.action_id as ActionId))]
 }
 
-/** Has the issuer withdrawn this action before it arrived? */
+/** Has its issuer withdrawn this action before it arrived? */
 export async function hasTombstone(
   reader: Reader,
   action: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
@@ -80,7 +81,7 @@ export async function hasTombstone(
   return (await findTombstone(reader, action)) !== undefined
 }
 
-/** The record by which its issuer withdrew an action. */
+/** The id of the record by which its issuer withdrew an action. */
 export async function findTombstone(
   reader: Reader,
   { actionId, issuerTag, type }: Pick<StoredAction, 'actionId' | 'issuerTag' | 'type'>,
@@ -89,7 +90,7 @@ export async function findTombstone(
   return row && (row.action_id as ActionId)
 }
 
-/** Has the community, or whose thread it is, taken this action away? */
+/** Has this announcer, a community or the owner of a thread, removed this action? */
 export async function hasAnnouncedEnd(
   reader: Reader,
   { announcerTag, subject }: { readonly announcerTag: IdTag; readonly subject: ActionId },
@@ -123,7 +124,7 @@ const selectHolders = statement<
   tables.selectFrom('actions').select(['tenant_id', 'issuer_tag']).where('action_id', '=', value('actionId')),
 )
 
-/** NOTE: over all tenants: who on this server holds an action, so that what is said about it finds them. */
+/** NOTE: over all tenants: who on this server holds an action, and so receives what is about it. */
 export async function listHolders(
   reader: Reader,
   actionId: ActionId,
@@ -143,7 +144,7 @@ const selectExpired = statement<ActionTables, { now: number; limit: number }, Ac
     .limit(value('limit')),
 )
 
-/** NOTE: over all tenants: published actions whose time is over. */
+/** NOTE: over all tenants: published actions that have expired. */
 export async function listExpired(
   reader: Reader,
   now: number,

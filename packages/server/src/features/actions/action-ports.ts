@@ -12,13 +12,13 @@ import type { Audience } from './audience.ts'
 import type { ActionEvent } from './events.ts'
 import type { Attachments, FileShares } from './file-ports.ts'
 
-/** For what only reads. */
+/** For use cases that only read. */
 export interface ReadDeps {
   readonly db: Database
   readonly clock: Clock
 }
 
-/** For what leaves its work to a job. */
+/** For use cases that queue jobs. */
 export interface QueueDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
@@ -28,55 +28,55 @@ interface EmitDeps {
   readonly emit: Emit<ActionEvent | RelationEvent>
 }
 
-/** For what counts an action at its target. */
+/** For code that counts actions at their targets. */
 export interface CountDeps extends QueueDeps, EmitDeps {
   readonly clock: Clock
 }
 
-/** For what a server signs by itself. */
+/** For tokens that the server signs by itself. */
 export interface TokenDeps {
   readonly clock: Clock
   readonly keys: Pick<SigningKeys, 'sign'>
 }
 
-/** For what sends tokens. */
+/** For code that sends tokens. */
 export interface SendDeps {
-  /** Queues an action's token for its recipients, in the transaction; for many of them it goes on in portions. */
+  /** Queues an action's token for its recipients, in the transaction. Many recipients are handed out in portions. */
   deliver(
     tx: Writer,
     outgoing: {
       readonly actionId: ActionId
       readonly issuerTag: IdTag
       readonly audience: Audience
-      /** Who has it already. */
+      /** Identities that have the token already. */
       readonly leftOut?: readonly IdTag[]
-      /** Where it is the word on the counts of an action. */
+      /** The action whose counts the token tells. */
       readonly countsOf?: ActionId
       /** Unix seconds; at once when absent. */
       readonly notBefore?: number
-      /** The word that something has ended waits for nothing else of its issuer. */
+      /** An ending is delivered even while the issuer is suspended. */
       readonly isEnding?: boolean
     },
   ): Promise<void>
 }
 
-/** For what the server tells others by itself. */
+/** For what a server tells others without a caller. */
 export interface TellDeps extends TokenDeps, SendDeps, QueueDeps {
   readonly db: Database
 }
 
-/** For rules about what an identity is. */
+/** For rules about an identity's type. */
 export interface KnownTypeDeps {
-  /** What kind of identity it is, as far as is known here. */
+  /** The type of an identity, as far as it is known here. */
   findKnownType(tx: Writer, idTag: IdTag): Promise<Tenant['type'] | undefined>
 }
 
-/** For rules about what a tenant has chosen, and about strangers. */
+/** For rules about strangers and about settings of a tenant. */
 export interface SettingDeps {
   readonly settings: Pick<Settings, 'findWith'>
 }
 
-/** What the type of an action may need where it is stored, changed or ended. */
+/** What the hooks of a type may need when an action is stored, changed or ended. */
 export interface HookDeps extends QueueDeps, EmitDeps, KnownTypeDeps, SettingDeps {
   readonly fileShares: FileShares
 }
@@ -85,8 +85,8 @@ export interface HookDeps extends QueueDeps, EmitDeps, KnownTypeDeps, SettingDep
 export interface IdentityDeps {
   readonly db: Database
   readonly tenants: Pick<Tenants, 'find'>
-  /** Is there such an identity, here or elsewhere, and what does its server say it is? Not every server says it. A look-up
-   * that comes to nothing is charged to the asker. */
+  /** Does this identity exist, here or elsewhere, and which type does its server say it has? Not every server says it.
+   * A failed look-up counts against the asker. */
   askIdentity(
     idTag: IdTag,
     asker: IdTag,
@@ -96,34 +96,34 @@ export interface IdentityDeps {
   >
 }
 
-/** What the type of an action may need before it is signed. */
+/** What the hooks of a type may need before an action is signed. */
 export interface PrepareHookDeps extends IdentityDeps {
   readonly fileShares: FileShares
 }
 
-/** For what completes an action before it is signed. */
+/** For code that completes an action before it is signed. */
 export interface PrepareDeps extends ReadDeps, PrepareHookDeps, SettingDeps {
   readonly attachments: Pick<Attachments, 'assertAttachable'>
 }
 
-/** For what stores, changes or ends actions in a transaction. */
+/** For code that stores, changes or ends actions in a transaction. */
 export interface StoreDeps extends CountDeps, SendDeps, HookDeps {}
 
-/** For what takes actions in from elsewhere. */
+/** For code that receives actions from elsewhere. */
 export interface ReceiveDeps extends StoreDeps {
   readonly attachments: Pick<Attachments, 'queueFetches'>
 }
 
-/** For what makes and signs actions. */
+/** For code that makes and signs actions. */
 export interface MakeDeps extends PrepareDeps, TokenDeps {}
 
-/** For what makes actions and stores them. */
+/** For code that makes and stores actions. */
 export interface CreateDeps extends MakeDeps, StoreDeps {}
 
-/** For what deletes actions and tells of it. */
+/** For code that deletes actions and tells their holders. */
 export interface DeleteDeps extends ReadDeps, TokenDeps, StoreDeps, IdentityDeps {}
 
-/** Everything that actions need of other features: for those who wire them. */
+/** Everything that actions need of other features, for the room that wires them. */
 export interface ActionPorts extends CreateDeps, ReceiveDeps, DeleteDeps {
   readonly attachments: Attachments
 }

@@ -4,7 +4,7 @@ import type { StoredAction, StoredStatus } from './action.ts'
 import type { ActionRow, WrittenRow } from './action-tables.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
-/** The columns that make an action. */
+/** The columns that an action is read from. */
 export const rowColumns = [
   'tenant_id',
   'action_id',
@@ -35,10 +35,10 @@ export const rowColumns = [
   'token',
 ] as const satisfies readonly (keyof ActionRow)[]
 
-/** What is written of one: how lists find it is not read with it, nor by migrations before there was such a column. */
+/** The columns that are written. `feed_only` is left out of reads: only the conditions of lists use it, and migrations
+ * older than the column read actions too. */
 export const writtenColumns = [...rowColumns, 'feed_only'] as const
 
-/** An action as its row. */
 export function toRow(tenantId: TenantId, action: StoredAction): WrittenRow {
   return {
     tenant_id: tenantId,
@@ -72,7 +72,6 @@ export function toRow(tenantId: TenantId, action: StoredAction): WrittenRow {
   }
 }
 
-/** A row as the action it is. */
 export function fromRow(row: ActionRow): StoredAction {
   const text = <Text extends string>(value: string | null) => (value ?? undefined) as Text | undefined
   return {

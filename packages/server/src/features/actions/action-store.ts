@@ -8,7 +8,7 @@ import { deleteSearchText, putSearchText } from './feed/search-index-store.ts'
 import { insertLookups } from './lookup-rows-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
-// Word for word as in the indexes: SQLite recognizes a partial index by its text.
+// The same text as in the indexes: SQLite recognizes a partial index by its text.
 const isLiveStatus = sql<boolean>`status in ('A', 'C')`
 
 const insertRow = statement<ActionTables, WrittenRow, { seq: number }>((tables, value) => {
@@ -70,7 +70,7 @@ const updateStatus = statement<ActionTables, { tenantId: number; actionId: strin
       .where('action_id', '=', value('actionId')),
 )
 
-/** Stores an action with what is looked up by: its audience, attachments and tags. */
+/** Stores an action with the rows it is looked up by: its audience, attachments, tags and words. */
 export async function insertAction(tx: Writer, action: StoredAction): Promise<void> {
   const [inserted] = await tx.run(insertRow, toRow(tx.tenantId, action))
   if (inserted && action.status !== 'D' && action.status !== 'T')
@@ -78,7 +78,7 @@ export async function insertAction(tx: Writer, action: StoredAction): Promise<vo
   await insertLookups(tx, action)
 }
 
-/** Keeps a token that is no action: the tenant's own on its way, or one that it passes on or must remember. */
+/** Stores a token that is no action of the tenant's lists: one that it sends, passes on or has to remember. */
 export async function insertRecord(
   tx: Writer,
   record: {
@@ -88,7 +88,7 @@ export async function insertRecord(
     readonly subType?: string | undefined
     readonly subject: string
     readonly issuedAt: number
-    /** Of counts: when their receivers were told, Unix seconds. */
+    /** For counts: when their receivers were told, Unix seconds. */
     readonly toldAt?: number | undefined
     readonly token: string
   },
@@ -115,7 +115,7 @@ export async function insertRecord(
   })
 }
 
-/** Replaces the free members of an action. */
+/** Replaces the member `x` of an action. */
 export async function setExtra(
   tx: Writer,
   actionId: ActionId,
@@ -130,7 +130,7 @@ export async function setExtra(
     .execute()
 }
 
-/** Any action the tenant holds, tombstones included; who may see it is not asked here. */
+/** Any action that the tenant holds, deleted ones included. It does not check who may see the action. */
 export async function findStoredAction(
   reader: Reader,
   actionId: ActionId,
@@ -139,7 +139,7 @@ export async function findStoredAction(
   return row && fromRow(row)
 }
 
-/** The issuer's action that stands where this one would: of those with the same values of the unique members. */
+/** The issuer's live action that this one replaces: the one with the same unique key. */
 export async function findSuperseded(
   reader: Reader,
   action: Pick<StoredAction, 'type' | 'issuerTag' | 'audienceTag' | 'subject'>,
@@ -151,7 +151,7 @@ export async function findSuperseded(
   return row && fromRow(row)
 }
 
-/** The last of the issuer's actions with the same values of the unique members, also when it has ended since. */
+/** The issuer's last action with the same unique key, live or ended. */
 export async function findNewest(
   reader: Reader,
   action: Pick<StoredAction, 'type' | 'issuerTag' | 'audienceTag' | 'subject'>,
@@ -170,7 +170,8 @@ export async function findNewest(
   )
 }
 
-/** Another has taken the place of this action before it left: its token never will, and its key is the other's. */
+/** Another action replaces this one before it was sent: its token will never leave, and the other has its unique
+ * key. */
 export async function supersedeAction(tx: Writer, actionId: ActionId): Promise<void> {
   await tx
     .tables<ActionTables>()
@@ -181,7 +182,7 @@ export async function supersedeAction(tx: Writer, actionId: ActionId): Promise<v
     .execute()
 }
 
-/** Has the issuer signed another with the same values of the unique members before? */
+/** Has the issuer signed another action with the same unique key before this one? */
 export async function hasPredecessor(reader: Reader, action: StoredAction): Promise<boolean> {
   const uniqueKey = uniqueKeyOf(action)
   if (uniqueKey === undefined) return false
@@ -201,18 +202,18 @@ export async function hasPredecessor(reader: Reader, action: StoredAction): Prom
   return row !== undefined
 }
 
-/** Moves an action to another status; a mark on it goes. */
+/** Moves an action to another status and removes its mark. */
 export async function setStatus(tx: Writer, actionId: ActionId, status: StoredStatus): Promise<void> {
   await tx.change(updateStatus, { tenantId: tx.tenantId, actionId, status })
 }
 
-/** Writes an action over the row that it has already, as when a draft is published. */
+/** Writes an action over its existing row, for instance when a draft is published. */
 export async function replaceAction(tx: Writer, action: StoredAction): Promise<void> {
   await deleteAction(tx, action.actionId)
   await insertAction(tx, action)
 }
 
-/** Removes an action as if it had never been here. */
+/** Removes an action with all its rows: nothing shows that it was here. */
 export async function deleteAction(tx: Writer, actionId: ActionId): Promise<void> {
   const tables = tx.tables<ActionTables>()
   await forgetText(tx, actionId)
@@ -224,7 +225,7 @@ export async function deleteAction(tx: Writer, actionId: ActionId): Promise<void
       .execute()
 }
 
-/** Takes the mark of a notification away. */
+/** Removes the mark of a notification. */
 export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
   await tx
     .tables<ActionTables>()
@@ -235,7 +236,7 @@ export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
     .execute()
 }
 
-/** Deletes an action of another tenant: what remains tells a replay that it was here. */
+/** Deletes another issuer's action. Its row stays without content, so that the token is not stored again. */
 export async function eraseAction(tx: Writer, actionId: ActionId): Promise<void> {
   await forgetText(tx, actionId)
   await tx

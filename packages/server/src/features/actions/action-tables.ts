@@ -1,4 +1,4 @@
-/** What the statements on actions know of the tables. */
+/** The columns that statements on actions use. */
 export interface ActionRow {
   tenant_id: number
   action_id: string
@@ -29,9 +29,9 @@ export interface ActionRow {
   token: string | null
 }
 
-/** With the columns that only select and sort lists. */
+/** With the columns that lists are selected and sorted by. */
 export interface WrittenRow extends ActionRow {
-  /** A third party's at a person's: only that person's feed shows it, besides to its issuer and its audience. */
+  /** Of third parties, at a person: lists show it to the tenant only, besides its issuer and its audience. */
   feed_only: number
 }
 

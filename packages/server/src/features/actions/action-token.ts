@@ -8,7 +8,8 @@ type TokenAction = Omit<
   readonly nonce: string
 }
 
-/** The payload of an action's token: members that have a value, in one order (docs/protocol/action-tokens.md). */
+/** The payload of an action's token: the members that have a value, in a fixed order
+ * (docs/protocol/action-tokens.md). */
 export function tokenPayload(action: TokenAction): ActionTokenPayload {
   const { audience, attachments } = action
   const optional = {
@@ -39,7 +40,7 @@ export function tokenPayload(action: TokenAction): ActionTokenPayload {
 
 type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> }
 
-/** Only the members that have a value, for places where `undefined` is not the same as absent. */
+/** Only the members that have a value, for code in which `undefined` differs from absent. */
 export function withoutAbsent<Members extends object>(members: Members): Present<Members> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),

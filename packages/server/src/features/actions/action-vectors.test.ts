@@ -21,7 +21,7 @@ describe('the vectors of members', () => {
     return body
   }
 
-  test.each(valid)('take $name', ({ action }) => {
+  test.each(valid)('accept $name', ({ action }) => {
     expect(read(action).type).toBe(action.type)
   })
 
@@ -31,7 +31,7 @@ describe('the vectors of members', () => {
     )
   })
 
-  test('cover every type that travels', () => {
+  test('cover every type that is sent between servers', () => {
     const covered = new Set(valid.map(({ action }) => action.type))
     expect([...covered].every((type) => findActionType(type))).toBe(true)
     expect(covered.size).toBe(11)

@@ -4,7 +4,8 @@ import type { StoredAction } from './action.ts'
 import { withoutAbsent } from './action-token.ts'
 import type { FeedRow } from './feed/feed-query-store.ts'
 
-/** An action as lists and single reads show it. `showsMarks`: to the tenant, a marked one is new. */
+/** An action as lists and single reads show it. With `showsMarks`, as for the tenant, a marked action has the status
+ * N. */
 export function actionView(row: FeedRow, showsMarks: boolean): Outgoing<Action> {
   const view: Record<string, unknown> = {
     actionId: row.action_id,
@@ -16,7 +17,7 @@ export function actionView(row: FeedRow, showsMarks: boolean): Outgoing<Action> 
     createdAt: toIso(row.created_at),
     stat: statView(row),
   }
-  // Assigned one by one: this runs for each row of the most frequent list, and most of these are absent.
+  // Assigned one by one, because this runs for each row of the most frequent list and most of these are absent.
   if (row.sub_type !== null) view.subType = row.sub_type
   if (row.parent_id !== null) view.parentId = row.parent_id
   if (row.root_id !== null) view.rootId = row.root_id
@@ -40,16 +41,16 @@ function issuerView(row: FeedRow) {
     : { idTag: row.issuer_tag, name, profilePic: row.issuer_pic }
 }
 
-/** The counts of an action, and what the viewer did with it. */
+/** The counts of an action, and the viewer's own reaction and reads. */
 export function statView({ reactions, comments, views, shares, own_reaction, comments_read }: FeedRow) {
   const counts = { reactions, comments, views, shares }
   return comments_read === null
     ? { ...counts, ownReaction: own_reaction }
-    : // The issuer’s server has the last word on how many there are.
+    : // The issuer’s server decides how many comments there are.
       { ...counts, ownReaction: own_reaction, commentsRead: Math.min(comments_read, comments) }
 }
 
-/** An action as its creation answers it. */
+/** An action as the answer to its creation. */
 export function createdView(action: StoredAction): CreatedAction {
   const { audience, attachments } = action
   return {
@@ -57,7 +58,7 @@ export function createdView(action: StoredAction): CreatedAction {
     type: action.type,
     issuerTag: action.issuerTag,
     visibility: action.visibility satisfies Visibility,
-    // Records are shown to nobody.
+    // Records (T) are never shown.
     status: action.status === 'T' ? 'D' : action.status,
     createdAt: action.createdAt,
     ...withoutAbsent({
@@ -78,7 +79,7 @@ export function createdView(action: StoredAction): CreatedAction {
   }
 }
 
-/** What a change of an action's status answers. */
+/** The answer to a change of an action's status. */
 export function changedView({ actionId, type, status }: StoredAction) {
   return { actionId, type, status: status === 'T' ? ('D' as const) : status }
 }

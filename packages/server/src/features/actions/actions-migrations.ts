@@ -20,7 +20,7 @@ export const actionsMigrations: readonly Migration[] = [
 ]
 
 const actionColumns = {
-  // Order of arrival: decides between actions of the same second, and is small in every index.
+  // Order of arrival: decides the order of actions of the same second, and takes little room in the indexes.
   seq: 'autoincrement',
   tenant_id: 'integer',
   action_id: 'text',
@@ -48,19 +48,19 @@ const actionColumns = {
   comments: 'integer default 0',
   views: 'integer default 0',
   shares: 'integer default 0',
-  // `iat` of the last word of the issuer's server on these counts.
+  // `iat` of the last counts that the issuer's server told.
   stat_at: 'integer null',
   content: 'json null',
   attachments: 'json null',
   x: 'json null',
   nonce: 'text null',
   token: 'text null',
-  // Shown in the tenant's own feed, and not on its page: most of what is received.
+  // Shown in the tenant's own feed but not on its page, like most of what is received.
   feed_only: 'boolean default 0',
   kept_since: 'integer null',
 } as const
 
-// What most lists show. Queries repeat the conditions of these indexes word for word.
+// What most lists show. Queries repeat the conditions of these indexes with the same text.
 const live = "status in ('A', 'C')"
 const isPublic = "status = 'A' and visibility = 'P' and feed_only = 0"
 const newest = ['created_at', 'seq']
@@ -90,9 +90,9 @@ async function createListIndexes(schema: MigrationSchema): Promise<void> {
     where: `unique_key is not null and ${live}`,
   })
   await createIndexOn(schema, 'expiry', ['expires_at'], `expires_at is not null and ${live}`)
-  // Who on this server holds an action: for what is said about it elsewhere.
+  // Who on this server holds an action, for what arrives about it.
   await schema.createIndex('actions_holders', 'actions', ['action_id'])
-  // Which of an issuer's actions with the same unique members was signed last, whether it stands or has ended.
+  // Which of an issuer's actions with the same unique key was signed last, live or ended.
   const unique = ['tenant_id', 'issuer_tag', 'unique_key', 'issued_at', 'action_id']
   await createIndexOn(schema, 'unique_times', unique, 'unique_key is not null')
   await index('waiting', [], "status = 'C'")
@@ -100,7 +100,7 @@ async function createListIndexes(schema: MigrationSchema): Promise<void> {
   await index('by_author', ['author_tag', 'status'], drafts)
 }
 
-/** For guests, who see what is public. */
+/** For guests, who see public actions only. */
 async function createPublicIndexes(schema: MigrationSchema): Promise<void> {
   const index = (name: string, columns: string[], where: string) =>
     createListIndex(schema, name, columns, where)
@@ -111,7 +111,7 @@ async function createPublicIndexes(schema: MigrationSchema): Promise<void> {
   await index('public_to_several', [], `audience is not null and ${isPublic}`)
 }
 
-/** For visitors, whatever they filter by, and for sweeps, which read only what they look for. */
+/** For visitors, whatever they filter by, and for sweeps, so that they read only rows they remove. */
 async function createVisitorIndexes(schema: MigrationSchema): Promise<void> {
   const index = (name: string, columns: string[], where: string) =>
     createListIndex(schema, name, columns, `${where}${live}`)
@@ -144,9 +144,9 @@ async function createCompanions(schema: MigrationSchema): Promise<void> {
       tenant_id: 'integer',
       file_id: 'text',
       action_id: 'text',
-      // Of an action from elsewhere that waits for the file.
+      // The action came from elsewhere and waits for the file.
       awaited: 'boolean default 0',
-      // What others attach says nothing about who may read a file.
+      // Others' attachments give nobody the right to read a file.
       issuer_tag: "text default ''",
     },
     { primaryKey: ['tenant_id', 'file_id', 'action_id'], clustered: true },
@@ -165,7 +165,7 @@ async function createCompanions(schema: MigrationSchema): Promise<void> {
   )
 }
 
-/** In the order of time: a page costs the same however many actions there are. */
+/** Ordered by time, so that a page costs the same however many actions there are. */
 async function createCompanionIndexes(schema: MigrationSchema): Promise<void> {
   const times = ['created_at', 'action_id']
   const recipientIndex = (name: string, ...columns: string[]) =>
@@ -183,7 +183,7 @@ async function createCompanionIndexes(schema: MigrationSchema): Promise<void> {
   await schema.createIndex('action_tags_public', 'action_tags', tagTimes, { where: 'is_public = 1' })
 }
 
-/** What is remembered for callers: what they have read and viewed, and the first answers to idempotency keys. */
+/** What callers have read and viewed, and the first answers to their idempotency keys. */
 async function createReadMarks(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'action_reads',
@@ -219,7 +219,7 @@ async function createReadMarks(schema: MigrationSchema): Promise<void> {
 }
 
 async function createReceivedRecords(schema: MigrationSchema): Promise<void> {
-  // What was withdrawn, by whom: also what has never been here.
+  // What was withdrawn and by whom, including actions that were never here.
   await schema.createTable(
     'tombstones',
     {
@@ -234,7 +234,7 @@ async function createReceivedRecords(schema: MigrationSchema): Promise<void> {
   )
   await schema.createIndex('tombstones_domain', 'tombstones', ['tenant_id', 'domain'])
   await schema.createIndex('tombstones_end', 'tombstones', ['tenant_id', 'kept_until'])
-  // What strangers have left at a tenant, per registrable domain and day.
+  // How much strangers have left at a tenant, per registrable domain and day.
   await schema.createTable(
     'stranger_rows',
     { tenant_id: 'integer', domain: 'text', day: 'integer', row_count: 'integer', byte_count: 'integer' },

@@ -92,7 +92,7 @@ eachDialect('actions', (open) => {
       })
     })
 
-    test('is for the tenant’s owner, and in a community for contributors', async () => {
+    test('may be made by the tenant’s owner, and in a community by contributors', async () => {
       const { lab, alice, bob } = await start()
       for (const caller of [identity(bob.idTag), identity('eve.example.org', { role: 'leader' }), guest])
         await expect(alice.as(caller).create(text('no'))).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
@@ -119,7 +119,7 @@ eachDialect('actions', (open) => {
       expect(await alice.list()).toEqual([])
     })
 
-    test('refuses an audience that does not exist, but not one that is away', async () => {
+    test('refuses an audience that does not exist, but not one whose server is away', async () => {
       const { lab, alice } = await start()
       lab.unknown.add('nobody.example.org')
       lab.unreachable.add('away.example.org')
@@ -129,7 +129,7 @@ eachDialect('actions', (open) => {
       expect(await follow('away.example.org')).toMatchObject({ status: 'A' })
     })
 
-    test('goes to followers and connections as far as it may be read', async () => {
+    test('goes to the followers and connections whom its visibility lets read it', async () => {
       const { lab, alice } = await start()
       await lab.db.transact(alice.tenant.tenantId, async (tx) => {
         await changeRelation(tx, 'fay.example.org' as IdTag, { isFollower: true, at: 1 })
@@ -181,7 +181,7 @@ eachDialect('actions', (open) => {
       )
     })
 
-    test('answers what it answered first, whatever became of the action', async () => {
+    test('gives its first answer again, whatever became of the action', async () => {
       const { alice } = await start()
       const first = await alice.create(keyed)
       await alice.remove(first.actionId)
@@ -193,7 +193,7 @@ eachDialect('actions', (open) => {
       expect(await alice.create(draft)).toEqual(made)
     })
 
-    test('of a server that kept no answers answers what there is', async () => {
+    test('of a server that stored no answers gives the action as it is now', async () => {
       const { lab, alice } = await start()
       const first = await alice.create(keyed)
       await lab.db.transact(alice.tenant.tenantId, async (tx) => {
@@ -203,13 +203,13 @@ eachDialect('actions', (open) => {
       expect(await alice.create(keyed)).toEqual(first)
     })
 
-    test('takes what says nothing for what is not said', async () => {
+    test('treats empty members like absent ones', async () => {
       const { alice } = await start()
       const first = await alice.create(keyed)
       expect(await alice.create({ ...keyed, draft: false, attachments: [], audience: [] })).toEqual(first)
     })
 
-    test('is the caller’s and the tenant’s own', async () => {
+    test('belongs to one caller and one tenant', async () => {
       const { lab, alice, bob } = await start()
       const club = await lab.makeTenant('club.example.com', 'community')
       const contributor = { role: 'contributor' as const }
@@ -309,7 +309,7 @@ eachDialect('actions', (open) => {
       }
     })
 
-    test('names the last action of a page by its public id, and goes on where that one has gone', async () => {
+    test('names the last action of a page by its public id, and goes on after it even if that is gone', async () => {
       const { lab, alice } = await start()
       for (const word of ['1', '2', '3']) {
         await alice.create(text(word))
@@ -444,7 +444,7 @@ eachDialect('actions', (open) => {
       await expect(alice.remove(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 
-    test('is 403 for what one sees and 404 for what one does not', async () => {
+    test('is 403 for actions that the caller sees and 404 for others', async () => {
       const { lab, alice, bob } = await start()
       await follow(lab, bob, alice)
       const open = await alice.create(text('open'))
@@ -455,7 +455,7 @@ eachDialect('actions', (open) => {
       await expect(visitor.remove(hidden.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 
-    test('is in a community for the author and for moderators', async () => {
+    test('is allowed in a community to the author and to moderators', async () => {
       const { lab, alice, bob } = await start()
       const club = await lab.makeTenant('club.example.com', 'community')
       const author = club.as(identity(bob.idTag, { role: 'contributor' }))
@@ -483,7 +483,7 @@ eachDialect('actions', (open) => {
       })
     })
 
-    test('reaches those who have left since they received it', async () => {
+    test('reaches former followers who received it', async () => {
       const { lab, alice, bob } = await start()
       await follow(lab, bob, alice)
       const { actionId } = await alice.create(text('oops'))
@@ -519,7 +519,7 @@ eachDialect('actions', (open) => {
       await expect(alice.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 
-    test('stands once: a newer one takes its place', async () => {
+    test('exists once: a newer one replaces it', async () => {
       const { lab, alice, bob } = await start()
       const first = await follow(lab, bob, alice)
       const second = await follow(lab, bob, alice)
@@ -530,7 +530,7 @@ eachDialect('actions', (open) => {
       expect(await bob.list({ status: ['D'] })).toMatchObject([{ actionId: first.actionId }])
     })
 
-    test('is as the last word says, in whatever order the words arrive', async () => {
+    test('is what the newest token says, in whatever order the tokens arrive', async () => {
       const { lab, alice, bob } = await start()
       const follow = { type: 'FLLW' as const, audienceTag: alice.idTag }
       const made: { actionId: string }[] = []
@@ -555,7 +555,7 @@ eachDialect('actions', (open) => {
       return lab.sent.at(-1)?.actionId ?? ''
     }
 
-    test('is not what was said before a word that was taken back', async () => {
+    test('ignores a token older than one that was deleted', async () => {
       const { lab, alice, bob } = await start()
       const older = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
       lab.clock.advance(1000)
@@ -566,7 +566,7 @@ eachDialect('actions', (open) => {
       expect(await relations(alice, bob)).toEqual([false, false])
     })
 
-    test('is what was said after a word that was taken back, within the same second', async () => {
+    test('counts a token newer than one that was deleted, within the same second', async () => {
       const { lab, alice, bob } = await start()
       const older = await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
       const end = await takeBack(lab, bob, older.actionId)
@@ -574,13 +574,13 @@ eachDialect('actions', (open) => {
       const tokens = await tokensOf(lab, bob, newer.actionId, older.actionId)
       const [last, first] = tokens.map((token) => readToken(token).payload.iat)
       expect(last).toBe(Number(first) + 1)
-      // It takes the place of the end, which has not left.
+      // It replaces the ending, which has not been sent.
       await expect(tokensOf(lab, bob, end)).rejects.toThrow()
       for (const token of tokens) await lab.receive(alice.tenant, token)
       expect(await relations(alice, bob)).toEqual([true, true])
     })
 
-    test('gives the lowest role in a community, and never takes a higher one', async () => {
+    test('gives the lowest role in a community, and never replaces a higher one', async () => {
       const { lab, bob } = await start()
       const club = await lab.makeTenant('club.example.com', 'community')
       const role = async () => (await findRelation(club.reader, bob.idTag))?.role
@@ -617,7 +617,7 @@ eachDialect('actions', (open) => {
       ).toHaveLength(1)
     })
 
-    test('is refused from the blocked', async () => {
+    test('is refused from blocked issuers', async () => {
       const { lab, alice, bob } = await start()
       await lab.db.transact(bob.tenant.tenantId, (tx) =>
         changeRelation(tx, alice.idTag, { isBlocked: true, at: 1 }),
@@ -674,7 +674,7 @@ eachDialect('actions', (open) => {
       expect(await lab.receive(bob.tenant, token)).toMatchObject({ kind: 'refused' })
     })
 
-    test('from the future does not stay on top', async () => {
+    test('from the future is not listed before newer ones', async () => {
       const { lab, alice, bob } = await start()
       const token = await lab.forge(alice, {
         ...text('Hello'),

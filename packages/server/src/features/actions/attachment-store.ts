@@ -4,7 +4,7 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import { endingSubType } from './action.ts'
 import type { ActionTables } from './action-tables.ts'
 
-/** An action has its attachments no more. */
+/** Removes files from the attachments of an action. */
 export async function detachFiles(
   tx: Writer,
   { actionId, fileIds }: { readonly actionId: ActionId; readonly fileIds: readonly FileId[] },
@@ -19,7 +19,7 @@ export async function detachFiles(
     .execute()
 }
 
-/** Those of these files that an issuer shows the tenant by no action: neither attached nor shared. */
+/** Those of these files that no action of the issuer shows to the tenant any more, as an attachment or as a share. */
 export async function listUnshown(
   reader: Reader,
   { issuerTag, fileIds }: { readonly issuerTag: IdTag; readonly fileIds: readonly FileId[] },

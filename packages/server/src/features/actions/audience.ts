@@ -2,8 +2,8 @@ import type { IdTag } from '@kith/protocol'
 import { type Circle, countCircle } from '#features/relations/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 
-/** Who receives an action: those it names, and the members of a circle of the tenant. They are not listed here: a circle may
- * have a million members. */
+/** Who receives an action: the named identities, and a circle of the tenant. A circle is not listed here, because it
+ * may have a million members. */
 export interface Audience {
   readonly named: readonly IdTag[]
   readonly circle?: Circle | undefined
@@ -13,7 +13,7 @@ export const nobody: Audience = { named: [] }
 
 const widths: Readonly<Record<Circle, number>> = { connections: 1, followers: 2, ever: 3 }
 
-/** Both together: of two circles the wider one, which has the other in it. */
+/** Both together. The wider of two circles includes the other. */
 export function joined(one: Audience, other: Audience): Audience {
   return {
     named: [...new Set([...one.named, ...other.named])],
@@ -26,7 +26,7 @@ function wider(one: Circle | undefined, other: Circle | undefined): Circle | und
   return widths[one] > widths[other] ? one : other
 }
 
-/** How many receive it, as far as `atMost`. */
+/** The number of receivers, counted no further than `atMost`. */
 export async function countAudience(
   reader: Reader,
   { named, circle }: Audience,

@@ -3,14 +3,14 @@ import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 
-/** What a file share says of its file, so that it can be shown before it is accepted. */
+/** The members of a file share that describe its file, so that it can be shown before the share is accepted. */
 interface FileDescription {
   readonly fileName: string
   readonly contentType: string
   readonly fileTp: FileType
 }
 
-/** What FSHR actions do to files. Each may be told the same twice. */
+/** What FSHR actions do to files. Every call may be repeated. */
 export interface FileShares {
   /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may give this access to the file. */
   describe(
@@ -25,18 +25,18 @@ export interface FileShares {
       readonly expiresAt: number | undefined
     },
   ): Promise<FileDescription & { readonly expiresAt?: number }>
-  /** At the file's server: the audience has access now, or no longer. */
+  /** At the file's server: gives the audience access, or takes it away. */
   grant(tx: Writer, tenant: Tenant, share: StoredAction): Promise<void>
   withdraw(tx: Writer, tenant: Tenant, share: Pick<StoredAction, 'subject' | 'audienceTag'>): Promise<void>
-  /** There too: the audience does not want it. */
+  /** At the file's server: the audience has refused the file. */
   decline(tx: Writer, tenant: Tenant, refusal: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
-  /** At the audience's: the file is among its own, as long as the share says, or no longer. */
+  /** At the audience: adds the file to its own for as long as the share holds, updates that, or removes it. */
   accept(tx: Writer, share: StoredAction): Promise<void>
   renew(tx: Writer, share: StoredAction): Promise<void>
   drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
 }
 
-/** The files that actions bring along. */
+/** The attachments of actions. */
 export interface Attachments {
   /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may attach all these files. `now`: Unix seconds. */
   assertAttachable(
@@ -48,8 +48,8 @@ export interface Attachments {
       readonly now: number
     },
   ): Promise<void>
-  /** Queues the attachments of an action from elsewhere to be fetched, from its issuer or from whoever passed it on; answers
-   * those that the tenant does not hold yet. What becomes of each is told to `settleAttachment`. */
+  /** Queues fetching the attachments of an action from elsewhere, from its issuer or from whoever passed it on. Answers
+   * those that the tenant does not hold yet; `settleAttachment` is told the outcome of each. */
   queueFetches(
     tx: Writer,
     received: {

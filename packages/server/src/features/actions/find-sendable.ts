@@ -4,18 +4,18 @@ import { endingSubType, type StoredAction } from './action.ts'
 import { findTombstone } from './action-lookup-store.ts'
 import { findStoredAction, hasPredecessor } from './action-store.ts'
 
-/** A token as it may leave now. */
+/** A token that may be sent now. */
 interface Sendable {
   readonly token: string
   readonly issuerTag: IdTag
-  /** The token that it announces, which leaves with it. */
+  /** The token that this one announces, sent together with it. */
   readonly beside?: string
-  /** It ends something, which is told whatever else holds. */
+  /** An ending is sent even while the issuer is suspended. */
   readonly isEnding: boolean
 }
 
-/** The token of what the tenant sends or passes on; undefined once it was deleted, has expired, or is about what was
- * deleted. To be asked again right before the token leaves. */
+/** The token of an action that the tenant sends or passes on; undefined once that is deleted or expired, or is about a
+ * deleted action. Ask again immediately before sending. */
 export async function findSendable(
   reader: Reader,
   actionId: ActionId,
@@ -40,16 +40,17 @@ async function isOver(reader: Reader, action: StoredAction, now: number): Promis
   return action.status !== 'A' && action.status !== 'C'
 }
 
-/** Announcements hold the text of their subject, and counts are of nothing without it. */
+/** An announcement is sent with the token of its subject, and counts are about their subject: neither is sent without
+ * it. */
 async function isSubjectOver(reader: Reader, { subject }: StoredAction): Promise<boolean> {
   const subjectId = parseActionId(subject ?? '')
   const about = subjectId && (await findStoredAction(reader, subjectId))
   return about?.status !== 'A' && about?.status !== 'C'
 }
 
-/** An action that was replaced is sent all the same, for the deletion of its successor ends that one alone. For the same
- * reason a deleted one that took another's place still leaves, unless its end names the two between whom it was. What
- * is left are reactions, reposts and shares of a file, which have no text. */
+/** An action that was replaced is sent all the same, because deleting its successor ends that successor alone. For the
+ * same reason a deleted action that had replaced another one is sent, unless its ending names both parties. That
+ * leaves reactions, reposts and file shares, which have no text. */
 async function isDeleted(reader: Reader, action: StoredAction): Promise<boolean> {
   if ((await findTombstone(reader, action)) === undefined) return false
   const { uniqueBy } = findActionType(action.type) ?? {}

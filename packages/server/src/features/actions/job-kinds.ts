@@ -6,7 +6,7 @@ const minuteMs = 60_000
 const AboutAction = Type.Object({ actionId: Type.String() })
 const soonAgain = { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 10 * minuteMs }
 
-/** Publishes a scheduled action when its time has come. */
+/** Publishes a scheduled action at its time. */
 export const publishLaterJob = jobKind({
   name: 'actions.publish',
   payload: AboutAction,
@@ -15,7 +15,7 @@ export const publishLaterJob = jobKind({
   group: 'by tenant',
 })
 
-/** Accepts a request in the tenant's name, where nobody has to be asked. */
+/** Accepts a request in the tenant's name, when the tenant need not be asked. */
 export const acceptLaterJob = jobKind({
   name: 'actions.accept',
   payload: AboutAction,
@@ -24,7 +24,7 @@ export const acceptLaterJob = jobKind({
   group: 'by tenant',
 })
 
-/** Shows an action from elsewhere whose attachments cannot be had. */
+/** Shows an action from elsewhere whose attachments cannot be fetched. */
 export const admitLaterJob = jobKind({
   name: 'actions.admit',
   payload: AboutAction,
@@ -33,7 +33,7 @@ export const admitLaterJob = jobKind({
   group: 'by tenant',
 })
 
-/** Removes the copies of files that came with an action which has ended. */
+/** Removes the copies of files that an ended action had attached. */
 export const dropCopiesJob = jobKind({
   name: 'actions.drop-copies',
   payload: Type.Object({ issuerTag: Type.String(), fileIds: Type.Array(Type.String()) }),
@@ -42,7 +42,7 @@ export const dropCopiesJob = jobKind({
   group: 'by tenant',
 })
 
-/** Passes on to a community's members what one of them gave to it. */
+/** Announces to a community's members what one of them posted to it, and comments to the readers of a thread. */
 export const announceLaterJob = jobKind({
   name: 'actions.announce',
   payload: AboutAction,
@@ -51,7 +51,7 @@ export const announceLaterJob = jobKind({
   group: 'by tenant',
 })
 
-/** Passes on to a community's members what is said of the counts of an action that was given to it. */
+/** Passes on the counts of an action that was posted to a community to its members. */
 export const passOnCountsJob = jobKind({
   name: 'actions.pass-on-counts',
   payload: Type.Object({ actionId: Type.String(), passedId: Type.Optional(Type.String()) }),
@@ -70,7 +70,7 @@ export const tellCountsJob = jobKind({
   freesDedupKey: true,
 })
 
-/** Withdraws what a revoked key has signed, wherever on this server it is held. */
+/** Withdraws at all tenants of this server what a revoked key has signed. */
 export const withdrawSignedJob = jobKind({
   name: 'actions.withdraw-signed',
   payload: Type.Object({ issuerTag: Type.String(), kid: Type.String(), since: Type.Integer() }),

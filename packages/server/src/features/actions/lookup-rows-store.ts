@@ -48,19 +48,19 @@ const insertTag = statement<ActionTables, ShownValues, unknown>((tables, value) 
   }),
 )
 
-/** Writes what an action is looked up by beside its own columns: the rest of its audience, attachments and tags. */
+/** Writes the rows that an action is looked up by: the rest of its audience, its attachments and its tags. */
 export async function insertLookups(tx: Writer, action: StoredAction): Promise<void> {
   const { actionId, issuerTag, audienceTag, audience, attachments, content, createdAt } = action
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
   const shown = { createdAt, ...shownFlags(action) }
-  // No action is found twice by its audience.
+  // The first audience is a column of the action, and no list may find the action twice.
   for (const idTag of audience.filter((one) => one !== audienceTag))
     await tx.change(insertRecipient, { ...of(idTag), ...shown })
   for (const fileId of attachments) await tx.change(insertAttachment, { ...of(fileId), issuerTag })
   for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), ...shown })
 }
 
-/** Notes beside its tags and audience who is shown an action, after that has changed. */
+/** Copies to the rows of an action's tags and audience who may see it, after that has changed. */
 export async function updateShown(
   tx: Writer,
   action: Pick<StoredAction, 'actionId' | 'visibility' | 'isFeedOnly'>,

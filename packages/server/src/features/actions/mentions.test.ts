@@ -28,13 +28,13 @@ test.each([
   expect(doesMention({ text }, alice)).toBe(false)
 })
 
-test('an identity in other letters is called on by both of its spellings', () => {
+test('an identity with letters beyond ASCII is mentioned by either of its spellings', () => {
   const idTag = 'xn--mller-kva.example.com' as IdTag
   expect(doesMention({ text: 'Hallo @müller.example.com' }, idTag)).toBe(true)
   expect(doesMention({ text: 'Hallo @xn--mller-kva.example.com' }, idTag)).toBe(true)
 })
 
-test('what is no text calls on nobody, and after fifty names nobody does any more', () => {
+test('text alone mentions somebody, and only the first fifty names count', () => {
   expect(doesMention(undefined, alice)).toBe(false)
   expect(doesMention({ text: ['@alice.example.com'] }, alice)).toBe(false)
   const others = Array.from({ length: 50 }, (_, at) => `@b${at}.example.com`).join(' ')

@@ -1,12 +1,12 @@
 import { type IdTag, parseIdTag } from '@kith/protocol'
 
-// Members of `content` in which somebody may be called on.
+// The members of `content` that may mention somebody.
 const members = ['title', 'text', 'summary'] as const
-// Who calls on more means nobody in particular.
+// A text with more names is addressed to nobody in particular.
 const maxNames = 50
 const atName = /(?<![\p{L}\p{N}_.@/-])@([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)/gu
 
-/** Does an action's content call on somebody, as `@` and the identity? */
+/** Does an action's content mention this identity, as `@` and its idTag? */
 export function doesMention(content: Readonly<Record<string, unknown>> | undefined, idTag: IdTag): boolean {
   return members.some((name) => {
     const text = content?.[name]

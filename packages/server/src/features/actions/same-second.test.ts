@@ -9,7 +9,7 @@ import { findSendable } from './find-sendable.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 
-/** Of each type of which an issuer has one that stands: what sets it, and what ends it beside a deletion. */
+/** For each type of which an issuer has one live action: what makes it, and what ends it besides a deletion. */
 const kinds = {
   FLLW: (to: Actor) => ({ type: 'FLLW', audienceTag: to.idTag }),
   CONN: (to: Actor) => ({ type: 'CONN', audienceTag: to.idTag }),
@@ -26,7 +26,7 @@ type Kind = keyof typeof kinds
 
 interface Step {
   readonly does: 'set' | 'end' | 'delete'
-  /** Whether what may leave does so before the next step, and how long that takes. */
+  /** Whether tokens that may be sent are sent before the next step, and how long that takes. */
   readonly leaves: boolean
   readonly restMs: number
 }
@@ -41,17 +41,17 @@ const plans = fc.record({
     }),
     { minLength: 2, maxLength: 9 },
   ),
-  /** In which order the tokens arrive, and which of them twice. */
+  /** The order in which the tokens arrive, and which of them arrive twice. */
   order: fc.array(fc.nat(99), { minLength: 10, maxLength: 10 }),
   twice: fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
 })
 
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
 
-eachDialect('What is set and ended several times within a second', (open) => {
+eachDialect('What is made and ended several times within a second', (open) => {
   const openLab = actionLab(open)
 
-  test(`is at the receiver what it is at the issuer, in whatever order it comes (seed ${seed})`, async () => {
+  test(`is the same at the receiver as at the issuer, in whatever order the tokens arrive (seed ${seed})`, async () => {
     const lab = await openLab()
     let runs = 0
     const standing: Record<string, number> = {}
@@ -81,12 +81,12 @@ eachDialect('What is set and ended several times within a second', (open) => {
       }),
       { numRuns: 25, seed },
     )
-    // Both ends, and several kinds: otherwise agreement says nothing.
+    // Both outcomes and several kinds, or else the agreement proves nothing.
     expect(Object.keys(standing).length).toBeGreaterThan(3)
   })
 })
 
-/** A post of one that the other knows. */
+/** A post by one that the other holds. */
 async function sharedPost(lab: ActionLab, alice: Actor, bob: Actor): Promise<string> {
   const { actionId } = await bob.create({ type: 'POST', content: { text: 'Look' }, visibility: 'P' })
   lab.sent.length = 0
@@ -95,7 +95,7 @@ async function sharedPost(lab: ActionLab, alice: Actor, bob: Actor): Promise<str
   return actionId as string
 }
 
-/** What holds after a step; undefined where it was refused and nothing has changed. */
+/** The state after a step; undefined where the step was refused and changed nothing. */
 async function take(
   by: Actor,
   { step, body }: { readonly step: Step; readonly body: NewAction },
@@ -116,7 +116,7 @@ async function take(
   }
 }
 
-/** Takes the tokens that may leave now; what was said later may take the place of the others. */
+/** Takes the tokens that may be sent now; later actions may replace the others. */
 async function leave(lab: ActionLab, { tenant, reader }: Actor, left: Set<string>): Promise<void> {
   const now = Math.floor(lab.clock.now() / 1000)
   for (const { actionId, tenantId } of lab.sent) {
@@ -134,7 +134,7 @@ function shuffled<Item>(items: readonly Item[], order: readonly number[]): Item[
     .map(({ item }) => item)
 }
 
-/** Whether something of the issuer's stands at a host. */
+/** Whether the issuer's action of this kind is live at a tenant. */
 async function standingOf(lab: ActionLab, at: Actor, issuer: Actor, kind: Kind): Promise<'set' | 'ended'> {
   const rows = await lab.db
     .reader(at.tenant.tenantId)

@@ -1,9 +1,9 @@
-// As in `content.tags`: anything longer is no tag. Many tags are no longer a subject but noise.
+// The limit of `content.tags`. More than 20 tags do not describe a subject.
 const maxTagLength = 64
 const maxTags = 20
 const hashTag = /(?:^|[^\p{L}\p{N}_#&/])#([\p{L}\p{N}_]{1,64})(?![\p{L}\p{N}_])/gu
 
-/** The tags an action can be found by: those of its content, then each `#tag` in its text. Case counts. */
+/** The tags that an action is found by: those of its content, then each `#tag` of its text. Case matters. */
 export function tagsOf(content: Readonly<Record<string, unknown>> | undefined): string[] {
   if (!content) return []
   const listed = Array.isArray(content.tags) ? content.tags.filter(isTag) : []

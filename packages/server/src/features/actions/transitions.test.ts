@@ -20,8 +20,8 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import type { Caller } from '#infra/caller/index.ts'
 import { authorize } from '#infra/http/authorize.ts'
 
-// docs/protocol/action-life.md, cell by cell: what a trigger makes of an action in a status for a caller, the
-// status that it has then or the code of the refusal. `dismiss` takes marks away and leaves the status as it is.
+// docs/protocol/action-life.md, cell by cell: for an action in a status, a caller and a trigger, the status afterwards
+// or the code of the refusal. `dismiss` removes marks and keeps the status.
 const triggers = 'update publish schedule cancel accept reject dismiss remove react stat'.split(' ')
 
 const persons = `
@@ -207,7 +207,7 @@ async function connect({ db }: ActionLab, home: Actor, friend: IdTag): Promise<v
   )
 }
 
-/** An action of a status: the home's own, by its author in a community, or one that came from elsewhere. */
+/** An action in a status: the tenant's own, in a community its author's, or one from elsewhere. */
 async function make(lab: ActionLab, status: string, home: Actor, other: Actor): Promise<ActionId> {
   const isClub = home.tenant.type === 'community'
   const author = isClub ? home.as(identity('author.example.org', { role: 'contributor' })) : home

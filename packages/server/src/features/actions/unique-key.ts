@@ -3,7 +3,7 @@ import { endingSubType, type StoredAction } from './action.ts'
 
 type Keyed = Pick<StoredAction, 'type' | 'audienceTag' | 'subject'>
 
-/** What only one live action of an issuer may have; undefined for types of which there may be many. */
+/** The key of which an issuer has only one live action; undefined for types without such a limit. */
 export function uniqueKeyOf(action: Keyed): string | undefined {
   const members = findActionType(action.type)?.uniqueBy
   return members && [action.type, ...members.map((member) => action[member] ?? '')].join(' ')
@@ -11,8 +11,8 @@ export function uniqueKeyOf(action: Keyed): string | undefined {
 
 type Signed = Pick<StoredAction, 'issuedAt' | 'actionId' | 'subType'>
 
-/** Which of two actions with the same key stands: the one signed later; of two of one second the one that ends, and
- * between equals the same one everywhere. */
+/** Which of two actions with the same key counts: the one signed later; within a second the one that ends; otherwise
+ * the larger id, so that every server decides alike. */
 export function isNewer(action: Signed, than: Signed): boolean {
   if (action.issuedAt !== than.issuedAt) return action.issuedAt > than.issuedAt
   if (isEnd(action) !== isEnd(than)) return isEnd(action)
