@@ -37,7 +37,7 @@ eachDialect('an action', (open) => {
       expect(sent).toEqual([])
     })
 
-    test('is a draft whose time is over, or would be', async () => {
+    test('is a draft that has expired, or would be published after it expires', async () => {
       const { alice, tick } = await start()
       const { actionId } = await alice.create({ ...post, draft: true, expiresAt: startSecs + 10 })
       await expect(alice.publish(actionId, startSecs + 10)).rejects.toEqual(refusedAt('/publishAt'))
@@ -50,7 +50,7 @@ eachDialect('an action', (open) => {
       expect(await alice.get(actionId)).toMatchObject({ status: 'R' })
     })
 
-    test('names somebody who does not exist, wherever', async () => {
+    test('names an identity that does not exist, in any member', async () => {
       const { alice, unknown, unreachable } = await start()
       unknown.add('nobody.example.org')
       unreachable.add('far.example.org')
@@ -88,7 +88,7 @@ eachDialect('an action', (open) => {
       expect((await alice.get(actionId)).content).toEqual(longest(character).content)
     })
 
-    test('is refused where no inbox would take its token, draft or not, naming the member', async () => {
+    test('is refused when no inbox would accept its token, draft or not, naming the member', async () => {
       const { alice } = await start()
       const failure = expect.objectContaining({
         code: 'E-TOOLARGE',
@@ -102,7 +102,7 @@ eachDialect('an action', (open) => {
       await expect(alice.update(actionId, { content: longest('😀').content })).rejects.toEqual(failure)
     })
 
-    test('is published in any script as far as a token reaches', async () => {
+    test('is published in any script as long as its token fits', async () => {
       const { alice } = await start()
       const content = { text: '😀'.repeat(48_000) }
       const { actionId } = await alice.create({ ...post, content })

@@ -1,9 +1,10 @@
 import { invalid } from '#lib/failure.ts'
 
-// What is put off further is a mistake, or meant to stay in the queue for ever.
+// A later time is a mistake, or meant to keep a job in the queue for ever.
 const maxAheadSecs = 10 * 365 * 86_400
 
-/** Fails where an action would be over before it is published, or is put off by more than ten years. Unix seconds. */
+/** Fails when an action would expire before it is published, has expired, or is scheduled more than ten years ahead.
+ * `now` in Unix seconds. */
 export function assertTimes(
   {
     expiresAt,

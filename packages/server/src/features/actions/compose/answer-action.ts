@@ -19,7 +19,8 @@ import { storeAction } from './store-action.ts'
 
 type Verdict = 'accept' | 'reject'
 
-/** Accepts or refuses what awaits the tenant. `E-AUTH-FORBIDDEN` for everybody else, `E-STATE` for what does not wait. */
+/** Accepts or refuses a request to the tenant. `E-AUTH-FORBIDDEN` for callers who do not act for the tenant, `E-STATE`
+ * for actions that await no answer. */
 export async function answerAction(
   ports: CreateDeps,
   request: ActionRequest,
@@ -32,7 +33,7 @@ export async function answerAction(
   return decide(ports, { issuing: { tenant, caller, viewer }, action, verdict })
 }
 
-/** Accepts in the tenant's own name, where nobody has to be asked: the work of `acceptLaterJob`. */
+/** Accepts in the tenant's name without asking it: the work of `acceptLaterJob`. */
 export async function acceptAutomatically(
   ports: CreateDeps,
   tenant: Tenant,
@@ -65,7 +66,8 @@ async function decide(
   })
 }
 
-/** Only requests wait, and only for those they are addressed to: a community's copy of an invitation does not. */
+/** Only requests to the tenant await its answer. A community's copy of an invitation does not, because its status is
+ * A. */
 function assertAwaits(tenant: Tenant, { status, issuerTag }: StoredAction): void {
   if (status !== 'C' || issuerTag === tenant.idTag) throw new Failure('E-STATE')
 }
@@ -100,7 +102,7 @@ async function settle(
   return action
 }
 
-/** Takes the mark of a notification away; nothing happens where there is none, or where it is not the caller's. */
+/** Removes the mark of a notification; does nothing without a mark, or for a caller who does not act for the tenant. */
 export async function dismissAction(ports: ReadDeps & CountDeps, request: ActionRequest): Promise<void> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)

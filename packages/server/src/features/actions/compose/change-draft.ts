@@ -19,7 +19,7 @@ import { type Draft, extraMembers, signAction } from './sign-action.ts'
 import { publishInto } from './store-action.ts'
 import { assertFitsToken } from './token-size.ts'
 
-/** What a draft may be changed to. */
+/** The members of a draft that may change. */
 interface DraftChange {
   readonly content?: Readonly<Record<string, unknown>> | undefined
   readonly attachments?: readonly string[] | undefined
@@ -47,7 +47,7 @@ export async function publishDraft(
   publishAt: number | undefined,
 ): Promise<StoredAction> {
   const draft = await getDraft(ports, request, ['R', 'S'])
-  // Who wrote it may have left the community since.
+  // The author may have left the community since.
   assertMayIssue(request.tenant, request.caller)
   const issuing = await issuingOf(ports, request)
   if (publishAt !== undefined && publishAt > nowSecs(ports.clock)) {
@@ -67,8 +67,8 @@ export async function cancelPublication(
   return moveDraft(ports, request.tenant, { ...draft, status: 'R', publishAt: undefined }, ['S'])
 }
 
-/** Does the work of `publishLaterJob`: publishes a scheduled action whose time has come, once. What cannot be published any
- * more is deleted, with the reason in `x.refused`. */
+/** Does the work of `publishLaterJob`: publishes a scheduled action that is due, once. An action that can no longer be
+ * published is deleted, with the reason in `x.refused`. */
 export async function publishScheduled(ports: CreateDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const draft = await findStoredAction(ports.db.reader(tenant.tenantId), actionId)
   if (draft?.status !== 'S' || !isDraft(draft) || (draft.publishAt ?? 0) > nowSecs(ports.clock)) return
@@ -77,12 +77,12 @@ export async function publishScheduled(ports: CreateDeps, tenant: Tenant, action
     await publish(ports, { tenant, caller: undefined, viewer: tenantViewer(tenant) }, draft)
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'E-UNAVAILABLE') throw error
-    // Published or called off by somebody else at the same moment.
+    // Published or cancelled by somebody else at the same moment.
     if (error.code !== 'E-STATE') await refuse(ports, tenant, draft, error)
   }
 }
 
-/** A community does not speak any more for who has left it. */
+/** A community does not publish in the name of an author who has left it. */
 async function assertAuthorContributes(ports: ReadDeps, tenant: Tenant, { authorTag }: Draft): Promise<void> {
   if (authorTag === undefined || authorTag === tenant.idTag) return
   const author = await findEffectiveRelation(ports.db.reader(tenant.tenantId), authorTag)
@@ -129,7 +129,7 @@ function isDraft(action: StoredAction): action is Draft {
   return action.nonce !== undefined && action.token === undefined
 }
 
-/** Time has passed since a draft was checked, and its members may have changed. */
+/** Repeats the checks of a draft: time has passed, and its members may have changed. */
 async function prepareAgain(
   ports: PrepareDeps,
   issuing: Issuing,
@@ -145,7 +145,7 @@ async function prepareAgain(
   return changed
 }
 
-/** Writes a draft back where it still is what it was. */
+/** Stores a draft if its status is still one of `from`. */
 async function moveDraft(
   ports: ReadDeps & QueueDeps,
   tenant: Tenant,

@@ -17,20 +17,20 @@ import { draftAction, signAction } from './sign-action.ts'
 import { storeAction } from './store-action.ts'
 import { assertFitsToken } from './token-size.ts'
 
-/** What a caller asks for. Times are Unix seconds. */
+/** A request for an action. Times are Unix seconds. */
 interface CreateAction {
   readonly tenant: Tenant
   readonly caller: Caller
   readonly input: ActionInput
   readonly idempotencyKey?: string | undefined
-  /** Not to be published yet. */
+  /** Stored as a draft. */
   readonly draft?: boolean | undefined
   readonly publishAt?: number | undefined
-  /** When its issuer says it was published first, elsewhere for instance. */
+  /** The time of the first publication as its issuer states it, elsewhere for instance. */
   readonly published?: number | undefined
 }
 
-/** An action that is signed, or a draft, and stored nowhere yet. */
+/** An action that is not stored yet; signed, unless it is a draft. */
 interface MadeAction {
   readonly tenant: Tenant
   readonly action: StoredAction
@@ -57,7 +57,7 @@ export async function createAction(ports: CreateDeps, request: CreateAction): Pr
   })
 }
 
-/** Checks and signs an action, for whoever stores it with something else in one transaction. */
+/** Checks and signs an action, for callers that store it together with something else in one transaction. */
 export async function makeAction(ports: MakeDeps, request: CreateAction): Promise<MadeAction> {
   const { tenant, caller, input, publishAt } = request
   assertMayIssue(tenant, caller)
@@ -74,7 +74,7 @@ export async function makeAction(ports: MakeDeps, request: CreateAction): Promis
   return { tenant, action: await signAction(ports, reader, { tenant, draft }) }
 }
 
-/** Stores what `makeAction` made; drafts have no effect but that they are there. */
+/** Stores what `makeAction` made. Drafts have no effects. */
 export async function storeMade(
   ports: StoreDeps,
   tx: Writer,
@@ -86,7 +86,7 @@ export async function storeMade(
   return action
 }
 
-/** Queues the publication; one that is put off or called off meanwhile finds that its time has not come. */
+/** Queues the publication. The job does nothing if the publication has been postponed or cancelled by then. */
 export async function scheduleAction(
   ports: QueueDeps,
   tx: Writer,
@@ -99,7 +99,7 @@ export async function scheduleAction(
 function keyOf(request: CreateAction, caller: Identified): IdempotencyKey | undefined {
   const { idempotencyKey: key, input, draft, publishAt, published } = request
   if (key === undefined) return undefined
-  // Absent and empty members hash alike.
+  // Absent members and empty lists hash alike.
   const said = Object.entries(input).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
   const body = { input: Object.fromEntries(said), draft: draft || undefined, publishAt, published }
   return { callerTag: caller.idTag, key, bodyHash: hashBody(body) }

@@ -34,7 +34,7 @@ eachDialect('drafts', (open) => {
     await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
   })
 
-  test('of a community are their author’s and the moderators’', async () => {
+  test('of a community are visible to their author and the moderators', async () => {
     const { makeTenant, alice, bob } = await start()
     const club = await makeTenant('club.example.com', 'community')
     const author = club.as(identity(bob.idTag, { role: 'contributor' }))
@@ -67,7 +67,7 @@ eachDialect('drafts', (open) => {
     expect(await alice.list({ status: ['R'], tag: 'words' })).toHaveLength(1)
   })
 
-  test('keep their id when they are published, and go out then', async () => {
+  test('keep their id when they are published, and are sent then', async () => {
     const { alice, bob, settle, tick } = await start()
     const { actionId } = await alice.create(draft)
     tick(100)
@@ -84,7 +84,7 @@ eachDialect('drafts', (open) => {
     await expect(alice.cancel(actionId)).rejects.toEqual(fails('E-STATE'))
   })
 
-  test('published twice at the same time go out once', async () => {
+  test('published twice at the same time are sent once', async () => {
     const { alice, bob, settle, events } = await start()
     const { actionId } = await alice.create(draft)
     const outcomes = await Promise.allSettled([alice.publish(actionId), alice.publish(actionId)])
@@ -111,7 +111,7 @@ eachDialect('drafts', (open) => {
     expect((await bob.get(root.actionId)).stat).toMatchObject({ comments: 1 })
   })
 
-  test('that cannot be published any more stay drafts', async () => {
+  test('that can no longer be published stay drafts', async () => {
     const { alice, bob, settle } = await start()
     const root = await alice.create({ type: 'POST', content: { text: 'root' } })
     await settle()
@@ -127,7 +127,7 @@ eachDialect('drafts', (open) => {
     expect(await bob.get(comment.actionId)).toMatchObject({ status: 'R' })
   })
 
-  test('deleted are told to nobody', async () => {
+  test('that are deleted are told to nobody', async () => {
     const { alice, sent } = await start()
     const { actionId } = await alice.create(draft)
     await alice.remove(actionId)
@@ -137,7 +137,7 @@ eachDialect('drafts', (open) => {
   })
 
   describe('scheduled', () => {
-    test('go out by themselves at their time, once', async () => {
+    test('are published at their time, once', async () => {
       const { alice, bob, settle, tick, events } = await start()
       const made = await alice.create({ type: 'POST', content: { text: 'later' }, publishAt: startSecs + 60 })
       expect(made.status).toBe('S')
@@ -156,7 +156,7 @@ eachDialect('drafts', (open) => {
       ).toHaveLength(1)
     })
 
-    test('can be called off, put off and published at once', async () => {
+    test('can be cancelled, postponed and published at once', async () => {
       const { alice, settle, tick } = await start()
       const { actionId } = await alice.create(draft)
       expect(await alice.publish(actionId, startSecs + 60)).toEqual({ actionId, type: 'POST', status: 'S' })
@@ -205,7 +205,7 @@ eachDialect('drafts', (open) => {
     })
   })
 
-  test('are nobody else’s to change: 404 where they are not seen', async () => {
+  test('cannot be changed by others: 404 where they are not seen', async () => {
     const { alice, bob } = await start()
     const { actionId } = await alice.create(draft)
     const visitor = alice.as(identity(bob.idTag))

@@ -12,18 +12,18 @@ interface IdempotencyRow {
   body_hash: string
   action_id: string
   created_at: number
-  /** The action as it was then, without its token. */
+  /** The action as it was answered, without its token. */
   answer: string | null
 }
 interface IdempotencyTables {
   idempotency_keys: IdempotencyRow
 }
 
-/** A caller's promise that a request with this key is the same request. */
+/** A key by which a caller marks requests as repetitions of one request. */
 export interface IdempotencyKey {
   readonly callerTag: IdTag
   readonly key: string
-  /** Of the body, so that another request with the same key is noticed. */
+  /** Shows when another request reuses the key. */
   readonly bodyHash: string
 }
 
@@ -69,7 +69,7 @@ const selectRow = statement<
     .where('created_at', '>', value('expired')),
 )
 
-/** The same bodies have the same hash, in whatever order their members stand. */
+/** The hash of a body; the order of its members does not matter. */
 export function hashBody(body: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(inOrder(body)))
@@ -84,7 +84,7 @@ function inOrder(value: unknown): unknown {
     .map(([name, member]) => [name, inOrder(member)])
 }
 
-/** Takes the key for an action; false when another request of the last 24 h has it. */
+/** Claims the key for an action; false when another request claimed it in the last 24 hours. */
 export async function claimKey(
   tx: Writer,
   { callerTag, key, bodyHash }: IdempotencyKey,
@@ -102,7 +102,7 @@ export async function claimKey(
   return changed > 0
 }
 
-/** Keeps what the first request is answered: whatever becomes of the action, the same request gets that answer again. */
+/** Stores the answer to the first request. Repetitions get it again, whatever became of the action. */
 export async function putAnswer(
   tx: Writer,
   { callerTag, key }: IdempotencyKey,
@@ -119,15 +119,15 @@ export async function putAnswer(
     .execute()
 }
 
-/** What was asked with a key before, and answered. */
+/** An earlier request with a key. */
 interface EarlierRequest {
   readonly bodyHash: string
   readonly actionId: ActionId
-  /** Undefined where it was asked of a server that kept none. */
+  /** Undefined where no answer was stored. */
   readonly answer: StoredAction | undefined
 }
 
-/** What an earlier request made with the key. */
+/** The earlier request with this key. */
 export async function findClaim(
   reader: Reader,
   { callerTag, key }: IdempotencyKey,
@@ -146,7 +146,7 @@ const deleteKeys = deletionOf({
   time: 'created_at',
 })
 
-/** Forgets some keys of all tenants that have had their day; answers how many. */
+/** Removes some expired keys of all tenants; answers how many. */
 export function sweepKeys(
   tx: Writer,
   { now, limit }: { readonly now: number; readonly limit: number },

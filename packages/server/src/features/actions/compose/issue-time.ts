@@ -7,10 +7,10 @@ import { uniqueKeyOf } from '../unique-key.ts'
 
 type Issued = Pick<StoredAction, 'issuedAt' | 'createdAt'>
 
-/** The `iat` of the next action of a key, after `newest` of that key: no two that leave have the same. In a second that
- * has one already it is the next second, and nothing leaves before that has come; what is made in the meantime takes
- * the place of what waits there, so that a burst does not reach into the future. Of requests each step counts, a few
- * seconds ahead: one that was ended and made anew waits for an answer again. */
+/** Chooses the `iat` of the next action with a unique key, given the newest one: no two of them are sent with the same
+ * `iat`. When the current second is taken, the action gets the next second and is sent only then. Actions made in the
+ * meantime replace the one that waits, so a burst does not reach into the future. Requests are not replaced but
+ * numbered on, at most five seconds ahead, because a request made again after its end awaits an answer again. */
 export function nextIssueTime(type: string, newest: Issued | undefined, now: number): number {
   if (!newest || newest.issuedAt < now) return now
   if (isWaiting(newest, now) && !isRequest(type)) return newest.issuedAt
@@ -24,20 +24,20 @@ function isRequest(type: string): boolean {
   return findActionType(type)?.arrivesAs === 'C'
 }
 
-/** Was it signed for a second that has not come? */
+/** Was it signed for a second that has not come yet? */
 function isWaiting({ issuedAt, createdAt }: Issued, now: number): boolean {
   return issuedAt > createdAt && issuedAt > now
 }
 
-/** Another action of the same key was stored, or the second began, since the time was chosen. */
+/** The chosen time is taken: another action with the same unique key was stored, or the second has begun. */
 export class IssueTimeTaken extends Failure {
   constructor() {
     super('E-RATELIMIT', { retryAfterSecs: 1 })
   }
 }
 
-/** In the transaction that stores a signed action of the tenant's own: makes sure that no other of its key left or leaves
- * with its `iat`. The token of the one whose place it takes is forgotten before it was sent. */
+/** In the transaction that stores a signed action of the tenant: makes sure that no other action with its unique key
+ * was or will be sent with its `iat`. A waiting action that it replaces loses its token before that is sent. */
 export async function claimIssueTime(tx: Writer, action: StoredAction, now: number): Promise<void> {
   if (uniqueKeyOf(action) === undefined) return
   const newest = await findNewest(tx, action)
@@ -47,10 +47,11 @@ export async function claimIssueTime(tx: Writer, action: StoredAction, now: numb
   await supersedeAction(tx, newest.actionId)
 }
 
-// Of several at the same time each but one has to be signed again; a second later all have found a place.
+// Of several attempts at the same time all but one must sign again; within a second each has found a time.
 const maxTries = 8
 
-/** Signs and stores, and again where another was quicker; in the end `E-RATELIMIT`, which is over after a second. */
+/** Signs and stores, and repeats both when another action was faster. In the end fails with `E-RATELIMIT`, to be
+ * retried after a second. */
 export async function withIssueTime<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1)
     try {

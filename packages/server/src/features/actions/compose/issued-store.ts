@@ -5,7 +5,7 @@ import type { StoredAction } from '../action.ts'
 import { fromRow, rowColumns } from '../action-row.ts'
 import type { ActionTables } from '../action-tables.ts'
 
-/** Where an action stands among those of its issuer. */
+/** The place of an action among those of its issuer. */
 export interface IssuedPlace {
   readonly createdAt: number
   readonly seq: number
@@ -13,20 +13,20 @@ export interface IssuedPlace {
 
 interface IssuedQuery {
   readonly issuerTag: IdTag
-  /** Only what was signed then or later; Unix seconds. */
+  /** Only actions signed then or later; Unix seconds. */
   readonly since: number
   readonly status: 'live' | 'pending'
   readonly after: IssuedPlace | undefined
   readonly limit: number
 }
 
-// Word for word as in the indexes that find them.
+// The same text as in the indexes that serve them.
 const conditions = {
   live: sql<boolean>`status in ('A', 'C')`,
   pending: sql<boolean>`status = 'P'`,
 }
 
-/** What the tenant holds of an issuer's actions, oldest first. */
+/** The actions of an issuer that the tenant holds, oldest first. */
 export async function listIssued(
   reader: Reader,
   { issuerTag, since, status, after, limit }: IssuedQuery,
@@ -47,7 +47,7 @@ export async function listIssued(
   return rows.map((row) => ({ action: fromRow(row), place: { createdAt: row.created_at, seq: row.seq } }))
 }
 
-/** NOTE: over all tenants, one index probe: the next one that holds actions. */
+/** NOTE: over all tenants: the next tenant that holds actions, by one probe of an index. */
 export async function nextTenantWithActions(reader: Reader, after: TenantId): Promise<TenantId | undefined> {
   const row = await reader
     .tables<ActionTables>()

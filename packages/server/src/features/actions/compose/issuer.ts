@@ -3,7 +3,7 @@ import { type Caller, hasRole, type Identified, type Tenant } from '#infra/calle
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 
-/** Fails unless the caller may issue actions in the tenant's name: its owner, or who contributes to the community. */
+/** Fails unless the caller may issue actions in the tenant's name: its owner, or a contributor of the community. */
 export function assertMayIssue(tenant: Tenant, caller: Caller): asserts caller is Identified {
   const isMember = tenant.type === 'community' && hasRole(caller, 'contributor')
   if (caller.kind !== 'identity' || !(caller.isOwner || isMember)) throw new Failure('E-AUTH-FORBIDDEN')

@@ -108,12 +108,12 @@ describe('an action', () => {
     expect([action.audienceTag, action.audience]).toEqual(['bob.example.com', ['bob.example.com']])
   })
 
-  test('without a word on visibility leaves it open', () => {
+  test('without a visibility leaves it undefined', () => {
     expect(parseAction({ type: 'POST', ...text }).visibility).toBeUndefined()
     expect(parseAction({ type: 'POST', visibility: null, ...text }).visibility).toBeNull()
   })
 
-  test('keeps members of its content that nobody knows', () => {
+  test('keeps members of its content that its type does not list', () => {
     const content = { text: 'Hello', mood: 'fine' }
     expect(parseAction({ type: 'POST', content }).content).toEqual(content)
   })

@@ -34,17 +34,17 @@ export interface ActionInput {
 }
 
 const everybody = 'public'
-// Free members travel with every copy of the action.
+// `x` travels with every copy of the action.
 const maxExtraBytes = 16_384
-// What a URL parser would mend, such as blanks and missing slashes, is no address here.
+// A URL parser would repair blanks and missing slashes; here they are refused.
 const webAddress = /^https?:\/\/[^\s\\]+$/i
 const plainText = /^[^\p{Cc}\p{Cs}]*$/u
 
-// One validator per type, made at the first use.
+// One validator per type, compiled at the first use.
 const contentChecks = new Map<string, ReturnType<typeof Compile>>()
 
-/** Checks an action against the data of its type. `E-VALIDATION` names everything that is wrong; ids that have not the
- * form of one are answered like unknown ones. */
+/** Checks an action against the data of its type. `E-VALIDATION` lists everything that is wrong. A malformed id is
+ * answered like an unknown one. */
 export function parseAction(input: ActionInput): ActionBody {
   const type = findActionType(input.type)
   if (!type) throw refusal([{ path: '/type', message: 'is not a known action type' }])
@@ -102,7 +102,7 @@ interface ParsedAudience {
   readonly issues: readonly ValidationIssue[]
 }
 
-/** `['public']` is the way to say P; one named identity is the same as an `audienceTag`. */
+/** `['public']` means visibility P. One named identity means the same as `audienceTag`. */
 function parseAudience({ audienceTag, audience = [], visibility }: ActionInput): ParsedAudience {
   const issues: ValidationIssue[] = []
   const isPublic = audience.includes(everybody)
@@ -165,7 +165,8 @@ function contentIssues(type: ActionType, { content, subType }: ActionBody): Vali
     .map((issue) => ({ path: `/content${issue.instancePath}`, message: issue.message }))
 }
 
-/** A `content.url` that the type knows is an address of the web, whole as it stands: clients make a link of it. */
+/** `content.url`, where the type has this member, must be a complete http or https address, because clients make a link
+ * of it. */
 function addressIssues(type: ActionType, { content, subType }: ActionBody): ValidationIssue[] {
   const url = content?.url
   const isKnown = type.content !== undefined && 'url' in type.content.properties
@@ -174,7 +175,8 @@ function addressIssues(type: ActionType, { content, subType }: ActionBody): Vali
   return isAddress ? [] : [{ path: '/content/url', message: 'must be an address with http or https' }]
 }
 
-/** Texts that become columns or are compared must be what they look like. */
+/** Texts that become columns or are compared must not hold control characters or lone surrogates. `x` has a largest
+ * size. */
 function textIssues({ subject, subType, flags, x }: ActionBody): ValidationIssue[] {
   const odd = Object.entries({ subject, subType, flags }).filter(
     ([, text]) => text !== undefined && !plainText.test(text),
@@ -186,7 +188,7 @@ function textIssues({ subject, subType, flags, x }: ActionBody): ValidationIssue
   ]
 }
 
-/** Receivers take a larger number for milliseconds, and refuse the token. */
+/** Receivers read a larger number as milliseconds, and refuse the token. */
 function timeIssues({ expiresAt }: ActionBody): ValidationIssue[] {
   const isFit = expiresAt === undefined || (expiresAt >= 0 && expiresAt <= maxTimestamp)
   return isFit ? [] : [{ path: '/expiresAt', message: 'must be before the year 5138' }]

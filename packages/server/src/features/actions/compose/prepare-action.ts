@@ -15,10 +15,10 @@ import { hooksOf } from '../types/index.ts'
 import { mayReceiveFromStranger } from '../types/strangers.ts'
 import type { Issuing } from '../types/type-hooks.ts'
 
-/** What an action says, with everything that had to be looked up. */
+/** A body with everything that had to be looked up for it. */
 export type PreparedBody = ActionBody & Pick<StoredAction, 'visibility' | 'withinId'>
 
-/** Everything that has to be looked up before an action is signed. */
+/** Looks up and checks everything that an action needs before it is signed. */
 export async function prepareBody(
   ports: PrepareDeps,
   reader: Reader,
@@ -28,7 +28,8 @@ export async function prepareBody(
   hooks.check?.(body)
   const getShown = (actionId: string) => getShownAction(ports, reader, { issuing, actionId })
   const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
-  // Those whom an answer goes to besides are the parent's affair: one who has gone does not silence the others.
+  // The audience that an answer inherits from its parent is not checked: one identity that is gone must not prevent an
+  // answer to the others.
   if (completed.subType !== endingSubType)
     await assertAudienceExists(
       ports,
@@ -61,7 +62,7 @@ async function getShownAction(
   return action
 }
 
-// So many identities are looked for at the same time; each may live on another server.
+// This many identities are looked up at the same time; each may live on another server.
 const atOnce = 10
 
 async function assertAudienceExists(
@@ -73,12 +74,12 @@ async function assertAudienceExists(
   for (let from = 0; from < named.length; from += atOnce) {
     const portion = named.slice(from, from + atOnce)
     const found = await Promise.all(portion.map((idTag) => ports.askIdentity(idTag, asker)))
-    // One that cannot be asked now is delivered to when it can.
+    // An identity whose server cannot be reached now gets its delivery later.
     if (found.some(({ kind }) => kind === 'unknown')) throw new Failure('E-PROFILE-NOTFOUND')
   }
 }
 
-/** Those of this server whom the caller addresses say at once what they do not take from strangers. */
+/** Addressees on this server that would refuse the action as a stranger's fail the request immediately. */
 async function assertTakenHere(
   ports: PrepareDeps,
   { tenant, body }: { readonly tenant: Tenant; readonly body: ActionBody },
@@ -97,7 +98,7 @@ async function assertTakenHere(
   }
 }
 
-/** What nothing was said about, and nothing inherited: the tenant's own choice, or the type's. */
+/** The visibility of an action that neither states nor inherits one: the tenant's setting, or that of its type. */
 async function presetVisibility(ports: PrepareDeps, reader: Reader, body: ActionBody): Promise<Visibility> {
   if (body.visibility === null || findActionType(body.type)?.defaultVisibility !== 'P') return null
   return await ports.settings.findWith(reader, 'profile.default_visibility')

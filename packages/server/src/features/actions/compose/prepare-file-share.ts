@@ -6,7 +6,7 @@ import { makeAction, storeMade } from './create-action.ts'
 
 interface FileShareNotice {
   readonly tenant: Tenant
-  /** Who shares it or takes it back; undefined when it ended by itself. */
+  /** Who shares the file or takes the share back; undefined when the share ended by itself. */
   readonly caller: Caller | undefined
   readonly audienceTag: IdTag
   readonly fileId: FileId
@@ -15,8 +15,8 @@ interface FileShareNotice {
     | { readonly permission: 'READ' | 'WRITE'; readonly expiresAt: number | undefined }
 }
 
-/** Makes and signs an FSHR action; the function that it answers stores it in the share's transaction. It is the tenant's:
- * made by the caller where it may issue such, else in the name of the tenant itself. */
+/** Makes and signs an FSHR action, and answers a function that stores it in the share's transaction. It is made in the
+ * caller's name if the caller may issue actions, else in the name of the tenant's owner. */
 export async function prepareFileShare(
   ports: CreateDeps,
   { tenant, caller, audienceTag, fileId, grant }: FileShareNotice,

@@ -5,8 +5,8 @@ import type { Reader } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { type Audience, nobody } from '../audience.ts'
 
-/** Who receives an action of the tenant's own, by the data of its type: those it names, or the circle that its
- * visibility reaches. Whoever is blocked learns only of what ends. */
+/** Who receives an action of the tenant, by the data of its type: the identities that it names, or the circle that its
+ * visibility admits. Identities that the tenant blocks receive only types that can end (`canEnd`). */
 export async function findAudience(reader: Reader, tenant: Tenant, action: StoredAction): Promise<Audience> {
   const named = namedRecipients(tenant, action)
   const type = findActionType(action.type)
@@ -18,7 +18,7 @@ export async function findAudience(reader: Reader, tenant: Tenant, action: Store
   return { named: [], circle: action.visibility === 'C' ? 'connections' : 'followers' }
 }
 
-/** Who may hold an action of the tenant's own, whatever holds with them now. */
+/** Who may hold an action of the tenant, whatever the relation is now. */
 export async function findPossibleHolders(
   reader: Reader,
   tenant: Tenant,

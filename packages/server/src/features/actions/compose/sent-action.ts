@@ -6,7 +6,8 @@ import type { ActionRequest } from '../feed/get-action.ts'
 import { getOwnAction } from '../removal/delete-action.ts'
 import { isIssuer } from './issuer.ts'
 
-/** What was sent of the caller's own action last: itself or, though it is shown no more, the record of its deletion. */
+/** The id of the last token that was sent for the caller's own action: its own, or that of its deletion, though the
+ * deleted action is no longer shown. */
 export async function getSentId(ports: ReadDeps, request: ActionRequest): Promise<ActionId> {
   const { tenant, caller, actionId } = request
   const reader = ports.db.reader(tenant.tenantId)

@@ -7,7 +7,7 @@ import type { SendDeps, TokenDeps } from '../action-ports.ts'
 import { insertRecord } from '../action-store.ts'
 import type { Audience } from '../audience.ts'
 
-/** What one server says to others in a tenant's name; no caller makes it, and no list shows it. */
+/** A token that a server issues in a tenant's name for other servers. No caller makes it, and no list shows it. */
 interface ServerAction {
   readonly type: 'STAT' | 'ANNC'
   readonly subType?: 'DEL'
@@ -21,7 +21,7 @@ export type SignedServerAction = ServerAction & {
   readonly token: string
 }
 
-/** Signs it. Takes a millisecond of another thread: never in a transaction. */
+/** Signs it, which takes a millisecond of another thread: never in a transaction. */
 export async function signServerAction(
   ports: TokenDeps,
   tenant: Tenant,
@@ -46,7 +46,7 @@ export async function signServerAction(
   return { ...action, actionId, issuedAt, token: await ports.keys.sign(tenant.tenantId, payload) }
 }
 
-/** Keeps it as long as it is on its way, and queues it for whom it is for. */
+/** Stores it for as long as it has to be sent, and queues it for its audience. */
 export async function sendServerAction(
   ports: SendDeps,
   tx: Writer,
@@ -61,7 +61,7 @@ export async function sendServerAction(
     readonly signed: SignedServerAction
     readonly audience: Audience
     readonly leftOut?: readonly Tenant['idTag'][]
-    /** Of counts: when their receivers were told. */
+    /** For counts: when their receivers were told. */
     readonly toldAt?: number | undefined
   },
 ): Promise<void> {

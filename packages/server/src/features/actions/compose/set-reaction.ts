@@ -10,7 +10,7 @@ import { deleteOwn, getSeenAction } from '../removal/delete-action.ts'
 import { createAction } from './create-action.ts'
 import { assertMayIssue } from './issuer.ts'
 
-/** Makes the tenant's reaction to an action what the caller says, and answers the counts as they are then. */
+/** Sets or removes the tenant's reaction to an action, and answers the new counts. */
 export async function setReaction(
   ports: CreateDeps,
   request: ActionRequest,
@@ -32,7 +32,7 @@ export async function setReaction(
   return statView(await getShownRow(ports, request))
 }
 
-/** Of two that take it back at the same time, the later one has nothing to do. */
+/** Of two requests that remove it at the same time the second has nothing to do. */
 async function takeBack(
   ports: DeleteDeps,
   { tenant }: ActionRequest,
@@ -45,7 +45,7 @@ async function takeBack(
   }
 }
 
-/** Sets counters of an action; counting goes on from there. */
+/** Sets counters of an action; counting continues from there. */
 export async function setStat(
   ports: ReadDeps & CountDeps,
   request: ActionRequest,

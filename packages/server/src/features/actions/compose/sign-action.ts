@@ -13,10 +13,10 @@ import type { Issuing } from '../types/type-hooks.ts'
 import { nextIssueTime } from './issue-time.ts'
 import type { PreparedBody } from './prepare-action.ts'
 
-/** An action of the tenant's own that is not published. */
+/** An action of the tenant that is not published yet. */
 export type Draft = StoredAction & { readonly nonce: string }
 
-// What only the server may say in `x`.
+// The members of `x` that only the server may set.
 const serverMembers = new Set(['author', 'refused', 'ackedAt'])
 
 /** Gives an action its id, its issuer and its author. */
@@ -41,15 +41,15 @@ export function draftAction(ports: { readonly clock: Clock }, issuing: Issuing, 
   }
 }
 
-/** The caller's free members, and the author's name where the issuer is a community. */
+/** The caller's members of `x`, and the author where the issuer is a community. */
 export function extraMembers(x: StoredAction['x'], authorTag: IdTag | undefined): StoredAction['x'] {
   const own = Object.entries(x ?? {}).filter(([name]) => !serverMembers.has(name))
   const members = authorTag === undefined ? own : [...own, ['author', authorTag] as const]
   return members.length > 0 ? Object.fromEntries(members) : undefined
 }
 
-/** The published form of a draft, signed. Takes a millisecond of another thread: never in a transaction. Whom the server
- * has silenced publishes nothing; they may still end what they began. */
+/** The published form of a draft, signed, which takes a millisecond of another thread: never in a transaction. An
+ * identity that an administrator has blocked for the whole server cannot publish, but may end what it began. */
 export async function signAction(
   ports: TokenDeps,
   reader: Reader,
@@ -74,7 +74,7 @@ function silenced(): Failure {
   return new Failure('E-AUTH-FORBIDDEN', { message })
 }
 
-/** The token of an action that has everything else. */
+/** The token of an action that is complete but for it. */
 export async function signToken(
   ports: { readonly keys: TokenDeps['keys'] },
   tenant: Tenant,

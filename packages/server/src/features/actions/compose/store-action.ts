@@ -15,8 +15,8 @@ interface OwnAction {
   readonly action: StoredAction
 }
 
-/** Stores a signed action of the tenant's own with its effects, and queues it for its receivers. Fails with
- * `IssueTimeTaken` when another of its key was stored since it was signed. */
+/** Stores a signed action of the tenant with its effects, and queues it for its receivers. Fails with `IssueTimeTaken`
+ * when another action with its unique key was stored since it was signed. */
 export async function storeAction(
   ports: StoreDeps,
   tx: Writer,
@@ -25,7 +25,7 @@ export async function storeAction(
   return publishInto(ports, tx, { tenant, action, write: insertAction })
 }
 
-/** The same for an action whose row may be there already, as a draft. */
+/** The same for an action whose row may exist already, as a draft. */
 export async function publishInto(
   ports: StoreDeps,
   tx: Writer,
@@ -35,7 +35,7 @@ export async function publishInto(
   await claimIssueTime(tx, action, nowSecs(ports.clock))
   if (superseded) await setStatus(tx, superseded.actionId, 'D')
   await write(tx, action)
-  // The one it replaces was counted already.
+  // The action that it replaces was counted already.
   if (!superseded) await countAction(ports, tx, { tenant, action, by: 1 })
   await hooksOf(action.type).onCreate?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await send(ports, tx, { tenant, action })
@@ -43,7 +43,7 @@ export async function publishInto(
   return action
 }
 
-/** An action of the tenant's own as it is queued: nothing leaves before the second that its token names. */
+/** The delivery of an action of the tenant. It is not sent before the second that its token names. */
 export function outgoingOf(
   {
     actionId,

@@ -3,12 +3,12 @@ import { Failure } from '#lib/failure.ts'
 import { tokenPayload } from '../action-token.ts'
 import type { Draft } from './sign-action.ts'
 
-// Header, signature, dots, and times that a draft does not have yet.
+// Header, signature, dots, and the times that a draft does not have yet.
 const framingLength = 400
 const members = ['content', 'x', 'audience', 'attachments'] as const
 
-/** Fails with `E-TOOLARGE`, naming the largest member, where an action would have a token that no inbox takes. Lengths of
- * texts are counted in code points, tokens in bytes: a text of the longest length may be too large in some scripts. */
+/** Fails with `E-TOOLARGE`, naming the largest member, when the action's token would be too long for an inbox. Texts
+ * are limited in code points and tokens in bytes, so a text of the maximum length may be too long in some scripts. */
 export function assertFitsToken(action: Draft): void {
   const length = Math.ceil((bytesOf(tokenPayload(action)) * 4) / 3) + framingLength
   if (length <= maxActionTokenLength) return
