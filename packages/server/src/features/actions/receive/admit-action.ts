@@ -19,26 +19,26 @@ import { isNewer } from '../unique-key.ts'
 export interface Arrival {
   readonly tenant: Tenant
   readonly action: StoredAction
-  /** The community, or who decides in the thread, that passed it on. */
+  /** The community or the owner of the thread that announced it. */
   readonly via?: IdTag | undefined
-  /** The tenant does not know its issuer. */
+  /** The issuer is a stranger to the tenant. */
   readonly isFromStranger?: boolean
 }
 
-/** Was it withdrawn before it came, by word to this tenant or to anybody here? */
+/** Was it withdrawn before it arrived, by a record of this tenant or a tombstone of the server? */
 async function wasWithdrawn(tx: Writer, action: StoredAction): Promise<boolean> {
   return (await hasTombstone(tx, action)) || (await isWithdrawn(tx.as(serverTenant), action))
 }
 
-/** Was it withdrawn before it came, or has a newer one come first? Also one that has ended since keeps out what is older
- * than it was. */
+/** Was it withdrawn before it arrived, or did a newer action with its unique key arrive first? A newer one that has
+ * ended since counts as well. */
 export async function isLate(tx: Writer, action: StoredAction): Promise<boolean> {
   if (await wasWithdrawn(tx, action)) return true
   const newest = await findNewest(tx, action)
   return newest !== undefined && isNewer(newest, action)
 }
 
-/** The action as the type's hook takes it in; a `Failure` refuses it. */
+/** The action as the hook of its type admits it; a `Failure` refuses it. */
 export async function applyReceived(
   ports: StoreDeps,
   tx: Writer,
@@ -49,8 +49,8 @@ export async function applyReceived(
   return { ...taken, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
 }
 
-/** Visitors of a person never read what neither belongs to a thread of that person nor is addressed to it, unless it is
- * reposted. */
+/** Lists never show visitors of a person what third parties neither addressed to that person nor said in one of the
+ * person's threads, unless the person reposts it or it concerns the visitor. */
 async function isFeedOnly(tx: Writer, tenant: Tenant, action: StoredAction): Promise<boolean> {
   const { idTag, type } = tenant
   if (type === 'community' || action.audienceTag === idTag || action.audience.includes(idTag)) return false
@@ -58,7 +58,7 @@ async function isFeedOnly(tx: Writer, tenant: Tenant, action: StoredAction): Pro
   return root?.issuerTag !== idTag
 }
 
-/** Makes an action that was taken in what its readers see, with everything that follows from it; `write` stores it. */
+/** Makes an admitted action visible to its readers, with all its effects; `write` stores it. */
 export async function admitAction(
   ports: StoreDeps,
   tx: Writer,
@@ -70,14 +70,14 @@ export async function admitAction(
   await write(tx, action)
   await dropUnannounced(ports, tx, { tenant, action })
   if (action.withinId === undefined) await settleChildren(tx, action)
-  // The one it replaces was counted already.
+  // The action that it replaces was counted already.
   if (!superseded) await countAction(ports, tx, { tenant, action, by: 1 })
   await hooksOf(action.type).onReceive?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await announceToMembers(ports, tx, { tenant, action })
   await ports.emit(tx, { kind: 'action.received', tenant, action })
 }
 
-/** A community keeps to itself what those say whom it mutes. */
+/** A community does not pass on what muted identities say. */
 async function announceToMembers(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
   if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
@@ -85,7 +85,7 @@ async function announceToMembers(ports: StoreDeps, tx: Writer, { tenant, action 
   else await relay(ports, tx, { tenant, about: action, sent: action })
 }
 
-/** Passes on as it is what others are waiting for who only this tenant knows. */
+/** Passes on an action as it came, to receivers that only this tenant knows. */
 export async function relay(
   ports: SendDeps,
   tx: Writer,
@@ -93,7 +93,7 @@ export async function relay(
 ): Promise<void> {
   const audience = (await hooksOf(about.type).findRelays?.(tx, tenant, about)) ?? nobody
   const { actionId, subType, issuerTag: sender } = sent
-  // In one order with what the tenant itself says: an end must not overtake what it ends.
+  // In the tenant's own order of delivery: an ending must not overtake what it ends.
   const { idTag: issuerTag } = tenant
   const isEnding = subType === endingSubType
   await ports.deliver(tx, { actionId, issuerTag, audience, leftOut: [sender], isEnding })

@@ -32,7 +32,7 @@ eachDialect('an action from elsewhere concerns', (open) => {
     return { ...lab, alice, bob, carol, dora, actionId, concerned }
   }
 
-  test('whom it names, once, and nobody for names that are none', async () => {
+  test('the tenants it names, once, and nobody for malformed names', async () => {
     const { concerned, bob, carol } = await start()
     expect(await concerned({ audienceTag: bob.idTag, audience: [bob.idTag, carol.idTag] })).toEqual([
       'bob',
@@ -52,8 +52,8 @@ eachDialect('an action from elsewhere concerns', (open) => {
     expect(await concerned({ issuerTag: alice.idTag, type: 'APKG' })).toEqual([])
   })
 
-  describe('of those who hold what it is about', () => {
-    test('all, when it is a comment, a deletion or a word on counts', async () => {
+  describe('of the tenants that hold what it is about', () => {
+    test('all, when it is a comment, a deletion or counts', async () => {
       const { concerned, alice, actionId } = await start()
       expect(await concerned({ type: 'CMNT', parentId: actionId })).toEqual(['alice', 'bob', 'carol'])
       expect(await concerned({ type: 'CMNT', parentId: 'a1~x', rootId: actionId })).toEqual([
@@ -80,7 +80,7 @@ eachDialect('an action from elsewhere concerns', (open) => {
         expect(await concerned({ type, subject: actionId })).toEqual(['alice'])
     })
 
-    test('nobody, when it is between two', async () => {
+    test('none, when it is for its audience alone', async () => {
       const { concerned, actionId, dora } = await start()
       expect(await concerned({ type: 'CONN', audienceTag: dora.idTag, subject: actionId })).toEqual(['dora'])
       expect(await concerned({ type: 'MSG', audienceTag: dora.idTag, parentId: actionId })).toEqual(['dora'])

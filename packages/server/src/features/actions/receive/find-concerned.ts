@@ -15,15 +15,15 @@ interface ConcernDeps {
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
 }
 
-/** The tenants of this server that an action concerns, suspended ones included: those it names, those who hold what it is
- * about, and for a broadcast those who follow its issuer or are connected with it. */
+/** The tenants of this server that a token concerns, suspended ones included: those that it names, those that hold what
+ * it is about, and for a broadcast the followers and connections of its issuer. */
 export async function findConcerned(
   deps: ConcernDeps,
   reader: Reader,
   payload: ActionTokenPayload,
   announced?: ActionTokenPayload,
 ): Promise<HostedTenant[]> {
-  // What is announced in a thread concerns who holds something of the thread, whether or not they follow the announcer.
+  // An announced comment concerns tenants that hold something of its thread, whether or not they follow the announcer.
   const isComment = announced?.type === 'CMNT'
   const [named, ids] = await Promise.all([
     Promise.all(namesIn(payload).map((idTag) => deps.tenants.find(idTag))),
@@ -63,12 +63,13 @@ async function tenantIdsOf(
   return tenantIds
 }
 
-/** Comments, and what is said of an action as such, are for whoever holds it; reactions and the like for its issuer. */
+/** Comments, endings and counts concern everybody who holds what they are about; other types, such as reactions, only
+ * its issuer. */
 function isForAllHolders({ type, subType }: ActionTokenPayload): boolean {
   return subType === endingSubType || type === 'STAT' || findActionType(type)?.receivers === 'parent'
 }
 
-/** The actions an action is about, where that makes somebody a receiver. */
+/** The actions that this one is about, for types whose receivers follow from that. */
 function actionsIn({ type, subType, parentId, rootId, subject }: ActionTokenPayload): Set<ActionId> {
   const isOnlyForNamed = type !== 'ACK' && findActionType(type)?.receivers === 'audience'
   if (isOnlyForNamed && subType !== endingSubType) return new Set()

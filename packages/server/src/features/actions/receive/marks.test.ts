@@ -4,7 +4,7 @@ import { eachDialect } from '#harness/each-dialect.ts'
 
 const say = (text: string) => ({ content: { text }, visibility: 'P' as const })
 
-eachDialect('what is new to a tenant', (open) => {
+eachDialect('the mark of a notification', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -26,7 +26,7 @@ eachDialect('what is new to a tenant', (open) => {
     return { ...lab, alice, bob, carol, newOf }
   }
 
-  test('is a message, until it is dismissed', async () => {
+  test('is on a message until it is dismissed', async () => {
     const { alice, bob, carol, newOf, settle } = await start()
     const audience = [alice.idTag, carol.idTag]
     const { actionId } = await bob.create({ type: 'MSG', audience, content: { text: 'Hello' } })
@@ -49,7 +49,7 @@ eachDialect('what is new to a tenant', (open) => {
     },
   )
 
-  test('is a comment that calls on it, in whatever thread', async () => {
+  test('is on a comment that mentions the tenant, in any thread', async () => {
     const { alice, bob, carol, newOf, settle } = await start()
     const { actionId: parentId } = await alice.create({ type: 'POST', ...say('Hello') })
     await settle()
@@ -58,7 +58,7 @@ eachDialect('what is new to a tenant', (open) => {
     expect([await newOf(alice), await newOf(carol)]).toEqual([['CMNT N'], ['CMNT N']])
   })
 
-  test('is a repost of its own, but neither a reaction nor a follower', async () => {
+  test('is on a repost of the tenant’s action, but not on a reaction or a follow', async () => {
     const { alice, bob, carol, newOf, settle } = await start()
     const { actionId } = await alice.create({ type: 'POST', ...say('Hello') })
     await settle()

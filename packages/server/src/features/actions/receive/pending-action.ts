@@ -12,21 +12,21 @@ import { dropCopiesLater } from '../removal/drop-copies.ts'
 import { type Arrival, admitAction, applyReceived, isLate } from './admit-action.ts'
 import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
 
-/** What became of an attachment: `contradicted` when its bytes are not those to which its id commits, `unavailable` when
- * they cannot be had now. */
+/** The outcome for an attachment: `contradicted` when its bytes do not match its id, `unavailable` when it cannot be
+ * fetched now. */
 type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
 
-// Whoever cannot be reached for so long is not waited for: what the action says is its issuer's, with or without files.
+// No file is waited for longer: the action is its issuer's word with or without the files.
 const longestWaitMs = 10 * 60_000
 
-/** Keeps an action as P until its attachments are checked (docs/protocol/files.md), if there are any to be fetched. It was
- * taken in before: what a type refuses is not fetched for. */
+/** Stores an action as P until its attachments are checked (docs/protocol/files.md), if any must be fetched. The hook
+ * of its type has admitted it before, so nothing is fetched for refused actions. */
 export async function awaitAttachments(ports: ReceiveDeps, tx: Writer, arrival: Arrival): Promise<boolean> {
   const { action, via, isFromStranger } = arrival
   const { actionId, issuerTag, attachments } = action
-  // What a stranger attached is fetched when somebody asks for it.
+  // A stranger's attachments are fetched when somebody asks for them.
   if (attachments.length === 0 || isFromStranger) return false
-  // What a community passes on its members may read there; not always at the issuer's, who does not know them.
+  // Members may read at the community what it announces; the issuer does not know them and may refuse.
   const sourceTag = via ?? issuerTag
   const awaited = await ports.attachments.queueFetches(tx, { issuerTag, attachments, sourceTag })
   if (awaited.length === 0) return false
@@ -37,8 +37,8 @@ export async function awaitAttachments(ports: ReceiveDeps, tx: Writer, arrival: 
   return true
 }
 
-/** Tells the actions of an issuer that wait for a file what became of it at that issuer's: what another server says of
- * the same file is nothing to them. */
+/** Tells the actions of an issuer that wait for a file what came of fetching it from that issuer. What another server
+ * sends for the same file does not count. */
 export async function settleAttachment(
   ports: StoreDeps,
   tx: Writer,
@@ -56,7 +56,7 @@ export async function settleAttachment(
   }
 }
 
-/** The same, in a transaction of its own; nothing to a tenant that has gone. */
+/** The same in a transaction of its own, unless the tenant is gone. */
 export async function settleTried(
   deps: ReadDeps & StoreDeps & { readonly tenants: Pick<Tenants, 'findById'> },
   tenantId: TenantId,
@@ -70,7 +70,7 @@ export async function settleTried(
   if (tenant) await deps.db.transact(tenantId, (tx) => settleAttachment(deps, tx, { ...told, tenant }))
 }
 
-/** Admits an action whose attachments have been waited for long enough. */
+/** Admits an action when the time for its attachments is over. */
 export async function admitWaiting(
   ports: ReadDeps & StoreDeps,
   tenant: Tenant,
@@ -79,7 +79,7 @@ export async function admitWaiting(
   await ports.db.transact(tenant.tenantId, (tx) => admitPending(ports, tx, { tenant, actionId }))
 }
 
-/** What may have changed since it arrived is asked again. */
+/** Repeats the checks whose result may have changed since the action arrived. */
 async function admitPending(
   ports: StoreDeps,
   tx: Writer,
@@ -99,7 +99,7 @@ async function admitPending(
   }
 }
 
-/** What was fetched for it already goes with it. */
+/** Removes it together with the files that were fetched for it. */
 async function erasePending(ports: QueueDeps, tx: Writer, pending: StoredAction): Promise<void> {
   await eraseAction(tx, pending.actionId)
   await dropCopiesLater(ports, tx, pending)

@@ -5,7 +5,7 @@ import type { StoredAction } from '../action.ts'
 import type { ActionTables } from '../action-tables.ts'
 import { reindexAction } from '../feed/reindex-store.ts'
 
-/** Notes which attachments of an action are still to be checked. */
+/** Notes which attachments of an action still have to be checked. */
 export async function markAwaited(tx: Writer, actionId: ActionId, fileIds: readonly FileId[]): Promise<void> {
   await tx
     .tables<ActionTables>()
@@ -17,7 +17,7 @@ export async function markAwaited(tx: Writer, actionId: ActionId, fileIds: reado
     .execute()
 }
 
-/** The issuer's actions wait for this file no longer; those that did. */
+/** Ends the wait of the issuer's actions for this file; answers those that waited. */
 export async function endAwaiting(
   tx: Writer,
   { fileId, issuerTag }: { readonly fileId: FileId; readonly issuerTag: IdTag },
@@ -48,7 +48,7 @@ export async function isAwaiting(reader: Reader, actionId: ActionId): Promise<bo
   return row !== undefined
 }
 
-/** Writes what an action became when it was admitted over its row; its counts stay. */
+/** Writes the admitted action over its row; its counts stay. */
 export async function promoteAction(tx: Writer, action: StoredAction): Promise<void> {
   await tx
     .tables<ActionTables>()

@@ -11,7 +11,7 @@ const minuteMs = 60_000
 eachDialect('an action from elsewhere with attachments', (open) => {
   const openLab = actionLab(open)
 
-  /** Alice publishes with two files of which Bob, who follows her, has none. */
+  /** Alice publishes a post with two files. Bob follows her and has neither file. */
   async function start() {
     const lab = await openLab()
     const alice = await lab.makeTenant('alice.example.com')
@@ -63,14 +63,14 @@ eachDialect('an action from elsewhere with attachments', (open) => {
     })
   })
 
-  test('is A without those that cannot be had', async () => {
+  test('is A without the files that cannot be fetched', async () => {
     const { bob, actionId, tried } = await start()
     await tried(one, 'unavailable')
     await tried(other, 'held')
     expect(await bob.get(actionId)).toMatchObject({ status: 'A', attachments: [one, other] })
   })
 
-  test('is A after ten minutes whatever becomes of them', async () => {
+  test('is A after ten minutes in any case', async () => {
     const { lab, bob, actionId } = await start()
     lab.clock.advance(9 * minuteMs)
     await lab.settle()
@@ -91,7 +91,7 @@ eachDialect('an action from elsewhere with attachments', (open) => {
     expect(await idsOf(bob)).toEqual([])
   })
 
-  test('is not told by what became of the same files at somebody else’s', async () => {
+  test('ignores what came of the same files from another issuer', async () => {
     const { bob, actionId, tried } = await start()
     const stranger = 'mallory.example.com' as typeof bob.idTag
     await tried(one, 'contradicted', stranger)
@@ -101,7 +101,7 @@ eachDialect('an action from elsewhere with attachments', (open) => {
     expect(await bob.get(actionId)).toMatchObject({ status: 'A' })
   })
 
-  test('waits for nothing that is there already', async () => {
+  test('waits for no file that is there already', async () => {
     const { lab, alice, bob } = await start()
     lab.missingFiles.clear()
     const { actionId } = await alice.create({ type: 'POST', content: { text: 'Again' }, attachments: [one] })
@@ -119,7 +119,7 @@ eachDialect('an action from elsewhere with attachments', (open) => {
       expect(await idsOf(bob, { status: ['P'] })).toEqual([])
     })
 
-    test('does not become A for who has blocked its issuer since', async () => {
+    test('does not become A at a tenant that has blocked its issuer since', async () => {
       const { lab, alice, bob, tried } = await start()
       await lab.db.transact(bob.tenant.tenantId, (tx) =>
         changeRelation(tx, alice.idTag, { isBlocked: true, at: 1 }),

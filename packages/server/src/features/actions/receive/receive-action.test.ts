@@ -7,7 +7,7 @@ const fileId = `b1~${'A'.repeat(43)}`
 const fails = (code: string) => expect.objectContaining({ code })
 const refused = (code: string) => ({ kind: 'refused', failure: fails(code) })
 
-eachDialect('what comes from others', (open) => {
+eachDialect('an action from elsewhere', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -30,7 +30,7 @@ eachDialect('what comes from others', (open) => {
     const post = { type: 'POST', content: { text: 'Hello' } }
     const said = { mood: 'glad', refused: 'E-STATE', ackedAt: 5, author: 'eve.example.com' }
 
-    test('says nothing that only the receiver or a community can say', async () => {
+    test('has no members that only the receiver or a community may set', async () => {
       const { alice, bob, club, know, send } = await start()
       for (const issuer of [alice, club]) await know(bob, issuer)
       await send(alice, bob, { ...post, x: said })
@@ -40,7 +40,7 @@ eachDialect('what comes from others', (open) => {
       expect(byClub?.x).toEqual({ mood: 'glad', author: 'eve.example.com' })
     })
 
-    test('names nobody who is no identity', async () => {
+    test('has no author that is no identity', async () => {
       const { bob, club, know, send } = await start()
       await know(bob, club)
       for (const author of ['nobody', 7, null]) await send(club, bob, { ...post, x: { author } })
@@ -48,7 +48,7 @@ eachDialect('what comes from others', (open) => {
     })
   })
 
-  test('is no app package', async () => {
+  test('is refused when it is an app package', async () => {
     const { alice, bob, know, send } = await start()
     const offer = { type: 'APKG', content: { name: 'Chess', version: '1' }, attachments: [fileId] }
     expect(await send(alice, bob, offer)).toEqual({ kind: 'stranger' })
@@ -57,7 +57,7 @@ eachDialect('what comes from others', (open) => {
     expect(await bob.list()).toEqual([])
   })
 
-  test('answers a request only if the request was for its issuer', async () => {
+  test('answers a request only if the request was addressed to its issuer', async () => {
     const { alice, bob, send, makeTenant, settle } = await start()
     const eve = await makeTenant('eve.example.com')
     const { actionId } = await alice.create({ type: 'CONN', audienceTag: bob.idTag })
@@ -70,7 +70,7 @@ eachDialect('what comes from others', (open) => {
     expect((await findRelation(alice.reader, eve.idTag))?.connection).toBe('connected')
   })
 
-  test('to a community in a thread that it does not have is from who contributes', async () => {
+  test('to a community in a thread that it does not hold is accepted from contributors only', async () => {
     const { alice, club, put, send } = await start()
     const comment = { type: 'CMNT', parentId: `a1~${'A'.repeat(43)}`, content: { text: 'Hello' } }
     const beside = { ...comment, audienceTag: undefined, subject: club.idTag }
@@ -81,11 +81,11 @@ eachDialect('what comes from others', (open) => {
       expect(await send(alice, club, members)).toEqual({ kind: 'stored' })
   })
 
-  describe('of invitations', () => {
+  describe('that is an invitation', () => {
     const invite = (guest: Actor, subject: string) =>
       ({ type: 'INVT', audienceTag: guest.idTag, subject }) as never
 
-    test('are made into communities alone', async () => {
+    test('is made for communities only', async () => {
       const { alice, bob, club, unknown, unreachable } = await start()
       unknown.add('nobody.example.com')
       unreachable.add('far.example.com')
@@ -98,7 +98,7 @@ eachDialect('what comes from others', (open) => {
         expect(await alice.create(invite(bob, subject))).toMatchObject({ status: 'A' })
     })
 
-    test('reach the guest for what may be a community, by who belongs to it', async () => {
+    test('reaches the guest when its subject may be a community, from members of it', async () => {
       const { alice, bob, club, put, send } = await start()
       const into = (subject: string) => ({ type: 'INVT', subject, visibility: undefined })
       expect(await send(alice, bob, into(alice.idTag))).toEqual(refused('E-VALIDATION'))
@@ -112,7 +112,7 @@ eachDialect('what comes from others', (open) => {
       expect(await bob.list({ status: ['C'] })).toHaveLength(3)
     })
 
-    test('cannot be accepted once it is known that they lead nowhere', async () => {
+    test('cannot be accepted once its subject is known to be no community', async () => {
       const { alice, bob, send, makeTenant, unknown } = await start()
       await send(alice, bob, { type: 'INVT', subject: 'carol.example.com', visibility: undefined })
       await send(alice, bob, { type: 'INVT', subject: 'nobody.example.com', visibility: undefined })

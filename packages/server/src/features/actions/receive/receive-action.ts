@@ -33,12 +33,12 @@ import { tooOld } from './token-age.ts'
 interface Receiving {
   readonly tenant: Tenant
   readonly received: ReceivedAction
-  /** The community, or who decides in the thread, that passed it on. */
+  /** The community or the owner of the thread that announced it. */
   readonly via?: IdTag | undefined
 }
 
-/** Stores another identity's action at one tenant that it concerns, with its effects there. The same action again has
- * none. `tx` is bound to the tenant. */
+/** Stores another identity's action at one tenant that it concerns, with its effects there. Receiving it again has no
+ * effect. `tx` is bound to the tenant. */
 export async function receiveAction(
   ports: ReceiveDeps,
   tx: Writer,
@@ -59,7 +59,7 @@ export async function receiveAction(
     const deletion = await readDeletion(tx, received)
     if (deletion) return await receiveDeletion(ports, tx, { tenant, ...deletion })
     const action = await withoutServerMembers(ports, tx, readAction(received))
-    // Not kept as refused: it comes again from who decides in the thread.
+    // Not stored as refused, because it may come again as an announcement.
     if (action.type === 'CMNT' && via === undefined && !(await mayReceiveDirectly(tx, tenant, action)))
       return { kind: 'known' }
     return await receivePublished(ports, tx, { tenant, action, via, isFromStranger })
@@ -71,13 +71,13 @@ export async function receiveAction(
   }
 }
 
-/** Members know whom their community knows. */
+/** What is announced to a person is not a stranger's: its announcer knows the issuer. */
 function isStrangers(tenant: Tenant, relation: Relation | undefined, via: IdTag | undefined): boolean {
   return (via === undefined || tenant.type === 'community') && isStranger(tenant.type, relation)
 }
 
-/** What is not received from a stranger, or is more than its domain may leave here today. What was held before can be deleted
- * all the same. */
+/** Refuses what the tenant does not accept from strangers, and what exceeds today's budget of the issuer's domain.
+ * Deleting what is held already is always possible. */
 async function refuseStranger(
   ports: SettingDeps & CountDeps,
   tx: Writer,
@@ -88,11 +88,11 @@ async function refuseStranger(
   }: Pick<Receiving, 'tenant' | 'received'> & { readonly relation: Relation | undefined },
 ): Promise<ReceiveOutcome | undefined> {
   const { payload } = received
-  // Who may pass a comment on is asked where its thread is known.
+  // Announced comments are checked in `openAnnouncement`, where their thread is known.
   const isInThread = isAnnouncement(received) && received.announced?.payload.type === 'CMNT'
   if (!isInThread && !(await mayReceiveFromStranger(ports, tx, { tenant, action: payload })))
     return { kind: 'stranger' }
-  // Nothing remains of these but a count.
+  // Counts change an action that is held, and leave at most one row for it.
   if (isStat(payload)) return undefined
   const limit = await chargeStranger(ports, tx, { received, relation })
   if (!limit || (await endsWhatIsHeld(tx, received))) return undefined
@@ -105,7 +105,7 @@ async function endsWhatIsHeld(tx: Writer, { payload, issuerTag }: ReceivedAction
   return ended?.issuerTag === issuerTag && ended.status !== 'D'
 }
 
-/** What became of the action itself is nothing for who announced it: it has told what there is to tell. */
+/** Every outcome but `stored` is answered as `known`, because the announcer has nothing more to send. */
 async function receiveAnnounced(
   ports: ReceiveDeps,
   tx: Writer,
@@ -135,7 +135,8 @@ function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): St
   }
 }
 
-/** Only a server says these of its own: what happened to an action here, and who made it in the name of a community. */
+/** Removes members of `x` that a server sets only for its own actions, such as what became of an action there. `author`
+ * stays if the issuer is a community. */
 async function withoutServerMembers(
   ports: KnownTypeDeps,
   tx: Writer,
@@ -147,12 +148,12 @@ async function withoutServerMembers(
   return { ...action, x: extraMembers(action.x, isSaid ? authorTag : undefined) }
 }
 
-// What claims to come from the future would stay on top of every list.
+// An action with a later `createdAt` would stay on top of every list.
 function timesOf({ createdAt, iat }: ActionTokenPayload) {
   return { createdAt: Math.min(createdAt, iat), issuedAt: iat, publishedAt: iat, publishAt: undefined }
 }
 
-/** What remains of an action without content: that it was here, and who issued it. */
+/** An action without content, which keeps that it was here and who issued it. */
 function emptyAction({ payload, actionId, issuerTag }: ReceivedAction, type: ActionTypeName): StoredAction {
   return {
     type,
@@ -190,8 +191,8 @@ interface Deletion {
   readonly deleted: StoredAction | undefined
 }
 
-/** A token that deletes an action of its issuer: `subType: 'DEL'` with the action as its subject. Where the type knows
- * ends of its own and the subject is not such an action, it is one of those. */
+/** Reads a token that deletes an action of its issuer: `subType: 'DEL'` with the action as its subject. If the type has
+ * endings of its own and the subject is no such action, the token is such an ending, and this answers undefined. */
 async function readDeletion(tx: Writer, received: ReceivedAction): Promise<Deletion | undefined> {
   const { payload, issuerTag } = received
   const type = findActionType(payload.type)
@@ -227,8 +228,8 @@ async function endDeleted(ports: StoreDeps, tx: Writer, { tenant, action }: Arri
   await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...action, status: 'D' } })
 }
 
-/** Keeps of an action that comes too late what keeps out others of its key; nobody is to read it. What it replaced where
- * it came in time ends here too. */
+/** Stores an action that arrives too late, without its text, so that it keeps out older ones with its unique key;
+ * nobody may read it. A live action that it would have replaced ends here too. */
 async function keepOutOlder(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   const superseded = await findSuperseded(tx, action)
   await insertAction(tx, { ...action, ...withoutText, status: 'D' })

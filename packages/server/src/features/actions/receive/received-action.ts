@@ -1,7 +1,7 @@
 import type { ActionId, ActionTokenPayload, IdTag } from '@kith/protocol'
 import type { Failure } from '#lib/failure.ts'
 
-/** An action whose signature is its issuer's. */
+/** An action whose signature has been verified. */
 export interface ReceivedAction {
   readonly token: string
   readonly payload: ActionTokenPayload
@@ -9,12 +9,12 @@ export interface ReceivedAction {
   readonly issuerTag: IdTag
   /** The registrable domain of the issuer. */
   readonly issuerDomain: string
-  /** What it passes on, when it is an announcement; of that too the signature is its issuer's. */
+  /** The announced action, if this is an announcement; its signature has been verified too. */
   readonly announced?: ReceivedAction | undefined
 }
 
-/** What became of an action at one tenant. `refused` is kept as deleted where it is not too old for that, and shown to
- * nobody; of what is `blocked`, not taken from a `stranger` or `limited` nothing is kept. */
+/** The outcome for an action at one tenant. A `refused` action is stored as deleted, unless it is too old, and shown to
+ * nobody. Nothing is stored for `blocked`, `stranger` and `limited`. */
 export type ReceiveOutcome =
   | { readonly kind: 'stored' | 'known' | 'blocked' | 'stranger' }
   | { readonly kind: 'limited'; readonly retryAfterSecs: number }

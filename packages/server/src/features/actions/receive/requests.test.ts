@@ -17,7 +17,7 @@ eachDialect('requests', (open) => {
     const alice = await lab.makeTenant('alice.example.com')
     const bob = await lab.makeTenant('bob.example.com')
     const connections = async () => [await connectionOf(alice, bob), await connectionOf(bob, alice)]
-    /** Alice asks Bob, and Bob has it. */
+    /** Alice sends Bob a request, and it arrives. */
     const ask = async () => {
       const { actionId } = await alice.create({
         type: 'CONN',
@@ -125,7 +125,7 @@ eachDialect('requests', (open) => {
       },
     )
 
-    test('made anew outlives the end of the former one', async () => {
+    test('made again survives the end of the former one', async () => {
       const { alice, bob, ask, connections, settle } = await start()
       await bob.accept(await ask())
       await settle()
@@ -137,7 +137,7 @@ eachDialect('requests', (open) => {
       expect(await alice.get(anew.actionId)).toMatchObject({ status: 'C' })
     })
 
-    test('accepted after it was withdrawn asks in its turn', async () => {
+    test('accepted after it was withdrawn becomes a request of the other side', async () => {
       const { alice, bob, ask, connections, settle } = await start()
       const actionId = await ask()
       await alice.create({ type: 'CONN', audienceTag: bob.idTag, subType: 'DEL' })
@@ -183,7 +183,7 @@ eachDialect('requests', (open) => {
       expect(await connections()).toEqual(['disconnected', 'disconnected'])
     })
 
-    test('withdrawn before it was answered awaits nobody', async () => {
+    test('withdrawn before it was answered no longer awaits an answer', async () => {
       const { alice, bob, ask, connections, settle } = await start()
       const actionId = await ask()
       await alice.remove(actionId)
@@ -227,7 +227,7 @@ eachDialect('requests', (open) => {
       expect(await roleOf(alice)).toBeUndefined()
     })
 
-    test('takes in by itself whom a moderator invited', async () => {
+    test('accepts by itself identities that a moderator invited', async () => {
       const { community, alice, bob, give, roleOf, settle } = await club()
       await give(bob, 'moderator')
       const made = await bob.create({ type: 'INVT', audienceTag: alice.idTag, subject: community.idTag })
@@ -241,7 +241,7 @@ eachDialect('requests', (open) => {
       ])
     })
 
-    test('asks about whom somebody else invited', async () => {
+    test('asks about identities that others invited', async () => {
       const { community, alice, bob, give, roleOf, settle } = await club()
       await give(bob, 'contributor')
       const made = await bob.create({ type: 'INVT', audienceTag: alice.idTag, subject: community.idTag })
@@ -253,7 +253,7 @@ eachDialect('requests', (open) => {
       expect(await community.list({ type: ['INVT'] })).toEqual([])
     })
 
-    test('invites in its own name through moderators alone', async () => {
+    test('lets only moderators invite in its name', async () => {
       const { community, alice, bob } = await club()
       const invite = { type: 'INVT' as const, audienceTag: alice.idTag, subject: community.idTag }
       const contributor = community.as(identity(bob.idTag, { role: 'contributor' }))
@@ -296,7 +296,7 @@ eachDialect('requests', (open) => {
       expect(files.told.at(-1)).toBe(`accept ${fileId} ${alice.idTag}`)
     })
 
-    test('is refused, and whoever offered it is told', async () => {
+    test('is refused, and its issuer is told', async () => {
       const { alice, bob, files, settle } = await start()
       const { actionId } = await alice.create({ ...share, audienceTag: bob.idTag })
       await settle()
@@ -343,7 +343,7 @@ eachDialect('requests', (open) => {
       await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
 
-    test('stands once for a file and a receiver', async () => {
+    test('exists once for a file and a receiver', async () => {
       const { alice, bob, settle } = await start()
       await alice.create({ ...share, audienceTag: bob.idTag })
       await alice.create({ ...share, audienceTag: bob.idTag, content: { permission: 'WRITE' } })

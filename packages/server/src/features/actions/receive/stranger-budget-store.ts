@@ -48,8 +48,8 @@ const spend = statement<StrangerRows, Spending & Bounds & { tenantId: number }, 
       .returning('row_count'),
 )
 
-/** Counts what strangers of a domain leave at the tenant of `tx`; false, and nothing counted, where that is beyond the
- * bounds. One row is written, however many there are. */
+/** Counts the rows and bytes that strangers of a domain leave at the tenant of `tx`, in one row per domain and day.
+ * False, with nothing counted, when that would exceed the bounds. */
 export async function spendStrangerRows(tx: Writer, spending: Spending & Bounds): Promise<boolean> {
   const rows = await tx.run(spend, { ...spending, tenantId: tx.tenantId })
   return rows.length > 0
@@ -68,7 +68,7 @@ const selectSpent = statement<
     .where('day', '=', value('day')),
 )
 
-/** What strangers of a domain have left at the tenant of the reader in a day. */
+/** What strangers of a domain have left at the tenant of the reader on a day. */
 export async function findStrangerRows(
   reader: Reader,
   { domain, day }: Pick<Spending, 'domain' | 'day'>,
@@ -77,7 +77,7 @@ export async function findStrangerRows(
   return { rows: row?.row_count ?? 0, bytes: row?.byte_count ?? 0 }
 }
 
-/** Deletes the counts of a day and of those before it. */
+/** Deletes the rows of a day and of earlier days. */
 export const deleteStrangerRows = deletionOf({
   table: 'stranger_rows',
   key: ['tenant_id', 'domain', 'day'],

@@ -10,7 +10,7 @@ import { findStrangerRows, spendStrangerRows } from './stranger-budget-store.ts'
 const domain = 'eve.example.com'
 const daySecs = 86_400
 
-eachDialect('what strangers leave', (open) => {
+eachDialect('the budget for strangers', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -32,7 +32,7 @@ eachDialect('what strangers leave', (open) => {
     return { ...lab, alice, eve, spent, send, comment, spend }
   }
 
-  test('is counted with its bytes; a first follow is three rows', async () => {
+  test('counts actions and their bytes; a first follow is three rows', async () => {
     const { alice, spent, send, comment } = await start()
     const { token } = await send(comment)
     expect(await spent()).toEqual({ rows: 1, bytes: token.length })
@@ -42,7 +42,7 @@ eachDialect('what strangers leave', (open) => {
     expect((await spent()).rows).toBe(5)
   })
 
-  test('counts also where its type refuses it, and not where nothing is kept', async () => {
+  test('counts actions that their type refuses, but not those that leave nothing', async () => {
     const { alice, spent, send, comment } = await start()
     expect((await send({ ...comment, content: { text: 7 } })).kind).toBe('refused')
     expect((await spent()).rows).toBe(1)
@@ -52,7 +52,7 @@ eachDialect('what strangers leave', (open) => {
     expect((await spent()).rows).toBe(1)
   })
 
-  test('ends with the day’s rows or bytes, and goes on the next day', async () => {
+  test('ends with the day’s rows or bytes, and starts again the next day', async () => {
     const { alice, clock, send, comment, spend } = await start()
     expect(await spend(strangerLimits.maxRows)).toBe(true)
     expect(await spend(1)).toBe(false)
@@ -67,7 +67,7 @@ eachDialect('what strangers leave', (open) => {
     expect(await send(comment)).toMatchObject({ kind: 'stored' })
   })
 
-  test('may be deleted by its issuer all the same', async () => {
+  test('does not limit deletions by the issuer', async () => {
     const { alice, send, comment, spend } = await start()
     const { token } = await send(comment)
     const { actionId } = readToken(token)
@@ -76,7 +76,7 @@ eachDialect('what strangers leave', (open) => {
     expect(await alice.stored(actionId)).toMatchObject({ status: 'D' })
   })
 
-  test('is not counted of who is known', async () => {
+  test('does not count known identities', async () => {
     const { alice, eve, db, spent, send, comment } = await start()
     await db.transact(alice.tenant.tenantId, (tx) =>
       changeRelation(tx, eve.idTag, { connection: 'connected', at: 1 }),
@@ -85,7 +85,7 @@ eachDialect('what strangers leave', (open) => {
     expect((await spent()).rows).toBe(0)
   })
 
-  test('is bounded also when many come at once', async () => {
+  test('is kept when many arrive at once', async () => {
     const { alice, eve, clock, db, forge, spend } = await start()
     await spend(strangerLimits.maxRows - 5)
     const received = readToken(await forge(eve, { type: 'ACK' }))

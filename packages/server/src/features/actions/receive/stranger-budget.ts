@@ -9,11 +9,12 @@ import { findStrangerRows, spendStrangerRows } from './stranger-budget-store.ts'
 export const strangerLimits = { maxRows: 1_000, maxBytes: 16 * 1024 * 1024 }
 
 const daySecs = 86_400
-// Besides the action: what is noted of the relation and of the issuer.
+// Besides the action, a first request leaves a row for the relation and one for the issuer.
 const rowsOfRelation = 2
 const relationTypes: ReadonlySet<string> = new Set(['FLLW', 'CONN'])
 
-/** Charges a stranger's action to its domain. Undefined when it may be taken, else when there is room again. */
+/** Charges a stranger's action to its domain. Undefined when there was room, else the time until there is room
+ * again. */
 export async function chargeStranger(
   { clock }: { readonly clock: Clock },
   tx: Writer,
@@ -27,7 +28,7 @@ export async function chargeStranger(
   return { retryAfterSecs: endsInSecs }
 }
 
-/** Fails with `E-RATELIMIT` where strangers of a domain may leave nothing more today at the tenant of the reader. */
+/** Fails with `E-RATELIMIT` when strangers of a domain have used up today's budget at the tenant of the reader. */
 export async function assertStrangerRoom(
   { clock }: { readonly clock: Clock },
   reader: Reader,

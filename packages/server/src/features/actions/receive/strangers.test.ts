@@ -40,7 +40,7 @@ interface Case {
   readonly place: Place
 }
 
-/** The table, once more and in other words. */
+/** The table, written a second time without its data. */
 function isTaken({ type, receiver, isKnown, setting, place }: Case): boolean {
   const isAddressed = place === 'addressed' || place === 'among the audience'
   switch (type) {
@@ -57,7 +57,7 @@ function isTaken({ type, receiver, isKnown, setting, place }: Case): boolean {
   }
 }
 
-eachDialect('of each type, from whoever it comes, a receiver takes what the table says:', (open) => {
+eachDialect('for each type and each kind of issuer a receiver accepts what the table says:', (open) => {
   const openLab = actionLab(open)
 
   async function start() {
@@ -117,7 +117,7 @@ eachDialect('of each type, from whoever it comes, a receiver takes what the tabl
   const walked = actionTypeNames.filter((type) => type !== 'ACK')
   test.each(walked)('%s', async (type) => {
     const lab = await start()
-    // The whole table where all runs are asked for; otherwise of each type another part.
+    // The whole table when all runs are asked for, else a different part for each type.
     const every = Math.round(places.length / runsOf(places.length))
     for (const [row, [receiver, who, relation, isKnown]] of receivers.entries())
       for (const [column, setting] of settings.entries())
@@ -136,7 +136,7 @@ eachDialect('of each type, from whoever it comes, a receiver takes what the tabl
         }
   })
 
-  test('ACK, of a message that the stranger was sent', async () => {
+  test('ACK, of a message that the stranger received', async () => {
     const { person, eve, settings, settle, forge, receive } = await start()
     settings.open.add('privacy.open_messages')
     const sent = await person.create({ type: 'MSG', content: { text: 'Hi' }, audienceTag: eve.idTag })
@@ -157,7 +157,7 @@ eachDialect('of each type, from whoever it comes, a receiver takes what the tabl
     },
   )
 
-  test('what is not taken leaves nothing behind, and may come again', async () => {
+  test('what is not accepted leaves nothing behind, and may come again', async () => {
     const { person, eve, relate, forge, receive } = await start()
     const token = await forge(eve, {
       type: 'POST',
@@ -171,7 +171,7 @@ eachDialect('of each type, from whoever it comes, a receiver takes what the tabl
     expect(await receive(person.tenant, token)).toEqual({ kind: 'stored' })
   })
 
-  test('the same on its own server, and says so before anything is made', async () => {
+  test('the same between tenants of one server, which refuses before anything is made', async () => {
     const { person, community, eve, relate, settings } = await start()
     const post = { type: 'POST', content: { text: 'Hello' } } as const
     const ways = [
@@ -195,7 +195,7 @@ eachDialect('of each type, from whoever it comes, a receiver takes what the tabl
     await eve.create({ ...post, audienceTag: community.idTag })
   })
 
-  test('no word of a community that it does not know', async () => {
+  test('no announcement by a community that it does not know', async () => {
     const { person, community, forge, receive, db } = await start()
     const rows = () =>
       db
