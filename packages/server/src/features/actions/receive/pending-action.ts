@@ -16,7 +16,7 @@ import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-s
  * fetched now. */
 type AttachmentVerdict = 'held' | 'unavailable' | 'contradicted'
 
-// No file is waited for longer: the action is its issuer's word with or without the files.
+// No file is waited for longer: then the action is shown without it.
 const longestWaitMs = 10 * 60_000
 
 /** Stores an action as P until its attachments are checked (docs/protocol/files.md), if any must be fetched. The hook

@@ -40,7 +40,7 @@ interface Case {
   readonly place: Place
 }
 
-/** The table, written a second time without its data. */
+/** The same table, written independently of the data of the types. */
 function isTaken({ type, receiver, isKnown, setting, place }: Case): boolean {
   const isAddressed = place === 'addressed' || place === 'among the audience'
   switch (type) {
