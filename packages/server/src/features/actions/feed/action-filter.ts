@@ -1,7 +1,7 @@
 import type { ActionStatus, IdTag } from '@kith/protocol'
 import type { Viewer } from '#features/relations/index.ts'
 
-/** What a list of actions is narrowed to. Times are Unix seconds. */
+/** The filter of a list of actions. Times are Unix seconds. */
 export interface ActionFilter {
   readonly types?: readonly string[] | undefined
   readonly statuses?: readonly ActionStatus[] | undefined
@@ -14,7 +14,7 @@ export interface ActionFilter {
   readonly subject?: string | undefined
   readonly actionIds?: readonly string[] | undefined
   readonly tag?: string | undefined
-  /** Words to be found in what people read of it. */
+  /** Words to find in the texts of an action. */
   readonly search?: string | undefined
   readonly createdAfter?: number | undefined
   readonly createdBefore?: number | undefined
@@ -23,26 +23,26 @@ export interface ActionFilter {
 
 export interface ActionOrder {
   readonly direction: 'asc' | 'desc'
-  /** The place of the last action of the page before. */
+  /** The place of the last action of the previous page. */
   readonly after?: ActionPlace | undefined
   readonly offset?: number | undefined
   readonly limit: number
 }
 
-/** Where an action stands in the order of time. */
+/** The place of an action in the order of time. */
 export interface ActionPlace {
   readonly createdAt: number
   readonly seq: number
 }
 
-/** An identity on a person's host that is not the person: reads of third parties what the page shows, and what it issued or was
- * sent itself. */
+/** An identity on a person's host that is not the person. Of third parties' actions it sees what the person's page
+ * shows, and what it issued or received itself. */
 export function isVisitor({ idTag, facts }: Viewer): boolean {
   return idTag !== undefined && !facts.has('acts-as-tenant') && !facts.has('community')
 }
 
-/** The statuses of which a viewer is shown anything, of those asked for: awaited and marked ones are
- * the tenant's, drafts and deleted ones the issuer's. `own` are shown only where the viewer is the issuer. */
+/** The requested statuses in which the viewer may see actions. C, N and P are for the tenant. `own` (drafts, scheduled
+ * and deleted actions) are shown only where the viewer is the issuer. */
 export function visibleStatuses(
   viewer: Viewer,
   asked: readonly ActionStatus[] | undefined,

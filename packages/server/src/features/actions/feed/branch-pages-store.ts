@@ -6,17 +6,17 @@ import { comparePlace, matchOrder, matchSource, matchTime } from './search-query
 export type Value = (name: string) => Expression<string | number>
 export type Condition = Expression<SqlBool>
 
-/** A part of a list that is read through one index, in the order of the list. No action is in two of them. */
+/** A part of a list that is read through one index, in the order of the list. Branches have no action in common. */
 export interface FeedBranch {
   readonly from: Source
   readonly conditions: readonly Condition[]
 }
 
-/** The actions; those with a tag, as `t`; those addressed to an identity besides their `audience_tag`, as `r`; on SQLite
- * those with the words of a search, as `w`. */
+/** `actions`: the table alone. `tags`: actions with a tag, as `t`. `recipients`: actions addressed to an identity by
+ * `audience`, as `r`. `matches`, on SQLite: actions that a search finds, as `w`. */
 export type Source = 'actions' | 'tags' | 'recipients' | 'matches'
 
-// SQLite keeps to the order of a `cross join`.
+// SQLite keeps the order of the tables of a `cross join`.
 const sources: Record<Source, string> = {
   actions: 'actions as a where',
   tags: `action_tags as t cross join actions as a
@@ -33,12 +33,12 @@ const times: Record<Source, string> = {
   matches: matchTime,
 }
 
-/** What a branch is ordered by: the time in the table through whose index it is read. */
+/** The column that a branch is ordered by: the time in the table through whose index it is read. */
 export function timeOf(from: Source): Expression<number> {
   return sql.raw<number>(times[from])
 }
 
-/** Condition: stands behind the end of the page before, in the order of the list. */
+/** Condition: after the last action of the previous page, in the order of the list. */
 export function isBeyond(from: Source, { direction }: ActionOrder, value: Value): Condition {
   const compare = sql.raw(direction === 'desc' ? '<' : '>')
   if (from === 'matches')
@@ -48,12 +48,13 @@ export function isBeyond(from: Source, { direction }: ActionOrder, value: Value)
     })
   const isAfter = sql<SqlBool>`(${timeOf(from)}, a.seq) ${compare} (${value('placeAt')}, ${value('placeSeq')})`
   if (from === 'actions') return isAfter
-  // Columns of two tables are not compared through an index.
+  // No index serves a comparison of columns of two tables, so the time is compared by itself as well.
   return sql<SqlBool>`(${timeOf(from)} ${compare}= ${value('placeAt')} and ${isAfter})`
 }
 
-/** The times and numbers of a list's actions, a page of them. The branches have the order of the list already: SQLite merges
- * them as far as it has to; PostgreSQL would read all of them and sort, so there each gives no more than the page can take. */
+/** The times and sequence numbers of one page of a list. Each branch is in the order of the list. SQLite merges them
+ * and stops after the page. PostgreSQL would read and sort them all, so there each branch gives at most what the page
+ * can take. */
 export function pageOf(
   branches: readonly FeedBranch[],
   order: ActionOrder,
@@ -73,7 +74,7 @@ export function pageOf(
   return sql`${sql.join(selects, sql` union all `)} ${inOrder} limit ${value('limit')}${offset}`
 }
 
-/** A row for each action of a list. */
+/** One row for each action of a list. */
 export function rowsOf(branches: readonly FeedBranch[], value: Value): Expression<unknown> {
   const selects = branches.map((branch) => selectFrom(branch, value, sql`1 as one`))
   return sql.join(selects, sql` union all `)

@@ -22,8 +22,8 @@ import {
 import { isLiveStatus, isOnPage, liveGroups, unlistedGroups } from './feed-status-predicate.ts'
 import { searchBranches } from './search-branches-store.ts'
 
-/** The branches of a list; none when the viewer is shown nothing of the statuses asked for. A condition that no single index
- * serves is split, so that finding nothing costs nothing. */
+/** The branches of a list; none when the viewer may see none of the requested statuses. A condition that no single
+ * index serves is split into branches, so that an empty result costs nothing. */
 export function listBranches(
   viewer: Viewer,
   filter: ActionFilter,
@@ -54,11 +54,12 @@ export function listBranches(
   }))
 }
 
-/** The filters by which the branches of a list may start; none where it is about one thing, or has few rows anyway. */
+/** The filters whose index the branches of a list may be read through; none for a search, and none for lists about a
+ * parent, a root, a subject or ids, which have few rows. */
 export function drivingFiltersOf(viewer: Viewer, filter: ActionFilter): readonly DrivingFilter[] {
   if (isNarrow(filter)) return []
   const given = drivingFilters.filter((driver) => filter[driver] !== undefined)
-  // Types of a person's page have no index of their own.
+  // A person's page has no index by type.
   return isVisitor(viewer) && given.length > 1 ? given.filter((driver) => driver !== 'types') : given
 }
 
@@ -66,7 +67,7 @@ function isNarrow({ parentId, rootId, subject, actionIds, search }: ActionFilter
   return [parentId, rootId, subject, actionIds, search].some((given) => given !== undefined)
 }
 
-/** The published actions that one filter of a list finds, before anything else is asked. */
+/** The published actions that one filter finds, before the others apply. */
 export function drivingBranches(
   viewer: Viewer,
   filter: ActionFilter,
@@ -79,7 +80,8 @@ export function drivingBranches(
   )
 }
 
-/** Where the branches of published actions start. What the leading filter leaves is looked through for the others. */
+/** The first parts of the branches of published actions: the rows that the leading filter finds are checked against the
+ * other filters. */
 function liveStarts(
   viewer: Viewer,
   filter: ActionFilter,
@@ -100,22 +102,23 @@ function drivenStarts(
   return startsBy(viewer, filter, { value, driver }).map((start) => withOthers(start, others))
 }
 
-/** One branch: the indexes of what is about one thing hold what visitors may be shown apart. */
+/** A single branch. Of the indexes by parent, root and subject there are some for what visitors may see. */
 function narrowStart(viewer: Viewer, filter: ActionFilter, value: Value): FeedBranch {
   const narrow = narrowConditions(filter, value)
   const isShown = seesPage(viewer, filter) ? [isOnPage] : []
-  // Guests are asked for status A alone; these indexes know no other word for it.
+  // Guests' lists ask for status A; these indexes are found only by their own condition on the status.
   const isInIndex = viewer.idTag === undefined && narrow.length > 0 ? [isLiveStatus] : []
   const shown = filter.actionIds === undefined ? shownTo(viewer) : 'all'
   return withOthers(unsplit(filter, value, shown), [...narrow, ...isShown, ...isInIndex])
 }
 
-/** Is the list of what the page shows and of what the visitor was told, each by its indexes? Ids are looked up among all. */
+/** Is the list split into what the page shows and what concerns the visitor, with an index for each? Ids are looked up
+ * in all actions. */
 function seesPage(viewer: Viewer, { actionIds }: ActionFilter): boolean {
   return isVisitor(viewer) && actionIds === undefined
 }
 
-/** What visitors said or were told themselves, and the page does not show. */
+/** What visitors issued or received themselves and the page does not show. */
 function told(filter: ActionFilter, value: Value): FeedBranch[] {
   const others = [...residual(filter, value), ...narrowResidual(filter, value)]
   return toldStarts(value).map((start) => withOthers(start, others))

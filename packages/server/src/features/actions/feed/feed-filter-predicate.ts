@@ -5,10 +5,10 @@ import type { ActionFilter } from './action-filter.ts'
 import { type Condition, type Source, timeOf, type Value } from './branch-pages-store.ts'
 import { comparePlace } from './search-query-store.ts'
 
-// Word for word as in the indexes: SQLite recognizes a partial index by its text.
+// The same text as in the indexes: SQLite recognizes a partial index by its text.
 export const hasSeveral = sql<SqlBool>`a.audience is not null`
 
-/** Filters that are looked through: in words that make no database think of an index. */
+/** Filters that are checked on each row, written so that no database uses an index for them. */
 export function residual(
   { types, issuer, audience, involved, tag }: ActionFilter,
   value: Value,
@@ -27,7 +27,7 @@ export function residual(
   return conditions.filter((condition) => condition !== false)
 }
 
-/** Filters that are about one thing: in words by which their indexes are found. */
+/** Filters on one parent, root or subject or on ids, written so that their indexes are used. */
 export function narrowConditions(
   { parentId, rootId, subject, actionIds }: ActionFilter,
   value: Value,
@@ -41,7 +41,7 @@ export function narrowConditions(
   return conditions.filter((condition) => condition !== false)
 }
 
-/** The same filters, to be looked through. */
+/** The same filters, checked on each row. */
 export function narrowResidual(
   { parentId, rootId, subject, actionIds }: ActionFilter,
   value: Value,
@@ -56,7 +56,7 @@ export function narrowResidual(
   return conditions.filter((condition) => condition !== false)
 }
 
-/** Conditions that are the same in every branch. */
+/** Conditions that all branches share. */
 export function plainConditions(viewer: Viewer, filter: ActionFilter, value: Value): Condition[] {
   const conditions: (Condition | false)[] = [
     ...(filter.excludeOwn ? exceptOwn(viewer, value) : []),
@@ -78,7 +78,7 @@ export function timeConditions(
   ]
 }
 
-/** In the index of words, times are a range of places. */
+/** In the search index a time is a range of rowids. */
 function matchTimeConditions(
   { createdAfter, createdBefore }: Pick<ActionFilter, 'createdAfter' | 'createdBefore'>,
   value: Value,
@@ -121,8 +121,8 @@ function exceptOwn(viewer: Viewer, value: Value): Condition[] {
   return [sql<SqlBool>`a.issuer_tag <> ${value('viewerTag')}`, ...byTenant]
 }
 
-/** Muting is the tenant's own affair: others do not learn of it from what is missing. In a community it is for all but the
- * muted themselves. */
+/** Mutes change the tenant's own lists only, so that others cannot infer them from what is missing. In a community they
+ * change everybody's lists but those of the muted identity. A list by one issuer shows the issuer even if muted. */
 function hidesMuted(viewer: Viewer, filter: ActionFilter): boolean {
   return viewer.facts.has('has-blocks-or-mutes') && filter.issuer === undefined
 }

@@ -48,7 +48,7 @@ const timeOf = ({ createdAt }: Action) => Date.parse(createdAt) / 1000
 eachDialect('a filter', (open) => {
   const openLab = actionLab(open)
 
-  test('finds for visitors what a stranger said as soon as the person reposts it, and not before', async () => {
+  test('finds a stranger’s action for visitors once the person reposts it, and not before', async () => {
     const { makeTenant, forge, receive } = await openLab()
     const alice = await makeTenant('alice.example.com')
     const eve = await makeTenant('eve.example.com')
@@ -67,7 +67,7 @@ eachDialect('a filter', (open) => {
     }
     const everywhere = queries.map(() => 1)
     const nowhere = queries.map(() => 0)
-    // Those whom it addresses read it wherever it is.
+    // Its addressees find it in every list.
     expect(await countFor(identity(carol))).toEqual(everywhere)
     expect([await countFor(guest), await countFor(identity(bob))]).toEqual([nowhere, nowhere])
     await alice.create({ type: 'REPOST', subject: held?.actionId ?? '' })
@@ -75,7 +75,7 @@ eachDialect('a filter', (open) => {
     expect(await countFor(identity(carol))).toEqual(everywhere)
   })
 
-  test('shows what the whole list shows of it, once and in its order, page by page', async () => {
+  test('shows the matching part of the whole list, once and in its order, page by page', async () => {
     const { makeTenant, db } = await openLab()
     const alice = await makeTenant('alice.example.com')
     await db.transact(alice.tenant.tenantId, async (tx) => {
@@ -102,10 +102,10 @@ eachDialect('a filter', (open) => {
   }, 60_000)
 })
 
-eachDialect('of filters that go together', (open) => {
+eachDialect('of several filters', (open) => {
   const openLab = actionLab(open)
 
-  test('the one that finds the fewest drivingFilters, to whoever asks', async () => {
+  test('the one that finds the fewest actions leads, for every viewer', async () => {
     const { makeTenant, db } = await openLab()
     const alice = await makeTenant('alice.example.com')
     const { tenant, reader } = alice
@@ -139,7 +139,7 @@ async function allPages(who: Actor, query: Query): Promise<Action[]> {
   return found
 }
 
-/** Every way to address an action, from two issuers, some of the same second. */
+/** Every way to address an action, by two issuers, some within the same second. */
 function everyKind(own: IdTag): StoredAction[] {
   const audiences = [[], [bob], [bob, carol], [dora, carol]]
   const kinds = [own, carol].flatMap((issuerTag) =>

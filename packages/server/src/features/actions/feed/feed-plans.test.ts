@@ -12,7 +12,7 @@ import { listValues } from './feed-query-store.ts'
 import { buildList, listFeed } from './feed-store.ts'
 
 const friend = 'bob.example.com' as IdTag
-// The version whose plans are written down: that of Debian 12.
+// The version whose plans are recorded: that of Debian 12.
 const plansOfPostgres = 15
 const newest: ActionOrder = { direction: 'desc', limit: 20 }
 const oldest: ActionOrder = { ...newest, direction: 'asc' }
@@ -100,7 +100,7 @@ eachDialect('a list of actions', (open) => {
     }
   })
 
-  test('is read by the plans that are written down', async ({ skip }) => {
+  test('is read by the recorded plans', async ({ skip }) => {
     const { db, makeTenant } = await openLab()
     const { tenant, reader } = await makeTenant('alice.example.com')
     if (db.dialect === 'postgres') {
@@ -118,14 +118,14 @@ eachDialect('a list of actions', (open) => {
   })
 
   if (open.dialect === 'sqlite') {
-    // Ids are looked up, and their few rows sorted.
+    // Lists of ids look up their few rows and sort them.
     const read = cases.filter(([, , filter]) => !filter.actionIds)
-    test.each(read)('is read without looking through what it does not show: %s', async (...given) => {
+    test.each(read)('is read without rows that it does not show: %s', async (...given) => {
       const [, caller, filter, order] = given
       const { makeTenant } = await openLab()
       const { tenant, reader } = await makeTenant('alice.example.com')
       const steps = await stepsOf(reader, { caller, filter, order, tenant })
-      // Matches of words come in the order of the list (FTS5: 64 by rowid, 128 backwards). Only a page of them is sorted.
+      // FTS5 gives matches in the order of the list (64: by rowid, 128: backwards). Only one page of them is sorted.
       const found = steps.filter((step) => !/^SCAN w VIRTUAL TABLE INDEX (64|192):/.test(step))
       const isMatches = found.length < steps.length
       const sorts = isMatches ? 'TEMP B-TREE FOR (?!ORDER BY)' : 'TEMP B-TREE (?!FOR LAST TERM)'
@@ -136,13 +136,13 @@ eachDialect('a list of actions', (open) => {
     const visits = read.filter(
       ([, caller, { statuses, search }]) => caller !== owner && !statuses && search === undefined,
     )
-    test.each(visits)('is read without what visitors are not shown: %s', async (...given) => {
+    test.each(visits)('is read without what visitors may not see: %s', async (...given) => {
       const [, caller, filter, order] = given
       const { makeTenant } = await openLab()
       const { tenant, reader } = await makeTenant('alice.example.com')
       const steps = await stepsOf(reader, { caller, filter, order, tenant })
       const { all, shown } = await indexesOfShown(reader)
-      // Those look up what belongs to one action.
+      // These look up the rows of a single action.
       const ofOne = ['sqlite_autoindex_actions_1', 'action_recipients_tag', 'action_tags_of']
       const ofAll = all.filter((name) => !shown.includes(name) && !ofOne.includes(name))
       expect(steps.filter((step) => ofAll.some((name) => step.includes(` ${name} `)))).toEqual([])
@@ -157,7 +157,7 @@ async function versionOf(reader: Reader): Promise<number> {
   return Math.floor(Number(number) / 10_000)
 }
 
-/** The indexes of what visitors of a person may be shown, and what all of them are of. */
+/** The indexes of what visitors of a person may see, and those of all actions. */
 async function indexesOfShown(reader: Reader): Promise<{ readonly shown: string[]; readonly all: string[] }> {
   const indexes = await (reader.tables() as unknown as Kysely<{ sqlite_master: Record<string, string> }>)
     .selectFrom('sqlite_master')
@@ -172,7 +172,7 @@ async function indexesOfShown(reader: Reader): Promise<{ readonly shown: string[
   }
 }
 
-/** So many rows that PostgreSQL does not take a table for small. */
+/** Enough rows that PostgreSQL does not treat a table as small. */
 async function fill(db: Database, tenantId: number): Promise<void> {
   const rows = sql`generate_series(1, 20000) as g`
   await db.transact(tenantId as never, async (tx) => {
@@ -205,7 +205,7 @@ async function fill(db: Database, tenantId: number): Promise<void> {
   })
 }
 
-/** What the database does to find the rows of a list, step by step, apart from what it looks up for each of them. */
+/** The steps by which a database finds the rows of a list, without what it looks up for each row. */
 async function stepsOf(
   reader: Reader,
   list: {
@@ -234,7 +234,7 @@ async function stepsOf(
   return withoutSubPlans(plan.map((row) => row['QUERY PLAN'])).filter((line) => isStep.test(line))
 }
 
-/** What PostgreSQL does for each row that it has found is indented below the word. */
+/** PostgreSQL indents the steps for each found row below `SubPlan`. */
 function withoutSubPlans(lines: readonly string[]): string[] {
   let hidden = Number.POSITIVE_INFINITY
   return lines.filter((line) => {

@@ -11,7 +11,7 @@ export interface FeedTables extends ActionTables {
   action_reads: { tenant_id: number; action_id: string; reader_tag: string; comments: number }
 }
 
-/** An action as it is shown, with its issuer and what the viewer did with it, in one row. */
+/** An action as it is shown, with its issuer and the viewer's reaction and reads, in one row. */
 export interface FeedRow {
   seq: number
   action_id: string
@@ -45,7 +45,7 @@ export interface FeedRow {
   comments_read: number | null
 }
 
-/** What the placeholders of a query stand for. */
+/** The values of a query's placeholders. */
 export type FeedValues = Record<string, string | number>
 
 const columns = [
@@ -81,19 +81,19 @@ const columns = [
 
 type SelectFrom = Pick<ReadTables<FeedTables>, 'selectFrom'>
 
-/** Actions with what is shown beside them, without order. */
+/** Actions with what is shown beside them, unordered. */
 export function shownActions(tables: SelectFrom, viewer: Viewer, value: Value) {
   return withCompanions(selectActions(tables), viewer, value)
 }
 
-/** The same for actions whose times and numbers a subquery under the alias `k` finds. */
+/** The same for the actions whose times and sequence numbers a subquery finds, as `k`. */
 export function shownAmong(
   tables: SelectFrom,
   keys: Expression<unknown>,
   { viewer, value }: { readonly viewer: Viewer; readonly value: Value },
 ) {
   const found = sql<{ created_at: number; seq: number }>`(${keys})`.as('k')
-  // SQLite keeps to the order of a cross join: the page, then its actions.
+  // SQLite keeps the order of a cross join: first the page, then its actions.
   const chosen = tables.selectFrom(found).crossJoin('actions as a').whereRef('a.seq', '=', 'k.seq')
   return withCompanions(chosen as unknown as ReturnType<typeof selectActions>, viewer, value)
 }
@@ -123,7 +123,7 @@ function commentsRead(value: Value) {
     and r.action_id = a.action_id and r.reader_tag = ${value('viewerTag')})`.as('comments_read')
 }
 
-/** The values of a list's placeholders; more than a query uses do no harm. Undefined where nothing can be found. */
+/** The values of a list's placeholders; unused ones do no harm. Undefined when nothing can be found. */
 export function listValues(
   reader: Pick<Reader, 'tenantId' | 'dialect'>,
   { viewer, filter, now }: { readonly viewer: Viewer; readonly filter: ActionFilter; readonly now: number },

@@ -5,14 +5,15 @@ import type { Condition, FeedBranch, Value } from './branch-pages-store.ts'
 import { hasSeveral, isRecipient, residual } from './feed-filter-predicate.ts'
 import { isLiveStatus, isOnPage } from './feed-status-predicate.ts'
 
-// Word for word as in the indexes: SQLite recognizes a partial index by its text.
+// The same text as in the indexes: SQLite recognizes a partial index by its text.
 const isFeedOnly = sql<SqlBool>`a.feed_only = 1`
 
 /** A filter that has an index. */
 export type DrivingFilter = (typeof drivingFilters)[number]
 export const drivingFilters = ['tag', 'issuer', 'audience', 'involved', 'types'] as const
 
-/** Of what the tenant holds, all; what visitors of a person are shown; what guests are. Each has indexes of its own. */
+/** `all`: everything that the tenant holds. `page`: what visitors of a person see. `public`: what guests see. Each has
+ * indexes of its own. */
 type Shown = 'all' | 'page' | 'public'
 
 export function shownTo(viewer: Viewer): Shown {
@@ -20,7 +21,7 @@ export function shownTo(viewer: Viewer): Shown {
   return isVisitor(viewer) ? 'page' : 'all'
 }
 
-/** What one filter finds of what the viewer may be shown, in branches of one index each. */
+/** What one filter finds of what the viewer may see, in branches of one index each. */
 export function startsBy(
   viewer: Viewer,
   filter: ActionFilter,
@@ -67,7 +68,7 @@ type TagName = 'audience' | 'involved' | 'viewerTag'
 function addressed(value: Value, name: TagName, shown: Shown): FeedBranch[] {
   const tag = value(name)
   const first: FeedBranch = { from: 'actions', conditions: [sql<SqlBool>`a.audience_tag = ${tag}`] }
-  // Few of what several are addressed by are public: they have an index of their own.
+  // Few actions with several addressees are public: an index of their own serves them.
   if (shown === 'public') return [first, { from: 'actions', conditions: [hasSeveral, isRecipient(tag)] }]
   const isNamed = sql<SqlBool>`(r.tenant_id = ${value('tenantId')} and r.id_tag = ${tag})`
   const isShown = shown === 'page' ? [sql<SqlBool>`r.feed_only = 0`] : []
@@ -79,7 +80,7 @@ function involving(value: Value, name: TagName, shown: Shown): FeedBranch[] {
   const isOthers = sql<SqlBool>`a.issuer_tag <> ${tag}`
   const isAbout = sql<SqlBool>`a.subject = ${tag}`
   const isAboutOthers = sql<SqlBool>`coalesce(a.subject, '') <> ${tag}`
-  // Guests are asked for status A alone; the index knows no other word for it.
+  // Guests' lists ask for status A; the index is found only by its own condition on the status.
   const isInIndex = shown === 'public' ? [isLiveStatus] : []
   return [
     { from: 'actions', conditions: [sql<SqlBool>`a.issuer_tag = ${tag}`] },
@@ -88,8 +89,8 @@ function involving(value: Value, name: TagName, shown: Shown): FeedBranch[] {
   ]
 }
 
-/** What visitors read though a person's page does not show it: what they issued, what addresses them, and what is only about
- * them and has no circle. */
+/** What visitors of a person see although the page does not show it: what they issued, what is addressed to them, and
+ * what is about them and has no visibility. */
 export function toldStarts(value: Value): FeedBranch[] {
   const tag = value('viewerTag')
   const isOthers = sql<SqlBool>`a.issuer_tag <> ${tag}`
@@ -105,7 +106,7 @@ export function toldStarts(value: Value): FeedBranch[] {
   return starts.map((start) => withOthers(start, [isFeedOnly]))
 }
 
-/** All in one branch: through the index of tags where a tag is asked for. */
+/** Everything in one branch, through the index of tags when the list asks for a tag. */
 export function unsplit(filter: ActionFilter, value: Value, shown: Shown = 'all'): FeedBranch {
   const others = residual({ ...filter, tag: undefined }, value)
   return filter.tag === undefined

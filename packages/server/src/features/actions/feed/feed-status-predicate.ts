@@ -3,18 +3,19 @@ import type { Viewer } from '#features/relations/index.ts'
 import { type ActionFilter, visibleStatuses } from './action-filter.ts'
 import type { Condition, Value } from './branch-pages-store.ts'
 
-// Word for word as in the indexes: SQLite recognizes a partial index by its text.
+// The same text as in the indexes: SQLite recognizes a partial index by its text.
 export const isLiveStatus = sql<SqlBool>`a.status in ('A', 'C')`
 const isUnlisted = sql<SqlBool>`a.status in ('R', 'S', 'D', 'P')`
-// What visitors may be shown, but for what they said or were told themselves.
+// What visitors may see, besides what they issued or received themselves.
 export const isOnPage = sql<SqlBool>`a.feed_only = 0`
 
-/** Published actions that have not expired, `C` and marked ones (`N`) apart where `A` is not asked for. */
+/** Conditions for published actions that have not expired. Requests (C) and marked actions (N) are groups of their own
+ * when A is not asked for. */
 export function liveGroups(viewer: Viewer, filter: ActionFilter, value: Value): Condition[][] {
   const isUnexpired = sql<SqlBool>`(a.expires_at is null or a.expires_at > ${value('now')})`
   const asked = new Set(visibleStatuses(viewer, filter.statuses).any)
   const isActive = sql<SqlBool>`a.status = 'A'`
-  // The indexes of what is public are of status A alone.
+  // The indexes of public actions hold status A only.
   if (viewer.idTag === undefined) return asked.has('A') ? [[isActive, isOnPage, isUnexpired]] : []
   const group = (...conditions: Condition[]) => [...conditions, isLiveStatus, isUnexpired]
   if (asked.has('A')) return [asked.has('C') ? group() : group(isActive)]
@@ -25,7 +26,8 @@ export function liveGroups(viewer: Viewer, filter: ActionFilter, value: Value): 
   ]
 }
 
-/** What is still verified, for the tenant; drafts, scheduled and deleted actions, for their issuer. */
+/** Conditions for actions that are being verified, for the tenant, and for drafts, scheduled and deleted actions, for
+ * their issuer. */
 export function unlistedGroups(viewer: Viewer, filter: ActionFilter, value: Value): Condition[][] {
   const { any, own } = visibleStatuses(viewer, filter.statuses)
   const isOwn = viewer.facts.has('acts-as-tenant')

@@ -17,8 +17,8 @@ import type { DrivingFilter } from './feed-starts-store.ts'
 
 type FeedStatement = Prepared<FeedValues, FeedRow>
 
-// Viewers with the same facts share a statement, and there are as many statements as there are sets of facts and of the
-// filters named below: some hundreds at most. Other lists are built when they are asked for.
+// Viewers with the same facts share a statement: there is one for each combination of facts and of the filters below,
+// some hundreds at most. Other lists are built for each request.
 const listStatements = new Map<string, FeedStatement>()
 const maxPreparedTypes = 2
 const preparedFilters = new Set(['types', 'issuer', 'parentId', 'rootId'])
@@ -32,7 +32,7 @@ interface ListQuery {
   readonly now: number
 }
 
-/** One row more than the limit tells that there is another page. */
+/** One row more than the limit shows whether there is another page. */
 export async function listFeed(reader: Reader, query: ListQuery): Promise<FeedRow[]> {
   const { order } = query
   const given = listValues(reader, query)
@@ -84,7 +84,7 @@ function preparedShape(
 type SelectFrom = Parameters<typeof shownActions>[0]
 type SortedFeed = ReturnType<typeof shownActions>
 
-/** The query of a list, without values; undefined where the viewer is shown nothing of the statuses asked for. */
+/** The query of a list, without values; undefined when the viewer may see none of the requested statuses. */
 export function buildList(
   tables: SelectFrom,
   how: { readonly value: Value; readonly dialect: Dialect; readonly driver?: DrivingFilter | undefined },
@@ -117,7 +117,7 @@ function buildBranch(
   return order.offset === undefined ? sorted : sorted.offset(value('offset') as never)
 }
 
-/** How many actions a list has on all its pages, as far as `atMost`. */
+/** The number of actions on all pages of a list, counted no further than `atMost`. */
 export async function countFeed(reader: Reader, query: ListQuery, atMost: number): Promise<number> {
   const { viewer, filter } = query
   const values = listValues(reader, query)
@@ -144,11 +144,11 @@ async function countRows(
   return Number(total)
 }
 
-// Enough to tell the rare from the frequent, and read in less time than a page.
+// Enough to tell rare from frequent, and read in less time than a page.
 const atMostProbed = 200
 
-/** Of filters that go together the one that finds the fewest. In a fixed order 100 000 actions with a tag are looked through
- * for five of a type: 150 ms of processor time instead of 1. */
+/** Of several filters, the one that finds the fewest actions. With a fixed order, finding five actions of a type among
+ * 100 000 with a tag takes 150 ms of processor time instead of 1 ms. */
 export async function findDrivingFilter(
   reader: Reader,
   { viewer, filter }: Pick<ListQuery, 'viewer' | 'filter'>,
@@ -177,13 +177,14 @@ const selectPlace = statement<
     .where('action_id', '=', value('actionId')),
 )
 
-/** Where an action that the tenant holds stands in its lists, whatever has become of it. */
+/** The place in lists of an action that the tenant holds, in any status. */
 export async function findActionPlace(reader: Reader, actionId: ActionId): Promise<ActionPlace | undefined> {
   const row = await reader.first(selectPlace, { tenantId: reader.tenantId, actionId })
   return row && { createdAt: row.created_at, seq: row.seq }
 }
 
-/** One action that the viewer may see: published and not expired, or the issuer's own draft. */
+/** One action that the viewer may see: a published one that has not expired, the issuer's own draft, or for the tenant
+ * one that is being verified. */
 export async function findShown(
   reader: Reader,
   { viewer, actionId, now }: { readonly viewer: Viewer; readonly actionId: ActionId; readonly now: number },

@@ -7,8 +7,8 @@ import { findShown } from './feed-store.ts'
 import type { ActionRequest } from './get-action.ts'
 import type { ReadDeps } from './list-actions.ts'
 
-/** An action as a single read shows it, for whoever is told of it unasked: undefined where a read fails, and where a list
- * leaves it out because its issuer is muted. It counts as no view. */
+/** An action as a single read shows it, for somebody who is notified of it. Undefined where a read would fail, and
+ * where a list would leave it out because its issuer is muted. It does not count as a view. */
 export async function findForNotification(
   deps: ReadDeps,
   { tenant, caller, actionId }: ActionRequest,

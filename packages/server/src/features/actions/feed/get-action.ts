@@ -20,7 +20,8 @@ interface GetDeps extends ReadDeps {
   readonly viewCounter: ViewCounter
 }
 
-/** One action; what the caller may not see is answered like what does not exist. `address` tells guests apart. */
+/** One action. An action that the caller may not see is answered like one that does not exist. `address` tells guests
+ * apart. */
 export async function getAction(
   deps: GetDeps,
   request: ActionRequest & { readonly address: string },

@@ -23,7 +23,7 @@ interface HistoryQuery {
   readonly limit: number
 }
 
-/** An action in a history, with the tenant's announcement of it where it is another's. */
+/** An action in a history, with the tenant's announcement of it if another issued it. */
 export interface HistoryRow {
   readonly actionId: ActionId
   readonly createdAt: number
@@ -32,19 +32,19 @@ export interface HistoryRow {
   readonly announcement: string | undefined
 }
 
-/** What the tenant has published, or passes on as a community, and the viewer may read, newest first; comments apart, which
- * belong to their threads. */
+/** What the tenant has published, or announces as a community, and the viewer may read, newest first. Comments are
+ * listed with their threads (`listComments`). */
 export async function listPublished(reader: Reader, query: HistoryQuery): Promise<HistoryRow[]> {
   const own = await toRows(publishedBy(reader, query))
   const given = query.viewer.facts.has('community') ? await toRows(givenTo(reader, query)) : []
   return [...own, ...given].sort((one, other) => orderOf(other, one)).slice(0, query.limit)
 }
 
-// Of one thread; of all of them the caller keeps fewer.
+// For one thread; over all threads the caller keeps fewer.
 const commentsPerThread = 20
 
-/** The newest comments in these threads of the tenant's that the viewer may read, oldest first: the tenant's own, and those
- * of others that it has announced. */
+/** The newest comments in these threads of the tenant that the viewer may read, oldest first: the tenant's own, and
+ * others' that it has announced. */
 export async function listComments(
   reader: Reader,
   query: Omit<HistoryQuery, 'since' | 'limit'> & { readonly rootIds: readonly ActionId[] },
@@ -52,7 +52,7 @@ export async function listComments(
   const threads = query.rootIds.map((rootId) => commentsUnder(reader, { ...query, rootId }))
   const [first, ...rest] = threads
   if (!first) return []
-  // One statement, in which each thread costs as much as it gives.
+  // One statement, in which each thread costs no more than the comments that it gives.
   const all = rest.reduce((union, thread) => union.unionAll(thread), first)
   return (await toRows(all)).sort(orderOf)
 }
@@ -102,7 +102,7 @@ function publishedBy(reader: Reader, { viewer, since, now, limit }: HistoryQuery
       .where('a.type', '<>', 'CMNT')
       .where('a.created_at', '>=', since)
       .where('a.token', 'is not', null)
-      // What was signed for the next second may still be replaced.
+      // An action signed for the next second may still be replaced.
       .where('a.issued_at', '<=', now)
       .where(isLive('a', sql<number>`${now}`))
       .where(isReadableBy(viewer, 'a'))
@@ -112,7 +112,7 @@ function publishedBy(reader: Reader, { viewer, since, now, limit }: HistoryQuery
   )
 }
 
-/** What members gave to the community, and it has announced; what is said under it belongs to the threads. */
+/** What members posted to the community and it has announced, without comments, which belong to the threads. */
 function givenTo(reader: Reader, { viewer, since, now, limit }: HistoryQuery) {
   return reader
     .tables<HistoryTables>()

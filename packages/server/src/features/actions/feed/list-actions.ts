@@ -30,7 +30,7 @@ const sortName = 'created'
 const defaultLimit = 20
 const daySecs = 86_400
 
-/** A page of what the tenant holds and the caller may read. */
+/** A page of the actions that the tenant holds and the caller may read. */
 export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
   const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
   const filter = { ...request.filter, types: distinct(request.filter.types) }
@@ -51,7 +51,7 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   return { items, nextCursor }
 }
 
-/** A list of nothing is a mistake of the caller, not the list of everything. */
+/** An empty list of types or statuses is a mistake of the caller; it does not mean all. */
 function assertNamesSome({ types, statuses }: ActionFilter): void {
   if (types?.length === 0) throw invalid('/query/type', 'names no type')
   if (statuses?.length === 0) throw invalid('/query/status', 'names no status')
@@ -61,7 +61,7 @@ function distinct(types: readonly string[] | undefined): readonly string[] | und
   return types && [...new Set(types)]
 }
 
-/** Whoever lists the comments on an action has read those that are shown. */
+/** Listing the comments on an action marks those on the page as read. */
 async function noteRead(
   deps: ReadDeps,
   reader: Reader,
@@ -82,11 +82,12 @@ async function noteRead(
     await deps.db.transact(reader.tenantId, (tx) => putReads(tx, { readerTag, day }, unread))
 }
 
-// As large as row numbers get in the index of words.
+// The largest sequence number that the search index can hold.
 const maxSeq = 2 ** 30 - 1
 
-/** The place that a cursor names. Row numbers stay inside: they tell how much the whole server writes. Where its id names no
- * action, or one that moved in time, its whole second is shown again rather than left out. */
+/** The place that a cursor names. A cursor has no sequence number, which would disclose how much the whole server
+ * writes. If its id names no action, or one whose time has changed, the whole second is shown again rather than left
+ * out. */
 async function findPlace(reader: Reader, text: string, direction: 'asc' | 'desc'): Promise<ActionPlace> {
   const cursor = decodeCursor(text, sortName)
   if (!cursor || !Number.isSafeInteger(cursor.v))

@@ -52,7 +52,7 @@ const anyWorld = fc.record({
   callers: fc.array(anyCaller, { minLength: 1, maxLength: 4 }),
   follows: fc.boolean(),
   connected: fc.boolean(),
-  /** Of Bob and Carol here, and of Carol for the whole server. */
+  /** For Bob and Carol here, and for Carol on the whole server. */
   statuses: fc.tuple(anyStatus, anyStatus, anyStatus),
 })
 
@@ -71,7 +71,7 @@ eachDialect('what lists show', (open) => {
           const listed = [
             ...(await allPages(who, ['A', 'C', 'N', 'P', 'R', 'S'])),
             ...(who.caller.kind === 'identity' ? [] : await allPages(who, ['A', 'C'])),
-            // The muted are listed for who asks for them.
+            // Muted identities are listed when their issuer is asked for.
             ...(await allPages(who, ['A', 'C', 'N', 'P'], bob)),
             ...(await allPages(who, ['A', 'C', 'N', 'P'], carol)),
           ]
@@ -80,7 +80,7 @@ eachDialect('what lists show', (open) => {
               ({ status }) => status,
               () => undefined,
             )
-            // Lists leave out awaited ones that are not the caller's to answer; reads do not.
+            // Lists leave out requests that do not await the caller's answer; single reads show them.
             if (shown === 'C' && !listed.includes(actionId)) continue
             expect([actionId, shown !== undefined]).toEqual([actionId, listed.includes(actionId)])
           }
@@ -90,7 +90,7 @@ eachDialect('what lists show', (open) => {
     )
   }, 120_000)
 
-  test('is the same when it is filtered: of what a list shows, what meets the filter', async () => {
+  test('is, with a filter, the part of the whole list that meets it', async () => {
     const lab = await openLab()
     let worlds = 0
     await fc.assert(
@@ -103,7 +103,7 @@ eachDialect('what lists show', (open) => {
           for (const [filter, meets] of filtersOf(home.idTag)) {
             const expected = all.filter(meets).map(({ actionId }) => actionId)
             const listed = (await allItems(who, { status, ...filter })).map(({ actionId }) => actionId)
-            // The muted are listed for who asks for them.
+            // Muted identities are listed when their issuer is asked for.
             const shown = 'issuer' in filter ? listed.filter((id) => expected.includes(id)) : listed
             expect([filter, shown]).toEqual([filter, expected])
           }
@@ -113,7 +113,7 @@ eachDialect('what lists show', (open) => {
     )
   }, 120_000)
 
-  test('and so is what is told unasked, but for the muted, over random graphs', async () => {
+  test('is also what notifications show, but for muted identities, over random graphs', async () => {
     const lab = await openLab()
     let worlds = 0
     await fc.assert(
@@ -128,7 +128,7 @@ eachDialect('what lists show', (open) => {
           for (const actionId of ids.slice(0, world.actions.length)) {
             const told = await findForNotification(lab, { tenant: who.tenant, caller: who.caller, actionId })
             const shown = await who.get(actionId).catch(() => undefined)
-            // Lists leave out awaited ones that are not the caller's to answer; reads do not.
+            // Lists leave out requests that do not await the caller's answer; single reads show them.
             const isListed = listed.includes(actionId) || (told !== undefined && shown?.status === 'C')
             expect([actionId, told !== undefined]).toEqual([actionId, isListed])
             if (told) expect(told.status).toBe(shown?.status)
@@ -142,7 +142,7 @@ eachDialect('what lists show', (open) => {
 
 type World = typeof anyWorld extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Makes a world real. The graph is drawn around Alice; each has its own tenant in her place. */
+/** Stores a world. Its graph is drawn around Alice; here each world has a tenant of its own in her place. */
 async function draw(lab: ActionLab, idTag: string, world: World): Promise<Actor> {
   const home = await lab.makeTenant(idTag, world.type)
   const named = (tag: IdTag | undefined) => (tag === alice ? home.idTag : tag)
@@ -159,7 +159,7 @@ async function draw(lab: ActionLab, idTag: string, world: World): Promise<Actor>
   return home
 }
 
-/** As when it is received. */
+/** As set on reception. */
 function isFeedOnly({ idTag, tenant }: Actor, action: StoredAction, all: readonly StoredAction[]): boolean {
   if (tenant.type === 'community' || action.issuerTag === idTag) return false
   if (action.audienceTag === idTag || action.audience.includes(idTag)) return false
@@ -175,7 +175,7 @@ type ListedStatus = 'A' | 'C' | 'N' | 'P' | 'R' | 'S'
 type Item = Awaited<ReturnType<Actor['page']>>['items'][number]
 type Query = Parameters<Actor['page']>[0]
 
-/** Every filter that a list may have, and what it means. */
+/** Every filter of a list, with its meaning. */
 function filtersOf(home: IdTag): [Query & object, (item: Item) => boolean][] {
   const isTo = (idTag: IdTag) => (item: Item) =>
     item.audienceTag === idTag || item.audience?.includes(idTag) === true

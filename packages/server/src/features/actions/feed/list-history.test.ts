@@ -87,7 +87,7 @@ eachDialect('the history of a tenant', (open) => {
 
   const comment = (parentId: string, text: string) => ({ type: 'CMNT' as const, parentId, content: { text } })
 
-  test('has what was said in its threads, with the announcements, for their readers', async () => {
+  test('has the comments in its threads, with their announcements, for the threads’ readers', async () => {
     const { lab, alice, bob } = await scene()
     await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
     await lab.settle()
@@ -122,7 +122,7 @@ eachDialect('the history of a tenant', (open) => {
     expect(forBob.slice(-2)).toEqual(['STAT 2 alice', 'STAT 2 alice'])
   })
 
-  test('tells counts anew when they have changed, and signs once for each change', async () => {
+  test('has new counts when they have changed, signed once for each change', async () => {
     const { lab, alice, bob } = await scene()
     const { actionId } = await post(alice, 'Liked')
     const stats = async () => {

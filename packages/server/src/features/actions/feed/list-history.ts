@@ -8,7 +8,7 @@ import { type HistoryRow, listComments, listPublished } from './history-store.ts
 export interface ListHistoryDeps {
   readonly db: Database
   readonly clock: Clock
-  /** What the issuers' servers say of the counts of these actions; nothing of what is not counted. */
+  /** The counts tokens for these actions; none for actions without counts. */
   readonly listCountTokens: (tenant: Tenant, actionIds: readonly ActionId[]) => Promise<readonly string[]>
 }
 
@@ -20,12 +20,11 @@ interface HistoryQuestion {
   readonly limit?: number
 }
 
-// What fifty words on counts take at most is kept free for them.
+// Fifty counts tokens take at most this, which is kept free for them.
 const countChars = 50_000
 
-/** What a tenant published lately, as the caller may read it: the newest of it, in the order in which it was published. Then
- * what was said about it, oldest first, and last how often it was reacted to. Before an announcement stands what it
- * announces. */
+/** What a tenant published lately and the caller may read: the newest, in the order of publication; then the comments
+ * on it, oldest first; last the counts. An announcement follows the action that it announces. */
 export async function listHistory(deps: ListHistoryDeps, question: HistoryQuestion): Promise<string[]> {
   const { tenant, caller, since = 0, limit = historyLimits.maxItems } = question
   const reader = deps.db.reader(tenant.tenantId)
@@ -54,7 +53,7 @@ function tokensOf({ token, announcement }: HistoryRow): string[] {
   return announcement === undefined ? [token] : [token, announcement]
 }
 
-// Who asks takes an answer of a mebibyte and no more (docs/protocol/delivery.md).
+// The server that asks accepts an answer of at most one mebibyte (docs/protocol/delivery.md).
 function newestWithin(rows: readonly HistoryRow[], budget: { chars: number }): HistoryRow[] {
   return rows.filter((row) => {
     budget.chars -= tokensOf(row).reduce((chars, token) => chars + token.length + 3, 0)

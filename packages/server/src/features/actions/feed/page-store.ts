@@ -3,7 +3,7 @@ import type { Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
 import { reindexAction } from './reindex-store.ts'
 
-/** From now on visitors of the tenant may be shown an action in lists. */
+/** Lets lists show an action to visitors of the tenant. */
 export async function putOnPage(tx: Writer, actionId: ActionId): Promise<void> {
   await tx
     .tables<ActionTables>()

@@ -40,7 +40,7 @@ const addView = statement<ReaderTables, { tenantId: number; actionId: string }, 
     .where('action_id', '=', value('actionId')),
 )
 
-/** Counts a reader of the day; false when it is counted already. */
+/** Counts a reader of the day; false when the reader was counted already. */
 export async function countView(
   tx: Writer,
   view: { readonly actionId: ActionId; readonly reader: string; readonly day: number },
@@ -50,7 +50,7 @@ export async function countView(
   return isNew
 }
 
-/** NOTE: over all tenants: forgets who read what up to a day. */
+/** NOTE: over all tenants: deletes the views of a day and of earlier days. */
 export const deleteViews = deletionOf({
   table: 'action_views',
   key: ['tenant_id', 'action_id', 'reader'],
@@ -63,7 +63,7 @@ interface ShownComment {
   readonly parentId: string
 }
 
-/** Those of some comments that the reader has not been shown before. */
+/** Those of these comments that the reader has not been shown before. */
 export async function listUnread(
   reader: Reader,
   readerTag: IdTag,
@@ -119,7 +119,7 @@ const addRead = statement<ReaderTables, { tenantId: number; actionId: string; re
       ),
 )
 
-/** Notes that the reader has read some comments, each once. `day`: since 1970. */
+/** Notes that the reader has read these comments, each once. `day`: days since 1970. */
 export async function putReads(
   tx: Writer,
   { readerTag, day }: { readonly readerTag: IdTag; readonly day: number },
@@ -132,7 +132,7 @@ export async function putReads(
   }
 }
 
-/** Forgets who has read a comment, with the comment. */
+/** Forgets who has read a comment when that is deleted. */
 export async function deleteReads(tx: Writer, { commentId, parentId }: ShownComment): Promise<void> {
   const tables = tx.tables<ReaderTables>()
   const { numUpdatedRows } = await tables

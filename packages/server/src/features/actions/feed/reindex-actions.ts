@@ -9,17 +9,17 @@ interface Deps {
 // One step holds up other writers for some milliseconds.
 const actionsAtOnce = 200
 
-/** Lets the actions of a tenant be found by their words, after they were brought from elsewhere without the index. */
+/** Adds a tenant's actions to the search index, after an import that came without it. */
 export async function indexActions(deps: Deps, tenantId: TenantId): Promise<void> {
   await eachAction(deps, tenantId, async (tx, action) => {
     if (action.isFound) await putSearchText(tx, action)
   })
 }
 
-/** Takes the words of a tenant's actions out of the index, before the actions themselves are removed. */
+/** Removes a tenant's actions from the search index, before the actions themselves are removed. */
 export async function unindexActions(deps: Deps, tenantId: TenantId): Promise<void> {
   await eachAction(deps, tenantId, deleteSearchText)
-  // Until then its parts hold the words, though nothing is found by them.
+  // Until it is compacted the index keeps the words, though no search finds them.
   while (await deps.db.transact(tenantId, compactSearchIndex));
 }
 

@@ -8,11 +8,11 @@ import { updateShown } from '../lookup-rows-store.ts'
 import { deleteSearchText, type Indexed, putSearchText } from './search-index-store.ts'
 
 export interface IndexedAction extends Indexed, Pick<StoredAction, 'actionId'> {
-  /** Deleted ones are not found. */
+  /** False for deleted actions and for records. */
   readonly isFound: boolean
 }
 
-/** The tenant's actions in the order of their arrival, for whoever makes or removes the index of their words. */
+/** The tenant's actions in the order of arrival, for building or removing its search index. */
 export async function listIndexedActions(
   reader: Reader,
   { after, limit }: { readonly after: number; readonly limit: number },
@@ -29,7 +29,7 @@ export async function listIndexedActions(
   return rows.map(toIndexed)
 }
 
-/** Indexes an action anew, after members of it have changed. */
+/** Updates the search index and the look-up rows of an action after its members have changed. */
 export async function reindexAction(tx: Writer, actionId: ActionId): Promise<void> {
   const row = await tx
     .tables<ActionTables>()

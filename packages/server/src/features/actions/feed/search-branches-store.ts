@@ -7,8 +7,8 @@ import { residual, timeConditions } from './feed-filter-predicate.ts'
 import { liveGroups, unlistedGroups } from './feed-status-predicate.ts'
 import { isFound } from './search-query-store.ts'
 
-/** What a search finds is read once, through the index of words, which narrows by the filters as well; they are asked again
- * since two names may have one mark there. */
+/** A search reads its matches once, through the search index, which applies the filters as well. They are checked again
+ * on each row, because two names may have the same mark in the index. */
 export function searchBranches(
   viewer: Viewer,
   filter: ActionFilter,

@@ -12,22 +12,23 @@ interface SearchTables {
   }
 }
 
-/** A command to FTS5 is a row with the name of the table. */
+/** FTS5 takes its commands as rows whose column has the name of the table. */
 interface CompactionTables {
   action_texts: { action_texts: string; rank: number }
 }
 
-// Beginnings of two to sixteen letters are terms of their own, which are read like words, newest first. Longer ones are
-// gathered from the words that have them: about 0.5 µs for each match, before the first is shown.
+// FTS5 keeps prefixes of two to sixteen letters as terms, which are read like words, newest first. The matches of
+// longer prefixes are collected from the words: about 0.5 µs for each match, before the first one is shown.
 const longestBeginning = 16
 const beginnings = Array.from({ length: longestBeginning - 1 }, (_, at) => at + 2 + tenantCharacters).join(
   ' ',
 )
 
-/** The index of words: FTS5 on SQLite, `tsvector` on PostgreSQL. The terms are ours, so both find the same. */
+/** The search index: FTS5 on SQLite, `tsvector` on PostgreSQL. This code makes the terms, so that both find the
+ * same. */
 export async function createSearchIndex(schema: MigrationSchema): Promise<void> {
   await schema.run({
-    // Contentless: the texts are in `actions` already. `ascii` leaves everything beyond ASCII as it is.
+    // Contentless, because the texts are in `actions` already. `ascii` leaves letters beyond ASCII as they are.
     sqlite: `create virtual table action_texts using fts5 (body, content='', contentless_delete=1, detail=none,
       tokenize='ascii', prefix='${beginnings}')`,
     postgres: `create table action_texts (tenant_id bigint not null, seq bigint not null, body tsvector not null,
@@ -39,8 +40,8 @@ export async function createSearchIndex(schema: MigrationSchema): Promise<void> 
   })
 }
 
-/** Where an action stands in the index of SQLite: in the order of lists, so that the newest matches are met first. Seconds
- * take 33 bits, row numbers 30. */
+/** The rowid of an action in the index of SQLite. It has the order of lists, so that the newest matches come first.
+ * Seconds take 33 bits, sequence numbers 30. */
 export const numberBits = 30
 
 export function searchPlace(createdAt: Expression<unknown>, seq: Expression<unknown>) {
@@ -85,7 +86,7 @@ export interface Indexed extends IndexedMembers {
   readonly createdAt: number
 }
 
-/** Lets an action be found by its words. */
+/** Adds an action to the search index. */
 export async function putSearchText(tx: Writer, action: Indexed): Promise<void> {
   const { tenantId } = tx
   const { seq, createdAt } = action
@@ -93,7 +94,7 @@ export async function putSearchText(tx: Writer, action: Indexed): Promise<void> 
   if (body !== '') await tx.change(insertText, { tenantId, seq, createdAt, body })
 }
 
-/** Lets an action be found no more. */
+/** Removes an action from the search index. */
 export async function deleteSearchText(
   tx: Writer,
   { seq, createdAt }: Pick<Indexed, 'seq' | 'createdAt'>,
@@ -104,8 +105,8 @@ export async function deleteSearchText(
 // About 2 MB: some ten milliseconds.
 const pagesAtOnce = 500
 
-/** Rewrites a portion of the index, without the words of what was taken out of it, and answers whether there is more to
- * do. PostgreSQL does it by itself. */
+/** Rewrites a portion of the index without the words of removed actions; answers whether there is more to do.
+ * PostgreSQL does this by itself. */
 export async function compactSearchIndex(tx: Writer): Promise<boolean> {
   if (tx.dialect === 'postgres') return false
   const tables = tx.tables<CompactionTables>()
@@ -116,7 +117,7 @@ export async function compactSearchIndex(tx: Writer): Promise<boolean> {
     return (await query.select('changes').executeTakeFirstOrThrow()).changes
   }
   const before = await countChanges()
-  // NOTE: a negative number takes up all parts of the index; a command that finds nothing to do counts as one change.
+  // NOTE: a negative number merges all parts of the index; a command with nothing to do counts as one change.
   await tables.insertInto('action_texts').values({ action_texts: 'merge', rank: -pagesAtOnce }).execute()
   return (await countChanges()) - before > 1
 }

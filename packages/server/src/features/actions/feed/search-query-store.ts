@@ -5,8 +5,7 @@ import { type Sought, type SoughtTerms, soughtTerms } from './search-terms.ts'
 
 type Value = (name: string) => Expression<string | number>
 
-/** Condition on rows of `actions` under the alias `a`, and on SQLite of `action_texts` under the alias `w`: they have what
- * is looked for. */
+/** Condition on rows of `actions` as `a`, and on SQLite of `action_texts` as `w`: the search finds them. */
 export function isFound(dialect: Dialect, value: Value): Expression<SqlBool> {
   return dialect === 'sqlite'
     ? sql<SqlBool>`w.action_texts match ${value('search')}`
@@ -27,8 +26,8 @@ export function comparePlace(
   return sql<SqlBool>`w.rowid ${sql.raw(compare)} ${searchPlace(createdAt, seq)}`
 }
 
-/** What is looked for, in the words of the database; undefined where nothing can be found. Only letters, digits and
- * characters of private use get into it. */
+/** A search in the database's query language; undefined when nothing can be found. Only letters, digits and private-use
+ * characters get into it. */
 export function searchQuery(
   reader: Pick<Reader, 'dialect' | 'tenantId'>,
   sought: Sought,

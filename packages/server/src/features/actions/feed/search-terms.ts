@@ -6,21 +6,22 @@ import { tagsOf } from '../tags.ts'
 import { type ActionFilter, isVisitor } from './action-filter.ts'
 import { isUnspacedWord, searchTextOf, searchWords } from './search-text.ts'
 
-/** The terms of the index of words. Each begins with the tenant, so that a search reads terms of its own tenant alone.
- * Beside its words an action has marks: what lists filter by, so that a filter narrows a search within the index. Words
- * have letters and digits only; marks and tenants are spelled in characters of private use, which no word has. */
+/** The terms of the search index. Each begins with the tenant, so that a search reads terms of its own tenant only.
+ * Besides its words an action has marks for what lists filter by, so that filters narrow a search within the index.
+ * Words consist of letters and digits; marks and tenants are written in private-use characters, which no word
+ * contains. */
 
 const firstPrivate = 0xe000
 const privateCount = 6400
-// Tenants are numbered from 1, in the order in which they are made.
+// Tenants are numbered from 1, in the order of their creation.
 const maxTenants = privateCount ** 2
-/** Characters before a word in each of its terms. */
+/** The number of characters before the word in each term. */
 export const tenantCharacters = 2
 
 const kinds = ['public', 'type', 'issuer', 'recipient', 'subject', 'parent', 'root', 'tag', 'page'] as const
 type MarkKind = (typeof kinds)[number]
 
-/** What the index has of an action. */
+/** The members of an action that the index uses. */
 export type IndexedMembers = Pick<
   StoredAction,
   | 'type'
@@ -35,7 +36,7 @@ export type IndexedMembers = Pick<
   | 'isFeedOnly'
 >
 
-/** What an action is found by; nothing where it has no words. */
+/** The terms that an action is found by; none when it has no words. */
 export function searchTermsOf(tenantId: number, action: IndexedMembers): string[] {
   const text = searchTextOf(action.content)
   if (text === '') return []
@@ -58,20 +59,21 @@ export function searchTermsOf(tenantId: number, action: IndexedMembers): string[
 
 /** A search in terms of the index. */
 export interface SoughtTerms {
-  /** An action has all of these, as whole words or as beginnings of words. */
+  /** An action must have all of these, as whole words or as beginnings of words. */
   readonly words: readonly { readonly term: string; readonly isBeginning: boolean }[]
-  /** And of each of these at least one. Different names may have one mark: the filters themselves are asked as well. */
+  /** And at least one of each group. Different names may have the same mark, so the filters themselves are checked as
+   * well. */
   readonly marks: readonly (readonly string[])[]
 }
 
-/** What is looked for, by whom. */
+/** A search, with its filter and its viewer. */
 export interface Sought {
   readonly search: string
   readonly filter: ActionFilter
   readonly viewer: Viewer
 }
 
-/** Undefined where nothing can be found: no words are asked for. */
+/** Undefined when nothing can be found, because the search has no words. */
 export function soughtTerms(tenantId: number, { search, filter, viewer }: Sought): SoughtTerms | undefined {
   const words = searchWords(search)
   if (words.length === 0) return undefined
@@ -94,7 +96,7 @@ export function soughtTerms(tenantId: number, { search, filter, viewer }: Sought
   }
 }
 
-/** One letter alone is looked for as a word: most actions have words that begin with it. */
+/** A single letter is searched as a whole word, because most actions have words that begin with it. */
 function isBeginning(word: string): boolean {
   return isUnspacedWord(word) || [...word].length > 1
 }
@@ -103,7 +105,7 @@ function single(kind: MarkKind, name: string | undefined): [MarkKind, string][][
   return name === undefined ? [] : [[[kind, name]]]
 }
 
-/** Guests find what is public; visitors of a person what its page shows, and what names them. */
+/** Guests find public actions, visitors of a person what its page shows and what names them. */
 function shownMarks(viewer: Viewer): [MarkKind, string][][] {
   if (viewer.idTag === undefined) return [[['public', '']]]
   return isVisitor(viewer) ? [[['page', ''], ...involvedMarks(viewer.idTag)]] : []
@@ -122,7 +124,7 @@ function tenantCode(tenantId: number): string {
   return privateCharacter(Math.floor(tenantId / privateCount)) + privateCharacter(tenantId % privateCount)
 }
 
-/** Four characters: the kind, and 38 bits of the name's SHA-256. */
+/** One character for the kind and, when there is a name, three for 38 bits of its SHA-256. */
 function markOf(kind: MarkKind, name: string): string {
   const hash = createHash('sha256').update(name).digest()
   const part = (at: number) => privateCharacter(hash.readUInt32BE(4 * at) % privateCount)

@@ -1,9 +1,9 @@
-// Members of `content` that people read, of whatever type it is.
+// The members of `content` that people read, of all types.
 const readMembers = ['title', 'text', 'summary', 'subject', 'name', 'description', 'message'] as const
-// A search of more words finds no more.
+// Further words of a search are ignored.
 const maxWords = 10
 
-/** The words of an action's content, spelled so that they can be compared: without case and accents. */
+/** The words of an action's content in a form that can be compared: without case and accents. */
 export function searchTextOf(content: Readonly<Record<string, unknown>> | undefined): string {
   if (!content) return ''
   const texts = readMembers.map((name) => content[name]).filter((text) => typeof text === 'string')
@@ -12,18 +12,19 @@ export function searchTextOf(content: Readonly<Record<string, unknown>> | undefi
     .join(' ')
 }
 
-/** The words that somebody looks for; each is found where a word begins with it. */
+/** The words of a search; each finds words that begin with it. */
 export function searchWords(search: string): string[] {
   const words = wordsOf(search).flatMap((word) => (isUnspacedWord(word) ? pairsOf(word) : word))
   return [...new Set(words)].slice(0, maxWords)
 }
 
-// Written without spaces: what looks like one word is a sentence, and is cut into pairs of characters that overlap.
+// Scripts that are written without spaces: what looks like a word is a sentence, which is cut into overlapping pairs of
+// characters.
 const unspaced = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}'
 const aWord = new RegExp(`(?:(?=[${unspaced}])[\\p{L}\\p{N}])+|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, 'gu')
 const beginsUnspaced = new RegExp(`^[${unspaced}]`, 'u')
 
-// PostgreSQL takes terms of 2 046 bytes. Longer words are found by their beginnings.
+// PostgreSQL accepts terms of 2 046 bytes. Longer words are cut, and found by their beginnings.
 const maxWordLength = 200
 
 function wordsOf(text: string): string[] {
@@ -33,7 +34,7 @@ function wordsOf(text: string): string[] {
   )
 }
 
-/** Is it of a script that is written without spaces? */
+/** Does this word belong to a script that is written without spaces? */
 export function isUnspacedWord(word: string): boolean {
   return beginsUnspaced.test(word)
 }

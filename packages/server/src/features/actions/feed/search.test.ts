@@ -19,7 +19,7 @@ test('words are compared without case, accents and punctuation', () => {
   expect(searchWords(Array.from({ length: 30 }, (_, at) => `w${at}`).join(' '))).toHaveLength(10)
 })
 
-test('what is written without spaces is cut into pairs', () => {
+test('text without spaces is cut into pairs', () => {
   expect(searchTextOf({ text: '東京都庁2026 and 東' })).toBe('東京 京都 都庁 庁 2026 and 東')
   expect(searchWords('京都庁')).toEqual(['京都', '都庁'])
   expect(searchWords('庁')).toEqual(['庁'])
@@ -116,7 +116,7 @@ eachDialect('a search', (open) => {
     const long = 'x'.repeat(5000)
     await alice.create(post('plan b for 7 friends'))
     await alice.create(post(long))
-    // Letters that came after Unicode 6.1: of Adlam, and a Chinese one of extension E.
+    // Letters that are newer than Unicode 6.1: of Adlam, and a Chinese one of extension E.
     await alice.create(post('\u{1e900}\u{1e901} \u{2b820}\u{2b821}'))
     expect(await found('b')).toEqual(['plan b for 7 friends'])
     expect(await found('f')).toEqual([])
@@ -126,7 +126,7 @@ eachDialect('a search', (open) => {
     expect(await found('\u{2b820}\u{2b821}')).toHaveLength(1)
   })
 
-  test('with filters finds what the list without words has of it', async () => {
+  test('finds with filters what the list with these filters has of it', async () => {
     const { alice, found, clock } = await start()
     const seed = Number(process.env.SEARCH_SEED ?? Math.floor(Math.random() * 2 ** 31))
     const words = fc.constantFrom('red', 'reddish', 'blue', 'green', 'greenhouse')
@@ -186,13 +186,13 @@ eachDialect('a search', (open) => {
         }
   })
 
-  test('has a comment among what is public as soon as its root says so', async () => {
+  test('finds a comment as public when its root arrives and is public', async () => {
     const { alice, makeTenant, tokenOf, forge, receive, settle } = await start()
     const bob = await makeTenant('bob.example.com')
     await bob.create({ type: 'FLLW', audienceTag: alice.idTag })
     await settle()
     const { actionId: rootId } = await alice.create(post('the root'))
-    // As a server may send it: without the visibility of its root.
+    // Other servers may send a comment without the visibility of its root.
     const comment = await forge(alice, {
       ...{ type: 'CMNT', parentId: rootId, audienceTag: bob.idTag, content: { text: 'late word' } },
     })
@@ -229,7 +229,7 @@ eachDialect('a search', (open) => {
     expect(pages).toEqual([6, 5, 4, 3, 2, 1, 0].map((number) => `word ${number}`))
   })
 
-  test('follows drafts as they change, and forgets what is deleted', async () => {
+  test('follows drafts as they change, and does not find deleted actions', async () => {
     const { alice, found } = await start()
     const { actionId } = await alice.create(post('first words', { draft: true }))
     expect(await found('first', alice, { status: ['R'] })).toEqual(['first words'])

@@ -8,7 +8,7 @@ import type { ActionRequest } from './get-action.ts'
 import { countView } from './reader-store.ts'
 
 const dayMs = 86_400_000
-// So many readers need no look at the database to be known as counted; about 150 bytes each.
+// This many readers are known as counted without a query; about 150 bytes each.
 const maxRemembered = 5000
 
 /** Counts the readers of actions, each once a day, never the issuer (docs/protocol/action-life.md, Counts). */
@@ -22,7 +22,7 @@ export class ViewCounter {
     this.#clock = clock
   }
 
-  /** True when this reader is new today. That a view could not be counted is no reason not to show the action. */
+  /** True when this reader is new today. An action is shown even if its view cannot be counted. */
   async count(
     { tenant, caller, actionId, address }: ActionRequest & { readonly address: string },
     { issuerTag, status }: { readonly issuerTag: string; readonly status: string },
@@ -48,7 +48,7 @@ function isIssuer(caller: Caller, issuerTag: string, tenantTag: string): boolean
   return caller.idTag === issuerTag || (caller.isOwner && issuerTag === tenantTag)
 }
 
-/** Tells visitors of one day apart, and says nothing of who they were. */
+/** Tells the guests of one day apart without showing who they are. */
 function anonymous(address: string, day: number): string {
   return createHash('sha256').update(`${address} ${day}`).digest('base64url').slice(0, 16)
 }
