@@ -26,7 +26,7 @@ import type { MemberChange } from './member-change.ts'
 const fails = (code: string) => expect.objectContaining({ code })
 const tag = (name: string) => `${name}.example.com` as IdTag
 
-/** A community of Lea, Max and Carl, whom Finn follows, and Sam who only passes by. */
+/** A community of Lea, Max and Carl; Finn follows it, and Sam is a stranger. */
 async function openClub(openLab: ReturnType<typeof actionLab>) {
   const lab = await openLab()
   const club = await lab.makeTenant('club.example.com', 'community')
@@ -74,7 +74,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
   const start = () => openClub(openLab)
 
   describe('give and take roles', () => {
-    test('leaders alone, of any height, to members', async () => {
+    test('leaders only, to members of any role', async () => {
       const { change, of } = await start()
       for (const role of ['supporter', 'moderator', 'leader', 'contributor'] as const) {
         expect(await change('lea', 'carl', { roles: [role] })).toMatchObject({ role })
@@ -89,7 +89,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       await expect(change('lea', 'carl', { roles: ['SADM'] })).rejects.toEqual(fails('E-VALIDATION'))
     })
 
-    test('without a role somebody is out, and told so', async () => {
+    test('a member without a role is out, and told so', async () => {
       const { change, of, ended, carl, club, settle } = await start()
       await change('lea', 'carl', { roles: [] })
       expect(ended).toEqual([tag('carl')])
@@ -104,7 +104,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       expect(ended).toEqual([tag('carl')])
     })
 
-    test('the last leader keeps the role, whoever asks, and however', async () => {
+    test('the last leader keeps the role in every case', async () => {
       const { change, of, put } = await start()
       for (const roles of [['moderator'], ['public'], []])
         await expect(change('lea', 'lea', { roles })).rejects.toEqual(fails('E-STATE'))
@@ -125,7 +125,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       Banned: { isBlocked: true, isMuted: true },
     }
 
-    test('from any to any, and the role is there again afterwards', async () => {
+    test('from any to any, and the role returns afterwards', async () => {
       const { change, of, club } = await start()
       for (const from of profileStatuses)
         for (const to of profileStatuses) {
@@ -163,7 +163,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       expect(await of('carl')).toEqual({ role: 'contributor', status: 'Active' })
     })
 
-    test('whose end was changed meanwhile at the new end alone', async () => {
+    test('that end only at the new time when it was changed', async () => {
       const { change, of, clock, settle } = await start()
       const now = clock.now() / 1000
       await change('max', 'carl', { status: 'Suspended', banExpiresAt: now + 60 })
@@ -181,7 +181,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       expect(await of('carl')).toMatchObject({ status: 'Banned' })
     })
 
-    test('with an end only to what restricts, and only in the future', async () => {
+    test('with an end only for restrictions, and only in the future', async () => {
       const { change, clock } = await start()
       const now = clock.now() / 1000
       for (const wrong of [
@@ -194,7 +194,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
         await expect(change('max', 'carl', wrong)).rejects.toEqual(fails('E-VALIDATION'))
     })
 
-    test('moderators to those below them alone, and nobody to themselves', async () => {
+    test('moderators only to members below them, and nobody to themselves', async () => {
       const { change, put } = await start()
       await put(tag('mia'), { connection: 'connected', role: 'moderator' })
       for (const target of ['mia', 'lea', 'max'])
@@ -204,7 +204,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
         await expect(change(by, 'finn', { status: 'Muted' })).rejects.toEqual(fails('E-AUTH-FORBIDDEN'))
     })
 
-    test('and end the sessions of whom they suspend or ban', async () => {
+    test('and end the sessions of suspended and banned members', async () => {
       const { change, revoked } = await start()
       for (const status of ['Muted', 'Blocked', 'Trusted', 'Active'] as const)
         await change('max', 'carl', { status })
@@ -213,7 +213,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       expect(revoked).toEqual([tag('carl'), tag('carl')])
     })
 
-    test('and role together or not at all', async () => {
+    test('and role together, or neither', async () => {
       const { change, of } = await start()
       await change('lea', 'carl', { roles: ['moderator'], status: 'Trusted' })
       expect(await of('carl')).toEqual({ role: 'moderator', status: 'Trusted' })
@@ -223,7 +223,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
     })
   })
 
-  test('leave a trail', async () => {
+  test('are recorded in the audit trail', async () => {
     const { change, db, clock, club } = await start()
     await change('lea', 'carl', { roles: ['moderator'] })
     await change('lea', 'carl', { status: 'Muted', banReason: 'Loud' })
@@ -260,7 +260,7 @@ eachDialect('a community’s leaders and moderators', (open) => {
       const leave = { type: 'CONN', subType: 'DEL', audienceTag: club.idTag }
       await createAction(ports, { tenant: carl.tenant, caller: carl.caller, input: leave })
       await settle()
-      // A follower of that name was never connected, and goes on to follow.
+      // A follower was never connected, and continues to follow.
       expect(await of('carl')).toMatchObject({ role: role === 'follower' ? 'follower' : 'public' })
     },
   )

@@ -23,7 +23,7 @@ export interface ChangeMemberDeps extends RelationEmitter {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Pick<Jobs, 'enqueue'>
-  /** Signs the end of a connection; what it answers stores and sends it. */
+  /** Signs the end of a connection; the function that it answers stores and sends it. */
   prepareEnd(community: Tenant, memberTag: IdTag): Promise<(tx: Writer) => Promise<void>>
   /** Ends the sessions of an identity at the tenant of `tx`. */
   revokeSessions(tx: Writer, callerTag: IdTag): Promise<void>
@@ -48,7 +48,7 @@ export async function changeMember(deps: ChangeMemberDeps, request: ChangeMember
   const end = isLeaving ? await deps.prepareEnd(tenant, idTag) : undefined
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const target = (await findRelation(tx, idTag)) ?? noRelation(idTag)
-    // Checked again in the transaction: of two leaders who remove each other the second is no longer one.
+    // Checked again in the transaction: of two leaders who remove each other, the second has lost the role by then.
     const actorRole = await currentRole(tx, caller)
     assertMayChange({ actorTag: caller.idTag, actorRole, target, change })
     if (role !== undefined) await setRole(deps, tx, { target, role, end })
@@ -68,7 +68,7 @@ async function currentRole(tx: Writer, { idTag, isOwner }: Identified): Promise<
 interface RoleChange {
   readonly target: Relation
   readonly role: CommunityRole
-  /** Of a connection that the role ends. */
+  /** Ends the connection, if the role ends one. */
   readonly end: ((tx: Writer) => Promise<void>) | undefined
 }
 

@@ -27,7 +27,7 @@ export function communityEndpoints(deps: CommunityEndpointDeps): Endpoint[] {
       const { targetIdTag, expiresInDays: days = 30, message } = body
       const request = { tenant, caller, targetTag: targetIdTag, days, message, ip }
       const { refId, expiresAt } = await inviteToFound(deps, request)
-      // In the fragment: it reaches no log.
+      // In the fragment, so that no log holds the token.
       const inviteUrl = `${deps.serverUrl(targetIdTag)}/communities/new#token=${refId}`
       return { refId, inviteUrl, targetIdTag, expiresAt }
     }),

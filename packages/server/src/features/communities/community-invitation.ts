@@ -18,15 +18,16 @@ export interface InviteDeps extends MakeReferenceDeps {
 }
 
 const daySecs = 86_400
-// An invitation without a name behind the colon is valid for no identity.
+// A resource id without a name behind the colon is valid for no identity.
 const purpose = 'community:'
 
-/** What an invitation for one person is about. */
+/** The resource id of an invitation for one person. */
 export function invitationOf(idTag: IdTag): string {
   return purpose + idTag
 }
 
-/** Invites a person of this server to make a community: a reference of the base tenant that they alone may use, once. */
+/** Invites a person of this server to make a community: a reference of the base tenant, which only that person may use,
+ * once. */
 export async function inviteToFound(
   deps: InviteDeps,
   request: {
@@ -56,8 +57,8 @@ export async function inviteToFound(
   })
 }
 
-/** Uses an invitation; `tx` is the base tenant's. One for another identity or another purpose is answered like an
- * unknown one. */
+/** Uses an invitation; `tx` is the base tenant's. An invitation without a resource id is valid for everybody. One for
+ * another identity or another purpose is answered like an unknown one. */
 export async function useInvitation(
   deps: { readonly clock: Clock },
   tx: Writer,

@@ -28,9 +28,9 @@ export interface CreateCommunityDeps extends CreateTenantDeps {
   readonly tenants: Tenants
   /** Who may make communities (the setting `community.creation`). */
   findCreationPolicy(): Promise<'open' | 'invite'>
-  /** How many tenants may live here; 0 is without limit. */
+  /** The largest number of tenants here; 0 means no limit. */
   findMaxTenants(): Promise<number>
-  /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be had here, `E-UNAVAILABLE` when it
+  /** Fails with `E-PROFILE-EXISTS` or `E-VALIDATION` when the names cannot be used here, with `E-UNAVAILABLE` when that
    * cannot be found out now. */
   assertNames(wanted: Pick<CreateCommunity, 'idTag' | 'kind' | 'appDomain'>, asker: IdTag): Promise<void>
   hasIdentity(idTag: IdTag): Promise<boolean>
@@ -50,13 +50,13 @@ interface CreateCommunity {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly idTag: IdTag
-  /** How the name is come by. */
+  /** Where the name comes from. */
   readonly kind: (typeof communityCreationTypes)[number]
   readonly name: string | undefined
   readonly bio: string | undefined
   readonly appDomain: IdTag | undefined
   readonly profilePic: string | undefined
-  /** Another leader than the caller. */
+  /** The leader, if that is not the caller. */
   readonly ownerTag: IdTag | undefined
   /** The refId of an invitation. */
   readonly token: string | undefined
@@ -67,9 +67,9 @@ interface Plan {
   readonly leaderTag: IdTag
   readonly leader: HostedTenant | undefined
   readonly pictureId: FileId | undefined
-  /** The invitation that gives the right to it; absent when the caller has it anyway. */
+  /** The caller has the right to make it only by the invitation. */
   readonly usesInvitation: boolean
-  /** Administrators are not limited. */
+  /** 0, no limit, for administrators. */
   readonly maxTenants: number
 }
 
@@ -108,7 +108,8 @@ async function planOf(deps: CreateCommunityDeps, request: CreateCommunity): Prom
   }
 }
 
-/** Persons of this server make communities, at home or on the host of the base tenant; administrators for any identity. */
+/** Persons of this server make communities, on their own host or on that of the base tenant; administrators make them
+ * for any identity. */
 async function assertMayFound(
   deps: CreateCommunityDeps,
   { tenant, caller }: CreateCommunity,
@@ -169,7 +170,7 @@ async function make(
   return community
 }
 
-/** What follows the creation, and may fail without undoing it. */
+/** The steps after the creation, which may fail without undoing it. */
 async function complete(
   deps: CreateCommunityDeps,
   { tenant, caller }: CreateCommunity,

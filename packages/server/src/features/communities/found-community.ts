@@ -4,7 +4,8 @@ import type { HostedTenant } from '#features/tenants/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 
-/** Gives a new community its first leader, and connects the two. A leader who lives elsewhere has yet to agree. */
+/** Gives a new community its first leader and connects the two. A leader on another server must accept the connection
+ * first. */
 export async function foundCommunity(
   deps: RelationEmitter & { readonly clock: Clock },
   tx: Writer,

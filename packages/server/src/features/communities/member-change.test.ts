@@ -25,7 +25,7 @@ function verdict(work: () => void): string {
 const question = (actorRole: CommunityRole, target: Relation, change: MemberChange) => () =>
   assertMayChange({ actorTag, actorRole, target, change })
 
-describe('who may change what of whom', () => {
+describe('the right to change a member', () => {
   // By the actor's role the changes of status and of roles, and the targets by their place on the ladder.
   const lower = communityRoles.slice(0, roleLevel('moderator'))
   const upper = communityRoles.slice(roleLevel('moderator'))
@@ -54,13 +54,13 @@ describe('who may change what of whom', () => {
     },
   )
 
-  test.each(upper)('a banned %s has their place still, so that no moderator bans them again', (role) => {
+  test.each(upper)('is denied to moderators for a banned %s, who keeps the rank', (role) => {
     const banned = member(role, withStatus('Banned'))
     expect(verdict(question('moderator', banned, { status: 'Active' }))).toBe('E-AUTH-FORBIDDEN')
     expect(verdict(question('leader', banned, { status: 'Active' }))).toBe('may')
   })
 
-  test('nobody their own status, a leader their own role', () => {
+  test('is denied for one’s own status, but given to leaders for their own role', () => {
     const self = { ...member('leader'), idTag: actorTag }
     expect(verdict(question('leader', self, { status: 'Muted' }))).toBe('E-VALIDATION')
     expect(verdict(question('leader', self, { roles: ['contributor'] }))).toBe('may')
@@ -69,7 +69,7 @@ describe('who may change what of whom', () => {
     )
   })
 
-  test('a moderator nothing of whom the connection alone makes a contributor, but the status', () => {
+  test('is given to moderators only for the status of contributors by connection', () => {
     const connected = member('contributor', { role: undefined })
     expect(verdict(question('moderator', connected, { status: 'Banned' }))).toBe('may')
     expect(verdict(question('moderator', connected, { status: 'Banned', roles: [] }))).toBe(

@@ -2,7 +2,7 @@ import { type CommunityRole, communityRoles, type IdTag, type ProfileStatus, rol
 import { type Relation, rankOf } from '#features/relations/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 
-/** What to change of a member of a community; absent members stay. */
+/** A change of a community's member; absent members stay as they are. */
 export interface MemberChange {
   readonly status?: ProfileStatus | undefined
   readonly roles?: readonly string[] | undefined
@@ -13,14 +13,14 @@ export interface MemberChange {
 
 interface MemberQuestion {
   readonly actorTag: IdTag
-  /** The present role of the actor. */
+  /** The actor's current role. */
   readonly actorRole: CommunityRole
   readonly target: Relation
   readonly change: MemberChange
 }
 
-/** Fails unless the actor may make the change (docs/protocol/profiles.md): leaders everything, moderators the
- * status of those below them. */
+/** Fails unless the actor may make this change (docs/protocol/profiles.md): leaders make every change, moderators that
+ * of the status of members below them, and nobody that of their own status. */
 export function assertMayChange({ actorTag, actorRole, target, change }: MemberQuestion): void {
   const isLeader = actorRole === 'leader'
   if (roleLevel(actorRole) < roleLevel('moderator')) throw new Failure('E-AUTH-FORBIDDEN')
@@ -34,11 +34,11 @@ export function changesStatus({ status, banExpiresAt, banReason }: MemberChange)
   return status !== undefined || banExpiresAt !== undefined || banReason !== undefined
 }
 
-/** The role that a list of roles comes to: the highest; `public` when there is none. */
+/** The highest of these roles; `public` when there is none. */
 export function roleIn(roles: readonly string[]): CommunityRole {
   const known = roles.map((role) => {
     const found = communityRoles.find((name) => name === role)
-    // `user`, which is in every token, is no role in a community.
+    // `user` is in every token and no role of a community.
     if (!found && role !== 'user') throw invalid('/roles', `${role} is not a role of a community`)
     return found ?? 'public'
   })
@@ -48,7 +48,7 @@ export function roleIn(roles: readonly string[]): CommunityRole {
   )
 }
 
-/** Fails with `E-STATE` unless the relation allows the role: no identity becomes a member without having asked. */
+/** Fails with `E-STATE` unless the relation allows the role, because nobody becomes a member without having asked. */
 export function assertBound(target: Relation, role: CommunityRole): void {
   const isConnected = target.connection === 'connected'
   const needsConnection = roleLevel(role) >= roleLevel('contributor')
