@@ -8,15 +8,15 @@ import { noRelation, type Relation, statusOf, withStatus } from './relation.ts'
 import { findRelation } from './relation-store.ts'
 import { type RelationEmitter, setRelation } from './set-relation.ts'
 
-/** What an administrator makes of an identity; what is absent stays. Times are Unix seconds. */
+/** A change of an identity's status by an administrator; absent members stay as they are. Times are Unix seconds. */
 interface StatusChange {
   readonly status?: ProfileStatus | undefined
-  /** When what restricts it ends by itself. */
+  /** When the restriction ends by itself. */
   readonly until?: number | undefined
   readonly reason?: string | undefined
 }
 
-/** Ends what restricts an identity when its time is over. */
+/** Ends the restriction of an identity at its time. */
 const endServerStatusJob = jobKind({
   name: 'relations.end-standing',
   payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
@@ -27,7 +27,7 @@ const endServerStatusJob = jobKind({
 
 const restricting: ReadonlySet<ProfileStatus> = new Set(['Blocked', 'Muted', 'Suspended', 'Banned'])
 
-/** Gives an identity a status at the tenant of `tx`, which may end by itself, and answers what holds then. */
+/** Gives an identity a status at the tenant of `tx`, which may end by itself, and answers the new relation. */
 export async function changeStatus(
   deps: RelationEmitter & { readonly clock: Clock; readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
@@ -58,12 +58,12 @@ interface EndServerStatusDeps extends RelationEmitter {
   readonly clock: Clock
 }
 
-/** Registers that statuses end by themselves. */
+/** Registers the handler of the job that ends restrictions. */
 export function handleServerStatusEnds(jobs: Pick<Jobs, 'handle'>, deps: EndServerStatusDeps): void {
   jobs.handle(endServerStatusJob, (payload, context) => endServerStatus(deps, payload, context))
 }
 
-/** Does the work of `endServerStatusJob`; a status that was changed meanwhile has another end. */
+/** Does the work of `endServerStatusJob`. A status that was changed since has another end. */
 async function endServerStatus(
   deps: EndServerStatusDeps,
   payload: { readonly idTag: string; readonly until: number },

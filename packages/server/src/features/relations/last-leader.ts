@@ -3,13 +3,13 @@ import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { listLeaders, listLed } from './relation-store.ts'
 
-/** Does nobody else lead the community of the reader? */
+/** Is this identity the only leader of the community of the reader? */
 export async function isLastLeader(reader: Reader, idTag: IdTag): Promise<boolean> {
   const leaders = await listLeaders(reader)
   return leaders.includes(idTag) && leaders.length === 1
 }
 
-/** The communities of this server that have nobody else to lead them, whether or not this identity may do so now. */
+/** The communities of this server that no other identity leads, whether or not this one may lead them now. */
 export async function listLedAlone(tx: Writer, idTag: IdTag): Promise<TenantId[]> {
   const alone: TenantId[] = []
   for (const tenantId of await listLed(tx, idTag)) {
@@ -19,7 +19,7 @@ export async function listLedAlone(tx: Writer, idTag: IdTag): Promise<TenantId[]
   return alone
 }
 
-/** At least one leader always remains. */
+/** The failure of a change that would leave a community without a leader. */
 export function lastLeader(): Failure {
   return new Failure('E-STATE', {
     message: 'A community cannot be without a leader: appoint another one first.',

@@ -21,7 +21,7 @@ export interface RelationRow {
   is_blocked_or_muted: number
 }
 
-/** The columns that say what holds; the others follow from them. */
+/** The columns of the relation itself; the others serve the indexes. */
 export type RelationColumns = Pick<
   RelationRow,
   | 'id_tag'

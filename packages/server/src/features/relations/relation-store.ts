@@ -81,7 +81,7 @@ const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, 
     ),
 )
 
-// Literals, as in the conditions of the partial indexes: a bound value would hide which index serves.
+// Literals, as in the conditions of the partial indexes: a database cannot match a bound value to an index.
 const isInCircle = sql<boolean>`in_circle = 1`
 
 // The conditions of the partial indexes.
@@ -151,7 +151,7 @@ const circleCounts = {
   ever: countOf('ever'),
 }
 
-// NOTE: the one query over all tenants: who on this server is to get what an identity publishes.
+// NOTE: over all tenants: who on this server receives what an identity publishes.
 const selectReceivers = statement<
   RelationTables,
   { idTag: string },
@@ -164,7 +164,7 @@ const selectReceivers = statement<
     .where(sql<boolean>`is_source = 1`),
 )
 
-// Whom the server keeps out can lead nobody.
+// Identities that the server blocks cannot lead.
 const selectLeaders = statement<RelationTables, { tenantId: number }, { id_tag: string }>((tables, value) =>
   tables
     .selectFrom('relations')
@@ -178,7 +178,7 @@ const selectLeaders = statement<RelationTables, { tenantId: number }, { id_tag: 
     ),
 )
 
-// NOTE: over all tenants as well.
+// NOTE: over all tenants.
 const selectLed = statement<RelationTables, { idTag: string }, { tenant_id: number }>((tables, value) =>
   tables
     .selectFrom('relations')
@@ -197,18 +197,18 @@ const selectHushed = statement<RelationTables, { tenantId: number }, { id_tag: s
     .limit(1),
 )
 
-/** Does the tenant, or the server for all, block or mute anybody at all? */
+/** Does the tenant, or the server for all tenants, block or mute anybody? */
 export async function findsBlocksOrMutes(reader: Reader): Promise<boolean> {
   return (await reader.first(selectHushed, { tenantId: reader.tenantId })) !== undefined
 }
 
-/** What holds between the handle's tenant and an identity, if anything ever did. */
+/** The relation between the handle's tenant and an identity, if there ever was one. */
 export async function findRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
   const row = await reader.first(selectRelation, { tenantId: reader.tenantId, idTag })
   return row && relationOf(row)
 }
 
-/** The same, and what the server has decided about the identity for all its tenants. */
+/** The same, and the server's decision on the identity for all its tenants. */
 export async function findRelations(
   reader: Reader,
   idTag: IdTag,
@@ -221,7 +221,7 @@ export async function findRelations(
   return { own: of(reader.tenantId), server: of(serverTenant) }
 }
 
-/** Of whom among these the server believes nothing. */
+/** Those of these identities that the server has suspended or banned. */
 export async function listSuspendedOrBanned(reader: Reader, idTags: readonly IdTag[]): Promise<IdTag[]> {
   const rows = await reader
     .tables<RelationTables>()
@@ -234,13 +234,14 @@ export async function listSuspendedOrBanned(reader: Reader, idTags: readonly IdT
   return rows.map(relationOf).flatMap((relation) => (isSuspendedOrBanned(relation) ? [relation.idTag] : []))
 }
 
-/** What holds in effect: what the server has decided for all comes on top. Undefined when nothing ever did. */
+/** The effective relation, which applies the server's decision as well. Undefined when there never was a relation or a
+ * decision. */
 export async function findEffectiveRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {
   const { own, server } = await findRelations(reader, idTag)
   return own || server ? withServerStatus(own ?? noRelation(idTag), server) : undefined
 }
 
-/** Who leads the community of the reader, and is kept out neither there nor by the server. */
+/** The leaders of the community of the reader that neither the community nor the server blocks. */
 export async function listLeaders(reader: Reader): Promise<IdTag[]> {
   const rows = await reader.run(selectLeaders, { tenantId: reader.tenantId })
   return rows.map((row) => row.id_tag as IdTag)
@@ -252,7 +253,7 @@ export async function listLed(reader: Reader, idTag: IdTag): Promise<TenantId[]>
   return rows.map((row) => row.tenant_id as TenantId)
 }
 
-/** Changes what holds, keeping the rest, and answers what holds now. `at`: Unix seconds. */
+/** Changes members of a relation, keeps the others, and answers the new relation. `at`: Unix seconds. */
 export async function changeRelation(
   tx: Writer,
   idTag: IdTag,
@@ -264,7 +265,7 @@ export async function changeRelation(
   return relation
 }
 
-/** From now on nothing holds with an identity, as if they had never met. */
+/** Removes the relation with an identity, as if there had never been one. */
 export async function removeRelation(tx: Writer, idTag: IdTag): Promise<void> {
   await tx
     .tables<RelationTables>()
@@ -274,13 +275,13 @@ export async function removeRelation(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-/** Who is to get what the tenant publishes: `connections`, or `followers`, which is both; in a community whoever
- * contributes, or has any role. Blocked identities are not among them. `ever`: all that were among them at some time, and
- * may hold what was published. */
+/** Who receives what the tenant publishes. `connections`: in a community contributors and higher roles. `followers`:
+ * these as well as followers; in a community everybody with a role. Neither includes blocked identities. `ever`:
+ * everybody who was in a circle at some time and may hold what was published. */
 export type Circle = keyof typeof circles
 
-/** Members of a circle in the order of their names. `limit` bounds what is looked at: of the connections a page may have
- * fewer than that, or none. `next`: where the next page begins, when there may be one. */
+/** Members of a circle in the order of their names. `limit` bounds the rows that are read: a page of connections may
+ * have fewer members, or none. `next`: where the next page begins, if there may be one. */
 export async function listCircle(
   reader: Reader,
   circle: Circle,
@@ -301,14 +302,14 @@ async function onlyConnected(reader: Reader, idTags: readonly IdTag[]): Promise<
   return rows.map((row) => row.id_tag as IdTag)
 }
 
-/** How many are in a circle, as far as `atMost`. */
+/** The number of members of a circle, counted no further than `atMost`. */
 export async function countCircle(reader: Reader, circle: Circle, atMost: number): Promise<number> {
   const row = await reader.first(circleCounts[circle], { tenantId: reader.tenantId, atMost })
   return row?.count ?? 0
 }
 
-/** The tenants of this server that follow an identity or are connected with it, or are `connections` only, and do not
- * block it. */
+/** The tenants of this server that follow an identity or are connected with it and do not block it; with `connections`
+ * only those that are connected. */
 export async function listReceivers(
   reader: Reader,
   issuerTag: IdTag,

@@ -1,6 +1,6 @@
 import { deletionOf } from '#infra/db/index.ts'
 
-/** Nothing holds any more, and nobody has decided anything. Word for word as in the index. */
+/** No relation is left, and no decision. The same text as in the index. */
 export const hasEnded = `following = 0 and follower = 0 and connection = 'disconnected' and blocked = 0 and muted = 0
   and role is null and standing is null`
 
@@ -8,8 +8,8 @@ const relations = { table: 'relations', key: ['tenant_id', 'id_tag'], time: 'upd
 
 // NOTE: both over all tenants.
 
-/** Of identities that never got what the tenant published. */
+/** For identities that never received what the tenant published. */
 export const deleteEndedRequests = deletionOf({ ...relations, where: `reached = 0 and ${hasEnded}` })
 
-/** Of former followers and connections, to whom deletions go. */
+/** For former followers and connections, to whom deletions are sent. */
 export const deleteFormerAudience = deletionOf({ ...relations, where: `reached = 1 and ${hasEnded}` })

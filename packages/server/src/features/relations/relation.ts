@@ -7,13 +7,14 @@ import {
   roleLevel,
 } from '@kith/protocol'
 
-/** How far two identities are on the way to a connection; who asked decides who may accept. */
+/** The state of a connection between two identities. Who asked decides who may accept. */
 export type Connection = 'disconnected' | 'requested' | 'asked' | 'connected'
 
-/** What an administrator has made of an identity, beyond blocking and muting it. */
+/** An administrator's decision on an identity, beyond blocking and muting it. */
 export type ServerStatus = Extract<ProfileStatus, 'Trusted' | 'Suspended' | 'Banned'>
 
-/** What holds between a tenant and another identity; for the server's own tenant what it has decided for all. */
+/** The relation between a tenant and another identity; at the server's own tenant, the server's decision for all
+ * tenants. */
 export interface Relation {
   readonly idTag: IdTag
   /** The tenant follows it. */
@@ -27,14 +28,14 @@ export interface Relation {
   readonly role: CommunityRole | undefined
   /** Suspended and banned identities are blocked and muted as well. */
   readonly standing: ServerStatus | undefined
-  /** When a suspension or a ban ends by itself, Unix seconds; undefined: when somebody ends it. */
+  /** When a suspension or a ban ends by itself, Unix seconds; undefined when it lasts until somebody ends it. */
   readonly standingUntil: number | undefined
   readonly standingReason: string | undefined
-  /** Unix seconds; undefined where nothing ever held. */
+  /** Unix seconds; undefined where there never was a relation. */
   readonly updatedAt: number | undefined
 }
 
-/** What holds before anything has happened. */
+/** The relation before anything has happened. */
 export function noRelation(idTag: IdTag): Relation {
   return {
     idTag,
@@ -51,14 +52,14 @@ export function noRelation(idTag: IdTag): Relation {
   }
 }
 
-/** The connection as the wire knows it, which does not tell who asked. */
+/** The connection as the wire shows it, without who asked. */
 export function connectionState({
   connection,
 }: Pick<Relation, 'connection'>): (typeof connectionStates)[number] {
   return connection === 'requested' || connection === 'asked' ? 'pending' : connection
 }
 
-/** The one word for what holds: what keeps apart comes before what binds. */
+/** The relation in one word: a block or a mute comes before a connection or a follow. */
 export function relationshipOf(relation: Relation): (typeof relationships)[number] {
   if (relation.isBlocked) return 'blocked'
   if (relation.isMuted) return 'muted'
@@ -67,20 +68,21 @@ export function relationshipOf(relation: Relation): (typeof relationships)[numbe
   return relation.isFollowing ? 'following' : 'none'
 }
 
-/** Where an identity stands on the ladder of a community (docs/protocol/profiles.md). A blocked one stands outside. */
+/** The role of an identity in a community (docs/protocol/profiles.md). Blocked identities are `public`. */
 export function roleOf(relation: Relation): CommunityRole {
   return relation.isBlocked ? 'public' : rankOf(relation)
 }
 
-/** The same, whether or not it is blocked: by the role it was given, else by what binds it. */
+/** The same without regard to blocks: the role that it was given, else the one that follows from its connection or
+ * follow. */
 export function rankOf(relation: Relation): CommunityRole {
   if (relation.role !== undefined) return relation.role
   if (relation.connection === 'connected') return 'contributor'
   return relation.isFollower ? 'follower' : 'public'
 }
 
-/** Is it nobody whom a tenant of this type knows? A person knows whom it follows or is connected with, a community who
- * contributes to it. */
+/** Is the identity a stranger to a tenant of this type? A person knows the identities that it follows or is connected
+ * with, a community its contributors and higher roles. */
 export function isStranger(type: 'person' | 'community', relation: Relation | undefined): boolean {
   if (!relation) return true
   if (type === 'community') return roleLevel(roleOf(relation)) < roleLevel('contributor')
@@ -99,7 +101,7 @@ export function statusOf(relation: Relation): ProfileStatus {
   return relation.isMuted ? 'Muted' : (relation.standing ?? 'Active')
 }
 
-/** What a relation becomes when its identity is given a status. */
+/** The members of a relation that follow from a status. */
 export function withStatus(
   status: ProfileStatus,
 ): Pick<Relation, 'isBlocked' | 'isMuted' | 'standing' | 'standingUntil' | 'standingReason'> {
@@ -113,7 +115,7 @@ export function withStatus(
   }
 }
 
-/** What holds, where the server has a word on the identity as well: who is blocked or muted by either is blocked or muted. */
+/** The effective relation, with the server's decision: an identity that either blocks or mutes is blocked or muted. */
 export function withServerStatus(own: Relation, server: Relation | undefined): Relation {
   if (!server) return own
   return {

@@ -19,11 +19,12 @@ export const relationsMigrations: readonly Migration[] = [
           // Was a follower or connection at some time, and so may hold what the tenant published.
           reached: 'boolean default 0',
           updated_at: 'integer',
-          // What follows from the above, for the indexes: SQLite finds partial ones by plain conditions alone.
+          // Derived from the columns above, for the indexes: SQLite recognizes partial indexes by plain conditions
+          // only.
           in_circle: 'boolean default 0',
           is_source: 'boolean default 0',
           is_blocked_or_muted: 'boolean default 0',
-          // What administrators decided: for their community or, in rows of the server's tenant, for all.
+          // Decisions of administrators: for their community or, in rows of the server's own tenant, for all tenants.
           standing: 'text null',
           standing_until: 'integer null',
           standing_reason: 'text null',

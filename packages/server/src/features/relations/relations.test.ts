@@ -48,7 +48,7 @@ test.each<[Partial<Relation>, string]>([
   expect(relationshipOf({ ...noRelation(bob), ...relation })).toBe(word)
 })
 
-test.each(profileStatuses)('the status %s is what it is called, and blocks or mutes as it says', (status) => {
+test.each(profileStatuses)('the status %s keeps its name, and blocks or mutes as it should', (status) => {
   const relation = { ...noRelation(bob), role: 'leader' as const, ...withStatus(status) }
   expect(statusOf(relation)).toBe(status)
   const isOut = status === 'Blocked' || status === 'Suspended' || status === 'Banned'
@@ -71,7 +71,7 @@ test.each<[ProfileStatus, ProfileStatus, ProfileStatus]>([
   expect(statusOf(withServerStatus(relation, { ...noRelation(bob), ...withStatus(server) }))).toBe(together)
 })
 
-test('who asked for a connection does not show on the wire', () => {
+test('the wire does not show who asked for a connection', () => {
   expect(connectionState({ connection: 'asked' })).toBe('pending')
   expect(connectionState({ connection: 'requested' })).toBe('pending')
 })
@@ -79,7 +79,7 @@ test('who asked for a connection does not show on the wire', () => {
 eachDialect('relations', (open) => {
   const start = () => open({ migrations: relationsMigrations, clock: new TestClock() })
 
-  test('keep what a change does not name', async () => {
+  test('keep the members that a change does not name', async () => {
     const db = await start()
     expect(await findRelation(db.reader(alice), bob)).toBeUndefined()
     await db.transact(alice, (tx) => changeRelation(tx, bob, { isFollowing: true, at: 10 }))
@@ -99,7 +99,7 @@ eachDialect('relations', (open) => {
     expect(await membersOf(db.reader(carol), 'followers')).toEqual([])
   })
 
-  test('make the audience: followers and connections, or connections alone, never the blocked', async () => {
+  test('give the audience: followers and connections, or connections alone, never the blocked', async () => {
     const db = await start()
     const blocked = 'eve.example.com' as IdTag
     await db.transact(alice, async (tx) => {
@@ -115,7 +115,7 @@ eachDialect('relations', (open) => {
     expect(await membersOf(db.reader(alice), 'ever')).toEqual([bob, dora, blocked])
   })
 
-  test('are listed in pages that look at so many at most', async () => {
+  test('are listed in pages that read a bounded number of rows', async () => {
     const db = await start()
     const tags = Array.from({ length: 10 }, (_, at) => `u${at}.example.com` as IdTag)
     await db.transact(alice, async (tx) => {
@@ -133,7 +133,7 @@ eachDialect('relations', (open) => {
     expect(await countCircle(reader, 'connections', 100)).toBe(1)
   })
 
-  test('of strangers are not looked through for a page of a circle', async () => {
+  test('of strangers are not read for a page of a circle', async () => {
     const db = await start()
     const statements = new Map<string, readonly unknown[]>()
     const reader = recordReader(db.reader(alice), (text, values) => statements.set(text, values))
@@ -151,7 +151,7 @@ eachDialect('relations', (open) => {
     })
   })
 
-  test('make the audience of a community by its roles', async () => {
+  test('give the audience of a community by its roles', async () => {
     const db = await start()
     const given: [string, Partial<Relation>][] = [
       ['connected', { connection: 'connected' }],
@@ -174,7 +174,7 @@ eachDialect('relations', (open) => {
     expect(await isLastLeader(db.reader(alice), 'barred.example.com' as IdTag)).toBe(false)
   })
 
-  test('stand below what the server has decided', async () => {
+  test('are overruled by the server’s decisions', async () => {
     const db = await start()
     await db.transact(serverTenant, async (tx) => {
       await changeRelation(tx, bob, { ...withStatus('Banned'), standingReason: 'Spam', at: 5 })
@@ -205,7 +205,7 @@ eachDialect('relations', (open) => {
     expect(await findsBlocksOrMutes(db.reader(carol))).toBe(false)
   })
 
-  test('tell which tenants receive an identity', async () => {
+  test('tell which tenants receive from an identity', async () => {
     const db = await start()
     await db.transact(alice, async (tx) => {
       await changeRelation(tx, bob, { isFollowing: true, at: 1 })

@@ -5,12 +5,12 @@ import type { RelationEvent } from './events.ts'
 import type { Relation } from './relation.ts'
 import { changeRelation } from './relation-store.ts'
 
-/** What everything needs that changes relations. */
+/** What code needs that changes relations. */
 export interface RelationEmitter {
   readonly emit: Emit<RelationEvent>
 }
 
-/** Changes what holds, keeping the rest, says so, and answers what holds now. */
+/** Changes members of a relation, keeps the others, emits the change, and answers the new relation. */
 export async function setRelation(
   { emit }: RelationEmitter,
   tx: Writer,

@@ -4,10 +4,10 @@ import { deleteEndedRequests, deleteFormerAudience } from './relation-sweep-stor
 
 const hourMs = 3_600_000
 const daySecs = 86_400
-// What they got is deleted with them until then, wherever they keep it.
+// For so long deletions are sent to former followers and connections, who may hold what they received.
 const formerAudienceSecs = 365 * daySecs
 
-/** Forgets at all tenants with whom nothing holds any more. */
+/** Removes relations at all tenants once nothing is left of them. */
 export function addRelationSweep({ clock, ...deps }: SweepDeps & { readonly clock: Clock }): void {
   addSweep(
     deps,

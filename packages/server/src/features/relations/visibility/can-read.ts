@@ -2,7 +2,7 @@ import type { Visibility } from '@kith/protocol'
 import type { Viewer } from './viewer.ts'
 import { type Rule, readRule, type Trait } from './visibility-rules.ts'
 
-/** To whom an action was given. */
+/** The members of an action that decide who may read it. */
 export interface ActionAudience {
   readonly issuerTag: string
   readonly authorTag: string | undefined
@@ -14,17 +14,17 @@ export interface ActionAudience {
   readonly isIssuerBlocked: boolean
   /** The tenant is connected with its issuer, and does not block it. */
   readonly isIssuerConnected?: boolean
-  /** The tenant shows it to everybody by a REPOST. */
+  /** The tenant has reposted it publicly. */
   readonly isReposted?: boolean
 }
 
-/** An action with the one it is within: `absent` when that is not held here. */
+/** An action with its root: `absent` when the root is not held here. */
 export interface BoundedAudience extends ActionAudience {
   readonly within?: ActionAudience | 'absent'
 }
 
-/** May the viewer read an action? The same table as the SQL predicate, evaluated. Whether the action is published,
- * deleted or expired is another question. */
+/** May the viewer read an action? Evaluates the same table as the SQL predicate. Whether the action is published,
+ * deleted or expired is not checked here. */
 export function canRead(viewer: Viewer, action: BoundedAudience): boolean {
   return holds(readRule, viewer, action)
 }

@@ -51,7 +51,7 @@ eachDialect('the viewer that is found', (open) => {
       const known = knowsBlocks && block !== 'none' ? [...facts, blocks] : facts
       expect([...viewer.facts].sort()).toEqual([...known].sort())
       expect(asked).toHaveLength(queries)
-      // Of one action its issuer is looked up in any case.
+      // For one action its issuer is looked up in any case.
       asked.length = 0
       const ofOne = await findViewer(reader, tenant, who, 'one')
       expect([...ofOne.facts].sort()).toEqual([...(knowsBlocks ? [...facts, blocks] : facts)].sort())
@@ -59,7 +59,7 @@ eachDialect('the viewer that is found', (open) => {
     }
   })
 
-  test('has no name where the tenant or the server blocks it', async () => {
+  test('has no identity where the tenant or the server blocks it', async () => {
     for (const block of ['of the tenant', 'of the server'] as const) {
       const viewer = await findViewer(await start(block), person, caller(carol, 'public'))
       expect(viewer).toEqual({ tenantTag: alice, idTag: undefined, facts: new Set() })

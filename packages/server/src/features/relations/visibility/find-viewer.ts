@@ -3,8 +3,8 @@ import type { Reader } from '#infra/db/index.ts'
 import { findEffectiveRelation, findsBlocksOrMutes } from '../relation-store.ts'
 import { actsAsTenant, type Viewer, viewerOf } from './viewer.ts'
 
-/** The viewer that a caller is; one or two small queries, none for guests of persons. Of `one` action it is not asked
- * whether anybody is blocked or muted at all: to look up its issuer costs less. */
+/** The viewer for a caller, by one or two small queries, or none for guests of persons. For `one` action it does not
+ * find out whether anybody is blocked or muted, because looking up its issuer costs less. */
 export async function findViewer(
   reader: Reader,
   tenant: Tenant,

@@ -34,7 +34,7 @@ describe('viewers share a statement', () => {
   })
 })
 
-describe('a tenant, where nobody asks,', () => {
+describe('a tenant without a caller', () => {
   const facts = ['has-blocks-or-mutes', 'identified', 'acts-as-tenant', 'follows', 'connected']
 
   test.each<[Tenant['type'], string[]]>([
@@ -49,7 +49,7 @@ describe('a tenant, where nobody asks,', () => {
 eachDialect('actions', (open) => {
   const start = async () => await open({ migrations: [...relationsMigrations, ...actionsMigrations] })
 
-  test('are live when they are published and have not ended', async () => {
+  test('are live when they are published and have not expired', async () => {
     const db = await start()
     const now = 1000
     const rows = [
@@ -82,7 +82,7 @@ eachDialect('actions', (open) => {
     expect(live.map((row) => row.action_id)).toEqual(['answered', 'ends in a second', 'published'])
   })
 
-  test('of third parties are on the page of a person who reposted them, or by friends addressed to it', async () => {
+  test('of third parties are on a person’s page when reposted by the person, or addressed to it by a connection', async () => {
     const db = await start()
     const other = 2 as TenantId
     const repost = { unique_key: 'REPOST shown', status: 'A', visibility: 'P' }
@@ -138,7 +138,7 @@ eachDialect('actions', (open) => {
     }
   })
 
-  test('are asked for under the names that are given, and for guests by what is public first', async () => {
+  test('are queried by the given names, and for guests by what is public first', async () => {
     const db = await start()
     const asked: { readonly text: string; readonly values: readonly unknown[] }[] = []
     const reader = recordReader(db.reader(tenantId), (text, values) => asked.push({ text, values }))

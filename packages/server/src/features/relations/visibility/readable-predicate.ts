@@ -22,12 +22,12 @@ export interface ReadableTables {
 }
 
 type Condition = Expression<SqlBool>
-/** A part of the rule that is known before any row is looked at is not left to the database. */
+/** Parts of the rule that are known before any row is read are not left to the database. */
 type Compiled = boolean | Condition
 
 interface Place {
   readonly viewer: Viewer
-  /** What stands for the viewer and the tenant: placeholders in prepared statements, values otherwise. */
+  /** The expressions for the viewer and the tenant: placeholders in prepared statements, values otherwise. */
   readonly viewerTag: Expression<string>
   readonly tenantTag: Expression<string>
   readonly action: string
@@ -35,8 +35,8 @@ interface Place {
 
 const rootAlias = 'readable_root'
 
-/** Condition on rows of `actions`, under the alias `action`: the viewer may read them. Made from the same table as
- * `canRead`, for viewers with the same facts the same. `names` replaces the tags by placeholders. */
+/** Condition on rows of `actions`, under the alias `action`: the viewer may read them. It is made from the same table
+ * as `canRead`, and is the same for viewers with the same facts. `names` replaces the tags by placeholders. */
 export function isReadableBy(
   viewer: Viewer,
   action = 'actions',
@@ -50,12 +50,12 @@ export function isReadableBy(
   }
   const readable = toCondition(compile(readRule, place))
   if (viewer.idTag !== undefined) return readable
-  // Whoever has no identity reads nothing but P, children included: said first, so that the index of what is public
-  // is found.
+  // Viewers without an identity read P only, comments included. Saying so first lets the database use the index of
+  // public actions.
   return sql<SqlBool>`${column(place, 'action', 'visibility')} = 'P' and (${readable})`
 }
 
-/** The names under which viewers share prepared statements. */
+/** The key under which viewers share prepared statements. */
 export function viewerShape({ facts }: Viewer): string {
   return [...facts].sort().join(' ')
 }
@@ -148,7 +148,7 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
   }
 }
 
-// Few actions have an audience of several: the list itself tells whether its table has to be asked.
+// Few actions have several addressees: the column `audience` shows whether the table of recipients must be read.
 function isAddressedTo(tag: Expression<string>, it: (name: string) => Expression<unknown>): Condition {
   return sql<SqlBool>`(coalesce(${it('audience_tag')}, '') = ${tag} or (${it('audience')} is not null
     and exists (select 1 from action_recipients where action_recipients.tenant_id = ${it('tenant_id')}

@@ -3,10 +3,10 @@ import { type Caller, hasRole, type Tenant } from '#infra/caller/index.ts'
 import type { Relation } from '../relation.ts'
 import type { Fact } from './visibility-rules.ts'
 
-/** Who looks at what a tenant holds. */
+/** What is known of a caller who reads a tenant's actions. */
 export interface Viewer {
   readonly tenantTag: IdTag
-  /** Undefined for whoever may read only what is public: guests, and identities that the tenant blocks. */
+  /** Undefined for callers who may read public actions only: guests, and identities that the tenant blocks. */
   readonly idTag: IdTag | undefined
   readonly facts: ReadonlySet<Fact>
 }
@@ -17,7 +17,7 @@ export function actsAsTenant(caller: Caller, tenant: Tenant): boolean {
   return caller.isOwner || (tenant.type === 'community' && hasRole(caller, 'moderator'))
 }
 
-/** The tenant itself, where nobody asks. */
+/** The tenant itself, without a caller. */
 export function tenantViewer({ idTag, type }: Tenant): Viewer {
   const community: Fact[] = type === 'community' ? ['community'] : []
   const facts = new Set<Fact>([
@@ -31,15 +31,15 @@ export function tenantViewer({ idTag, type }: Tenant): Viewer {
   return { tenantTag: idTag, idTag, facts }
 }
 
-/** What decides who a caller is to a tenant. */
+/** What decides which viewer a caller is. */
 interface ViewerKnowledge {
-  /** Between the tenant and a caller who does not act for it. */
+  /** The relation with a caller who does not act for the tenant. */
   readonly relation?: Relation | undefined
-  /** Does the tenant or the server block or mute anybody? Of no account for who visits a person. */
+  /** Does the tenant or the server block or mute anybody? Not used for visitors of a person. */
   readonly hasBlocksOrMutes?: boolean
 }
 
-/** The viewer that a caller is, by what holds between it and the tenant. */
+/** The viewer for a caller, given the relation between the caller and the tenant. */
 export function viewerOf(
   tenant: Tenant,
   caller: Caller,
@@ -60,7 +60,7 @@ export function viewerOf(
     }
   if (relation?.isBlocked) return nobody
   const reaches = (role: CommunityRole) => isCommunity && roleLevel(caller.role) >= roleLevel(role)
-  // A role that was given counts for more than what binds, also when it is a lower one.
+  // A role that was given replaces what follows from the connection, even if it is lower.
   const bond = relation?.role === undefined ? relation : undefined
   const isConnected = bond?.connection === 'connected' || reaches('contributor')
   const follows = isConnected || bond?.isFollower === true || reaches('follower')

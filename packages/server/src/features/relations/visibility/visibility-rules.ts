@@ -1,6 +1,6 @@
 import type { Visibility } from '@kith/protocol'
 
-/** What is known of the viewer before an action is looked at. */
+/** What is known about the viewer before an action is read. */
 export type Fact =
   /** Has an identity. */
   | 'identified'
@@ -12,10 +12,10 @@ export type Fact =
   | 'connected'
   /** The tenant is a community. */
   | 'community'
-  /** The tenant or the server blocks or mutes somebody: where they do not, no issuer has to be looked up. */
+  /** The tenant or the server blocks or mutes somebody. Otherwise no issuer has to be looked up. */
   | 'has-blocks-or-mutes'
 
-/** What is read from an action. */
+/** What depends on the action. */
 export type Trait =
   | { readonly is: 'visible-to'; readonly code: Visibility }
   | { readonly is: 'issued-by-tenant' | 'issued-by-viewer' | 'authored-by-viewer' }
@@ -23,22 +23,22 @@ export type Trait =
   | { readonly is: 'about-tenant' | 'about-viewer' }
   /** The tenant is connected with its issuer, and does not block it. */
   | { readonly is: 'issuer-connected' }
-  /** The tenant shows it to everybody by a REPOST. */
+  /** The tenant has reposted it publicly. */
   | { readonly is: 'reposted-by-tenant' }
-  /** The tenant blocks its issuer, or the server does for all; never the tenant itself. */
+  /** The tenant blocks its issuer, or the server does for all tenants; never true of the tenant itself. */
   | { readonly is: 'issuer-blocked' }
-  /** It is a comment, reaction or answer, and so never wider than the action it is within. */
+  /** It is a comment, a reaction or an answer, and so never wider than its root. */
   | { readonly is: 'child' }
-  /** Has the same code as the action it is within. */
+  /** Has the same visibility as its root. */
   | { readonly is: 'visible-like-root' }
 
-/** `of` says whether a trait is the action's own or that of the action it is within. */
+/** `of`: whether a trait is the action's own or its root's. */
 export type Rule =
   | { readonly kind: 'fact'; readonly fact: Fact }
   | { readonly kind: 'trait'; readonly trait: Trait; readonly of: 'action' | 'root' }
   | { readonly kind: 'not'; readonly rule: Rule }
   | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
-  /** The action it is within is held here, and this is true of the two. */
+  /** The root is held here, and the rule is true of the action and the root. */
   | { readonly kind: 'with-root'; readonly rule: Rule }
 
 const fact = (name: Fact): Rule => ({ kind: 'fact', fact: name })
@@ -56,11 +56,11 @@ function traitsOf(of: 'action' | 'root') {
   }
 }
 
-/** The visibility of an action lets the viewer read it. */
+/** The visibility of an action admits the viewer. */
 function isOpenTo(of: 'action' | 'root'): Rule {
   const { trait, visibleTo } = traitsOf(of)
-  /** The issuer's followers or connections are known here only when the tenant is the issuer; a community's members
-   * are its audience. What third parties sent to their followers is for the tenant itself. */
+  /** Followers and connections are known here only for actions that the tenant issued, and members for actions that
+   * were posted to this community. What third parties sent to their followers only the tenant itself reads. */
   const circle = (member: Rule): Rule =>
     any(
       actsAsTenant,
@@ -75,7 +75,7 @@ function isOpenTo(of: 'action' | 'root'): Rule {
   )
 }
 
-/** docs/protocol/visibility.md for one action, wherever it stands. */
+/** docs/protocol/visibility.md for one action by itself. */
 function alone(of: 'action' | 'root') {
   const { trait, visibleTo } = traitsOf(of)
   const issuedByTenant = trait('issued-by-tenant')
@@ -86,8 +86,9 @@ function alone(of: 'action' | 'root') {
   )
   const isAddressed = any(trait('addressed-to-viewer'), all(actsAsTenant, trait('addressed-to-tenant')))
   const isSubject = any(trait('about-viewer'), all(actsAsTenant, trait('about-tenant')))
-  /** A block wins over everything but P. That of the viewer is a fact: blocked viewers are guests. Whom a community blocks
-   * its members do not read; its moderators do, or they could not clear away what is there. */
+  /** A block prevails over every visibility but P. Blocked viewers are treated as guests, so only blocked issuers
+   * matter here: members of a community do not read them, while its moderators do, because they have to remove what
+   * such issuers left. */
   const appliesBlock = any(
     all(fact('community'), not(actsAsTenant)),
     all(not(fact('community')), actsAsTenant),
@@ -96,7 +97,8 @@ function alone(of: 'action' | 'root') {
     visibleTo('P'),
     not(all(fact('has-blocks-or-mutes'), appliesBlock, trait('issuer-blocked'))),
   )
-  /** Whoever visits a person reads of third parties there what friends addressed to that person, and what the person shows. */
+  /** Visitors of a person read third parties' actions there only if a connection addressed them to the person, or the
+   * person has reposted them publicly. */
   const isOnPage = any(
     fact('community'),
     actsAsTenant,
@@ -114,7 +116,7 @@ function alone(of: 'action' | 'root') {
     isOnPage,
     isForViewer,
     mayRead: all(isUnblocked, any(all(isOpen, isOnPage), isForViewer)),
-    /** The same, wherever it belongs. */
+    /** The same without regard to the page. */
     mayReadAnywhere: all(isUnblocked, any(isOpen, isForViewer)),
     isChild: trait('child'),
     isVisibleLikeRoot: trait('visible-like-root'),
@@ -136,7 +138,7 @@ export const readRule: Rule = any(
         all(
           root.mayReadAnywhere,
           any(own.isVisibleLikeRoot, own.mayReadAnywhere),
-          // What is said under a person's own belongs to that person.
+          // What is said under a person's own action is on that person's page.
           any(root.issuedByTenant, own.isForViewer, own.isOnPage),
         ),
       ),

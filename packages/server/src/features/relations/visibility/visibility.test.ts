@@ -249,7 +249,7 @@ describe('an action may be read by', () => {
     expect(canRead(viewer, action(change))).toBe(expected)
   })
 
-  test('F of the community: whom it banned, whatever the role, reads what is public', () => {
+  test('F of the community: the banned, whatever their role, read only what is public', () => {
     for (const role of communityRoles) {
       const relation = { ...noRelation(bob), role, ...withStatus('Banned') }
       const viewer = viewerOf(community, caller(bob, roleOf(relation)), { relation })
@@ -338,7 +338,7 @@ describe('an action may be read by', () => {
     expect(canRead(viewer, action({ ...change, ...(within === undefined ? {} : { within }) }))).toBe(expected)
   })
 
-  test('without a look at blocks where nobody is blocked', () => {
+  test('without a check of blocks where nobody is blocked', () => {
     expect(viewerOf(person, owner, {}).facts).not.toContain('has-blocks-or-mutes')
   })
 })
@@ -350,7 +350,7 @@ interface StoredAction extends ActionAudience {
 interface World {
   readonly type: Tenant['type']
   readonly relations: readonly Relation[]
-  /** What the server has decided for all its tenants. */
+  /** The server's decisions for all its tenants. */
   readonly decisions: readonly Relation[]
   readonly actions: readonly StoredAction[]
   readonly callers: readonly Caller[]
