@@ -20,10 +20,10 @@ interface DomainBlockRequest {
   readonly domain: string
 }
 
-// All of them are kept in memory: about a megabyte.
+// All blocks are kept in memory: about a megabyte.
 const maxBlocks = 10_000
 
-/** Blocks a domain and everything below it, or gives its block another reason. */
+/** Blocks a domain with everything below it, or changes the reason of its block. */
 export async function blockDomain(
   deps: DomainBlockDeps,
   request: DomainBlockRequest & { readonly reason?: string },
@@ -47,7 +47,7 @@ export async function blockDomain(
   return block
 }
 
-/** Takes a block away. What was refused meanwhile is not fetched again. */
+/** Removes a block. What was refused in the meantime is not fetched. */
 export async function unblockDomain(deps: DomainBlockDeps, request: DomainBlockRequest): Promise<void> {
   const { tenant, caller, domain } = request
   await deps.db.transact(tenant.tenantId, async (tx) => {

@@ -35,7 +35,7 @@ export async function countBlocks(reader: Reader): Promise<number> {
   return Number(row.count)
 }
 
-/** By domain. `E-VALIDATION` for a bad cursor. */
+/** In the order of the domains. `E-VALIDATION` for a bad cursor. */
 export async function pageBlocks(
   reader: Reader,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },

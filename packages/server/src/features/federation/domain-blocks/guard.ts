@@ -1,7 +1,7 @@
 import { type Egress, EgressError, type EgressRequest, type UrlCheck } from '#infra/egress/index.ts'
 import type { DomainBlocks } from './open-domain-blocks.ts'
 
-/** The egress without the hosts in blocked domains, for all requests of federation. */
+/** The egress client for all requests of federation: it refuses hosts in blocked domains. */
 export function guardEgress(egress: Egress & UrlCheck, blocks: DomainBlocks): Egress & UrlCheck {
   const assertAllowed = async (url: string) => {
     const host = URL.parse(url)?.hostname

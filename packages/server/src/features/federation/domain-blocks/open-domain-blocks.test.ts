@@ -35,7 +35,7 @@ eachDialect('domain blocks', (open) => {
     }
   }
 
-  test('hold for the domain and all below it, from the next question on', async () => {
+  test('apply to the domain and everything below it, immediately', async () => {
     const { domainBlocks, block, unblock } = await lab()
     expect(await domainBlocks.isBlocked('spam.example')).toBe(false)
     await block('spam.example')
@@ -47,7 +47,7 @@ eachDialect('domain blocks', (open) => {
     expect(await domainBlocks.isBlocked('spam.example')).toBe(false)
   })
 
-  test('set by another process hold within five seconds', async () => {
+  test('set by another process apply within five seconds', async () => {
     const { db, clock, domainBlocks, block } = await lab()
     const elsewhere = openDomainBlocks({ db, clock })
     expect(await elsewhere.isBlocked('spam.example')).toBe(false)
@@ -58,7 +58,7 @@ eachDialect('domain blocks', (open) => {
     expect(await domainBlocks.isBlocked('spam.example')).toBe(true)
   })
 
-  test('are one per domain: a second takes over the reason', async () => {
+  test('exist once per domain: a second one replaces the reason', async () => {
     const { db, block } = await lab()
     await block('spam.example', 'one')
     await block('spam.example', 'two')
@@ -68,7 +68,7 @@ eachDialect('domain blocks', (open) => {
     expect(items).toMatchObject([{ domain: 'spam.example', reason: 'two' }])
   })
 
-  test('leave the server itself alone', async () => {
+  test('cannot include the server itself', async () => {
     const { block, unblock } = await lab()
     for (const domain of ['home.example.com', 'example.com'])
       await expect(block(domain)).rejects.toMatchObject({ code: 'E-VALIDATION' })

@@ -7,11 +7,11 @@ import { listBlockedDomains } from './domain-block-store.ts'
 export interface DomainBlocks {
   /** Is an identity or a host of this name, in lower case, within a blocked domain? */
   isBlocked(name: string): Promise<boolean>
-  /** Drops what is in memory: for those who change a block, after the commit. */
+  /** Drops the list from memory, after the commit of a change. */
   forget(): void
 }
 
-// How long a block that another process has set goes unseen here.
+// The longest time for which a block set by another process is not noticed here.
 const freshMs = 5_000
 
 /** Opens the list of blocked domains. All of it is in memory; `maxBlocks` bounds it. */
@@ -24,7 +24,7 @@ export function openDomainBlocks({ db, clock }: { db: Database; clock: Clock }):
     const domains = listBlockedDomains(db.reader(serverTenant)).then((list) => new Set(list))
     const loading = { domains, atMs: nowMs }
     loaded = loading
-    // The next one asks again.
+    // The next call loads the list again.
     domains.catch(() => {
       if (loaded === loading) loaded = undefined
     })

@@ -9,7 +9,7 @@ interface WithoutBlockedDeps {
   readonly tenants: Pick<Tenants, 'find'>
 }
 
-/** Identities without those in blocked domains, wherever they are hosted; own tenants stay. */
+/** Identities without those in blocked domains, wherever they are hosted; tenants of this server stay. */
 export function withoutBlocked({ identities, domainBlocks, tenants }: WithoutBlockedDeps): Identities {
   const gone = { kind: 'unknown', isGone: true } as const
   const isBlocked = async (idTag: IdTag) =>
