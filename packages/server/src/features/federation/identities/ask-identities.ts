@@ -5,7 +5,8 @@ import type { Identities } from './open-identities.ts'
 
 type Asked = Pick<Identities, 'resolve'>
 
-/** Is there such an identity, and what is it? Asked for a tenant of this server, whose budget a failure counts against. */
+/** Does this identity exist, and of which type is it? A failure counts against the budget of `owner`, a tenant of this
+ * server. */
 export async function askIdentity(
   identities: Asked,
   idTag: IdTag,
@@ -17,27 +18,28 @@ export async function askIdentity(
   return resolved.kind === 'found' ? { kind: 'found', type: resolved.identity.type } : resolved
 }
 
-/** The same where the answer is needed now: `E-UNAVAILABLE` when it cannot be found out. */
+/** The same for callers that need the answer now: `E-UNAVAILABLE` when it cannot be found out. */
 export async function hasIdentity(identities: Asked, idTag: IdTag, owner: IdTag): Promise<boolean> {
   const { kind } = await askIdentity(identities, idTag, owner)
   if (kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
   return kind === 'found'
 }
 
-/** Is there such an identity, as far as can be found out now? */
+/** May this identity exist, as far as can be found out now? */
 export async function mayExist(identities: Asked, idTag: IdTag): Promise<boolean> {
   return (await identities.resolve(idTag)).kind !== 'unknown'
 }
 
-/** Where the API of an identity is. */
+/** The address of the API of an identity. */
 export async function findServer(identities: Asked, idTag: IdTag) {
   const resolved = await identities.resolve(idTag)
   if (resolved.kind !== 'found') return resolved
   return { kind: 'found' as const, serverUrl: resolved.identity.serverUrl }
 }
 
-/** The key of an identity that a token names, charged to the `address` that showed it. One that is not known is asked
- * for again, as often as that is allowed. Undefined when there is none, `E-UNAVAILABLE` when it cannot be found out. */
+/** The key of an identity that a token names, charged to the `address` that sent the token. A key that is not known is
+ * asked for again, as often as that is allowed. Undefined when there is none, `E-UNAVAILABLE` when it cannot be found
+ * out. */
 export async function findIdentityKey(
   identities: Asked,
   { idTag, kid, address }: { readonly idTag: IdTag; readonly kid: string; readonly address: string },

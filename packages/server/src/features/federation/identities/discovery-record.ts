@@ -2,14 +2,14 @@ import type { IdTag } from '@kith/protocol'
 import { registrableDomain } from '#infra/dns/index.ts'
 import { parseServerUrl, type UrlRules } from './server-url.ts'
 
-/** What the TXT records of one name say. Two servers for one identity are no answer: which of them is asked must not
- * depend on the order in which the records come. */
+/** What the TXT records of one name say. Records that name two servers are ambiguous, because the choice must not
+ * depend on the order in which they arrive. */
 export type RecordVerdict =
   | { readonly kind: 'server'; readonly server: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous' }
 
-/** Reads TXT records `v=1 server=<URL>`. Records of another form are for other programs and do not count. */
+/** Reads TXT records `v=1 server=<URL>`. Records of another form belong to other programs and are ignored. */
 export function readDiscoveryRecords(records: readonly string[], rules: UrlRules): RecordVerdict {
   const found = records.map((record) => parseDiscoveryRecord(record, rules))
   const [server, another] = new Set(found.filter((url) => url !== undefined))
@@ -27,11 +27,11 @@ function parseDiscoveryRecord(record: string, rules: UrlRules): string | undefin
   return parseServerUrl(server, rules)
 }
 
-// An identity may have 126 labels: too many queries for one token.
+// An identity may have 126 labels, which would be too many queries for one token.
 const maxNames = 8
 
-/** The names at which to look for a record, in order: the identity, then its parents up to the registrable domain. Of
- * a long way the middle is left out. */
+/** The names at which to look for a record, in order: the identity, then its parents up to the registrable domain. When
+ * there are more than eight, those after the first are left out until eight remain. */
 export async function namesToAsk(idTag: IdTag): Promise<string[]> {
   const registrable = await registrableDomain(idTag)
   const names: string[] = [idTag]

@@ -62,7 +62,7 @@ describe('the answer', () => {
   })
 })
 
-/** Without the sign for "no id", which is this program's own. */
+/** Without the sign for a missing key id, which is internal. */
 function neutral(identity: PublishedIdentity) {
   return {
     ...identity,

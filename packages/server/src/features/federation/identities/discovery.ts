@@ -10,14 +10,14 @@ export interface DiscoveryDeps extends FindServerDeps, FetchIdentityDeps {
   readonly clock: Clock
 }
 
-/** The answer that is known already. */
+/** The stored answer. */
 interface KnownAnswer {
   readonly server: string
   readonly etag: string | undefined
   readonly identity: Pick<PublishedIdentity, 'inboxUrl'>
 }
 
-/** What the host of an inbox says of an identity that names it. */
+/** Whether the host of an inbox confirms that it takes deliveries for the identity. */
 export type InboxConfirmation = 'confirmed' | 'denied' | 'unreachable'
 
 export type Discovered =
@@ -42,7 +42,7 @@ const walkTimeoutMs = 10_000
 const restMs = 30_000
 const longestRestMs = 60 * 60 * 1000
 
-/** Finds out about identities of other servers by asking them. Nothing that was found is kept here. */
+/** Looks up identities of other servers by asking them. It stores nothing that it finds. */
 export class Discovery {
   readonly #deps: DiscoveryDeps
   /** One per cause. */
@@ -87,13 +87,13 @@ export class Discovery {
       return { ...verdict, inbox: await this.#askInbox(question, server, known.identity.inboxUrl) }
     if (verdict.kind === 'not-modified') return { kind: 'unknown' }
     if (verdict.kind !== 'no-such-host') return verdict
-    // A name that answered before and is gone now is more often a mistake in a zone than a removed identity.
+    // A name that answered before and no longer resolves is more often a mistake in a zone than a removed identity.
     return { kind: known ? 'unreachable' : 'unknown' }
   }
 
-  /** Does the host of the inbox say that it takes deliveries for the identity? Without asking, any server could direct
-   * deliveries of others to a third one. The server that was asked has said so already; the `serverUrl` that it names
-   * proves nothing. */
+  /** Asks the host of the inbox whether it takes deliveries for the identity. Without that, any server could direct
+   * others' deliveries to a third one. The server that was asked for the identity need not be asked again; the
+   * `serverUrl` that it names proves nothing. */
   async #askInbox(question: Question, server: string, inboxUrl: string): Promise<InboxConfirmation> {
     const inbox = new URL(inboxUrl)
     if (inbox.host === new URL(server).host) return 'confirmed'
@@ -110,7 +110,7 @@ export class Discovery {
     const lane = this.#laneOf(asker)
     const { clock, allowPlainHttp } = this.#deps
     return lane.atServer(new URL(server).origin, async (): Promise<FetchVerdict> => {
-      // By the whole address: one path that never answers does not make its whole server unreachable.
+      // By the whole address, so that one path that never answers does not make its whole server unreachable.
       if ((lane.resting.get(server) ?? 0) > clock.now()) return { kind: 'unreachable' }
       const verdict = await fetchIdentity(this.#deps, { idTag, allowPlainHttp, server, etag })
       if (verdict.kind === 'unreachable') {

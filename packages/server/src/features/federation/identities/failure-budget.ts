@@ -6,13 +6,13 @@ interface Account {
   readonly atMs: number
 }
 
-// So many look-ups of one asker in a domain may fail at once, and then one more each second: enough for a provider with
-// many removed names, too few to overload a host that is named in made-up identities.
+// This many look-ups of one asker in a domain may fail at once, and then one more each second: enough for a provider
+// with many removed names, too few to overload a host that is named in made-up identities.
 const maxCredits = 60
 const creditsPerMs = 1 / 1000
 const maxAccounts = 5000
 
-/** Bounds how often look-ups of one asker below one registrable domain may fail; `account` names both. */
+/** Bounds the failed look-ups of one asker below one registrable domain; `account` names both. */
 export class FailureBudget {
   readonly #accounts = new LRUCache<string, Account>({ max: maxAccounts })
   readonly #clock: Pick<Clock, 'now'>

@@ -11,7 +11,7 @@ export interface FetchIdentityDeps {
 
 interface IdentityQuestion extends DocumentRules {
   readonly server: string
-  /** Of the answer that is known already. */
+  /** The ETag of the stored answer. */
   readonly etag: string | undefined
 }
 
@@ -19,10 +19,11 @@ export type FetchVerdict = AnswerVerdict | { readonly kind: 'no-such-host' }
 
 const malformed = { kind: 'unknown' } as const
 const maxDocumentBytes = 64 * 1024
-// Failures that asking again does not change.
+// Failures that a second request would not change.
 const finalReasons: ReadonlySet<EgressError['reason']> = new Set(['refused', 'too-large', 'redirect'])
 
-/** Asks one server about one identity, under the own word and then, where it is unknown, under the common one. */
+/** Asks one server about one identity, under the discovery name of this server and, if that is unknown there, under the
+ * common one. */
 export async function fetchIdentity(
   deps: FetchIdentityDeps,
   question: IdentityQuestion,
@@ -47,7 +48,7 @@ async function fetchUnder(
       url: `${server}/.well-known/${word}/id-tag?idTag=${encodeURIComponent(idTag)}`,
       headers: {
         accept: 'application/json',
-        // The document may be cached publicly; after a key rotation the new one is needed.
+        // The document may be cached publicly, but after a key rotation the new one is needed.
         'cache-control': 'no-cache',
         ...(etag === undefined ? {} : { 'if-none-match': etag }),
       },

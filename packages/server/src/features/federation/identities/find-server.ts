@@ -3,10 +3,10 @@ import type { DnsResolver } from '#infra/dns/index.ts'
 import { namesToAsk, type RecordVerdict, readDiscoveryRecords } from './discovery-record.ts'
 import type { UrlRules } from './server-url.ts'
 
-/** The word under which every server answers, whatever its own is. */
+/** The discovery name that every server answers to, whatever its own is. */
 const commonDiscoveryName = 'service'
 
-/** The words to ask under, in order. */
+/** The discovery names to ask under, in order. */
 export function discoveryNames(own: string): string[] {
   return [...new Set([own, commonDiscoveryName])]
 }
@@ -17,7 +17,7 @@ export interface FindServerDeps extends UrlRules {
   readonly discoveryName: string
   /** `IDENTITY_HOSTS`: server URLs by identity, asked before DNS. */
   readonly identityHosts: ReadonlyMap<IdTag, string>
-  /** Where a `.localhost` identity lives, which DNS cannot know; for other servers on this machine. */
+  /** The address of a `.localhost` identity, which DNS cannot know; for other servers on this machine. */
   readonly localhostUrl: (idTag: IdTag) => string
 }
 
@@ -26,8 +26,9 @@ export type FoundServer =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unreachable' }
 
-/** Finds the server to ask about an identity: the operator's list, the TXT records of the identity and its parents, or
- * else the host of that name. A question without an answer ends it: the record that decides may be just that one. */
+/** Finds the server to ask about an identity: from the operator's list, from the TXT records of the identity and its
+ * parents, or else the host of that name. A query that fails ends the search, because it may be the one for the record
+ * that decides. */
 export async function findServer(
   deps: FindServerDeps,
   idTag: IdTag,
@@ -44,7 +45,7 @@ export async function findServer(
   return { kind: 'server', server: `https://${idTag}` }
 }
 
-/** What the TXT records of one name say, under the server's own word or else under the common one. */
+/** What the TXT records of one name say, under this server's own discovery name or else under the common one. */
 export async function askDns(
   deps: UrlRules & Pick<FindServerDeps, 'dns' | 'discoveryName'>,
   name: string,

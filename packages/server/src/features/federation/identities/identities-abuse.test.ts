@@ -14,7 +14,7 @@ import { type Identities, openIdentities } from './open-identities.ts'
 const mallory = 'mallory.example' as IdTag
 const publicKey = newPublicKey()
 
-// The real resolver and the real client against real servers, with everything an attacker may put into both.
+// The real resolver and the real client against real servers, with everything that an attacker may put into both.
 eachDialect('identities of strangers', (open) => {
   let dns: TestDnsServer
   const cleanUps: (() => PromiseLike<unknown>)[] = []
@@ -137,19 +137,19 @@ eachDialect('identities of strangers', (open) => {
       expect(await (await start(false)).resolve(mallory)).toMatchObject({ kind: 'unknown' })
     })
 
-    test('cannot send it to its neighbours by a name that is their own', async () => {
+    test('cannot direct it to internal addresses by a name of their own', async () => {
       dns.set('mallory.example', 'A', '127.0.0.1')
       expect(await (await start(false)).resolve(mallory)).toMatchObject({ kind: 'unknown' })
     })
 
-    test('look alike, whether a name inside exists or not', async () => {
+    test('fail alike, whether an internal name exists or not', async () => {
       dns.set('mallory.example', 'A', '10.0.0.1')
       const identities = await start(false)
       const existing = await identities.resolve(mallory)
       expect(await identities.resolve('nobody.example' as IdTag)).toEqual(existing)
     })
 
-    test('cannot send it inside by a redirect', async () => {
+    test('cannot direct it to internal addresses by a redirect', async () => {
       const inside = await origin(describing('http://127.0.0.1'))
       const outside = await origin((_, answer) =>
         answer.writeHead(302, { location: `http://127.0.0.2:${inside.port}/` }).end(),
@@ -159,7 +159,7 @@ eachDialect('identities of strangers', (open) => {
       expect([outside.connections(), inside.connections()]).toEqual([1, 0])
     })
 
-    test('cannot send it inside by changing the meaning of a name', async () => {
+    test('cannot direct it to internal addresses by DNS rebinding', async () => {
       const inside = await origin(describing('https://mallory.example'))
       named(`https://rebind.example:${inside.port}`)
       dns.set('rebind.example', 'A', '127.0.0.1')

@@ -38,7 +38,7 @@ function stored(idTag: string, expiresAt: number): StoredIdentity {
 }
 
 eachDialect('the identities store', (open) => {
-  test('gives back what was put last', async () => {
+  test('returns what was put last', async () => {
     const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     const first = stored('a.example', 100)
     const second = { ...stored('a.example', 200), etag: 'W/"2"' }
@@ -47,7 +47,7 @@ eachDialect('the identities store', (open) => {
     expect(await findStoredIdentity(db.reader(serverTenant), 'a.example' as IdTag)).toEqual(second)
   })
 
-  test('gives nothing to a tenant', async () => {
+  test('returns nothing to a tenant', async () => {
     const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     await db.transact(serverTenant, (tx) => putIdentity(tx, stored('a.example', 100)))
     const tenant = db.reader(7 as TenantId)
@@ -74,7 +74,7 @@ eachDialect('the identities store', (open) => {
     expect((await findFreshInboxes(reader, idTags, 107)).size).toBe(2)
   })
 
-  test('looks inboxes up by name, whatever else is fresh', async () => {
+  test('looks inboxes up by name, however many others are fresh', async () => {
     const db = await open({ migrations: federationMigrations, clock: new TestClock() })
     await fill(db)
     const statements = new Map<string, readonly unknown[]>()
@@ -95,7 +95,7 @@ eachDialect('the identities store', (open) => {
   })
 })
 
-/** Many rows, all of them fresh. SQLite has no statistics of them, as where nobody has asked for any. */
+/** Many fresh rows, without statistics on SQLite, as when nobody has run `analyze`. */
 async function fill(db: Database): Promise<void> {
   await db.transact(serverTenant, async (tx) => {
     const tables = tx.tables() as Kysely<unknown>

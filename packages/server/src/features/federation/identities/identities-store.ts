@@ -4,10 +4,10 @@ import { isListed, type Reader, statement, type Writer } from '#infra/db/index.t
 import type { Identity, PublishedIdentity } from './identity.ts'
 import { withKeys } from './identity-key.ts'
 
-/** What is kept of an identity of another server. */
+/** The stored form of an identity of another server. */
 export interface StoredIdentity {
   readonly identity: Identity
-  /** The server that was asked; not always where the identity says it lives. */
+  /** The server that was asked; it may differ from the `serverUrl` of the identity. */
   readonly server: string
   readonly etag: string | undefined
   /** Unix seconds. */
@@ -73,8 +73,8 @@ export async function deleteIdentity(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-/** NOTE: each name is looked up by the key. An index on `expires_at` would be walked through all that is fresh on the
- * whole server, so the comparison must not be one that it could serve. */
+/** NOTE: each name is looked up by the key. With an index on `expires_at` the database would read everything that is
+ * fresh on the whole server, so the comparison must not be one that this index serves. */
 const selectInboxes = statement<
   IdentityTables,
   { tenantId: number; idTags: string; freshAt: number },
@@ -88,8 +88,8 @@ const selectInboxes = statement<
     .where(sql<number>`expires_at + 0`, '>', value('freshAt')),
 )
 
-/** The inboxes of those of these identities that were looked up and are fresh at a time, in Unix seconds; 0 for all that
- * are kept. */
+/** The inboxes of those of these identities that are stored and fresh at a time, in Unix seconds; 0 for all that are
+ * stored. */
 export async function findFreshInboxes(
   reader: Reader,
   idTags: readonly IdTag[],
@@ -115,7 +115,7 @@ const selectSurplus = statement<
     .limit(1),
 )
 
-/** When the freshest of those that are too many expires; undefined when no more than `maxRows` are stored. */
+/** When the freshest row beyond the first `maxRows` expires; undefined when no more than `maxRows` are stored. */
 export async function findSurplusExpiry(reader: Reader, maxRows: number): Promise<number | undefined> {
   return (await reader.first(selectSurplus, { tenantId: reader.tenantId, maxRows }))?.expires_at
 }
@@ -139,7 +139,7 @@ const deleteSome = statement<
     ),
 )
 
-/** Removes some of what expires up to a time, the oldest first. Answers how many went. */
+/** Removes some rows that expire up to a time, the oldest first. Answers how many. */
 export async function deleteExpired(
   tx: Writer,
   portion: { readonly expiredBefore: number; readonly limit: number },

@@ -1,7 +1,7 @@
 import type { PublishedIdentity } from './identity.ts'
 import { type DocumentRules, parseIdentityDocument } from './identity-document.ts'
 
-/** An answer of a server that was asked about an identity. */
+/** The answer of a server that was asked about an identity. */
 interface IdentityAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -11,16 +11,17 @@ interface IdentityAnswer {
 export type AnswerVerdict =
   | { readonly kind: 'found'; readonly identity: PublishedIdentity; readonly etag: string | undefined }
   | { readonly kind: 'not-modified' }
-  /** `isGone`: the server says so; otherwise its answer was none to this question, as of a proxy whose server is away. */
+  /** `isGone`: the server says that there is none. Otherwise it did not answer this question, like a proxy whose server
+   * is down. */
   | { readonly kind: 'unknown'; readonly isGone?: true }
-  /** `retryAfterSecs` as the server wishes, if it does. */
+  /** `retryAfterSecs` if the server asks for a delay. */
   | { readonly kind: 'unreachable'; readonly retryAfterSecs?: number }
 
 const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 const etagForm = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/
 
-/** What an answer says of an identity (docs/protocol/discovery.md, section 4): 429 and 5xx say nothing, whatever else is
- * not a valid document says that there is none. */
+/** What an answer says about an identity (docs/protocol/discovery.md, section 4): 429 and 5xx say nothing; everything
+ * else that is no valid document says that there is none. */
 export function readIdentityAnswer(answer: IdentityAnswer, rules: DocumentRules): AnswerVerdict {
   const { status, headers } = answer
   if (status === 429 || status >= 500) return { kind: 'unreachable', ...retryAfter(headers['retry-after']) }

@@ -13,11 +13,12 @@ type Members = Readonly<Record<string, unknown>>
 const maxKeys = 16
 const maxNameLength = 100
 const kidForm = /^[A-Za-z0-9_-]{1,64}$/
-// As with every timestamp of the protocol: a number this large is milliseconds.
+// As with every timestamp of the protocol, a number from here on is in milliseconds.
 const firstMilliseconds = 100_000_000_000
 
 /** Reads the answer `{data: {idTag, serverUrl, publicKey, …}}` about an identity; undefined when it is no valid
- * description of the one that was asked for. Members that only describe are left out when malformed. */
+ * description of the one that was asked for. Malformed members that only describe it, such as its name, are left
+ * out. */
 export function parseIdentityDocument(text: string, rules: DocumentRules): PublishedIdentity | undefined {
   const document = asObject(asObject(parseJson(text))?.data)
   if (!document || document.idTag !== rules.idTag) return undefined
@@ -32,8 +33,8 @@ export function parseIdentityDocument(text: string, rules: DocumentRules): Publi
   return { idTag: rules.idTag, serverUrl, inboxUrl, keys, ...readDescription(document) }
 }
 
-/** The listed keys, or the one key of a server that lists none. One bad key spoils the document: it cannot be told
- * whether it was meant to be the one that counts. */
+/** The listed keys, or the one key of a server that lists none. One malformed key makes the document invalid, because
+ * it may have been meant to be the one that counts. */
 function readKeys(document: Members): readonly PublishedKey[] | undefined {
   const current = asText(document.publicKey, canonicalPem)
   if (!current) return undefined

@@ -2,7 +2,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Identity, PublishedIdentity } from './identity.ts'
 
-// One block and nothing else: `createPublicKey` would also take a private key or a certificate and make a key of it.
+// One block and nothing else: `createPublicKey` would also accept a private key or a certificate and derive a key from
+// it.
 const publicKeyPem = /^-----BEGIN PUBLIC KEY-----\r?\n[A-Za-z0-9+/=\r\n]+-----END PUBLIC KEY-----\s*$/
 // A P-384 key has 215 characters; an RSA key of a size that takes long to parse has many more.
 const maxPemLength = 1024
@@ -20,10 +21,11 @@ export function importSigningKey(pem: string): KeyObject | undefined {
   }
 }
 
-// An entry is some kilobytes of OpenSSL's memory.
+// An entry takes some kilobytes of OpenSSL's memory.
 const imported = new LRUCache<string, KeyObject>({ max: 2000 })
 
-/** The identity with its keys ready for use. Throws on a key that `importSigningKey` refuses: those are never stored. */
+/** The identity with its keys ready for use. Throws on a key that `importSigningKey` refuses; such keys are never
+ * stored. */
 export function withKeys(published: PublishedIdentity): Identity {
   return { ...published, keys: published.keys.map((key) => ({ ...key, key: importOnce(key.publicKey) })) }
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 
-/** What identifies a key that its server published without a `kid`: it stands for whatever `kid` a token names. */
+/** The id of a key that its server published without a `kid`. It matches every `kid` that a token names. */
 export const anyKid = '*'
 
 /** A published key of an identity, as text. */
@@ -9,21 +9,22 @@ export interface PublishedKey {
   readonly kid: string
   /** PEM, SPKI, P-384. */
   readonly publicKey: string
-  /** Unix seconds of its retirement: what was signed later is not valid. */
+  /** Unix seconds of its retirement; what was signed later is not valid. */
   readonly expiresAt?: number
-  /** Unix seconds since when it is distrusted: what was signed then or later is not valid. */
+  /** Unix seconds from which it is no longer trusted; what was signed then or later is not valid. */
   readonly revokedAt?: number
 }
 
 /** An identity as its server describes it. */
 export interface PublishedIdentity {
   readonly idTag: IdTag
-  /** Where its API is, without a slash at the end. */
+  /** The address of its API, without a slash at the end. */
   readonly serverUrl: string
   readonly inboxUrl: string
-  /** The host of its inbox could not be asked whether it takes deliveries for the identity: nothing is delivered yet. */
+  /** The host of its inbox could not be asked whether it takes deliveries for the identity, so nothing is delivered
+   * yet. */
   readonly isInboxUnsure?: true
-  /** Current first, then the retired ones. */
+  /** The current key first, then the retired ones. */
   readonly keys: readonly PublishedKey[]
   readonly name?: string
   readonly type?: 'person' | 'community'
@@ -32,7 +33,7 @@ export interface PublishedIdentity {
 }
 
 export interface IdentityKey extends PublishedKey {
-  /** Ready to verify with. */
+  /** Imported, to verify with. */
   readonly key: KeyObject
 }
 
@@ -40,8 +41,8 @@ export interface Identity extends PublishedIdentity {
   readonly keys: readonly IdentityKey[]
 }
 
-/** `unknown`: there is no such identity; with `isGone` its server says so, and otherwise its answer is no valid document,
- * which may change. `unreachable`: it could not be found out now; ask again later. */
+/** `unknown`: there is no such identity. With `isGone` its server says so; otherwise its answer is no valid document,
+ * which may change. `unreachable`: it cannot be found out now. */
 export type ResolvedIdentity =
   | { readonly kind: 'found'; readonly identity: Identity }
   | { readonly kind: 'unknown'; readonly isGone?: true }

@@ -10,7 +10,7 @@ interface LocalDeps {
   inboxUrl(idTag: IdTag): string
 }
 
-/** Describes the tenants of this server as it does to others. */
+/** Describes the tenants of this server as it describes them to other servers. */
 export function localIdentities({ tenants, keys, serverUrl, inboxUrl }: LocalDeps) {
   return async (idTag: IdTag): Promise<PublishedIdentity | undefined> => {
     const tenant = await tenants.find(idTag)

@@ -3,21 +3,21 @@ import type { Clock } from '#lib/clock.ts'
 import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
 import { FailureBudget } from './failure-budget.ts'
 
-/** Why this server looks an identity up. Each cause has its own places, failures and rests, so that none uses up what
- * another needs. */
+/** Why this server looks an identity up. Each cause has its own slots, failure budget and pauses, so that none exhausts
+ * those of another. */
 export type LookUpCause = 'inbox' | 'bearer' | 'delivery' | 'owner' | 'guest' | 'server'
 
-/** The cause of a look-up: an address or a tenant. Failures are charged to the asker alone. */
+/** Who causes a look-up, an address or a tenant. Failures are charged to this asker alone. */
 export interface Asker {
   readonly cause: LookUpCause
   readonly key: string
 }
 
-/** This server's own work. */
+/** Work of the server itself. */
 export const serverItself: Asker = { cause: 'server', key: '' }
 
 interface LaneSize {
-  /** Look-ups of the cause that are under way at the same time. Together they leave room in the egress for deliveries. */
+  /** Concurrent look-ups of the cause. All causes together leave room for deliveries in the egress client. */
   readonly total: number
   /** The same for one asker. */
   readonly perAsker: number
@@ -33,16 +33,16 @@ const sizes: Readonly<Record<LookUpCause, LaneSize>> = {
 }
 const waiting = 1024
 const waitingPerKey = 64
-// A token can name any identity, and so make this server ask any host: two questions at a time for one domain, and at one
-// server, prevent abuse against third parties.
+// A token can name any identity, and so make this server ask any host. Two questions at a time for one domain, and two
+// at one server, prevent abuse against third parties.
 const perHost = 2
 const waitTimeoutMs = 20_000
 const maxPausedServers = 5000
 
-/** The places of one cause, and the results of its look-ups. */
+/** The slots of one cause, its failure budget, and the servers that it leaves alone. */
 export class LookUpLane {
   readonly budget: FailureBudget
-  /** Servers that did not answer, with the time until which they are left alone. */
+  /** Servers that did not answer, with the time until which they are not asked again. */
   readonly resting = new LRUCache<string, number>({ max: maxPausedServers })
   readonly #askers: Gate
   readonly #domains: Gate

@@ -82,7 +82,7 @@ eachDialect('identities', (open) => {
       expect(key?.key.asymmetricKeyDetails).toEqual({ namedCurve: 'secp384r1' })
     })
 
-    test('is asked for politely', async () => {
+    test('is asked for by one small request', async () => {
       await identities.resolve(alice)
       expect(world.requests).toMatchObject([
         {
@@ -107,7 +107,7 @@ eachDialect('identities', (open) => {
       expect([world.dnsQuestions, world.requests]).toEqual([[], []])
     })
 
-    test('without an id for its key is verified with that one, whatever id a token names', async () => {
+    test('without an id for its key is verified with that key, whatever id a token names', async () => {
       world.publish(host, document({ keys: undefined }))
       const resolved = await identities.resolve(alice)
       const [key] = resolved.kind === 'found' ? resolved.identity.keys : []
@@ -122,19 +122,19 @@ eachDialect('identities', (open) => {
       return world.requests.map(({ url }) => new URL(url).origin)
     }
 
-    test('is what the operator says', async () => {
+    test('is the one that the operator lists', async () => {
       identities = start({ identityHosts: new Map([[alice, 'https://listed.example']]) })
       expect(await asked()).toEqual(['https://listed.example'])
       expect(world.dnsQuestions).toEqual([])
     })
 
-    test('is what the record of the identity says', async () => {
+    test('is the one in the record of the identity', async () => {
       world.setTxt('_service.alice.example.com', 'unrelated', 'v=1 server=https://own.example')
       expect(await asked()).toEqual(['https://own.example'])
       expect(world.dnsQuestions).toEqual(['_service.alice.example.com'])
     })
 
-    test('is what the record of the nearest parent says', async () => {
+    test('is the one in the record of the nearest parent', async () => {
       world.setTxt('_service.example.com', 'v=1;server=https://parent.example')
       expect(await asked()).toEqual(['https://parent.example'])
       expect(world.dnsQuestions).toEqual(['_service.alice.example.com', '_service.example.com'])
@@ -145,7 +145,7 @@ eachDialect('identities', (open) => {
       expect(world.dnsQuestions).toEqual(['_service.alice.example.com', '_service.example.com'])
     })
 
-    test('is found under another name for discovery', async () => {
+    test('is found under another discovery name', async () => {
       identities = start({ discoveryName: 'kith' })
       world.setTxt('_kith.alice.example.com', 'v=1 server=https://own.example')
       await identities.resolve(alice)
@@ -176,7 +176,7 @@ eachDialect('identities', (open) => {
       expect(world.requests).toEqual([])
     })
 
-    test('is nobody when two are named', async () => {
+    test('is none when two are named', async () => {
       world.setTxt(
         '_service.alice.example.com',
         'v=1 server=https://a.example',
@@ -186,7 +186,7 @@ eachDialect('identities', (open) => {
       expect(world.requests).toEqual([])
     })
 
-    test('with plain http is passed over outside a laboratory', async () => {
+    test('with plain http is ignored outside a laboratory', async () => {
       world.setTxt('_service.alice.example.com', 'v=1 server=http://own.example')
       expect(await asked()).toEqual([host])
     })
@@ -275,7 +275,7 @@ eachDialect('identities', (open) => {
       expect(kids(await identities.resolve(alice))).toEqual(['second', 'first'])
     })
 
-    test('does not tell a new server what the old one called its answer', async () => {
+    test('does not send a new server the ETag of the old one', async () => {
       await identities.resolve(alice)
       world.setTxt('_service.alice.example.com', 'v=1 server=https://new.example')
       world.publish('https://new.example', rotated)
@@ -294,7 +294,7 @@ eachDialect('identities', (open) => {
       expect(kids(await identities.resolve(alice))).toEqual(['first'])
     })
 
-    test('leaves a server alone for half a minute that did not answer, or for as long as it wishes', async () => {
+    test('does not ask a server that did not answer for half a minute, or for as long as it asks', async () => {
       world.setTxt('_service.bob.example.com', `v=1 server=${host}`)
       world.set(host, 'connect', alice)
       await identities.resolve(alice)
@@ -312,7 +312,7 @@ eachDialect('identities', (open) => {
       expect(kids(await identities.resolve(alice))).toEqual(['first'])
     })
 
-    test('serves an identity up to a week past its day while its server is away', async () => {
+    test('serves an expired identity for up to a week while its server is away', async () => {
       await identities.resolve(alice)
       world.set(host, 'connect', alice)
       clock.advance(7 * 24 * hourMs)
@@ -325,7 +325,7 @@ eachDialect('identities', (open) => {
       expect(await identities.resolve(alice)).toEqual({ kind: 'unreachable' })
     })
 
-    test('takes back an identity whose server comes back', async () => {
+    test('accepts an identity again when its server is back', async () => {
       await identities.resolve(alice)
       world.set(host, 'timeout', alice)
       clock.advance(25 * hourMs)
@@ -346,14 +346,14 @@ eachDialect('identities', (open) => {
       expect(await start().resolve(alice)).toEqual({ kind: 'unreachable' })
     })
 
-    test('waits for a known identity whose name is gone from DNS', async () => {
+    test('keeps a known identity whose name is gone from DNS', async () => {
       await identities.resolve(alice)
       world.set(host, 'unknown-host', alice)
       clock.advance(25 * hourMs)
       expect(kids(await identities.resolve(alice))).toEqual(['first'])
     })
 
-    test('asks once for many who ask at a time', async () => {
+    test('asks once for many callers at a time', async () => {
       const read = vi.spyOn(db, 'reader')
       const all = await Promise.all(Array.from({ length: 50 }, () => identities.resolve(alice)))
       expect(new Set(all.map((resolved) => String(kids(resolved))))).toEqual(new Set(['first']))
@@ -374,12 +374,12 @@ eachDialect('identities', (open) => {
       expect(kids(await start().resolve(alice))).toEqual(['second', 'first'])
     })
 
-    test('passes by caches on the way', async () => {
+    test('bypasses caches on the way', async () => {
       await refresh()
       expect(world.requests[0]?.headers).toMatchObject({ 'cache-control': 'no-cache' })
     })
 
-    test('asks once in five minutes, believes the answer for ten seconds, then has none', async () => {
+    test('asks once in five minutes, trusts the answer for ten seconds, then has none', async () => {
       await identities.resolve(alice)
       await refresh()
       world.publish(host, rotated, '"2"')
@@ -395,7 +395,7 @@ eachDialect('identities', (open) => {
       expect(kids(await refresh())).toEqual(['second', 'first'])
     })
 
-    test('is shared by all who want it at a time', async () => {
+    test('is shared by all who ask for it at a time', async () => {
       await identities.resolve(alice)
       world.publish(host, rotated, '"2"')
       const all = await Promise.all(Array.from({ length: 20 }, refresh))
@@ -416,7 +416,7 @@ eachDialect('identities', (open) => {
   describe('strangers who name victims', () => {
     const made = (at: number) => `x${at}.example.com` as IdTag
 
-    test('make this server ask one host for two things at a time', async () => {
+    test('make this server send one host no more than two requests at a time', async () => {
       let together = 0
       let most = 0
       const answered: (() => void)[] = []
@@ -432,7 +432,7 @@ eachDialect('identities', (open) => {
       const turn = () => new Promise((resolve) => setImmediate(resolve))
       for (let done = 0; done < 10; done += 2) {
         while (answered.length < 2) await turn()
-        // A third would have come by now.
+        // A third request would have arrived by now.
         for (let turns = 0; turns < 20; turns += 1) await turn()
         for (const answer of answered.splice(0)) answer()
       }
@@ -440,9 +440,9 @@ eachDialect('identities', (open) => {
       expect(most).toBe(2)
     })
 
-    test('are turned away when too many wait for one domain', async () => {
+    test('are refused when too many wait for one domain', async () => {
       const endless = start({ dns: { resolveTxt: () => new Promise(() => {}) } })
-      // Eight of one sender are under way and 64 wait, so that the one to be answered first is the one too many.
+      // Eight of one sender run and 64 wait, so the first to be answered is the one too many.
       const asker = { cause: 'inbox', key: '192.0.2.1' } as const
       const all = Array.from({ length: 73 }, (_, at) => endless.resolve(made(at), { asker }))
       expect(await Promise.race(all)).toEqual({ kind: 'unreachable' })
@@ -455,9 +455,9 @@ eachDialect('identities', (open) => {
       { asker: { cause: 'owner', key: 'dave.example.net' } },
     ] as const
 
-    test('use up nothing but their own share of a domain', async () => {
+    test('exhaust nothing but their own share of a domain', async () => {
       for (let at = 0; at < 60; at += 1) await identities.resolve(made(at), guest)
-      // Neither this nor that it was asked for spoils the same name for others.
+      // Neither the failures nor this refusal affect the same name for others.
       expect(await identities.resolve(alice, guest)).toEqual({ kind: 'unreachable' })
       expect(kids(await identities.resolve(alice, others[1]))).toEqual(['first'])
       for (const [at, other] of others.entries()) {
@@ -466,7 +466,7 @@ eachDialect('identities', (open) => {
       }
     })
 
-    test('take no place from those who ask for another reason, or from elsewhere', async () => {
+    test('take no slot from other causes or other askers', async () => {
       const asked: string[] = []
       const endless = start({
         dns: {
@@ -482,14 +482,14 @@ eachDialect('identities', (open) => {
       expect(asked.filter((name) => name.includes('.x'))).toHaveLength(2)
     })
 
-    test('cannot make a server rest whose slow path they name', async () => {
+    test('cannot make a server unreachable by naming a slow path on it', async () => {
       world.setTxt('_service.mallory.example', `v=1 server=${host}/slow`)
       world.set(host, 'timeout', 'mallory.example')
       expect(await identities.resolve('mallory.example' as IdTag)).toEqual({ kind: 'unreachable' })
       expect(kids(await identities.resolve(alice))).toEqual(['first'])
     })
 
-    test('use up what may fail in one domain, and do not spoil another', async () => {
+    test('exhaust the failure budget of one domain, and not that of another', async () => {
       for (let at = 0; at < 100; at += 1) await identities.resolve(made(at))
       const asked = world.requests.length
       expect(asked).toBe(60)
@@ -547,7 +547,7 @@ eachDialect('identities', (open) => {
       })
     })
 
-    test('on another host wait until that host answers, and what it said holds while it is away', async () => {
+    test('on another host wait until that host answers, and its last confirmation holds while it is away', async () => {
       pointAt(`${shared}/in`)
       world.set(shared, 'connect')
       expect(inboxOf(await identities.resolve(bob))).toMatchObject({ isUnsure: true })
@@ -594,7 +594,7 @@ eachDialect('identities', (open) => {
     })
   })
 
-  test('a sweep removes what nobody may be served any more', async () => {
+  test('a sweep removes what is too old to be served', async () => {
     await identities.resolve(alice)
     clock.advance(7 * 24 * hourMs)
     expect(await identities.sweep()).toBe(0)
@@ -603,10 +603,10 @@ eachDialect('identities', (open) => {
     expect(await identities.sweep()).toBe(0)
   })
 
-  describe('under a word of their own', () => {
+  describe('under a discovery name of their own', () => {
     const asked = () => world.requests.map(({ url }) => url.split('?')[0])
 
-    test('are asked for by that word first, and then by the common one', async () => {
+    test('are asked for by that name first, and then by the common one', async () => {
       identities = start({ discoveryName: 'kith' })
       world.setTxt(`_service.${alice}`, 'v=1 server=https://elsewhere.example')
       world.set('https://elsewhere.example', async () => {
@@ -619,12 +619,12 @@ eachDialect('identities', (open) => {
       expect(asked()).toEqual([
         'https://elsewhere.example/.well-known/kith/id-tag',
         'https://elsewhere.example/.well-known/service/id-tag',
-        // It names an inbox on a host that has to vouch for it.
+        // It names an inbox on a host that must confirm it.
         `${host}/.well-known/kith/id-tag`,
       ])
     })
 
-    test('are asked for once where that word is known', async () => {
+    test('are asked for once where that name is known', async () => {
       identities = start({ discoveryName: 'kith' })
       world.publish(host, document())
       await identities.resolve(alice)

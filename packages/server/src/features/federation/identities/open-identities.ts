@@ -19,7 +19,7 @@ import { type Asker, type Overloaded, serverItself } from './look-up-lanes.ts'
 
 export interface IdentitiesDeps extends DiscoveryDeps {
   readonly db: Database
-  /** A tenant of this server; those are never asked for elsewhere. */
+  /** A tenant of this server; tenants are never looked up elsewhere. */
   readonly findLocal: (idTag: IdTag) => Promise<PublishedIdentity | undefined> | PublishedIdentity | undefined
   readonly emit: Emit<IdentityEvent>
 }
@@ -32,36 +32,36 @@ interface ResolveOptions {
 
 /** The identities of this server and of others. */
 export interface Identities {
-  /** By cache, or by asking the identity's server (docs/protocol/discovery.md). `refresh` is for a signature by a key
-   * that the identity did not have: its server is asked again, though not more than once in five minutes. */
+  /** From the cache, or by asking the identity's server (docs/protocol/discovery.md). `refresh` is for a signature by
+   * an unknown key: the server is asked again, but not more than once in five minutes. */
   resolve(idTag: IdTag, options?: ResolveOptions): Promise<ResolvedIdentity>
-  /** For an identity that does not answer where it was found: looks it up again, at most once an hour. */
+  /** For an identity that cannot be reached at its known address: looks it up again, at most once an hour. */
   renew(idTag: IdTag, options?: Pick<ResolveOptions, 'asker'>): Promise<ResolvedIdentity>
-  /** Removes what has been expired for long, and what is stored beyond the bound, in portions; answers how many went. */
+  /** Removes what expired long ago and what is stored beyond the bound, in portions; answers how many. */
   sweep(): Promise<number>
 }
 
 const daySecs = 24 * 60 * 60
 const freshSecs = daySecs
-// How long an identity outlives its freshness while its server cannot be reached.
+// How long an expired identity is still served while its server cannot be reached.
 const staleSecs = 7 * daySecs
 const staleRetryMs = 5 * 60 * 1000
 const unknownMs = 5 * 60 * 1000
 const unreachableMs = 30_000
-// While the host of an inbox does not say whether it takes deliveries for an identity.
+// How long an identity is served whose inbox the host has not confirmed, before the host is asked again.
 const unsureMs = 5 * 60 * 1000
-// What another process has learnt of an identity, above all that a key was stolen, holds here this much later at most.
+// What another process learns of an identity, above all that a key was stolen, applies here at most this much later.
 const inMemoryMs = 5 * 60 * 1000
 const refreshEveryMs = 5 * 60 * 1000
-// A refresh this young has asked late enough to be believed when it does not have the key either.
 const renewEveryMs = 60 * 60 * 1000
+// A refresh this young is not repeated: if it did not bring the key, there is none.
 const justRefreshedMs = 10_000
 // An identity with its parsed keys takes some kilobytes.
 const maxInMemory = 5000
 const maxFailures = 5000
 const maxRefreshes = 5000
 const maxStored = 500_000
-// A transaction of this many rows is short enough.
+// Few enough for one transaction.
 const rowsPerSweep = 500
 
 interface Remembered {
@@ -74,14 +74,14 @@ interface Failed {
   readonly untilMs: number
 }
 
-// Portions of a sweep need no view of the whole table.
+// Portions of a sweep need no consistent view of the table.
 const readCommitted = { isolation: 'read-committed' } as const
 
 const unknown = { kind: 'unknown' } as const
 const gone = { kind: 'unknown', isGone: true } as const
 const unreachable = { kind: 'unreachable' } as const
 
-/** Opens the cache of identities: in memory, in the database behind that, and their servers behind both. */
+/** Opens the cache of identities: in memory, then in the database, then at their servers. */
 export function openIdentities(deps: IdentitiesDeps): Identities {
   return new IdentityCache(deps)
 }
@@ -93,7 +93,8 @@ class IdentityCache implements Identities {
   readonly #failed = new LRUCache<IdTag, Failed>({ max: maxFailures })
   readonly #renewedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
   readonly #refreshedAtMs = new LRUCache<IdTag, number>({ max: maxRefreshes })
-  /** What is being looked up, by asker, and asked, by cause; bounded by the gates of `Discovery`, which turn away at once. */
+  /** Look-ups under way, by asker, and requests under way, by cause. The gates of `Discovery` bound both and refuse
+   * immediately when they are full. */
   readonly #lookingUp = new Map<string, Promise<ResolvedIdentity>>()
   readonly #asking = new Map<string, Promise<ResolvedIdentity | Overloaded>>()
 
@@ -166,7 +167,7 @@ class IdentityCache implements Identities {
     return this.#askOnce(idTag, () => this.#findStored(idTag), asker)
   }
 
-  /** Askers of one cause share an answer, but not the refusal of one asker's budget. */
+  /** Askers of one cause share an answer, but not a refusal by one asker's budget. */
   async #askOnce(
     idTag: IdTag,
     find: () => StoredIdentity | undefined | Promise<StoredIdentity | undefined>,
@@ -179,7 +180,7 @@ class IdentityCache implements Identities {
     return seen(await once(this.#asking, key, async () => this.#ask(idTag, await find(), asker)))
   }
 
-  /** Asks the identity's server and keeps what it says. */
+  /** Asks the identity's server and stores its answer. */
   async #ask(
     idTag: IdTag,
     stored: StoredIdentity | undefined,
@@ -233,7 +234,7 @@ class IdentityCache implements Identities {
   }
 }
 
-/** What is to be kept after an answer that is no failure; undefined when there is no such identity. */
+/** The entry to store after an answer that is no failure; undefined when there is no such identity. */
 function freshEntry(
   discovered: Exclude<Discovered, { kind: 'unreachable' }>,
   stored: StoredIdentity | undefined,
@@ -248,8 +249,8 @@ function freshEntry(
   return stored && withInbox({ ...stored, ...times }, discovered.inbox, stored)
 }
 
-/** Only an inbox that its host vouches for counts (`docs/protocol/discovery.md`). Of a host that does not answer now,
- * what it said before holds. */
+/** An inbox counts only if its host confirms it (`docs/protocol/discovery.md`). If the host does not answer now, its
+ * earlier confirmation holds. */
 function withInbox(
   fresh: StoredIdentity,
   inbox: InboxConfirmation,
@@ -259,12 +260,12 @@ function withInbox(
   const isAsBefore = stored?.identity.inboxUrl === identity.inboxUrl
   if (inbox === 'confirmed' || (inbox === 'unreachable' && isAsBefore)) return fresh
   if (inbox === 'unreachable') return { ...fresh, identity: { ...identity, isInboxUnsure: true } }
-  // Without the tag of the answer, so that the next one names the inbox again.
+  // Without the ETag, so that the next answer names the inbox again.
   const inboxUrl = `${ownServer(fresh)}/api/inbox`
   return { ...fresh, identity: { ...identity, inboxUrl }, etag: undefined }
 }
 
-/** The base address of the identity, as far as its server may state it: not of other hosts. */
+/** The base address of the identity. Its server may state it only for its own host. */
 function ownServer({ identity: { serverUrl }, server }: StoredIdentity): string {
   return new URL(serverUrl).host === new URL(server).host ? serverUrl : server
 }
@@ -273,7 +274,7 @@ function seen(outcome: ResolvedIdentity | Overloaded): ResolvedIdentity {
   return outcome.kind === 'overloaded' ? unreachable : outcome
 }
 
-/** The keys that are distrusted, or distrusted for longer, than was known. */
+/** The keys that are revoked, or revoked from an earlier time, compared with what was known. */
 function newRevocations({ idTag, keys }: PublishedIdentity, known: PublishedIdentity | undefined) {
   return keys.flatMap(({ kid, revokedAt: since }) => {
     const before = known?.keys.find((key) => key.kid === kid)?.revokedAt
@@ -285,7 +286,7 @@ function found({ identity }: StoredIdentity): ResolvedIdentity {
   return { kind: 'found', identity }
 }
 
-/** Callers that ask the same while the answer is under way share it. */
+/** Callers that ask for the same at the same time share one answer. */
 function once<Key, Result>(
   underWay: Map<Key, Promise<Result>>,
   key: Key,

@@ -4,7 +4,7 @@ export interface UrlRules {
 }
 
 const maxUrlLength = 2048
-// The URL parser drops or repairs these, and then two servers would read two addresses.
+// The URL parser drops or repairs these, so two servers might read different addresses.
 const repaired = /[\s\\\p{Cc}]/u
 
 /** The base address of a server without a slash at the end, or undefined when it is malformed. */
@@ -14,7 +14,7 @@ export function parseServerUrl(text: string, rules: UrlRules): string | undefine
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** The address that takes deliveries, or undefined when it is malformed. */
+/** The address of an inbox, or undefined when it is malformed. */
 export function parseInboxUrl(text: string, rules: UrlRules): string | undefined {
   return parseHttpUrl(text, rules)?.href
 }

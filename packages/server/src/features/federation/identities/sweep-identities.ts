@@ -1,8 +1,8 @@
 import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import type { Identities } from './open-identities.ts'
 
-/** Removes identities of other servers that were not asked for in a week, and those beyond the bound. Between two sweeps the
- * table holds its bound, and what is looked up in this time. */
+/** Removes identities of other servers that expired a week ago, and those beyond the bound. Between two sweeps the
+ * table may exceed the bound by what is looked up in that time. */
 export function addIdentitySweep(jobs: Pick<Jobs, 'handle'>, identities: Pick<Identities, 'sweep'>): void {
   recurring(jobs, {
     name: 'identities.sweep',
