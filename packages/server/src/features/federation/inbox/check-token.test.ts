@@ -14,7 +14,7 @@ const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('b
 const signature = Buffer.alloc(96, 1).toString('base64url')
 const nonce = 'AAAAAAAAAAAAAAAAAAAAAA'
 
-/** A token whose signature nobody has looked at yet. */
+/** A token whose signature has not been checked yet. */
 function tokenOf(members: Members = {}, issuerTag = dora): string {
   const actionId = ownActionId(issuerTag, nonce)
   const times = { createdAt: now, iat: now, exp: now + daySecs }
@@ -22,7 +22,7 @@ function tokenOf(members: Members = {}, issuerTag = dora): string {
   return `${encode({ alg: 'ES384', typ: 'JWT', kid: '202601011234' })}.${encode(payload)}.${signature}`
 }
 
-/** What is wrong with it: the messages of its issues, or nothing. */
+/** The messages of the token's issues, or nothing. */
 function issuesOf(token: string, beside?: string): readonly { path: string; message: string }[] {
   try {
     checkToken({ token, ...(beside === undefined ? {} : { beside }) }, now)
@@ -35,7 +35,7 @@ function issuesOf(token: string, beside?: string): readonly { path: string; mess
 const problemOf = (members: Members) => issuesOf(tokenOf(members))[0]?.message
 
 describe('a token', () => {
-  test('is what it says, with its issuer and id', () => {
+  test('is read with its issuer and its id', () => {
     const text = tokenOf()
     expect(checkToken({ token: text }, now)).toMatchObject({
       text,
@@ -56,7 +56,7 @@ describe('a token', () => {
     expect(issuesOf(token)).toEqual([{ path: '/token', message: expect.stringContaining(message) }])
   })
 
-  test('of another algorithm is not signed', () => {
+  test('of another algorithm counts as unsigned', () => {
     const [, payload] = tokenOf().split('.')
     const token = `${encode({ alg: 'HS256', typ: 'JWT', kid: 'k' })}.${payload}.${signature}`
     expect(() => checkToken({ token }, now)).toThrow(expect.objectContaining({ code: 'E-AUTH-UNAUTH' }))
@@ -104,7 +104,7 @@ describe('the times of a token', () => {
     expect(check).toThrow(expect.objectContaining(refusal))
   })
 
-  test('that are not good yet keep only this token away', () => {
+  test('that lie in the future refuse this token only', () => {
     expect(notNow({ retryAfterSecs: 7 })).toMatchObject({
       code: 'E-UNAVAILABLE',
       retryAfterSecs: 7,
@@ -130,7 +130,7 @@ describe('an announcement', () => {
     const inner = given(members)
     expect(readBack(byHash(inner), inner).announced?.text).toBe(inner)
     const holding = announcing({ content: { token: inner } })
-    // What waits in a queue has what it brings beside it, wherever that stood.
+    // A queued token has the announced one beside it, wherever that was delivered.
     for (const beside of [undefined, inner, given({ x: {} })])
       expect(readBack(holding, beside).announced?.text).toBe(inner)
   })
@@ -146,14 +146,14 @@ describe('an announcement', () => {
     expect(issuesOf(announcing({ content: { token: inner } }))).toEqual(notGiven)
   })
 
-  test('brings nothing that is wrong by itself', () => {
+  test('carries no token that is invalid by itself', () => {
     const ended = given({ exp: now })
     expect(issuesOf(byHash(ended), ended)).toEqual(refusal('the token has expired'))
     const ahead = given({ iat: now + 301 })
     expect(() => readBack(byHash(ahead), ahead)).toThrow(expect.objectContaining({ code: 'E-UNAVAILABLE' }))
   })
 
-  test('brings what it names, and no other announcement', () => {
+  test('carries the token that it names, and no other announcement', () => {
     const inner = given()
     const other = given({ actionId: ownActionId(dora, `${'B'.repeat(21)}A`), nonce: `${'B'.repeat(21)}A` })
     const notSubject = refusal('the announced token is not the subject')
@@ -163,7 +163,7 @@ describe('an announcement', () => {
     expect(issuesOf(byHash(nested), nested)).toEqual(notSubject)
   })
 
-  test('needs what it brings, with the hash that it signed', () => {
+  test('is refused without the token whose hash it signed', () => {
     const inner = given()
     const missing = refusal('the announced token is missing', '/announced')
     const wrong = refusal('content.hash is not that of the announced token')
@@ -172,13 +172,13 @@ describe('an announcement', () => {
     expect(issuesOf(announcing({ content: { token: 7 } }))).toEqual(missing)
     expect(issuesOf(announcing({}), inner)).toEqual(wrong)
     expect(issuesOf(byHash(given({ x: {} })), inner)).toEqual(wrong)
-    // The hash is what counts where both are there.
+    // When both are there, the hash counts.
     const both = announcing({ content: { token: inner, hash: hashOfToken(given({ x: {} })) } })
     expect(issuesOf(both, inner)).toEqual(wrong)
     expect(issuesOf(both)).toEqual(missing)
   })
 
-  test('that takes something away brings nothing', () => {
+  test('of a removal carries no token', () => {
     expect(readBack(announcing({ subType: 'DEL' }))).not.toHaveProperty('announced')
     expect(readBack(tokenOf({ subType: 'DEL' }))).not.toHaveProperty('announced')
     expect(readBack(tokenOf({ content: { hash: 'x' } }), given())).not.toHaveProperty('announced')

@@ -12,18 +12,18 @@ import { Compile } from 'typebox/compile'
 import { hashOfToken, ownActionId } from '#features/actions/index.ts'
 import { Failure } from '#lib/failure.ts'
 
-/** A token whose form, times and id are right; its signature is not checked yet. */
+/** A token whose form, times and id are valid; its signature is not checked yet. */
 export interface CheckedToken {
   readonly text: string
   readonly parsed: ParsedActionToken
   readonly payload: ActionTokenPayload
   readonly actionId: ActionId
   readonly issuerTag: IdTag
-  /** What it announces, when it is an announcement; this is none itself. */
+  /** The announced token, if this is an announcement; it is no announcement itself. */
   readonly announced?: CheckedToken
 }
 
-/** A token as it is delivered, and what stands beside it. */
+/** A token as it is delivered, and the one delivered beside it. */
 export interface Delivery {
   readonly token: string
   /** The token that it announces. */
@@ -33,7 +33,7 @@ export interface Delivery {
 // How far another server's clock may be ahead of ours (docs/protocol/action-tokens.md, Times).
 const clockSkewSecs = 300
 
-// Others may count the leap days of ten years.
+// Other servers may count the leap days of ten years.
 const leapDaysSecs = 3 * 86_400
 
 const payloadSchema = Compile(ActionTokenPayload)
@@ -47,11 +47,11 @@ const problems: Record<TokenProblem, string> = {
   'action-id': 'actionId has not the form of an action id',
 }
 
-/** Every check that needs nobody else: form, members, times, that `actionId` is the issuer's own, and that an announcement
- * is of what stands beside it. */
+/** Every check that needs no other server: form, members, times, that `actionId` is the issuer's own, and that an
+ * announcement matches the token beside it. */
 export function checkToken({ token: text, beside }: Delivery, nowSecs: number): CheckedToken {
   const parsed = parseActionToken(text)
-  // A token that is not signed with the one algorithm has no valid signature, whatever else it is.
+  // A token of another algorithm has no valid signature, whatever else is wrong with it.
   if ('problem' in parsed && parsed.problem === 'algorithm') throw new Failure('E-AUTH-UNAUTH')
   if ('problem' in parsed) throw bad(problems[parsed.problem])
   const { payload, actionId, issuerTag } = parsed
@@ -66,16 +66,16 @@ export function checkToken({ token: text, beside }: Delivery, nowSecs: number): 
   return { ...token, announced: readAnnounced(token, beside, nowSecs) }
 }
 
-/** This token cannot be taken now, and others can: senders need not leave the whole server alone. */
+/** This token cannot be accepted now but others can, so the sender need not pause the whole server. */
 export function notNow(when: { readonly message?: string; readonly retryAfterSecs: number }): Failure {
   return new Failure('E-UNAVAILABLE', { ...when, details: { concerns: 'token' } })
 }
 
-// Who waits longer than an hour asks now and then whether a clock was set right.
+// A sender is told to wait an hour at most, because the clock may be corrected before.
 const longestWaitSecs = 3600
 const shortestWaitSecs = 10
 
-/** One of the two clocks is wrong, and will be set right: the sender is asked to come again. */
+/** One of the two clocks is wrong and will be corrected: the sender is asked to retry. */
 function assertNotAhead({ iat }: ActionTokenPayload, nowSecs: number): void {
   const aheadSecs = iat - nowSecs - clockSkewSecs
   if (aheadSecs <= 0) return
@@ -84,7 +84,7 @@ function assertNotAhead({ iat }: ActionTokenPayload, nowSecs: number): void {
   throw notNow({ message, retryAfterSecs })
 }
 
-/** What is wrong with the times of a token for good, if anything is. */
+/** What is permanently wrong with the times of a token, if anything. */
 function timeIssue({ type, iat, exp, expiresAt }: ActionTokenPayload, nowSecs: number): string | undefined {
   if (exp <= nowSecs) return 'the token has expired'
   if (exp <= iat) return 'exp is not after iat'
@@ -98,15 +98,15 @@ function longestLifeSecs(type: string): number {
   return findServerActionType(type)?.lifetimeSecs ?? actionLifetimeSecs + leapDaysSecs
 }
 
-/** An announcement names what it announces by id and hash. What is no comment was given to who announces it; whose word
- * counts in a thread its holders know. */
+/** The announced token, which an announcement names by id and hash. Tokens other than comments must have been addressed
+ * to the announcer. Who may announce comments is known to the holders of their thread. */
 function readAnnounced(
   { payload }: Pick<CheckedToken, 'payload'>,
   beside: string | undefined,
   nowSecs: number,
 ): CheckedToken {
   const { hash, token: embedded } = payload.content ?? {}
-  // Small ones may be inside: what is signed there needs no hash.
+  // Small tokens may be inside. The signature covers them, so they need no hash.
   const inside = hash === undefined && typeof embedded === 'string' ? embedded : undefined
   const text = inside ?? beside
   if (text === undefined) throw bad('the announced token is missing', '/announced')

@@ -16,7 +16,7 @@ eachDialect('a history', (open) => {
       { type: 'STAT', subject: inbox.token().actionId, exp: nowSecs(inbox.clock) + 86_400 },
       issuerTag,
     )
-  /** Something of an author and its announcement by the club, which names it by its hash. */
+  /** A token of an author and its announcement by the club, which names it by its hash. */
   const announce = (inbox: Inbox, issuerTag = dora, signature?: string) => {
     const inner = inbox.token({ audienceTag: club }, issuerTag, signature)
     const naming = { type: 'ANNC', subject: inner.actionId, content: { hash: hashOfToken(inner.token) } }
@@ -38,7 +38,7 @@ eachDialect('a history', (open) => {
     expect(await inbox.withdrawn()).toEqual([withdrawn.actionId])
   })
 
-  test('that concerns others alone is nothing', async () => {
+  test('that concerns only others is ignored', async () => {
     const inbox = await startInbox(open)
     inbox.says.history = [inbox.token().token]
     const findConcerned = async () => [tenant(2)]
@@ -46,7 +46,7 @@ eachDialect('a history', (open) => {
     expect(inbox.stored).toEqual([])
   })
 
-  test('is not asked for where nobody may have it', async () => {
+  test('is not requested for missing or suspended tenants, nor of blocked identities', async () => {
     const inbox = await startInbox(open)
     inbox.says.concerned = []
     await fetchOf(inbox)
@@ -58,7 +58,7 @@ eachDialect('a history', (open) => {
     expect(inbox.asked).toEqual([])
   })
 
-  test('has 600 tokens, and no more is looked at', async () => {
+  test('is read up to 600 tokens', async () => {
     const inbox = await startInbox(open)
     const [last, more] = [inbox.token(), inbox.token()]
     inbox.says.history = [...Array(599).fill('hello'), last.token, more.token]
@@ -66,7 +66,7 @@ eachDialect('a history', (open) => {
     expect(storedIds(inbox)).toEqual([last.actionId])
   })
 
-  test('is asked for again when the keys of its issuer cannot be had', async () => {
+  test('is requested again when the keys of its issuer cannot be fetched', async () => {
     const inbox = await startInbox(open)
     inbox.says.unreachable.add(dora)
     inbox.says.history = [inbox.token().token]
@@ -74,7 +74,7 @@ eachDialect('a history', (open) => {
     expect(await inbox.queued('inbox.verify-later')).toEqual([])
   })
 
-  test('has of others what it announces, and how often their actions were reacted to', async () => {
+  test('has of others what it announces, and the counts of their actions', async () => {
     const inbox = await startInbox(open)
     const { inner, outer } = announce(inbox)
     const alone = announce(inbox)
@@ -93,7 +93,7 @@ eachDialect('a history', (open) => {
     ])
   })
 
-  describe('of which another’s part', () => {
+  describe('of which a part of another', () => {
     const parts: [string, (inbox: Inbox) => string[]][] = [
       ['that is announced', (inbox) => Object.values(announce(inbox)).map(({ token }) => token)],
       ['that is a count', (inbox) => [counts(inbox, dora).token]],
@@ -111,7 +111,7 @@ eachDialect('a history', (open) => {
       },
     )
 
-    test.each(parts)('%s is of whom the server blocks is not even verified', async (_, part) => {
+    test.each(parts)('%s is not even verified when the server blocks its issuer', async (_, part) => {
       const inbox = await startInbox(open)
       inbox.says.blocked.add(dora)
       inbox.says.history = part(inbox)
@@ -121,7 +121,7 @@ eachDialect('a history', (open) => {
     })
   })
 
-  test('goes on after what is announced and forged, and stops at what is broken here', async () => {
+  test('continues after a forged announced token, and stops at a failure of this server', async () => {
     const inbox = await startInbox(open)
     const { inner, outer } = announce(inbox, dora, forged)
     const own = inbox.token({}, club)

@@ -22,7 +22,7 @@ export interface HistoryDeps extends ReceiveDeps {
   ) => Promise<readonly string[]>
 }
 
-/** Asks for what an identity has published lately, for the tenant of `tx`. */
+/** Queues fetching the history of an identity for the tenant of `tx`. */
 export async function queueHistory(
   { jobs }: { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
@@ -32,7 +32,7 @@ export async function queueHistory(
 }
 
 /** Receives what an identity published before the tenant followed it, as if it arrived now: each token is verified, and
- * stored where it concerns the tenant. */
+ * stored if it concerns the tenant. */
 export async function fetchHistory(
   deps: HistoryDeps,
   payload: { readonly idTag: string },
@@ -51,13 +51,13 @@ export async function fetchHistory(
   }
 }
 
-/** What others say there stands beside an announcement, but for how often their actions were reacted to: that is believed of
- * themselves alone wherever it is heard. */
+/** Others' tokens count only beside an announcement, except their counts: these are about their own actions, and
+ * accepted from any source. */
 function isAbout({ issuerTag, payload }: CheckedToken, idTag: IdTag): boolean {
   return issuerTag === idTag || payload.type === 'STAT'
 }
 
-/** Every token, and with an announcement what it announces: that stands somewhere in the same list. */
+/** Every token, and with an announcement the token that it announces, which is elsewhere in the same list. */
 function pairAnnounced(texts: readonly string[]): Delivery[] {
   const byHash = new Map(texts.map((text) => [hashOfToken(text), text]))
   return texts.map((token) => {
@@ -68,7 +68,8 @@ function pairAnnounced(texts: readonly string[]): Delivery[] {
   })
 }
 
-/** The history of one does not wait for another's server: what cannot be verified now arrives later by itself. */
+/** A history does not wait for the server of another issuer: a token that cannot be verified now is queued to be
+ * verified later. */
 async function isUsable(deps: HistoryDeps, token: CheckedToken, idTag: IdTag): Promise<boolean> {
   const { issuerTag } = token.announced ?? token
   if (issuerTag === idTag) return await isGenuine(deps, token)

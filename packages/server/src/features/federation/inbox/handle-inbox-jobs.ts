@@ -5,7 +5,7 @@ import { fetchHistoryJob, holdJob, storeLaterJob, verifyLaterJob } from './inbox
 import { storeAtTenants } from './store-token.ts'
 import { verifyWaitingToken } from './verify-later.ts'
 
-/** Registers what the inbox does later. */
+/** Registers the handlers of the inbox's jobs. */
 export function handleInboxJobs(jobs: Pick<JobQueue, 'handle'>, deps: HistoryDeps): void {
   jobs.handle(verifyLaterJob, (payload, context) => verifyWaitingToken(deps, payload, context))
   jobs.handle(storeLaterJob, (payload) => storeAtTenants(deps, payload))

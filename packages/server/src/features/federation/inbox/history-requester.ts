@@ -10,7 +10,8 @@ export interface HistoryRequesterDeps extends ListHistoryDeps, RequestHistoryDep
   findHosted(idTag: IdTag): Promise<(Tenant & { readonly suspendedAt?: number | undefined }) | undefined>
 }
 
-/** The history of an identity: of one on this server it is read, as that server would answer it. */
+/** The history of an identity. That of a tenant of this server is read here, with the answer that another server would
+ * get. */
 export function historyRequester(deps: HistoryRequesterDeps): HistoryDeps['requestHistory'] {
   return async (tenant, idTag, { since, signal }) => {
     const local = await deps.findHosted(idTag)

@@ -5,7 +5,7 @@ import { checkQueued, isSuspended, type StoreDeps, storeToken } from './store-to
 
 const maxHeldMs = 7 * 86_400_000
 
-/** Hands a token that was kept for a suspended tenant to that tenant, once it is suspended no more. */
+/** Delivers a token that was held for a suspended tenant, once the suspension has ended. */
 export async function deliverHeldToken(
   deps: StoreDeps,
   delivery: Delivery,

@@ -18,7 +18,7 @@ const kinds = [...payloads.keys()]
 eachDialect('jobs of the inbox', (open) => {
   const newLab = jobsLab(open)
 
-  /** A node with one kind, and a job of it for each of the groups, of a tenant of its own. */
+  /** A node with one kind of job, and such a job in each of the groups, each of a tenant of its own. */
   async function start(kind: JobKind, work: () => Promise<void>, groups: readonly string[]) {
     const lab = await newLab()
     const { jobs } = lab.addNode('a')
@@ -78,7 +78,7 @@ eachDialect('jobs of the inbox', (open) => {
     expect(await lab.listDead()).toMatchObject([{ attempts }])
   })
 
-  test('end after a day where others of their group took the turns', async () => {
+  test('end after a day even if others of their group took the turns', async () => {
     const work = async () => {
       throw new Error('broken')
     }
@@ -90,7 +90,7 @@ eachDialect('jobs of the inbox', (open) => {
     expect(await lab.listDead()).toHaveLength(9)
   })
 
-  test('run four at a time, and of one group one after the other', async () => {
+  test('run four at a time, and one after the other within a group', async () => {
     for (const kind of kinds)
       for (const [groups, most] of [
         [['a', 'b', 'c', 'd', 'e', 'f'], 4],
@@ -112,7 +112,7 @@ eachDialect('jobs of the inbox', (open) => {
       }
   })
 
-  test('fetch a history once for all who ask before it is asked for, and again for who asks later', async () => {
+  test('fetch a history once for all requests before it starts, and again for later ones', async () => {
     const lab = await newLab()
     const { jobs } = lab.addNode('a')
     const gate = Promise.withResolvers<void>()

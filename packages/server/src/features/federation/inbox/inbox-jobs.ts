@@ -3,9 +3,9 @@ import { jobKind } from '#infra/jobs/index.ts'
 
 const minuteMs = 60_000
 
-/** A token whose issuer's server could not be reached: verified later, and until then visible to nobody
- * (docs/protocol/delivery.md: at most once in 5 minutes and domain). After a day it is dropped, which its handler does: jobs
- * that end by themselves are kept for admins, and strangers could fill the database with them. */
+/** A token whose issuer's server could not be reached: verified later, and visible to nobody until then
+ * (docs/protocol/delivery.md: at most once in 5 minutes and domain). Its handler drops it after a day. The queue would
+ * keep a job that it gives up on for administrators, and strangers could fill the database with those. */
 export const verifyLaterJob = jobKind({
   name: 'inbox.verify-later',
   payload: Type.Object({ token: Type.String(), beside: Type.Optional(Type.String()) }),
@@ -18,7 +18,7 @@ export const verifyLaterJob = jobKind({
   group: { concurrency: 1, breakerFailures: 1, restMs: 5 * minuteMs, longestRestMs: 60 * minuteMs },
 })
 
-/** Stores a verified token at some of the tenants it concerns, when they are many. */
+/** Stores a verified token at some of the tenants that it concerns, when they are many. */
 export const storeLaterJob = jobKind({
   name: 'inbox.store',
   payload: Type.Object({
@@ -30,8 +30,8 @@ export const storeLaterJob = jobKind({
   concurrency: 4,
 })
 
-/** Keeps a verified token for one tenant that is suspended. Its handler drops it after a week: jobs that end by
- * themselves are kept for admins. */
+/** Holds a verified token for one suspended tenant. Its handler drops it after a week, because the queue would keep a
+ * job that it gives up on for administrators. */
 export const holdJob = jobKind({
   name: 'inbox.hold',
   payload: Type.Object({ token: Type.String(), beside: Type.Optional(Type.String()) }),

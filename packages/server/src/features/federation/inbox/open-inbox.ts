@@ -22,10 +22,10 @@ export interface InboxParts
   readonly identities: Identities
 }
 
-/** Takes actions in from other servers, at once and by jobs. */
+/** Receives actions from other servers, immediately and by jobs. */
 export function openInbox(parts: InboxParts): {
   readonly endpoints: Endpoint[]
-  /** What takes in what is sent on this server. */
+  /** Receives what is sent on this server. */
   readonly inbox: LocalDeliveryDeps
 } {
   const { db, clock, jobs, tenants, isBlockedHere, receiveAction } = parts

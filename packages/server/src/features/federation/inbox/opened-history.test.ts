@@ -10,7 +10,7 @@ import { queueDeliveredHistory, queueReceivedHistory } from './opened-history.ts
 const one = 1 as TenantId
 const actionId = `a1~${'A'.repeat(43)}` as ActionId
 
-/** What dora says to eve. */
+/** An action of dora for eve. */
 function action(type: ActionTypeName, status: 'A' | 'C', subType?: string): StoredAction {
   const between = { issuerTag: dora, audienceTag: eve, audience: [], attachments: [], visibility: null }
   const said: Partial<StoredAction> = { type, status, actionId, ...between, createdAt: 1, issuedAt: 1 }

@@ -9,8 +9,8 @@ interface OpenedHistoryDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
-/** Asks for what an identity published before, when its action has come that lets the tenant read it: the answer to a
- * request of the tenant's. A request that waits for an answer opens nothing yet. */
+/** Queues fetching the history of an identity when the action arrives that lets the tenant read it: the answer to a
+ * request of the tenant. A request that awaits an answer does not let it read anything yet. */
 export async function queueReceivedHistory(
   deps: Pick<OpenedHistoryDeps, 'jobs'>,
   tx: Writer,
@@ -19,7 +19,8 @@ export async function queueReceivedHistory(
   if (action.type !== 'FLLW' && opensHistory(action)) await queueHistory(deps, tx, action.issuerTag)
 }
 
-/** Once the other side knows that it is followed, it shows what it published before. */
+/** Queues fetching the history of an identity that has received the tenant's follow or connection, and so lets the
+ * tenant read it. */
 export async function queueDeliveredHistory(
   deps: OpenedHistoryDeps,
   tenantId: TenantId,

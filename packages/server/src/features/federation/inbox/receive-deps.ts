@@ -6,16 +6,16 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { TokenVerifier } from './verify-token.ts'
 
-/** A tenant that an action concerns. One that is suspended gets it when the suspension has ended. */
+/** A tenant that an action concerns. A suspended one receives it when the suspension has ended. */
 export type Receiver = Tenant & { readonly suspendedAt?: number }
 
-/** What the inbox needs of others. */
+/** What the inbox needs of other rooms. */
 export interface ReceiveDeps {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Jobs
   readonly verifier: TokenVerifier
-  /** Has the whole server nothing to do with this identity, or with its domain? */
+  /** Is this identity or its domain blocked for the whole server? */
   readonly isBlockedHere: (idTag: IdTag) => Promise<boolean>
   /** The tenants of this server that an action concerns. */
   readonly findConcerned: (

@@ -4,9 +4,9 @@ import { startInbox, tenant } from '#harness/inbox-lab.ts'
 import { receiveFromHere } from './receive-from-here.ts'
 
 eachDialect('what is sent on this server', (open) => {
-  test('reaches who lives here, waits for who is suspended, and is nothing to whom the server blocks', async () => {
+  test('reaches tenants of this server, waits for suspended ones, and does not reach those that the server blocks', async () => {
     const inbox = await startInbox(open)
-    // Who is suspended is among those whom the server blocks.
+    // Suspended tenants are among those that the server blocks.
     const [taking, blocked, suspended] = [tenant(1), tenant(2), tenant(3, 5)]
     for (const { idTag } of [blocked, suspended]) inbox.says.blocked.add(idTag)
     const hosted = [taking, blocked, suspended]

@@ -9,8 +9,8 @@ export interface LocalDeliveryDeps
   readonly tenants: Pick<Tenants, 'find'>
 }
 
-/** Hands a token of this server to those of its recipients that live here. Whom the server has blocked gets nothing; for
- * a tenant that is suspended it is kept. */
+/** Hands a token of this server to those of its recipients that are tenants here. Tenants that the server blocks do not
+ * get it; for suspended ones it is held. */
 export async function receiveFromHere(
   deps: LocalDeliveryDeps,
   delivery: Delivery,

@@ -17,12 +17,12 @@ const hourMs = 3_600_000
 const ip = '203.0.113.9'
 const mebibyte = 1024 * 1024
 
-eachDialect('what the inbox takes', (open) => {
+eachDialect('a token in the inbox', (open) => {
   const start = () => startInbox(open)
   const tenants = (count: number) => Array.from({ length: count }, (_, at) => tenant(at + 1))
   const numbers = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
   const failing = (code: string, more: object = {}) => expect.objectContaining({ code, ...more })
-  /** An announcement of the club, and what it brings. */
+  /** An announcement of the club, and the token that it announces. */
   const announcement = (inbox: Inbox, signature = good) => {
     const { token, actionId } = inbox.token({ audienceTag: club }, dora, signature)
     const announcing = inbox.token({ type: 'ANNC', subject: actionId, content: { token } }, club)
@@ -30,7 +30,7 @@ eachDialect('what the inbox takes', (open) => {
   }
   const ways = [receiveToken, receiveTokenNow]
 
-  test('is given to all whom it concerns, at once', async () => {
+  test('is stored at all tenants that it concerns, at once', async () => {
     for (const receive of ways) {
       const inbox = await start()
       inbox.says.concerned = tenants(16)
@@ -43,7 +43,7 @@ eachDialect('what the inbox takes', (open) => {
     }
   })
 
-  test('is no forged token, nor one that brings another’s', async () => {
+  test('is refused when it is forged, or announces a forged one', async () => {
     for (const receive of ways) {
       const inbox = await start()
       const { announcing } = announcement(inbox, forged)
@@ -54,7 +54,7 @@ eachDialect('what the inbox takes', (open) => {
     }
   })
 
-  test('is nothing of whom the server blocks, nor what others announce of them', async () => {
+  test('is refused when the server blocks its issuer, or the issuer of what it announces', async () => {
     for (const receive of ways) {
       const inbox = await start()
       const { announcing } = announcement(inbox)
@@ -64,12 +64,12 @@ eachDialect('what the inbox takes', (open) => {
           failing('E-AUTH-FORBIDDEN'),
         )
       }
-      // Not even the keys of who is blocked are asked for.
+      // Not even the keys of blocked issuers are asked for.
       expect(inbox.asked).toEqual([])
     }
   })
 
-  test('is nothing that concerns nobody, but what it withdraws is remembered', async () => {
+  test('is refused when it concerns nobody, but what it withdraws is remembered', async () => {
     for (const receive of ways) {
       const inbox = await start()
       inbox.says.concerned = []
@@ -87,7 +87,7 @@ eachDialect('what the inbox takes', (open) => {
     }
   })
 
-  test('is queued for very many, in the order of its issuer', async () => {
+  test('is queued for very many tenants, in the order of its issuer', async () => {
     const inbox = await start()
     inbox.says.concerned = tenants(33)
     const { token, actionId } = inbox.token()
@@ -106,7 +106,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(inbox.storedAt()).toEqual(numbers(33))
   })
 
-  test('is given to as many as five seconds allow while the sender waits', async () => {
+  test('is stored at as many tenants as five seconds allow while the sender waits', async () => {
     for (const [tookMs, given] of [
       [4999, 48],
       [5000, 16],
@@ -158,7 +158,7 @@ eachDialect('what the inbox takes', (open) => {
     }
   })
 
-  test('stays with its sender when all are suspended, and waits here for some', async () => {
+  test('stays with its sender when all tenants are suspended, and is held here for some', async () => {
     for (const receive of ways) {
       const inbox = await start()
       const delivery = { token: inbox.token().token, ip }
@@ -174,7 +174,7 @@ eachDialect('what the inbox takes', (open) => {
     }
   })
 
-  test('waits here for a suspended tenant in a bounded number', async () => {
+  test('is held for a suspended tenant in a bounded number', async () => {
     const inbox = await start()
     const { jobs, db } = inbox.deps
     await db.transact(1 as TenantId, async (tx) => {
@@ -188,7 +188,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(inbox.storedAt()).toEqual([2, 2])
   })
 
-  test('is handed on when a suspension has ended, within a week', async () => {
+  test('is delivered when a suspension has ended, within a week', async () => {
     const inbox = await start()
     const { token } = inbox.token()
     const createdAtMs = inbox.clock.now()
@@ -208,7 +208,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(inbox.storedAt()).toEqual([1])
   })
 
-  test('of a queue is dropped when it has expired, and waits where a clock was set back', async () => {
+  test('is dropped from a queue when it has expired, and waits when the clock was set back', async () => {
     const inbox = await start()
     const now = nowSecs(inbox.clock)
     const store = ({ token }: Delivery) => storeAtTenants(inbox.deps as never, { token, tenantIds: [1, 2] })
@@ -226,7 +226,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(await inbox.queued('inbox.hold')).toHaveLength(1)
   })
 
-  test('waits where the keys of its issuer cannot be had, unless the sender waits', async () => {
+  test('waits when the keys of its issuer cannot be fetched, unless the sender waits', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const { token, actionId } = inbox.token()
@@ -246,7 +246,7 @@ eachDialect('what the inbox takes', (open) => {
     inbox.says.concerned = []
     await receiveToken(inbox.deps, { token: inbox.token().token, ip })
     expect(await inbox.waiting()).toBe(1)
-    // What it withdraws may wait here.
+    // The action that it withdraws may wait here.
     await receiveToken(inbox.deps, { token: inbox.token({ subType: 'DEL', subject: actionId }).token, ip })
     const [, withdrawal] = await inbox.queued('inbox.verify-later')
     expect(withdrawal).toMatchObject({ subject: actionId })
@@ -282,7 +282,7 @@ eachDialect('what the inbox takes', (open) => {
       const announced = inbox.token({ audienceTag: dora }, eve)
       const content = { hash: hashOfToken(announced.token) }
       const announcing = inbox.token({ type: 'ANNC', subject: announced.actionId, content })
-      // What stands beside a token counts with it.
+      // The announced token counts with it.
       const delivery: Delivery = isFull ? { ...announcing, beside: announced.token } : inbox.token()
       await inbox.wait(...waiting(delivery.token.length + (delivery.beside?.length ?? 0)))
       const received = receiveToken(inbox.deps, { ...delivery, ip })
@@ -291,7 +291,7 @@ eachDialect('what the inbox takes', (open) => {
     }
   })
 
-  test('waits on where others have been forgotten, two days after they came', async () => {
+  test('that waits is counted for two days, and then forgotten', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const twoDaysAgo = nowSecs(inbox.clock) - 2 * 86_400
@@ -301,7 +301,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(await inbox.waiting()).toBe(4)
   })
 
-  test('is taken from those that wait once its key can be had', async () => {
+  test('that waits is stored once its key can be fetched', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const { announcing } = announcement(inbox)
@@ -320,7 +320,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(stored.map(({ payload }) => JSON.parse(payload).tenantIds)).toEqual([[1]])
   })
 
-  test('that waited withdraws what it withdraws, whoever that concerns', async () => {
+  test('that waited withdraws its action, whomever that concerns', async () => {
     const inbox = await start()
     const { actionId: subject } = inbox.token()
     inbox.says.concerned = []
@@ -329,7 +329,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(await inbox.withdrawn()).toEqual([subject])
   })
 
-  test('waits on where its issuer sends too much', async () => {
+  test('waits on while its issuer sends too much', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const { token } = inbox.token()
@@ -404,7 +404,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(await inbox.withdrawn()).toEqual(isHeeded ? [actionId] : [])
   })
 
-  test('heeds no withdrawal that has expired while it waited', async () => {
+  test('ignores a withdrawal that expired while it waited', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const { token, actionId } = inbox.token()
@@ -418,7 +418,7 @@ eachDialect('what the inbox takes', (open) => {
     expect(inbox.storedAt()).toEqual([1])
   })
 
-  test('heeds a withdrawal of what is announced, too', async () => {
+  test('is subject to a withdrawal of what it announces, too', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const { announcing, actionId } = announcement(inbox)

@@ -18,27 +18,28 @@ import {
 import { verifyLater } from './verify-later.ts'
 import { applyKeyRevocations } from './withdrawals.ts'
 
-/** What a sender posts. */
+/** A posted token. */
 export interface Posted extends Delivery {
   /** The sender's address. */
   readonly ip: string
 }
 
-/** What a sender is told. */
+/** The answer to a sender. */
 export interface Receipt {
   readonly actionId: ActionId
   readonly verified: boolean
-  /** Every tenant that is concerned has it. */
+  /** Every tenant that it concerns has received it. */
   readonly isProcessed: boolean
 }
 
 // Suspensions last for hours or days.
 const suspendedWaitSecs = 3600
 
-// How long a sender may make a request wait for the work on its token (docs/protocol/delivery.md).
+// How long a sender may have a request wait for the work on its token (docs/protocol/delivery.md).
 const syncBudgetMs = 5_000
 
-/** Takes a token from another server. What it answers is durable: the action is stored, or waits for its issuer's key. */
+/** Accepts a token from another server. The answer is durable: the action is stored, queued, or waits for its issuer's
+ * key. */
 export async function receiveToken(deps: ReceiveDeps, { ip, ...delivery }: Posted): Promise<Receipt> {
   const token = await readToken(deps, delivery)
   const { actionId } = token
@@ -59,7 +60,7 @@ export async function receiveToken(deps: ReceiveDeps, { ip, ...delivery }: Poste
   return { actionId, verified: true, isProcessed: true }
 }
 
-/** The same, but answers when the concerned tenants have it, with the refusal of its hook if there is one. */
+/** The same, but answers when the tenants that it concerns have it, with the refusal of its hook if there is one. */
 export async function receiveTokenNow(deps: ReceiveDeps, { ip, ...delivery }: Posted): Promise<Receipt> {
   const token = await readToken(deps, delivery)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
@@ -81,11 +82,12 @@ async function readToken(deps: ReceiveDeps, delivery: Delivery): Promise<Checked
   return token
 }
 
-// NOTE: after the signature: who follows or blocks whom here is nothing for somebody who only claims to be the issuer.
+// NOTE: after the signature is checked, because whom tenants here follow or block must not be disclosed to somebody who
+// only claims to be the issuer.
 async function findReceivers(deps: ReceiveDeps, token: CheckedToken): Promise<Tenant[]> {
   const concerned = await findConcernedBy(deps, token)
   if (concerned.length === 0) return []
-  // The sender keeps it. Where it is for others too it must not be held up by one that is suspended.
+  // The sender keeps the token. A token for other tenants as well must not be delayed by one that is suspended.
   if (concerned.every(isSuspended)) throw notNow({ retryAfterSecs: suspendedWaitSecs })
   return await holdForSuspended(deps, token, concerned)
 }
@@ -99,12 +101,12 @@ async function storeInTime(deps: ReceiveDeps, token: CheckedToken, concerned: re
   return { outcomes, rest: portions.flat() }
 }
 
-/** Nobody may learn that one of several receivers blocked the issuer or takes nothing from strangers, but the issuer learns
- * when none has taken it. */
+/** The issuer learns when no tenant has accepted the token. It does not learn which one of several has blocked it or
+ * refuses strangers. */
 function assertWanted(outcomes: readonly ReceiveOutcome[]): void {
   if (outcomes.length > 0 && outcomes.every(({ kind }) => kind === 'blocked' || kind === 'stranger'))
     throw new Failure('E-AUTH-FORBIDDEN')
-  // What the others have taken already is not taken twice when it comes again.
+  // Tenants that have accepted it already do not store it again when it is sent again.
   for (const outcome of outcomes)
     if (outcome.kind === 'limited')
       throw new Failure('E-RATELIMIT', { retryAfterSecs: outcome.retryAfterSecs })

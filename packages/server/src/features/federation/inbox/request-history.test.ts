@@ -16,7 +16,7 @@ const answer = (status: number, body: unknown): Answer => ({
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
 })
 
-/** What comes of an answer, or of what prevents one. */
+/** The result for an answer, or for a failure to get one. */
 async function ask(outcome: Answer | Error, server = found) {
   const asked: object[] = []
   const deps: RequestHistoryDeps = {
@@ -38,7 +38,7 @@ async function ask(outcome: Answer | Error, server = found) {
 describe('the history of an identity', () => {
   const items = ['one', 'two']
 
-  test('is asked of its server, as the tenant', async () => {
+  test('is requested from its server, as the tenant', async () => {
     const { history, asked } = await ask(answer(200, { data: { items } }))
     expect(history).toEqual(items)
     const headers = { accept: 'application/json', authorization: 'Bearer t1.example at dora.one.example' }
@@ -70,7 +70,7 @@ describe('the history of an identity', () => {
     expect(history).toMatchObject({ message: expect.stringContaining(message), verdict: { kind: 'retry' } })
   })
 
-  test('stops at what is broken here', async () => {
+  test('stops at a failure of this server', async () => {
     const broken = new TypeError('broken')
     expect((await ask(broken)).history).toBe(broken)
   })

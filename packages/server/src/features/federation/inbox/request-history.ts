@@ -18,7 +18,8 @@ export interface RequestHistoryDeps {
 
 const answerSchema = Compile(Type.Object({ data: Type.Object({ items: Type.Array(Type.String()) }) }))
 
-/** Asks an identity's server for its history, as the tenant. A server that does not have this answers nothing. */
+/** Requests the history of an identity from its server, as the tenant. A server without this endpoint gives an empty
+ * one. */
 export async function requestHistory(
   deps: RequestHistoryDeps,
   question: { readonly tenant: Tenant; readonly idTag: IdTag; readonly since: number },
@@ -55,7 +56,7 @@ function itemsOf(answer: EgressAnswer): readonly string[] {
     const document: unknown = JSON.parse(Buffer.from(answer.body).toString('utf8'))
     return answerSchema.Check(document) ? document.data.items : []
   } catch {
-    // A page of a proxy, not of the server.
+    // The answer is the page of a proxy, not the server's.
     throw retry('the answer is no JSON')
   }
 }

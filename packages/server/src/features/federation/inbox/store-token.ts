@@ -10,15 +10,15 @@ import { type CheckedToken, checkToken, type Delivery } from './check-token.ts'
 import { holdJob, storeLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps, Receiver } from './receive-deps.ts'
 
-// With those that are as large as a token may be this is 50 MB. What is beyond it a resumed tenant does not get.
+// 50 MB, when all tokens are as large as a token may be. Beyond this number a resumed tenant does not get them.
 const maxHeldPerTenant = 200
 
 export type StoreDeps = Pick<ReceiveDeps, 'db' | 'clock' | 'jobs' | 'receiveAction' | 'findTenantById'>
 
-/** So many tenants are served in one transaction, while the sender waits; more are served by jobs. */
+/** The number of tenants that are served in one transaction, while the sender waits; jobs serve more. */
 export const tenantsPerTransaction = 16
 
-/** Stores a verified token at some tenants, all or none. */
+/** Stores a verified token at some tenants, at all of them or at none. */
 export async function storeToken(
   deps: Pick<StoreDeps, 'db' | 'receiveAction'>,
   token: CheckedToken,
@@ -41,7 +41,7 @@ async function receivedOf(token: CheckedToken): Promise<ReceivedAction> {
   return announced ? { ...received, announced: await receivedOf(announced) } : received
 }
 
-/** The texts of a token, to be kept until it is looked at again. */
+/** The texts of a token, to be stored until it is processed again. */
 export function deliveryOf({ text, announced }: CheckedToken): Delivery {
   return { token: text, ...(announced ? { beside: announced.text } : {}) }
 }
@@ -68,7 +68,7 @@ export async function storeLater(
     await deps.db.transact(serverTenant, (tx) => deps.jobs.enqueueAll(tx, storeLaterJob, jobs))
 }
 
-/** Keeps a verified token for those of the tenants that are suspended, until they are not; answers the others. */
+/** Holds a verified token for those of the tenants that are suspended; answers the others. */
 export async function holdForSuspended(
   deps: Pick<StoreDeps, 'db' | 'jobs'>,
   token: CheckedToken,
@@ -89,7 +89,7 @@ export function isSuspended({ suspendedAt }: Receiver): boolean {
   return suspendedAt !== undefined
 }
 
-/** Stores a verified token at the tenants a job names. */
+/** Stores a verified token at the tenants that a job names. */
 export async function storeAtTenants(
   deps: StoreDeps,
   input: Delivery & { readonly tenantIds: readonly number[] },
@@ -104,8 +104,8 @@ export async function storeAtTenants(
   )
 }
 
-/** Hands a token to tenants without another look at its signature: it was verified before, or its issuer wrote it in
- * the same database. One that has expired meanwhile is dropped. */
+/** Delivers a token to tenants without checking its signature again: it was verified before, or its issuer wrote it in
+ * the same database. A token that has expired since is dropped. */
 export async function receiveLocally(
   deps: Pick<StoreDeps, 'db' | 'clock' | 'jobs' | 'receiveAction'>,
   delivery: Delivery,
@@ -124,7 +124,7 @@ export function portionsOf(tenants: readonly Tenant[]): Tenant[][] {
   )
 }
 
-/** A token that came from elsewhere than the inbox; undefined when it is not good. */
+/** Checks a token that did not come through the inbox now; undefined when it is not valid. */
 export function checkAgain(delivery: Delivery, now: number): CheckedToken | undefined {
   try {
     return checkToken(delivery, now)
@@ -134,8 +134,8 @@ export function checkAgain(delivery: Delivery, now: number): CheckedToken | unde
   }
 }
 
-/** A token that was good when it was queued; undefined when it is no more. Where the clock was set back since, its job
- * waits. */
+/** Checks a token that was valid when it was queued; undefined when it no longer is. If the clock was set back since,
+ * its job waits. */
 export function checkQueued(delivery: Delivery, now: number): CheckedToken | undefined {
   try {
     return checkToken(delivery, now)

@@ -8,7 +8,7 @@ import { type IssuerKeys, openTokenVerifier } from './verify-token.ts'
 interface Told {
   readonly name: string
   readonly token?: string
-  /** Instead of `token`, where it repeats itself. */
+  /** Instead of `token`, for a text with repetitions. */
   readonly parts?: readonly (string | { repeat: string; times: number })[]
 }
 
@@ -68,7 +68,7 @@ async function judge(text: string) {
 }
 
 describe('action token vectors', () => {
-  test.each(vectors.valid)('takes $name', async (vector) => {
+  test.each(vectors.valid)('accepts $name', async (vector) => {
     const { payload, issuerTag } = await judge(textOf(vector))
     expect(payload).toMatchObject(vector.payload)
     expect(issuerTag).toBe(vector.payload.issuerTag)
@@ -78,7 +78,7 @@ describe('action token vectors', () => {
     await expect(judge(textOf(vector))).rejects.toMatchObject({ code: error })
   })
 
-  test('have each an action of their own', () => {
+  test('each have an action of their own', () => {
     const ids = vectors.valid.map(({ payload }) => payload.actionId)
     expect(new Set(ids).size).toBe(ids.length)
   })
@@ -96,7 +96,7 @@ describe('the issuer’s keys', () => {
     expect(admitted).toHaveLength(1)
   })
 
-  test('that were revoked meanwhile take the verdict back, without another question', async () => {
+  test('that were revoked since invalidate an earlier verification, without another request', async () => {
     const { verifier, asked } = verifierOf((issuerTag) => withRevocation(issuerTag, revokedAt))
     let revokedAt: number | undefined
     const { iat } = checked.payload
@@ -152,7 +152,7 @@ describe('the issuer’s keys', () => {
     }
   })
 
-  test('of an announced action’s issuer count as those of who announces it', async () => {
+  test('of an announced action’s issuer count like those of the announcer', async () => {
     const other = vectors.valid.find(({ payload }) => payload.issuerTag !== checked.issuerTag)
     const announced = checkToken({ token: textOf(other ?? { name: '' }) }, vectors.now)
     const announcing = { ...checked, announced }
@@ -188,7 +188,7 @@ describe('an issuer', () => {
     expect(admitted).toEqual([])
   })
 
-  test('with too many is refused again when the same token comes again', async () => {
+  test('over its limit is refused again for the same token', async () => {
     const { verifier } = verifierOf(keysOf, 0)
     for (let n = 0; n < 2; n += 1)
       await expect(verifier.verify(checked, sender)).rejects.toMatchObject({ code: 'E-RATELIMIT' })

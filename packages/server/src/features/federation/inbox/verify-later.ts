@@ -22,23 +22,24 @@ import {
 import { applyKeyRevocations } from './withdrawals.ts'
 
 const mebibyte = 1024 * 1024
-// Anybody can name issuers under a domain of their own: they share one bound and one queue. And whoever has many domains
-// has few addresses.
+// Anybody can name issuers below a domain of their own, so these share one bound and one queue. Senders with many
+// domains have few addresses, so there is a bound for each address as well.
 const mostOfDomain: Amount = { tokens: 200, bytes: 2 * mebibyte }
 const mostOfSender: Amount = { tokens: 800, bytes: 4 * mebibyte }
 const mostInAll: Amount = { tokens: 4000, bytes: 16 * mebibyte }
 const maxWaitingMs = 24 * 3_600_000
-// A wait that a sender's own retries come to anyway.
+// The sender's own retries take about as long anyway.
 const retryAfterSecs = 300
 
-/** Keeps a token until the keys of its issuer can be had. One that concerns nobody here is not kept, unless it withdraws
- * what may wait here or come later, and the sender is not told: until its signature is verified it may be anybody's. */
+/** Stores a token until the keys of its issuer can be fetched. A token that concerns nobody here is not stored, unless
+ * it withdraws an action that may wait here or come later. The sender is not told, because a token may be anybody's
+ * until its signature is verified. */
 export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender: string): Promise<void> {
   const concerned = await findConcernedBy(deps, token)
   const withdrawal = withdrawalOf(token.payload, token.issuerTag)
   if (concerned.length === 0 && !withdrawal) return
   const domain = await registrableDomain(token.issuerTag)
-  // By its text: a forged token that names the same action must not take the place of the true one.
+  // By its text: a forged token that names the same action must not replace the true one.
   const delivery = deliveryOf(token)
   const tokenHash = hashOf(delivery)
   const bytes = Buffer.byteLength(delivery.token + (delivery.beside ?? ''))
@@ -55,7 +56,7 @@ export async function verifyLater(deps: ReceiveDeps, token: CheckedToken, sender
   })
 }
 
-/** `E-UNAVAILABLE` when too much waits: the sender tries again. */
+/** `E-UNAVAILABLE` when too many tokens wait; the sender tries again. */
 async function assertFreeSlot(
   tx: Writer,
   { bytes, ...whose }: Pick<WaitingToken, 'domain' | 'sender' | 'bytes'>,
@@ -70,7 +71,7 @@ function hashOf({ token, beside = '' }: Delivery): string {
   return createHash('sha256').update(`${token} ${beside}`).digest('base64url')
 }
 
-/** Tries again to verify a token that waited for its issuer's key, and hands it on. */
+/** Tries again to verify a token that waited for its issuer's key, and passes it on. */
 export async function verifyWaitingToken(
   deps: ReceiveDeps,
   delivery: Delivery,
@@ -93,7 +94,7 @@ async function tryAgain(
   await storeLater(deps, token, await findConcernedBy(deps, token))
 }
 
-/** False for good; a job that cannot know yet is tried again. */
+/** False when the token is permanently refused. Throws for a retry when the key cannot be fetched yet. */
 export async function isGenuine(deps: Pick<ReceiveDeps, 'verifier'>, token: CheckedToken): Promise<boolean> {
   try {
     if ((await deps.verifier.verify(token, waitingSender)) !== 'unreachable') return true

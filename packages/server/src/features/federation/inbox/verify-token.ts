@@ -10,9 +10,9 @@ import type { CheckedToken } from './check-token.ts'
 export interface IssuerKey {
   readonly kid: string
   readonly key: KeyObject
-  /** Unix seconds of the retirement: it verifies only what was signed before. */
+  /** Unix seconds of its retirement: it verifies only what was signed before. */
   readonly expiresAt?: number
-  /** Unix seconds since when it is distrusted. */
+  /** Unix seconds from which it is no longer trusted. */
   readonly revokedAt?: number
 }
 
@@ -22,8 +22,8 @@ export type IssuerKeys =
   | { readonly kind: 'unreachable' }
 
 export interface VerifyDeps {
-  /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. What fails is charged to the sender,
-   * an address. */
+  /** The issuer's keys; `refresh` asks its server again, as often as that is allowed. A failure is charged to the
+   * sender, an address. */
   readonly findKeys: (
     issuerTag: IdTag,
     options: { readonly refresh: boolean; readonly sender: string },
@@ -34,18 +34,18 @@ export interface VerifyDeps {
   readonly verifySignature: (signingInput: string, signature: Uint8Array, key: KeyObject) => Promise<boolean>
 }
 
-/** The sender of tokens that wait here: their look-ups, whoever sent them, are spaced by their jobs. */
+/** The sender of waiting tokens, whoever sent them. Their jobs space out the look-ups. */
 export const waitingSender = 'waiting'
 
-// One entry is about 150 bytes; a token comes again when it is redelivered or relayed.
+// One entry takes about 150 bytes. A token comes again when it is redelivered or relayed.
 const maxVerdicts = 5000
 
-/** Verifies tokens, each once: what was valid stays known by the hash of its text. */
+/** Verifies tokens, each once: a valid one is remembered by the hash of its text. */
 export function openTokenVerifier(deps: VerifyDeps) {
   const valid = new LRUCache<string, true>({ max: maxVerdicts })
   return {
-    /** True when the signature is the issuer's, `unreachable` when its key cannot be had now; otherwise `E-AUTH-UNAUTH`.
-     * The same for what it announces. */
+    /** True when the signature is the issuer's, `unreachable` when its key cannot be fetched now; otherwise
+     * `E-AUTH-UNAUTH`. An announced token is verified as well. */
     async verify(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
       const verdict = await verifyOne(token, sender)
       return verdict === true && token.announced ? verifyOne(token.announced, sender) : verdict
@@ -53,14 +53,15 @@ export function openTokenVerifier(deps: VerifyDeps) {
   }
 
   async function verifyOne(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
-    // NOTE: before the verdict that is kept: the key may have been revoked since, and then the verdict is worth nothing.
+    // NOTE: before the remembered result, which is worth nothing if the key has been revoked since.
     const key = await findKey(deps, token, sender)
     if (key === 'unreachable') return key
     const hash = createHash('sha256').update(token.text).digest('base64')
     if (valid.has(hash)) return true
     const { signingInput, signature } = token.parsed
     if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
-    // Not before the signature: nobody may use up what is another's. One that is refused here comes again.
+    // After the signature, so that nobody can use up the limit of another issuer. A token that is refused here is sent
+    // again.
     await deps.admitIssuer(token.issuerTag)
     valid.set(hash, true)
     return true
@@ -77,7 +78,7 @@ async function findKey(
   const known = await deps.findKeys(token.issuerTag, { refresh: false, sender })
   const key = pickKey(known, token)
   if (key) return key
-  // A revocation is not taken back: there is nothing to ask for, and nothing to wait for.
+  // A revocation is final, so there is nothing to ask or to wait for.
   if (isRevoked(known, token)) throw new Failure('E-AUTH-UNAUTH')
   // The issuer may have rotated its keys since they were fetched.
   const fresh =

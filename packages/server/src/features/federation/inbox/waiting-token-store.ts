@@ -1,14 +1,14 @@
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 
-// The tokens that wait for a key of their issuer lie in jobs. This is what they amount to, so that it can be bounded
-// without reading them. All of it is the server's own tenant's.
+// Tokens that wait for a key of their issuer are stored in jobs. This table adds them up, so that they can be bounded
+// without reading the jobs. All rows belong to the server's own tenant.
 
 export interface WaitingToken {
   /** SHA-256 of its text. */
   readonly tokenHash: string
   /** The registrable domain of its issuer. */
   readonly domain: string
-  /** The address that delivered it, as it counts where requests are limited. */
+  /** The address that delivered it, in the form that rate limits use. */
   readonly sender: string
   readonly bytes: number
   /** Unix seconds. */
@@ -57,7 +57,8 @@ const sumOfSender = statement<WaitingTables, { tenantId: number; sender: string 
     .where('sender', '=', value('sender')),
 )
 
-/** What waits in all, for issuers of a domain, and from a sender: index entries of at most some thousand rows. */
+/** The waiting tokens in all, for issuers of a domain, and from a sender: index entries of at most some thousand
+ * rows. */
 export async function sumWaiting(
   reader: Reader,
   { domain, sender }: Pick<WaitingToken, 'domain' | 'sender'>,
@@ -109,7 +110,7 @@ export async function deleteWaiting(tx: Writer, tokenHash: string): Promise<void
     .execute()
 }
 
-/** Forgets tokens that were received before `receivedBefore`: their jobs have ended. */
+/** Forgets tokens that were received before `receivedBefore`, whose jobs have ended. */
 export async function deleteOverdue(tx: Writer, receivedBefore: number): Promise<void> {
   await tx
     .tables<WaitingTables>()

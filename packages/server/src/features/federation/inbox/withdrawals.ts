@@ -12,12 +12,12 @@ import { waitingSender } from './verify-token.ts'
 
 type Deps = Pick<ReceiveDeps, 'db' | 'clock' | 'verifier'>
 
-// Each may cost the check of a signature; only the first can be the issuer's own.
+// Each of them may cost the check of a signature.
 const maxLookedAt = 20
 
-/** What a verified token withdraws is remembered before anything of it is stored, whoever it concerns: the action may be
- * on its way. What it brings may have been withdrawn by a token that waits for the same key, and then is not shown.
- * True when it is a withdrawal that is remembered now. */
+/** Remembers what a verified token withdraws, before anything of it is stored and whomever it concerns, because the
+ * action may still be on its way. For another token it applies withdrawals of it and of the announced one that wait
+ * for the same key, so that they are not shown. True when the token is a withdrawal and now remembered. */
 export async function applyKeyRevocations(deps: Deps, token: CheckedToken): Promise<boolean> {
   const withdrawal = withdrawalOf(token.payload, token.issuerTag)
   if (withdrawal) return await rememberWithdrawal(deps, withdrawal)
@@ -35,7 +35,8 @@ async function heedWaiting(deps: Deps, { actionId, issuerTag }: CheckedToken): P
   }
 }
 
-/** Keeps that an issuer has withdrawn an action, whoever holds it. False when too much of its domain is kept already. */
+/** Remembers that an issuer has withdrawn an action, whoever holds it. False when too many of its domain are remembered
+ * already. */
 async function rememberWithdrawal({ db, clock }: Deps, withdrawal: Withdrawal): Promise<boolean> {
   const domain = await registrableDomain(withdrawal.issuerTag)
   const now = nowSecs(clock)
