@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 
-/** The server of an identity has revoked one of its keys, as of then. */
+/** The server of an identity has revoked one of its keys, from a time on. */
 export interface IdentityEvent {
   readonly kind: 'key.revoked'
   readonly idTag: IdTag

@@ -62,12 +62,12 @@ async function createWaitingTokens(schema: MigrationSchema): Promise<void> {
   await schema.createIndex('waiting_tokens_by_time', 'waiting_tokens', ['tenant_id', 'received_at'])
 }
 
-/** What is still to be handed out of actions with many recipients: a row goes when its last portion is written. */
+/** Fan-outs of actions with many recipients; a row is removed with its last portion. */
 async function createFanOuts(schema: MigrationSchema): Promise<void> {
   await schema.createTable('fan_outs', {
     fan_out_id: 'autoincrement',
     tenant_id: 'integer',
-    // Fan-outs of one lane are handed out one after the other.
+    // Fan-outs of one lane run one after the other.
     lane: 'text',
     action_id: 'text',
     issuer_tag: 'text',
@@ -78,9 +78,9 @@ async function createFanOuts(schema: MigrationSchema): Promise<void> {
     left_out: 'json',
     // Unix seconds.
     not_before: 'integer null',
-    // 1 for the word that something has ended.
+    // 1 for endings.
     is_ending: 'integer',
-    // The last of the circle that a portion has reached.
+    // The last member of the circle that a portion has reached.
     after_tag: 'text',
   })
   await schema.createIndex('fan_outs_lane', 'fan_outs', ['tenant_id', 'lane', 'fan_out_id'])

@@ -14,7 +14,7 @@ export type FindToken = (reader: Reader, actionId: ActionId) => Promise<FoundTok
 
 interface FoundToken {
   readonly token: string
-  /** The token that it announces, which is sent beside it. */
+  /** The token that it announces, sent beside it. */
   readonly beside?: string
   readonly issuerTag: IdTag
   readonly isEnding: boolean
@@ -28,10 +28,10 @@ export interface DeliverDeps {
   readonly clock: Clock
   readonly egress: Pick<Egress, 'request'>
   readonly metrics: Pick<Metrics, 'deliveryTried'>
-  /** Has the whole server nothing to do with this identity, or with its domain? */
+  /** Is this identity or its domain blocked for the whole server? */
   readonly isBlockedHere: (idTag: IdTag) => Promise<boolean>
   readonly findToken: FindToken
-  /** Is the tenant suspended, so that it publishes nothing until that ends? */
+  /** Is the tenant suspended, so that it publishes nothing now? */
   readonly isSuspended: (tenantId: TenantId) => Promise<boolean>
   readonly findInbox: (
     recipient: IdTag,
@@ -43,7 +43,7 @@ export interface DeliverDeps {
   readonly findInboxAnew: (recipient: IdTag, tenantId: TenantId) => Promise<string | undefined>
   /** Hands a token to tenants of this server. */
   readonly receiveLocally: (delivery: Tokens, recipients: readonly IdTag[]) => Promise<void>
-  /** What follows from the arrival of an action; as a delivery may run twice, so may this. */
+  /** Runs after an action has arrived. Like a delivery, it may run twice. */
   readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
 
@@ -63,7 +63,7 @@ export async function deliverAction(
   const isStillWanted = async () => (await findToken(deps, tenantId, actionId)) !== undefined
   const letter = { ...payload, actionId, ...tokens, signal, isStillWanted }
   const receipt = await tryToPost(deps, letter, startedMs).catch(async (error: unknown) => {
-    // The server that a recipient has left does not know it any more, for good.
+    // A server that a recipient has left answers permanently that it does not know the recipient.
     if (error instanceof GoneError) await followMoved(deps, tenantId, payload)
     throw error
   })
@@ -78,7 +78,7 @@ function findToken(deps: Pick<DeliverDeps, 'db' | 'findToken'>, tenantId: Tenant
 // Suspensions last for hours or days.
 const suspendedWaitMs = 3 * 3_600_000
 
-/** A suspended tenant sends nothing but tokens that end something. */
+/** A suspended tenant sends only tokens that end something. */
 async function getTokens(
   deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended'>,
   tenantId: TenantId,
@@ -94,7 +94,7 @@ function tokensOf({ token, beside }: FoundToken): Tokens {
   return beside === undefined ? { token } : { token, beside }
 }
 
-/** Puts the job off while its sender is suspended. */
+/** Postpones the job while its sender is suspended. */
 export async function assertNotSuspended(
   deps: Pick<DeliverDeps, 'clock' | 'isSuspended'>,
   tenantId: TenantId,
@@ -109,8 +109,8 @@ const movedAfterMs = 3_600_000
 // The others are looked up by their own deliveries.
 const maxAskedAnew = 48
 
-/** Queues the delivery for the inboxes to which its recipients have moved, and for the old one where some remain; then
- * this job ends. A receiver takes the same token twice without harm. */
+/** Queues deliveries to the inboxes to which the recipients have moved, and to the old one if some remain; then this
+ * job ends. Receiving the same token twice does no harm. */
 async function followMoved(
   deps: DeliverDeps,
   tenantId: TenantId,
@@ -158,7 +158,7 @@ export async function tryToPost(deps: PostDeps, letter: TokenPost, startedMs: nu
   }
 }
 
-/** A receiver may lose a token that it could not verify, and has not acted on it yet: it is asked again. */
+/** A receiver that could not verify a token has not acted on it and may lose it, so it is asked again. */
 async function confirmLater(
   { db, jobs, clock }: Pick<DeliverDeps, 'db' | 'jobs' | 'clock'>,
   tenantId: TenantId,
@@ -170,7 +170,7 @@ async function confirmLater(
   await db.transact(tenantId, (tx) => jobs.enqueue(tx, confirmJob, payload, options))
 }
 
-/** Posts a token again to a receiver that could not verify it, until it is verified or no longer wanted. */
+/** Posts a token again to a receiver that could not verify it, until it is verified or no longer to be sent. */
 export async function confirmDelivery(
   deps: DeliverDeps,
   payload: Static<(typeof confirmJob)['payload']>,
@@ -187,7 +187,7 @@ export async function confirmDelivery(
   await deps.onDelivered(tenantId, actionId)
 }
 
-/** Fails unless one recipient is not blocked: by name, or by its domain, wherever it is hosted. */
+/** Fails unless one recipient is not blocked, by name or by its domain, wherever it is hosted. */
 export async function assertNotAllBlocked(
   deps: Pick<DeliverDeps, 'isBlockedHere'>,
   recipients: readonly IdTag[],
@@ -196,7 +196,7 @@ export async function assertNotAllBlocked(
   throw new JobVerdict('the recipients are blocked', { kind: 'dead' })
 }
 
-// Each is a question to another server.
+// Each is a request to another server.
 const searchesAtOnce = 8
 
 /** Finds the inboxes of recipients and queues the deliveries; recipients at one inbox share one. */
@@ -249,7 +249,7 @@ async function findInboxes(
   })
 }
 
-/** Hands an action to recipients on this server. */
+/** Delivers an action to recipients on this server. */
 export async function deliverLocally(
   deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended' | 'receiveLocally' | 'onDelivered'>,
   payload: Static<(typeof deliverLocallyJob)['payload']>,

@@ -6,7 +6,7 @@ import { assertNotAllBlocked, assertNotSuspended, type DeliverDeps, tryToPost } 
 import type { countLocallyJob, deliverCountsJob } from './outbox-jobs.ts'
 import { withdrawn } from './post-token.ts'
 
-/** The newest token with the counts of an action, unless it was deleted. */
+/** The newest counts token of an action, unless the action was deleted. */
 export type FindCountsToken = (
   reader: Reader,
   countsOf: ActionId,
@@ -16,7 +16,8 @@ export interface DeliverCountsDeps extends DeliverDeps {
   readonly findCountsToken: FindCountsToken
 }
 
-/** Posts the current counts of an action to an inbox. Whether it could verify them is not asked: others follow. */
+/** Posts the current counts of an action to an inbox. Whether the receiver could verify them does not matter, because
+ * newer ones follow. */
 export async function deliverCounts(
   deps: DeliverCountsDeps,
   { countsOf, inboxUrl, recipients }: Static<(typeof deliverCountsJob)['payload']>,

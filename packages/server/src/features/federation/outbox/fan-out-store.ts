@@ -19,11 +19,11 @@ interface FanOutTables {
   }
 }
 
-/** What is left of an action's recipients. */
+/** A fan-out that is not finished. */
 interface FanOut {
   readonly fanOutId: number
   readonly outgoing: Outgoing
-  /** The members of the circle up to here have it; empty before the first portion. */
+  /** The members of the circle up to this name have a delivery; empty before the first portion. */
   readonly afterTag: string
 }
 
@@ -39,12 +39,12 @@ const selectOne = (column: 'lane' | 'action_id') =>
 
 const oneOf = { lane: selectOne('lane'), action: selectOne('action_id') }
 
-/** Is something of the lane still to be handed out? */
+/** Does the lane have fan-outs that are not finished? */
 export async function isLaneBusy(reader: Reader, lane: string): Promise<boolean> {
   return (await reader.first(oneOf.lane, { tenantId: reader.tenantId, key: lane })) !== undefined
 }
 
-/** Are some recipients of an action still to be reached? */
+/** Does an action have recipients without a delivery? */
 export async function isFanningOut(reader: Reader, actionId: ActionId): Promise<boolean> {
   return (await reader.first(oneOf.action, { tenantId: reader.tenantId, key: actionId })) !== undefined
 }
@@ -88,7 +88,8 @@ const selectFirst = statement<
   ),
 )
 
-/** The oldest of a lane, or of its endings. Another process that asks waits until this transaction has ended. */
+/** The oldest fan-out of a lane, or of its endings. Another process that asks waits until this transaction has
+ * ended. */
 export async function lockFirst(
   tx: Writer,
   { lane, isEnding }: { readonly lane: string; readonly isEnding: boolean },

@@ -22,7 +22,7 @@ const bob = 8 as TenantId
 const issuerTag = 'alice.example.com' as IdTag
 const clock = new TestClock()
 
-/** So many values may stand in the statements of one transaction: a portion has some twelve for each recipient. */
+/** The largest number of values in the statements of one transaction: a portion has about twelve for each recipient. */
 const mostValues = 3000
 
 const openedJobs: JobQueue[] = []
@@ -67,10 +67,10 @@ eachDialect('a fan-out', (open) => {
     expect(new Set(seen).size).toBeGreaterThanOrEqual(5)
   })
 
-  test('goes on where it was when a server dies after a portion, and writes nothing twice', async () => {
+  test('continues where it was when a server dies after a portion, and writes nothing twice', async () => {
     const lab = await openLab(open, 1500)
     await lab.send({ actionId: idOf(1) })
-    // What is lost is the word that the portion was written.
+    // The note that the portion was written is lost.
     const dying = lab.continueWith(2, () => {
       throw new Error('the server is gone')
     })
@@ -101,7 +101,7 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.count(1)).toBe(3)
   })
 
-  test('keeps the order of an issuer: what is sent later waits for what is being handed out', async () => {
+  test('keeps the order of an issuer: later actions wait for the one that is being handed out', async () => {
     const lab = await openLab(open, 600)
     await lab.send({ actionId: idOf(1) })
     await lab.send({ actionId: idOf(2), circle: undefined, named: ['u599.example' as IdTag] })
@@ -114,7 +114,7 @@ eachDialect('a fan-out', (open) => {
     expect(order).toEqual([idOf(1), idOf(2), idOf(3)])
   })
 
-  test('ends when its action is not to be sent any more', async () => {
+  test('ends when its action is no longer to be sent', async () => {
     const lab = await openLab(open, 1000)
     await lab.send({ actionId: idOf(1) })
     lab.withdrawn.add(idOf(1))
@@ -135,7 +135,7 @@ eachDialect('a fan-out', (open) => {
     expect((await lab.inboxes(2)).size).toBe(500)
   })
 
-  test('of one tenant waits for a turn of another, however many lanes that one has', async () => {
+  test('of one tenant waits for one turn of another, however many lanes that one has', async () => {
     const lab = await openLab(open, 250)
     for (let at = 0; at < 5; at += 1) await lab.send({ actionId: idOf(at), countsOf: idOf(at) })
     await lab.db.transact(bob, async (tx) => {
@@ -150,7 +150,7 @@ eachDialect('a fan-out', (open) => {
     expect(new Set(lanes.slice(0, lanes.indexOf(issuerTag))).size).toBe(1)
   })
 
-  test('waits while its tenant is suspended, and goes on afterwards', async () => {
+  test('waits while its tenant is suspended, and continues afterwards', async () => {
     const lab = await openLab(open, 300)
     lab.suspended.add(alice)
     await lab.send({ actionId: idOf(1) })
@@ -162,7 +162,7 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.count(1)).toBe(300)
   })
 
-  test('lets nothing but endings leave while its tenant is suspended', async () => {
+  test('sends only endings while its tenant is suspended', async () => {
     const lab = await openLab(open, 300)
     lab.suspended.add(alice)
     await lab.send({ actionId: idOf(1) })
@@ -177,7 +177,7 @@ eachDialect('a fan-out', (open) => {
     expect([await lab.count(1), await lab.count(2)]).toEqual([100, 300])
   })
 
-  test('keeps the time before which nothing is to leave, in each of its portions', async () => {
+  test('keeps the time before which nothing may be sent, in each of its portions', async () => {
     const lab = await openLab(open, 300)
     const notBefore = Math.floor(clock.now() / 1000) + 60
     await lab.send({ actionId: idOf(1), notBefore })
@@ -186,7 +186,7 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.times(1)).toEqual(new Set([notBefore * 1000]))
   })
 
-  test('leaves out who left meanwhile, and reaches once who came', async () => {
+  test('leaves out followers who left since, and reaches new ones once', async () => {
     const lab = await openLab(open, 300)
     await lab.send({ actionId: idOf(1) })
     await lab.db.transact(alice, async (tx) => {
@@ -200,7 +200,7 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.count(1)).toBe(reached.size)
   })
 
-  test('of counts keeps one job for each inbox, however often it is told', async () => {
+  test('of counts keeps one job for each inbox, however often counts are told', async () => {
     const lab = await openLab(open, 1000)
     for (let told = 1; told <= 5; told += 1) {
       await lab.send({ actionId: idOf(told), countsOf: idOf(99) })
@@ -210,7 +210,7 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.rows(deliverJob.name)).toBe(0)
   })
 
-  test('of counts goes on when a newer word has taken the place of the one it hands out', async () => {
+  test('of counts continues when newer counts have replaced those that it hands out', async () => {
     const lab = await openLab(open, 300)
     await lab.send({ actionId: idOf(1), countsOf: idOf(99) })
     lab.withdrawn.add(idOf(1))
@@ -218,7 +218,7 @@ eachDialect('a fan-out', (open) => {
     expect(await lab.rows(deliverCountsJob.name)).toBe(300)
   })
 
-  test('of counts leaves nothing at live servers, and at dead ones a job each, for a day', async () => {
+  test('of counts leaves no jobs for live servers, and one for each dead server, for a day', async () => {
     const lab = await openLab(open, 200)
     lab.jobs.handle(deliverCountsJob, async ({ inboxUrl }) => {
       if (inboxUrl.endsWith('0.example/api/inbox')) throw new Error('down')
@@ -239,7 +239,7 @@ eachDialect('a fan-out', (open) => {
 })
 
 eachDialect('what happens during a fan-out', (open) => {
-  test('leaves out whom its tenant blocks meanwhile', async () => {
+  test('leaves out identities that its tenant has blocked since', async () => {
     const lab = await openLab(open, 400)
     await lab.send({ actionId: idOf(1) })
     const blocked = [150, 250, 399]
@@ -313,7 +313,7 @@ async function openLab(open: OpenTestDatabase, followers: number, inboxOf = ownI
     suspended,
     start,
     jobs: { handle: jobs.handle.bind(jobs), settle: () => start().then(() => jobs.settle()) },
-    /** A turn of the job; `act` comes after so many of its portions. */
+    /** One turn of the job; `act` runs after this many of its portions. */
     async continueWith(portion: number, act: () => unknown) {
       let portions = 0
       const watched: Database = {

@@ -11,7 +11,8 @@ import { type QueueDeps, queueDeliveries } from './queue-deliveries.ts'
 
 export interface SendDeps extends QueueDeps {
   readonly jobs: Jobs
-  /** Members of a circle in the order of their names. `next`: where to go on; none when those were the last. */
+  /** Members of a circle in the order of their names. `next`: where the next page begins; undefined after the last
+   * one. */
   readonly listCircle: (
     reader: Reader,
     circle: Circle,
@@ -29,15 +30,15 @@ export interface FanOutDeps extends SendDeps {
 
 // A hundred deliveries take three to seven milliseconds of a transaction, for which all other writes wait.
 const recipientsPerPortion = 100
-/** After so many portions another lane has its turn. */
+/** After this many portions another lane has its turn. */
 const portionsPerTurn = 16
 const suspendedPauseMs = 600_000
 
-/** Queues the deliveries of an action in its transaction. Of many recipients the first: a job goes on with the rest in
- * portions, each with its cursor in one transaction. */
+/** Queues the deliveries of an action in its transaction. With many recipients these are the first portion; a job
+ * continues with the others, writing each portion and its cursor in one transaction. */
 export async function queueForSending(deps: SendDeps, tx: Writer, outgoing: Outgoing): Promise<void> {
   if (outgoing.named.length === 0 && outgoing.circle === undefined) return
-  // What the issuer sent before comes first.
+  // Earlier actions of the issuer come first.
   const next = (await isLaneBusy(tx, laneOf(outgoing)))
     ? ''
     : await writePortion(deps, tx, { outgoing, after: '', limit: recipientsPerPortion })
@@ -46,7 +47,7 @@ export async function queueForSending(deps: SendDeps, tx: Writer, outgoing: Outg
   await queueTurn(deps, tx, laneOf(outgoing))
 }
 
-/** Does the work of `fanOutJob`: some portions of what a lane has left. */
+/** Does the work of `fanOutJob`: writes some portions of a lane. */
 export async function continueLane(
   deps: FanOutDeps,
   { lane }: { readonly lane: string },
@@ -63,7 +64,7 @@ export async function continueLane(
   await deps.db.transact(tenantId, (tx) => queueTurn(deps, tx, lane))
 }
 
-/** What is left of the lane waits until the suspension has ended. */
+/** The rest of the lane waits until the suspension has ended. */
 async function postpone({ db, clock }: FanOutDeps, tenantId: TenantId, lane: string): Promise<void> {
   if (!(await isLaneBusy(db.reader(tenantId), lane))) return
   const atMs = clock.now() + suspendedPauseMs
@@ -74,7 +75,7 @@ const inBackground = { isolation: 'read-committed', isBackground: true } as cons
 
 interface LaneTurn {
   readonly lane: string
-  /** Only what says that something has ended. */
+  /** Only fan-outs of endings. */
   readonly isEnding: boolean
 }
 
@@ -91,7 +92,8 @@ async function continueFirst(deps: FanOutDeps, tx: Writer, turn: LaneTurn): Prom
   return true
 }
 
-/** False when it was deleted meanwhile, or when newer counts replace those that are being sent. */
+/** False when the action was deleted or has expired. The fan-out of counts continues when newer ones replace them,
+ * because each delivery sends the newest. */
 async function isToBeSent(
   deps: FanOutDeps,
   reader: Reader,
@@ -122,7 +124,7 @@ async function writePortion(
   return page.next
 }
 
-/** A job that runs already may have read the lane before this change: another one reads it again. */
+/** A job that is running may have read the lane before this change; another one reads it again. */
 async function queueTurn({ jobs }: Pick<SendDeps, 'jobs'>, tx: Writer, lane: string): Promise<void> {
   await jobs.enqueue(tx, fanOutJob, { lane }, { dedupKey: lane })
 }

@@ -3,8 +3,8 @@ import type { TenantId } from '#infra/db/index.ts'
 import type { Identities } from '../identities/open-identities.ts'
 import type { DeliverDeps } from './deliver-action.ts'
 
-/** Finds the inboxes of recipients in the name of the tenant that sends. An inbox whose host does not say
- * whether it takes deliveries for the identity counts as unreachable. */
+/** Finds the inboxes of recipients on behalf of the sending tenant. An inbox that its host has not confirmed counts as
+ * unreachable. */
 export function inboxFinders(
   identities: Pick<Identities, 'resolve' | 'renew'>,
 ): Pick<DeliverDeps, 'findInbox' | 'findInboxAnew'> {

@@ -14,7 +14,7 @@ import {
 
 export type OutboxJobDeps = DeliverCountsDeps & FanOutDeps
 
-/** Registers how deliveries are made. */
+/** Registers the handlers of the outbox's jobs. */
 export function handleOutboxJobs(jobs: Pick<JobQueue, 'handle'>, deps: OutboxJobDeps): void {
   jobs.handle(deliverJob, (payload, context) => deliverAction(deps, payload, context))
   jobs.handle(confirmJob, (payload, context) => confirmDelivery(deps, payload, context))

@@ -15,8 +15,8 @@ export interface ListDeliveriesDeps {
     reader: Reader,
     about: { kind: string; subject: string; atMost: number },
   ) => Promise<number>
-  /** What was sent of an action last: itself, or the record of its deletion. Fails with `E-ACTION-NOTFOUND` where the
-   * caller sees no such action, `E-AUTH-FORBIDDEN` where it is another's. */
+  /** The id of the last token that was sent for an action: its own, or that of its deletion. Fails with
+   * `E-ACTION-NOTFOUND` where the caller sees no such action, `E-AUTH-FORBIDDEN` where it is another's. */
   readonly getSentId: (question: DeliveriesQuestion) => Promise<ActionId>
 }
 
@@ -30,15 +30,15 @@ interface DeliveriesQuestion {
 
 interface DeliveriesPage {
   readonly jobs: readonly JobRecord[]
-  /** Is this the last page, while some recipients have no delivery yet? */
+  /** This is the last page, and some recipients have no delivery yet. */
   readonly isUnfinished: boolean
   readonly total: number
 }
 
 const kinds = [deliverJob, deliverLocallyJob, findInboxJob]
 
-/** The jobs that carry an action, or once it is deleted the word of that, to its receivers, finished ones included as
- * long as they are kept: one kind after the other, each in the order in which they were added. */
+/** The jobs that deliver an action or, once it is deleted, its deletion, finished ones included as long as they are
+ * kept: one kind after the other, each in the order in which they were added. */
 export async function listDeliveries(
   deps: ListDeliveriesDeps,
   question: DeliveriesQuestion,

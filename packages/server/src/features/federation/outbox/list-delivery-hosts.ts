@@ -20,7 +20,7 @@ interface HostsQuery {
 
 const sort = 'host'
 
-/** The servers that are delivered to, in the order of their names. */
+/** The servers that receive deliveries, ordered by name. */
 export async function listDeliveryHosts(
   deps: ListHostsDeps,
   { limit = 20, cursor, failing = false }: HostsQuery,

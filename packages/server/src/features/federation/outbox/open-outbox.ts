@@ -27,7 +27,7 @@ interface QueueParts {
   readonly clock: Clock
 }
 
-/** Queues deliveries in the transaction of what is delivered. */
+/** Queues deliveries, in the transaction that stores what is delivered. */
 export function openDelivery(parts: QueueParts) {
   const deps = sendDeps(parts)
   return (
@@ -61,7 +61,7 @@ interface OutboxParts extends Pick<DeliverDeps, 'db' | 'clock' | 'egress' | 'met
   readonly inbox: LocalDeliveryDeps
 }
 
-/** Registers how deliveries are made, and answers what is asked about them. */
+/** Registers the handlers of deliveries, and gives the endpoints about them. */
 export function openOutbox(parts: OutboxParts): Endpoint[] {
   handleOutboxJobs(parts.jobs, jobDeps(parts))
   const { db, clock } = parts

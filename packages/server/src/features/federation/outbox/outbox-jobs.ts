@@ -16,17 +16,17 @@ const actionId = Type.Unsafe<ActionId>(Type.String())
 const recipients = Type.Array(Type.Unsafe<IdTag>(Type.String()))
 const toOneInbox = Type.Object({ actionId, inboxUrl: Type.String(), recipients })
 
-/** One post of one action's token to one inbox, for all its recipients there. */
+/** Posts one action's token to one inbox, for all its recipients there. */
 export const deliverJob = jobKind({
   name: 'outbox.deliver',
   payload: toOneInbox,
   retry: patiently,
-  // A server that never answers holds its place for ten seconds: enough of them, or dead servers would hold up the
-  // others. Fewer than the egress allows at once, so that keys and files can still be fetched.
+  // A server that never answers holds its slot for ten seconds, so there must be enough slots, or dead servers would
+  // delay the others. There are fewer than the egress client allows, so that keys and files can still be fetched.
   concurrency: 128,
   group: { concurrency: 2, breakerFailures: 5, restMs: 30_000, longestRestMs: 3_600_000 },
   keepDoneMs: 7 * dayMs,
-  // The key is that of the action and the inbox: whichever portion, and whatever search, finds an inbox again.
+  // The key is made of the action and the inbox, so that a portion or a search that finds the inbox again adds nothing.
   keepsDedupKey: true,
 })
 
@@ -37,13 +37,13 @@ export const fanOutJob = jobKind({
   payload: Type.Object({ lane: Type.String() }),
   retry: { maxAttempts: Number.MAX_SAFE_INTEGER, firstDelayMs: 1_000, longestDelayMs: 60_000 },
   concurrency: 1,
-  // A tenant may have a lane for each action that is counted.
+  // A tenant may have a lane for each action whose counts it tells.
   group: 'by tenant',
   freesDedupKey: true,
 })
 
-/** Posts the counts of an action to an inbox: the newest when it is sent. At most one waits per inbox and action, for a
- * day at most: a server that fetches the history gets them anyway. */
+/** Posts the counts of an action to an inbox, those that are newest then. At most one waits per inbox and action, for a
+ * day at most, because a server that fetches the history gets the counts anyway. */
 export const deliverCountsJob = jobKind({
   name: 'outbox.deliver-counts',
   payload: Type.Object({ countsOf: actionId, inboxUrl: Type.String(), recipients }),
@@ -63,8 +63,7 @@ export const countLocallyJob = jobKind({
   keepDeadMs: 0,
 })
 
-/** Asks a receiver that could not verify a token whether it can now. It stops after the week in which a delivery
- * is tried. */
+/** Asks a receiver that could not verify a token whether it can now. It ends after a week, like a delivery. */
 export const confirmJob = jobKind({
   name: 'outbox.confirm',
   payload: toOneInbox,
@@ -78,7 +77,7 @@ export const confirmJob = jobKind({
   group: { concurrency: 1, breakerFailures: 5, restMs: 300_000, longestRestMs: 3_600_000 },
 })
 
-/** Finds out where recipients live whose inboxes are not known yet, and then queues the deliveries. One that cannot be
+/** Finds the inboxes of recipients that are not known yet, and then queues the deliveries. A recipient that cannot be
  * found now gets a job of its own. */
 export const findInboxJob = jobKind({
   name: 'outbox.find-inbox',
@@ -88,7 +87,7 @@ export const findInboxJob = jobKind({
   group: 'by tenant',
 })
 
-/** Hands an action to tenants of this server, without the network. */
+/** Delivers an action to tenants of this server, without the network. */
 export const deliverLocallyJob = jobKind({
   name: 'outbox.deliver-locally',
   payload: Type.Object({ actionId, recipients }),

@@ -13,7 +13,7 @@ export function deliveryView(job: JobRecord, ownServer: string): DeliveryView {
   const named = recipients.length === 1 && recipients[0] !== undefined ? recipients[0] : 'unknown'
   const isLocal = job.kind === deliverLocallyJob.name
   return {
-    // Until the server of recipients is found, the one name there is stands for it.
+    // Until its server is found, the name of a single recipient stands for it.
     server: inboxUrl ? new URL(inboxUrl).host : isLocal ? ownServer : named,
     recipients: [...recipients],
     state: stateOf(job),
@@ -24,7 +24,7 @@ export function deliveryView(job: JobRecord, ownServer: string): DeliveryView {
   }
 }
 
-/** Stands for recipients whose portion is still to be written. */
+/** Stands for recipients that have no delivery yet. */
 export const notQueuedYet: DeliveryView = { server: 'unknown', recipients: [], state: 'queued', attempts: 0 }
 
 function stateOf(job: JobRecord): DeliveryView['state'] {

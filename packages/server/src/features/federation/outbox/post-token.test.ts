@@ -18,7 +18,7 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]()
 })
 
-test('a token that was withdrawn while the connection was made does not leave, and is done with', async () => {
+test('a token that was withdrawn while the connection was made is not sent, and its delivery ends', async () => {
   const token = home.sign(idTag)
   const { actionId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
     actionId: ActionId

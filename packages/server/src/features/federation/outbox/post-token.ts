@@ -8,7 +8,7 @@ interface PostDeps {
   readonly clock: Clock
 }
 
-/** A token on its way to an inbox. */
+/** A token and the inbox that it is posted to. */
 export interface TokenPost {
   readonly actionId: ActionId
   readonly token: string
@@ -16,11 +16,11 @@ export interface TokenPost {
   readonly beside?: string | undefined
   readonly inboxUrl: string
   readonly signal: AbortSignal
-  /** Asked once the connection stands: what was deleted meanwhile does not leave. */
+  /** Asked once the connection is open, so that an action deleted in the meantime is not sent. */
   readonly isStillWanted: () => Promise<boolean>
 }
 
-/** What was to be sent is not to be sent any more. */
+/** The verdict on a token that is no longer to be sent. */
 export function withdrawn(): JobVerdict {
   return new JobVerdict('it was deleted, or has expired, before it was sent', {
     kind: 'dead',
@@ -28,17 +28,17 @@ export function withdrawn(): JobVerdict {
   })
 }
 
-/** What the receiver says that it has. */
+/** What the receiver acknowledges. */
 export interface Receipt {
-  /** False when it could not get the issuer's key yet: it keeps the token for a day and tries to. */
+  /** False when it could not get the issuer's key yet. It keeps the token for a day and tries again. */
   readonly isVerified: boolean
 }
 
-// The receiver has checked the token and refuses it for good (docs/protocol/delivery.md).
+// The receiver has checked the token and refuses it permanently (docs/protocol/delivery.md).
 const finalStatuses = new Set([400, 401, 403, 404, 410, 413])
 const maxAnswerBytes = 65_536
 
-/** Posts a token to an inbox. Without a receipt it throws the `JobVerdict` on the delivery. */
+/** Posts a token to an inbox. Without a receipt it throws the `JobVerdict` for the delivery. */
 export async function postToken(deps: PostDeps, letter: TokenPost): Promise<Receipt> {
   const answer = await post(deps, letter)
   const receipt = readReceipt(answer, letter.actionId)
@@ -72,13 +72,14 @@ async function post(
   } catch (error) {
     if (!isWanted) throw withdrawn()
     if (!(error instanceof EgressError)) throw error
-    // NOTE: a refused address may be a mistake in DNS that its owner mends: it is tried again like an unreachable one.
+    // NOTE: a refused address may be a mistake in DNS that its owner corrects, so it is retried like an unreachable
+    // one.
     const group = unreached.has(error.reason) ? 'failed' : 'nothing'
     throw new JobVerdict(`${error.reason}: ${error.message}`, { kind: 'retry', group }, error)
   }
 }
 
-// Failures of the host. The others are this server's own, or answers.
+// Failures of the host; the others are this server's own.
 const unreached: ReadonlySet<EgressError['reason']> = new Set([
   'unknown-host',
   'dns',
@@ -98,7 +99,7 @@ function readReceipt(answer: EgressAnswer, actionId: ActionId): Receipt | undefi
   return data?.actionId === actionId ? { isVerified: data.verified !== false } : undefined
 }
 
-/** The server does not know the recipients, or has no inbox any more. */
+/** The server does not know the recipients, or no longer has an inbox. */
 export class GoneError extends JobVerdict {
   constructor(status: number) {
     super(`HTTP ${status}`, { kind: 'dead' })
@@ -114,8 +115,8 @@ function verdictOn(answer: EgressAnswer, nowMs: number): JobVerdict {
   return new JobVerdict(describe(answer), { kind: 'retry', group, ...(atMs === undefined ? {} : { atMs }) })
 }
 
-/** A host that answers works; 429 may be meant for one issuer or for all. A host that puts off one token has checked
- * it. */
+/** The verdict on the host: one that answers works; 429 may be meant for one issuer or for all. A host that postpones
+ * one token has checked it. */
 function wordOn({ status, body }: EgressAnswer): GroupVerdict {
   if (status === 503 && concernsToken(body)) return 'works'
   if (status >= 500) return 'failed'

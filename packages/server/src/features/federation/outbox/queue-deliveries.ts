@@ -12,9 +12,9 @@ import {
 
 export interface QueueDeps {
   readonly jobs: Jobs
-  /** Which of these identities are tenants of this server; one query. */
+  /** Those of these identities that are tenants of this server; one query. */
   readonly findLocal: (tx: Writer, idTags: readonly IdTag[]) => Promise<ReadonlySet<IdTag>>
-  /** The inboxes of those identities that are known here, or `ever` were and are remembered; one query. */
+  /** The stored inboxes of these identities: those that are fresh, or with `ever` all of them; one query. */
   readonly findInboxes: (
     tx: Writer,
     idTags: readonly IdTag[],
@@ -39,13 +39,14 @@ function timeOf({ notBefore }: Pick<Addressed, 'notBefore'>): { runAtMs?: number
 
 type Queued = Omit<Addressed, 'recipients' | 'countsOf'>
 
-// A job of a few recipients keeps the transaction that hands them the action short.
+// Few recipients keep the transaction short that delivers the action to them.
 const localRecipientsPerJob = 50
 const recipientsPerSearch = 50
-// A receiving server finds the recipients itself: the names are for display, and payloads are bounded.
+// The receiving server finds the recipients itself. The names are for display, and payloads are bounded.
 const maxNamedRecipients = 1000
 
-/** Writes the deliveries of an action to some of its recipients: one per inbox, whatever their number there. */
+/** Writes the deliveries of an action to some of its recipients: one per inbox, however many recipients it has
+ * there. */
 export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Addressed): Promise<void> {
   const { recipients, countsOf } = outgoing
   if (recipients.length === 0) return
@@ -62,7 +63,7 @@ export async function queueDeliveries(deps: QueueDeps, tx: Writer, outgoing: Add
   await queueSearches(deps, tx, outgoing, chunksOf(unresolved, recipientsPerSearch))
 }
 
-/** Queues the search for recipients, together or each alone; what follows for one issuer follows in order. */
+/** Queues look-ups of recipients, together or each alone. Those for one issuer run in order. */
 export async function queueSearches(
   deps: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
@@ -111,7 +112,7 @@ function deliveryKey(actionId: ActionId, inboxUrl: string, movedThere: readonly 
   return createHash('sha256').update(parts).digest('base64url').slice(0, 22)
 }
 
-/** Queues one delivery to an inbox; the order of one issuer's actions at one inbox is kept. */
+/** Queues one delivery per inbox. One issuer's actions reach an inbox in order. */
 export async function queueByInbox(
   deps: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
