@@ -26,12 +26,12 @@ const question = (actorRole: CommunityRole, target: Relation, change: MemberChan
   assertMayChange({ actorTag, actorRole, target, change })
 
 describe('the right to change a member', () => {
-  // By the actor's role the changes of status and of roles, and the targets by their place on the ladder.
+  // The roles whose status moderators may change, and those whose status they may not.
   const lower = communityRoles.slice(0, roleLevel('moderator'))
   const upper = communityRoles.slice(roleLevel('moderator'))
 
   test.each(communityRoles.flatMap((actor) => communityRoles.map((target) => [actor, target] as const)))(
-    'a %s the status of a %s',
+    'is given to a %s for the status of a %s, or denied',
     (actor, target) => {
       const may = actor === 'leader' || (actor === 'moderator' && lower.includes(target))
       for (const status of profileStatuses)
@@ -45,7 +45,7 @@ describe('the right to change a member', () => {
   )
 
   test.each(communityRoles.flatMap((actor) => communityRoles.map((target) => [actor, target] as const)))(
-    'a %s the role of a %s',
+    'is given to a %s for the role of a %s, or denied',
     (actor, target) => {
       for (const role of communityRoles)
         expect(verdict(question(actor, member(target), { roles: [role] }))).toBe(

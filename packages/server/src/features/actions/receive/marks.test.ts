@@ -37,7 +37,7 @@ eachDialect('the mark of a notification', (open) => {
   })
 
   test.each(['POST', 'SHRE'] as const)(
-    'is a %s that calls on it, and not what calls on others',
+    'is on a %s that mentions the tenant, and not on one that mentions others',
     async (type) => {
       const { alice, bob, carol, newOf, settle } = await start()
       const content = { text: 'Look, @alice.example.com!', url: 'https://example.com' }

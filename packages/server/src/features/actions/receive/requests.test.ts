@@ -108,7 +108,7 @@ eachDialect('requests', (open) => {
     })
 
     test.each(['before', 'after'])(
-      'made %s an end by somebody who did not know of it outlives that',
+      'made %s the other side, not knowing of it, ends the former one survives that end',
       async (when) => {
         const { alice, bob, ask, connections, settle, tick } = await start()
         await ask()

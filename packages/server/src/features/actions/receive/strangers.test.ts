@@ -146,7 +146,7 @@ eachDialect('for each type and each kind of issuer a receiver accepts what the t
   })
 
   test.each(['CMNT', 'REACT'])(
-    '%s of a stranger on nothing that is held here, or may be read',
+    'not %s about what is not held here, or what the stranger may not read',
     async (type) => {
       const { person, eve, ownIds, forge, receive } = await start()
       for (const actionId of [unknownId, ownIds.person.letterId]) {

@@ -93,13 +93,13 @@ eachDialect('a history', (open) => {
     ])
   })
 
-  describe('of which a part of another', () => {
+  describe('with a part by another issuer', () => {
     const parts: [string, (inbox: Inbox) => string[]][] = [
       ['that is announced', (inbox) => Object.values(announce(inbox)).map(({ token }) => token)],
       ['that is a count', (inbox) => [counts(inbox, dora).token]],
     ]
     test.each(parts)(
-      '%s cannot be verified now does not hold up the rest, and comes later',
+      '%s does not wait when that cannot be verified now, and stores it later',
       async (_, part) => {
         const inbox = await startInbox(open)
         inbox.says.unreachable.add(dora)
@@ -111,7 +111,7 @@ eachDialect('a history', (open) => {
       },
     )
 
-    test.each(parts)('%s is not even verified when the server blocks its issuer', async (_, part) => {
+    test.each(parts)('%s does not even verify that when the server blocks its issuer', async (_, part) => {
       const inbox = await startInbox(open)
       inbox.says.blocked.add(dora)
       inbox.says.history = part(inbox)

@@ -79,7 +79,7 @@ async function post(
   }
 }
 
-// Failures of the host; the others are this server's own.
+// Failures of the host. The others are this server's own, or concern the answer.
 const unreached: ReadonlySet<EgressError['reason']> = new Set([
   'unknown-host',
   'dns',
