@@ -78,7 +78,8 @@ export async function insertAction(tx: Writer, action: StoredAction): Promise<vo
   await insertLookups(tx, action)
 }
 
-/** Stores a token that is no action of the tenant's lists: one that it sends, passes on or has to remember. */
+/** Stores a token that is no action: the tenant's own while it is sent, or one that the tenant passes on or must
+ * remember. */
 export async function insertRecord(
   tx: Writer,
   record: {

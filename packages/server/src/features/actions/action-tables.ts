@@ -31,7 +31,8 @@ export interface ActionRow {
 
 /** With the columns that lists are selected and sorted by. */
 export interface WrittenRow extends ActionRow {
-  /** Of third parties, at a person: lists show it to the tenant only, besides its issuer and its audience. */
+  /** Of third parties, at a person: lists show it only to the tenant and to its issuer, its audience and its
+   * subject. */
   feed_only: number
 }
 

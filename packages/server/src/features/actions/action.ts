@@ -33,8 +33,8 @@ export interface StoredAction extends ActionBody {
   readonly status: StoredStatus
   /** Marked as a notification until it is dismissed. */
   readonly isMarked: boolean
-  /** Written only when the action is received. In lists, third parties' actions with this flag are shown to the tenant
-   * alone. */
+  /** Written only when the action is received. In lists, third parties' actions with this flag are shown only to the
+   * tenant and to whom they concern. */
   readonly isFeedOnly?: boolean
   readonly createdAt: number
   /** `iat` of the token; 0 while there is none. */

@@ -10,7 +10,7 @@ test.each([
   'What do you say, @Alice.Example.com?',
   'With @bob.example.com and (@alice.example.com).',
   'アリス、@alice.example.com',
-])('somebody is called on in %j', (text) => {
+])('somebody is mentioned in %j', (text) => {
   expect(doesMention({ text }, alice)).toBe(true)
   expect(doesMention({ title: text }, alice)).toBe(true)
 })
@@ -24,7 +24,7 @@ test.each([
   'https://example.org/@alice.example.com',
   '@alice',
   '@@alice.example.com',
-])('nobody is called on in %j', (text) => {
+])('nobody is mentioned in %j', (text) => {
   expect(doesMention({ text }, alice)).toBe(false)
 })
 

@@ -1,4 +1,5 @@
-// The limit of `content.tags`. More than 20 tags do not describe a subject.
+// Tags have at most 64 code points, as in `content.tags`, and so at most 128 UTF-16 units. More than 20 tags do not
+// describe a subject.
 const maxTagLength = 64
 const maxTags = 20
 const hashTag = /(?:^|[^\p{L}\p{N}_#&/])#([\p{L}\p{N}_]{1,64})(?![\p{L}\p{N}_])/gu

@@ -87,7 +87,7 @@ describe('a list of roles', () => {
     [['follower', 'supporter', 'contributor', 'moderator'], 'moderator'],
     [['leader', 'follower'], 'leader'],
     [['user', 'contributor'], 'contributor'],
-  ])('%j comes to %s', (roles, role) => {
+  ])('%j makes %s', (roles, role) => {
     expect(roleIn(roles)).toBe(role)
   })
 
@@ -105,7 +105,7 @@ describe('a role is given', () => {
     ['followers', follower, ['follower', 'supporter']],
     ['strangers', stranger, []],
     ['who has only asked', asking, []],
-  ])('to %s as far as %o reaches', (_, bond, possible) => {
+  ])('to %s, as far as their relation allows: %o', (_, bond, possible) => {
     for (const role of communityRoles.slice(1))
       expect([role, verdict(() => assertBound(member('public', bond), role))]).toEqual([
         role,

@@ -21,7 +21,7 @@ export interface RelationRow {
   is_blocked_or_muted: number
 }
 
-/** The columns of the relation itself; the others serve the indexes. */
+/** The columns of the relation itself; the others serve look-ups. */
 export type RelationColumns = Pick<
   RelationRow,
   | 'id_tag'

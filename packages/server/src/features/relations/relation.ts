@@ -115,7 +115,7 @@ export function withStatus(
   }
 }
 
-/** The effective relation, with the server's decision: an identity that either blocks or mutes is blocked or muted. */
+/** The effective relation: the identity is blocked or muted if the tenant or the server blocks or mutes it. */
 export function withServerStatus(own: Relation, server: Relation | undefined): Relation {
   if (!server) return own
   return {

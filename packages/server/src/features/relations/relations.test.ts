@@ -66,7 +66,7 @@ test.each<[ProfileStatus, ProfileStatus, ProfileStatus]>([
   ['Banned', 'Active', 'Banned'],
   ['Suspended', 'Banned', 'Banned'],
   ['Trusted', 'Suspended', 'Suspended'],
-])('%s here and %s on the server come to %s', (own, server, together) => {
+])('%s here and %s on the server make %s', (own, server, together) => {
   const relation = { ...noRelation(bob), ...withStatus(own) }
   expect(statusOf(withServerStatus(relation, { ...noRelation(bob), ...withStatus(server) }))).toBe(together)
 })

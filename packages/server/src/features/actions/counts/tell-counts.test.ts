@@ -15,7 +15,7 @@ test.each([
   [1000, 100],
   [100_000, 10_000],
   [10_000_000, 86_400],
-])('the counts of an action rest for a time that grows with its %i receivers', (receivers, secs) => {
+])('the interval between counts grows with the number of receivers: %i', (receivers, secs) => {
   expect(secsBetweenCounts(receivers)).toBe(secs)
 })
 
@@ -40,7 +40,7 @@ eachDialect('telling counts', (open) => {
   test.each([
     [5, 60],
     [1000, 7],
-  ])('of a popular action goes to %i followers so often in ten minutes: %i', async (followers, times) => {
+  ])('of a popular action reaches %i followers this often in ten minutes: %i', async (followers, times) => {
     const { lab, tenant, reader, actionId } = await popularAction(followers)
     const told = new Set<string>()
     for (let secs = 0; secs < 600; secs += 10) {

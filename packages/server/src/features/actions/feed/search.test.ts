@@ -91,7 +91,7 @@ eachDialect('a search', (open) => {
     ['新しいスーパーマーケット', ['スーパー', 'マーケット', 'ケット'], ['マート']],
     ['สวัสดีครับ', ['สวัสดี', 'ครับ'], ['ลาก่อน']],
     ['한국어로 쓰기', ['한국', '쓰기'], ['어로']],
-  ])('finds in %s what stands in the middle of it', async (text, within, elsewhere) => {
+  ])('finds in %s text from the middle of it', async (text, within, elsewhere) => {
     const { alice, found } = await start()
     await alice.create(post(text))
     for (const search of within) expect([search, await found(search)]).toEqual([search, [text]])

@@ -30,7 +30,7 @@ export interface TombstoneTables {
   }
 }
 
-// Longer than an action that arrives for the first time is accepted.
+// A day longer than the age up to which an action is accepted that arrives for the first time.
 const keptSecs = maxTokenAgeSecs + 86_400
 // Anybody can name issuers below a domain of their own. Beyond this number a domain's deletions of actions that nobody
 // here holds are not remembered. A row takes 200 bytes.

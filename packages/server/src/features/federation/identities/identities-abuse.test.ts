@@ -129,7 +129,7 @@ eachDialect('identities of strangers', (open) => {
       'https://mixed.example',
       'https://user:password@1.1.1.1',
       'https://1.1.1.1:22',
-    ])('cannot send this server to %s', async (server) => {
+    ])('cannot direct this server to %s', async (server) => {
       dns.set('inside.example', 'A', '192.168.1.1')
       dns.set('mixed.example', 'A', '8.8.8.8')
       dns.set('mixed.example', 'AAAA', 'fd00::1')

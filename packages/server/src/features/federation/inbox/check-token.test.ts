@@ -52,7 +52,7 @@ describe('a token', () => {
     ['of another action', tokenOf({ nonce: `${'B'.repeat(21)}A` }), 'actionId does not follow'],
     ['with a member that is wrong', tokenOf({ audience: 'all' }), '/audience must be array'],
     ['without a member', tokenOf({ createdAt: undefined }), '/ must have required properties createdAt'],
-  ])('that is %s is told so', (_, token, message) => {
+  ])('that is %s is refused with the reason', (_, token, message) => {
     expect(issuesOf(token)).toEqual([{ path: '/token', message: expect.stringContaining(message) }])
   })
 
@@ -95,7 +95,7 @@ describe('the times of a token', () => {
     [311, 11],
     [3900, 3600],
     [99_999, 3600],
-  ])('that are %i seconds ahead: the sender comes again in %s', (aheadSecs, retryAfterSecs) => {
+  ])('that are %i seconds ahead ask the sender to retry in %s', (aheadSecs, retryAfterSecs) => {
     const check = () => checkToken({ token: tokenOf({ iat: now + aheadSecs, exp: now + 10 * daySecs }) }, now)
     if (retryAfterSecs === undefined) return void check()
     const message = `The token is issued ${aheadSecs} seconds ahead of this server’s clock.`
@@ -126,7 +126,7 @@ describe('an announcement', () => {
     ['the audience', {}],
     ['one of the audience', { audienceTag: undefined, audience: [dora, club] }],
     ['in a thread that is its own, whoever it is for', { type: 'CMNT', audienceTag: undefined }],
-  ])('brings what was given to who announces it: %s', (_, members) => {
+  ])('carries what was addressed to the announcer: %s', (_, members) => {
     const inner = given(members)
     expect(readBack(byHash(inner), inner).announced?.text).toBe(inner)
     const holding = announcing({ content: { token: inner } })
@@ -139,7 +139,7 @@ describe('an announcement', () => {
     ['another community', { audienceTag: 'other.example.com' }],
     ['nobody', { audienceTag: undefined }],
     ['others', { audienceTag: undefined, audience: [dora] }],
-  ])('brings nothing that was given to %s', (_, members) => {
+  ])('carries nothing that was addressed to %s', (_, members) => {
     const inner = given(members)
     const notGiven = refusal('the announced token was not given to the issuer')
     expect(issuesOf(byHash(inner), inner)).toEqual(notGiven)

@@ -46,7 +46,7 @@ eachDialect('jobs of the inbox', (open) => {
       1,
       [...Array.from({ length: 10 }, (_, n) => 2 ** n * second), ...Array(9).fill(10)],
     ],
-  ])('that cannot be done are tried again: %s', async (_, kind, count, waits) => {
+  ])('that fail are retried: %s', async (_, kind, count, waits) => {
     const begun: number[] = []
     const work = async () => {
       begun.push(lab.clock.now())
@@ -66,7 +66,7 @@ eachDialect('jobs of the inbox', (open) => {
   test.each([
     ['a token for very many', storeLaterJob, 20],
     ['a history', fetchHistoryJob, 10],
-  ])('end where they cannot be done: %s', async (_, kind, attempts) => {
+  ])('that keep failing end: %s', async (_, kind, attempts) => {
     let begun = 0
     const work = async () => {
       begun += 1

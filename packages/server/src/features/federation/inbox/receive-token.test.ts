@@ -143,7 +143,7 @@ eachDialect('a token in the inbox', (open) => {
       undefined,
       'E-VALIDATION',
     ],
-  ])('is answered by what became of it: %s', async (_, outcomes, code, codeOfSync) => {
+  ])('is answered by its outcomes: %s', async (_, outcomes, code, codeOfSync) => {
     const inbox = await start()
     inbox.says.concerned = tenants(outcomes.length)
     inbox.says.outcome = ({ tenantId }) => outcomes[tenantId - 1] ?? { kind: 'stored' }
@@ -375,7 +375,7 @@ eachDialect('a token in the inbox', (open) => {
     ['its issuer', dora, good, true],
     ['another', eve, good, false],
     ['who forges its issuer', dora, forged, false],
-  ])('heeds a withdrawal that waits for a key: of %s', async (_, issuerTag, signature, isHeeded) => {
+  ])('applies a withdrawal that waits for a key: of %s', async (_, issuerTag, signature, isHeeded) => {
     const inbox = await start()
     inbox.says.unreachable.add(dora).add(eve)
     const { token, actionId } = inbox.token()
@@ -390,7 +390,7 @@ eachDialect('a token in the inbox', (open) => {
   test.each([
     ['is the twentieth', 19, true],
     ['comes after twenty', 20, false],
-  ])('heeds a withdrawal that waits for a key and %s', async (_, before, isHeeded) => {
+  ])('applies a withdrawal that waits for a key and %s', async (_, before, isHeeded) => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)
     const { token, actionId } = inbox.token()

@@ -53,7 +53,7 @@ describe('the history of an identity', () => {
     ['says less than 429', answer(428, '')],
     ['says more than 429', answer(430, '')],
     ['is gone', answer(200, { data: { items } }), { kind: 'unknown', isGone: true }],
-  ])('is nothing where its server %s', async (_, given, server) => {
+  ])('is empty when its server %s', async (_, given, server) => {
     expect((await ask(given, server)).history).toEqual([])
   })
 
@@ -64,7 +64,7 @@ describe('the history of an identity', () => {
     ['does not answer', new EgressError('timeout', 'too slow'), 'timeout: too slow'],
     ['is not known', answer(200, { data: { items } }), 'cannot be reached', { kind: 'unknown' }],
     ['cannot be found', answer(200, { data: { items } }), 'cannot be reached', { kind: 'unreachable' }],
-  ])('is asked for again where its server %s', async (_, outcome, message, server) => {
+  ])('is requested again when its server %s', async (_, outcome, message, server) => {
     const { history } = await ask(outcome, server)
     expect(history).toBeInstanceOf(JobVerdict)
     expect(history).toMatchObject({ message: expect.stringContaining(message), verdict: { kind: 'retry' } })

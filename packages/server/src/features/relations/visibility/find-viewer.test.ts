@@ -43,7 +43,7 @@ eachDialect('the viewer that is found', (open) => {
     ['a moderator', community, moderator, ['community', ...actsAs], true, 1],
     ['a visitor of a community', community, visitor, ['community', 'follows', 'identified'], true, 2],
     ['a guest of a community', community, guest, ['community'], true, 1],
-  ])('knows of blocks where they count: %s', async (_, tenant, who, facts, knowsBlocks, queries) => {
+  ])('knows of blocks where they matter: %s', async (_, tenant, who, facts, knowsBlocks, queries) => {
     for (const block of ['none', 'of the tenant', 'of the server'] as const) {
       const asked: string[] = []
       const reader = recordReader(await start(block), (text) => asked.push(text))
