@@ -108,7 +108,7 @@ eachDialect('requests', (open) => {
     })
 
     test.each(['before', 'after'])(
-      'made %s the other side, not knowing of it, ends the former one survives that end',
+      'made %s an end that was sent without knowing of it survives that end',
       async (when) => {
         const { alice, bob, ask, connections, settle, tick } = await start()
         await ask()
