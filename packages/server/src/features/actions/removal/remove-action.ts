@@ -55,7 +55,7 @@ async function takeAway(
   await detachFiles(tx, { actionId, fileIds })
   for (const fileId of await listUnshown(tx, { issuerTag, fileIds }))
     await ports.fileShares.drop(tx, { subject: fileId, issuerTag })
-  // What was still verified had no effect yet.
+  // An action that is still being verified (P) has had no effects.
   if (action.status === 'P') return
   await countAction(ports, tx, { tenant, action, by: -1 })
   await hooksOf(action.type).onEnd?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })

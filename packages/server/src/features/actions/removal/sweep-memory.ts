@@ -13,8 +13,8 @@ const daySecs = 86_400
 const readsKeptDays = 180
 /** For all tenants together; about 200 bytes each. */
 const maxReads = 500_000
-// A deleted action stays visible to its owner for 30 days before its row is removed. Rows that are still referred to
-// are checked again after the same time.
+// A deleted action, however old, stays visible to its owner for at least 30 days before its row is removed. Rows that
+// are still referred to are checked again after the same time.
 const deletedRowsAgainSecs = 30 * daySecs
 // Each takes a few statements.
 const perPortion = 50
