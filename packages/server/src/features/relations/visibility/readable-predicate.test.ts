@@ -82,7 +82,7 @@ eachDialect('actions', (open) => {
     expect(live.map((row) => row.action_id)).toEqual(['answered', 'ends in a second', 'published'])
   })
 
-  test('of third parties are on a person’s page when reposted by the person, or addressed to it by a connection', async () => {
+  test('of third parties are on a page by a repost, or when a connection addressed them to it', async () => {
     const db = await start()
     const other = 2 as TenantId
     const repost = { unique_key: 'REPOST shown', status: 'A', visibility: 'P' }
