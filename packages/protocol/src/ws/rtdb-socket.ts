@@ -19,6 +19,13 @@ export const rtdbLimits = {
   documentBytes: 1024 ** 2,
   databaseBytes: 1024 ** 3,
   operations: 500,
+  /** Of a request that is no transaction, and of any of a client that may not write. */
+  requestCharacters: 64 * 1024,
+  /** Of one operator of a filter. */
+  conditions: 100,
+  sortFields: 16,
+  aggregateOps: 64,
+  selectedFields: 1000,
   resultBytes: 16 * 1024 ** 2,
   txIdCharacters: 64,
   txIdSecs: 24 * 60 * 60,

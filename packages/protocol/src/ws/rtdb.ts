@@ -31,8 +31,8 @@ const RtdbFilterSchema = Type.Object(
       operator,
       Type.Optional(
         listOperators.includes(operator)
-          ? Type.Record(Type.String(), Type.Array(Type.Unknown()))
-          : JsonObject,
+          ? Type.Record(Type.String(), Type.Array(Type.Unknown()), { maxProperties: rtdbLimits.conditions })
+          : Type.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: rtdbLimits.conditions }),
       ),
     ]),
   ),
@@ -40,19 +40,23 @@ const RtdbFilterSchema = Type.Object(
 export type RtdbFilter = { readonly [Operator in RtdbOperator]?: Readonly<Record<string, unknown>> }
 const RtdbFilter = Type.Unsafe<RtdbFilter>(RtdbFilterSchema)
 
-const RtdbSort = Type.Array(Type.Object({ field: Type.String(), ascending: Type.Boolean() }))
+const RtdbSort = Type.Array(Type.Object({ field: Type.String(), ascending: Type.Boolean() }), {
+  maxItems: rtdbLimits.sortFields,
+})
 export type RtdbSort = Static<typeof RtdbSort>
 
 const RtdbAggregate = Type.Object({
   groupBy: Type.String(),
   ops: Type.Optional(
-    Type.Array(Type.Object({ op: Words(['sum', 'avg', 'min', 'max']), field: Type.String() })),
+    Type.Array(Type.Object({ op: Words(['sum', 'avg', 'min', 'max']), field: Type.String() }), {
+      maxItems: rtdbLimits.aggregateOps,
+    }),
   ),
 })
 export type RtdbAggregate = Static<typeof RtdbAggregate>
 
 const path = Type.String()
-const select = Type.Optional(Type.Array(Type.String()))
+const select = Type.Optional(Type.Array(Type.String(), { maxItems: rtdbLimits.selectedFields }))
 const count = Type.Optional(Type.Integer({ minimum: 0 }))
 
 /** `ref` names the document that a `create` makes, for `${$name}` in the paths of later operations. */

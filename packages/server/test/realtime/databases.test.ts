@@ -500,6 +500,13 @@ describe('presence', () => {
   })
 })
 
+test('a guest has a hundred subscriptions', async () => {
+  const { as } = await database('P')
+  await using guest = await as(undefined)
+  for (let at = 0; at < 100; at += 1) await guest.subscribe(`posts${at}`)
+  expect(await guest.ask('subscribe', { path: 'more' })).toMatchObject({ type: 'error', code: 429 })
+})
+
 test('a state that is restored is told to those who listen', async () => {
   await using own = await TestServer.start()
   const idTag = 'home.localhost'

@@ -19,6 +19,8 @@ interface ConnectionDeps {
   readonly session: DocumentSession
 }
 
+// Some hundred thousand clients have written to such a document.
+const maxVectorBytes = 1024 ** 2
 // Updates of a client that are not stored yet, and what it was sent of its own and has not read; then it has to wait.
 const maxWaitingUpdates = 256
 const maxWaitingBytes = 1024 ** 2
@@ -102,6 +104,10 @@ export class DocumentConnection implements Participant {
 
   async #sync(stateVector: Uint8Array): Promise<void> {
     const { socket, session } = this.#deps
+    if (stateVector.length > maxVectorBytes) {
+      this.noteMistake()
+      return
+    }
     // What the client sent before is in the answer, and so on the disk.
     await this.#lastStored
     const update = await session.ask({ kind: 'diff', stateVector: stateVector.slice() })

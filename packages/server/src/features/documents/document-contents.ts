@@ -11,8 +11,6 @@ interface ContentsDeps {
   readonly documents: Documents
 }
 
-const pieceBytes = 1024 ** 2
-
 /** Documents, as files know them. */
 export function documentContents({ db, documents }: ContentsDeps): FileContents {
   return {
@@ -28,12 +26,13 @@ export function documentContents({ db, documents }: ContentsDeps): FileContents 
         yield* readSnapshot(reader, fileId, newest)
         return
       }
-      const state = await documents.use(tenantId, fileId, async (session) => {
+      // The state in one piece would stay in memory as long as a slow reader takes.
+      await documents.use(tenantId, fileId, async (session) => {
         await session.catchUp()
-        return await session.ask({ kind: 'state' })
+        await session.compact()
       })
-      for (let from = 0; from < state.length; from += pieceBytes)
-        yield state.subarray(from, from + pieceBytes)
+      const compacted = await findNewestSnapshot(reader, fileId)
+      if (compacted !== undefined) yield* readSnapshot(reader, fileId, compacted)
     },
 
     listSnapshots,

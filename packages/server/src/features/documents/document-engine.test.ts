@@ -37,6 +37,21 @@ test('a document begins with a map that says it is there', () => {
 })
 
 describe('an update', () => {
+  test('with values that no stack can be trusted to go down into is malformed', () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 0 : [nested(levels - 1)])
+    const update = (value: unknown) => {
+      const doc = new Y.Doc()
+      doc.getMap('m').set('k', value)
+      return Y.encodeStateAsUpdate(doc)
+    }
+    const { apply } = open(firstUpdate)
+    expect(apply([update(nested(99)), update(nested(100)), update({ a: [nested(500)] })]).outcomes).toEqual([
+      'new',
+      'malformed',
+      'malformed',
+    ])
+  })
+
   test('is new once', () => {
     const { apply, state } = open()
     const [first, second] = typed('ab') as [Uint8Array, Uint8Array]

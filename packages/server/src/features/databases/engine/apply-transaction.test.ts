@@ -54,6 +54,40 @@ eachDialect('A transaction', (open) => {
     expect(logged).toEqual({ isComplete: true, changes: [{ seq: 2, changes: done.changes }] })
   })
 
+  test('removes by null also what is null', async () => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({ type: 'replace', path: 'a/b', data: { gone: null, kept: null } })
+    const kept = { $op: 'setIfNotExists', value: 1 }
+    await lab.write({ type: 'update', path: 'a/b', data: { gone: null, kept } })
+    expect(await lab.get('a/b')).toEqual({ id: 'b', kept: null })
+  })
+
+  test('has an end to what its computed values read', async () => {
+    const lab = await openDatabaseLab(open)
+    await lab.write({
+      type: 'replace',
+      path: 'a/b',
+      data: { text: 'x'.repeat(900_000), gone: [1, { b: 2, a: 1 }, 3] },
+    })
+    const many = (value: object) =>
+      Object.fromEntries(Array.from({ length: 1200 }, (_, at) => [`f${at}`, value]))
+    const readings = [
+      { $fn: 'length', args: [{ $field: 'text' }] },
+      { $query: 'count', path: 'a' },
+    ]
+    for (const value of [...readings, { $query: 'exists', path: 'a/b', field: 'none' }])
+      await expect(lab.write({ type: 'update', path: 'a/b', data: many(value) })).rejects.toEqual(
+        failure(413),
+      )
+    const few = {
+      length: readings[0],
+      count: readings[1],
+      gone: { $op: 'remove', values: [{ a: 1, b: 2 }, 3] },
+    }
+    await lab.write({ type: 'update', path: 'a/b', data: few })
+    expect(await lab.get('a/b')).toMatchObject({ length: 900_000, count: 1, gone: [1] })
+  })
+
   test('makes refs known to later paths', async () => {
     const lab = await openDatabaseLab(open)
     const { results } = await lab.write(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalText, isEqualValue } from '@kith/protocol'
+import { canonicalText } from '@kith/protocol'
 import { RtdbFailure } from './rtdb-failure.ts'
 import { isJsonObject, type JsonObject, memberOf, plainObject } from './values.ts'
 
@@ -17,6 +17,8 @@ export interface ComputeContext {
   /** The document that is written, by its top-level fields, for `{$field}`. */
   readonly fieldOf: (name: string) => unknown
   readonly query: (query: ComputedQuery) => Promise<unknown>
+  /** Counts bytes that are read or made; throws 413 when one transaction has too many. */
+  readonly spend: (bytes: number) => void
 }
 
 /** A value of `data` with everything in it computed; undefined where nothing is to be written. `current` is what stands
@@ -28,7 +30,11 @@ export async function computeValue(
 ): Promise<unknown> {
   if (Array.isArray(value)) return computeEach(context, value)
   if (!isJsonObject(value)) return value
-  if (Object.hasOwn(value, '$op')) return applyOp(await computeOperands(context, value), current)
+  if (Object.hasOwn(value, '$op')) {
+    const operands = await computeOperands(context, value)
+    context.spend(bytesOf(current) + bytesOf(operands))
+    return applyOp(operands, current)
+  }
   if (Object.hasOwn(value, '$fn')) return applyFunction(context, value, current)
   if (Object.hasOwn(value, '$query')) return askQuery(context, value)
   const computed = plainObject()
@@ -70,8 +76,8 @@ const ops: Readonly<Record<string, Op>> = {
   multiply: (current, operands) => numberOr(current, 0) * needNumber(operands.by ?? operands.value),
   append: (current, operands) => [...arrayOr(current), ...valuesOf(operands)],
   remove: (current, operands) => {
-    const gone = valuesOf(operands)
-    return arrayOr(current).filter((element) => !gone.some((value) => isEqualValue(value, element)))
+    const gone = new Set(valuesOf(operands).map(canonicalText))
+    return arrayOr(current).filter((element) => !gone.has(canonicalText(element)))
   },
   concat: (current, operands) => [current ?? '', ...valuesOf(operands)].map(needText).join(''),
   setIfNotExists: (current, operands) => (current === undefined ? operands.value : current),
@@ -141,6 +147,7 @@ async function applyFunction(context: ComputeContext, value: JsonObject, current
   const input = isField
     ? context.fieldOf(String(argument.$field))
     : await computeValue(context, argument, undefined)
+  context.spend(bytesOf(input))
   if (name === 'hash') return hashOf(input)
   if (name === 'length') return lengthOf(input)
   const run = typeof name === 'string' ? memberOf(textFunctions, name) : undefined
@@ -165,8 +172,20 @@ function hashOf(value: unknown): string {
     .digest('hex')
 }
 
+/** Roughly, and not less than what it takes to read it. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 8
+}
+
+function countCharacters(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
 function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return [...value].length
+  if (typeof value === 'string') return countCharacters(value)
   if (Array.isArray(value)) return value.length
   if (isJsonObject(value)) return Object.keys(value).length
   throw new RtdbFailure(400, 'length is that of a text, an array or an object')

@@ -13,9 +13,11 @@ import { TransactionQueries } from './transaction-query.ts'
 import { type JsonObject, memberOf } from './values.ts'
 
 /** What documents of one transaction may weigh together, those before and those after it. */
-const maxWorkBytes = 64 * 1024 ** 2
+const maxWorkBytes = 32 * 1024 ** 2
 // An entry of an index takes this beside its key and its document's id.
 const entryOverhead = 32
+// To change an entry takes about as long as to write so many bytes of a document.
+const entryWork = 1024
 
 /** A document as it is kept: without its id. */
 interface FoundDocument {
@@ -90,6 +92,7 @@ export class DocumentWriter {
   #dataOf(operation: PreparedOperation, before: JsonObject | undefined): Promise<JsonObject> {
     const context: DataContext = {
       now: this.#now,
+      spend: (bytes) => this.#spend(bytes),
       query: (query) => this.#queries.ask({ ...query, path: operation.resolve(query.path) }),
     }
     return operation.type === 'update' && before
@@ -114,6 +117,7 @@ export class DocumentWriter {
         removed,
         added,
       })
+      this.#spend(entryWork * (added.length + removed.length))
       this.bytes += entryBytes(added, path.id) - entryBytes(removed, path.id)
     }
   }

@@ -4,7 +4,7 @@ import { RtdbFailure } from './rtdb-failure.ts'
 import { isJsonObject, type JsonObject, maxDepth, memberOf, plainObject } from './values.ts'
 
 /** Everything but the queries of a computation: they need the transaction. */
-export type DataContext = Pick<ComputeContext, 'now' | 'query'>
+export type DataContext = Pick<ComputeContext, 'now' | 'query' | 'spend'>
 
 /** The document that `create` and `replace` make of their data. */
 export async function newData(context: DataContext, data: JsonObject): Promise<JsonObject> {
@@ -27,6 +27,7 @@ export async function mergedData(
   const merged = plainObject(before)
   const fieldOf = (name: string) => plainMember(data, name) ?? memberOf(before, name)
   const values = { ...context, fieldOf }
+  const own = new Set<object>()
   for (const name of Object.keys(data)) {
     const steps = name.split('.')
     if (steps.length > maxDepth || steps.includes(''))
@@ -34,8 +35,9 @@ export async function mergedData(
     if (steps[0] === 'id') continue
     const current = valueAt(merged, steps)
     const value = hasComputed(data[name]) ? await computeValue(values, data[name], current) : data[name]
-    // A null that is there and stays is not one that removes.
-    if (value !== undefined && value !== current) setAt(merged, steps, value)
+    // A null that was computed from one that is there does not remove it.
+    const isKept = value === current && data[name] !== null
+    if (value !== undefined && !isKept) setAt(merged, steps, { value, own })
   }
   return merged
 }
@@ -54,13 +56,22 @@ function valueAt(object: JsonObject, steps: readonly string[]): unknown {
   return value
 }
 
-/** Objects on the way are copied: the document before stays as it was. */
-function setAt(object: Record<string, unknown>, steps: readonly string[], value: unknown): void {
+/** Objects on the way are copied, each once: the document before stays as it was. */
+function setAt(
+  object: Record<string, unknown>,
+  steps: readonly string[],
+  { value, own }: { readonly value: unknown; readonly own: Set<object> },
+): void {
   let target = object
   for (const step of steps.slice(0, -1)) {
     const inner = target[step]
     if (!isJsonObject(inner) && value === null) return
+    if (isJsonObject(inner) && own.has(inner)) {
+      target = inner as Record<string, unknown>
+      continue
+    }
     const copy = plainObject(isJsonObject(inner) ? inner : {})
+    own.add(copy)
     target[step] = copy
     target = copy
   }

@@ -17,6 +17,8 @@ import { memberOf } from './values.ts'
 const maxReadBytes = 16 * 1024 ** 2
 const maxReadDocuments = 20_000
 const portion = 500
+// What a question without a field takes, in documents that are read.
+const documentsPerQuestion = 20
 
 /** Answers the `$query` of one transaction, within bounds. */
 export class TransactionQueries {
@@ -35,6 +37,8 @@ export class TransactionQueries {
     if (path.kind === 'document') return this.#exists(name, path, field)
     const at = { fileId: this.#fileId, path: path.text }
     if (field === undefined) {
+      this.#documents += documentsPerQuestion
+      this.#spend([])
       if (name === 'count') return countDocuments(this.#tx, at)
       const [size] = await listSizes(this.#tx, at, { after: '', limit: 1 })
       if (name === 'exists') return size !== undefined
@@ -53,6 +57,8 @@ export class TransactionQueries {
   ): Promise<boolean> {
     if (name !== 'exists') throw new RtdbFailure(400, `${name} needs the path of a collection`)
     const found = await findDocument(this.#tx, { fileId: this.#fileId, path: parent }, id)
+    this.#documents += documentsPerQuestion
+    this.#spend(found ? [found] : [])
     return found !== undefined && (field === undefined || memberOf(readDocument(found), field) !== undefined)
   }
 

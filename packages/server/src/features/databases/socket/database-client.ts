@@ -24,6 +24,8 @@ import { parseRequest, type RequestId, type RtdbRequest } from './request.ts'
 
 // A page shows some; ten thousand of a hostile client would be a load for everybody else.
 const subscriptionsPerSocket = 1000
+// Anybody may come as a guest, as often as they like.
+const subscriptionsOfGuest = 100
 
 /** Speaks the protocol of docs/protocol/realtime.md, `/ws/rtdb`, with one client. */
 export class DatabaseClient {
@@ -38,7 +40,7 @@ export class DatabaseClient {
   }
 
   async receive(frame: Frame): Promise<void> {
-    const parsed = parseRequest(String(frame))
+    const parsed = parseRequest(String(frame), this.#connection.file.canWrite)
     if (parsed.kind === 'noise') {
       this.#connection.visit.socket.noteMistake()
       return
@@ -103,8 +105,9 @@ export class DatabaseClient {
   async #subscribe(id: RequestId, asked: RtdbRequestData<'subscribe'>): Promise<void> {
     const { subscriptions } = this.#connection
     const spec = viewSpec(asked)
-    if (subscriptions.size >= subscriptionsPerSocket)
-      throw new RtdbFailure(429, `a socket has at most ${subscriptionsPerSocket} subscriptions`)
+    const most = this.#connection.file.idTag === undefined ? subscriptionsOfGuest : subscriptionsPerSocket
+    if (subscriptions.size >= most)
+      throw new RtdbFailure(429, `this socket has at most ${most} subscriptions`)
     const subscription = this.#live.subscriptions.open(this.#connection, spec)
     // The client may go meanwhile, and with it what it has subscribed to.
     subscriptions.set(subscription.id, subscription)

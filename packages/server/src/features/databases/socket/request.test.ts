@@ -63,6 +63,31 @@ describe('a request', () => {
     expect([parsed(99), parsed(100), parsed(100_000)]).toEqual(['request', 'malformed', 'malformed'])
   })
 
+  test('is long only as a transaction, of who may write', () => {
+    const long = (type: string) =>
+      JSON.stringify({ id: 1, type, operations: [], path: 'a', x: 'x'.repeat(64 * 1024) })
+    expect(parseRequest(long('transaction'))).toMatchObject({ kind: 'request' })
+    expect(parseRequest(long('query'))).toMatchObject({ kind: 'malformed', id: 1 })
+    expect(parseRequest(long('transaction'), false)).toMatchObject({ kind: 'malformed', id: undefined })
+  })
+
+  test('takes a bounded number of conditions, fields and operations', () => {
+    const fields = (count: number) => Array.from({ length: count }, (_, at) => `f${at}`)
+    const kind = (members: object) =>
+      parseRequest(JSON.stringify({ id: 1, type: 'query', path: 'a', ...members })).kind
+    const filter = (count: number) => ({
+      filter: { notEquals: Object.fromEntries(fields(count).map((field) => [field, 1])) },
+    })
+    const sort = (count: number) => ({ sort: fields(count).map((field) => ({ field, ascending: true })) })
+    const aggregate = (count: number) => ({
+      aggregate: { groupBy: 'g', ops: fields(count).map((field) => ({ op: 'sum', field })) },
+    })
+    for (const members of [filter(100), sort(16), aggregate(64), { select: fields(1000) }])
+      expect(kind(members)).toBe('request')
+    for (const members of [filter(101), sort(17), aggregate(65), { select: fields(1001) }])
+      expect(kind(members)).toBe('malformed')
+  })
+
   test.each([null, true, {}, []])('with the id %j is malformed, and answered without one', (id) => {
     const parsed = parseRequest(JSON.stringify({ id, type: 'ping' }))
     expect(parsed).toMatchObject({ kind: 'malformed', id: undefined })

@@ -1,4 +1,4 @@
-import { type RtdbRequestData, type RtdbRequestType, rtdbRequests } from '@kith/protocol'
+import { type RtdbRequestData, type RtdbRequestType, rtdbLimits, rtdbRequests } from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
 
 /** What a client sent, by its type. */
@@ -17,14 +17,20 @@ type ParsedRequest =
 // What compares, sorts and writes values goes down into them.
 const maxDepth = 100
 
-/** Reads a message as far as it makes sense. */
-export function parseRequest(text: string): ParsedRequest {
+const tooLong = `a request has at most ${rtdbLimits.requestCharacters} characters`
+
+/** Reads a message as far as it makes sense. Only transactions are long, and only of who may write: reading takes time of
+ * everybody else. */
+export function parseRequest(text: string, canWrite = true): ParsedRequest {
+  const isLong = text.length > rtdbLimits.requestCharacters
+  if (isLong && !canWrite) return { kind: 'malformed', id: undefined, message: tooLong }
   const message = objectOf(text)
   if (!message) return { kind: 'noise' }
   const { id, type } = message
   const isNamed = typeof id === 'string' || typeof id === 'number'
   const malformed = (why: string) =>
     ({ kind: 'malformed', id: isNamed ? id : undefined, message: why }) as const
+  if (isLong && type !== 'transaction') return malformed(tooLong)
   if (isDeeper(message, maxDepth)) return malformed(`a message has at most ${maxDepth} levels`)
   if (id !== undefined && !isNamed) return malformed('an id is a string or a number')
   if (typeof type !== 'string' || !isRequestType(type)) return malformed('this type of request is unknown')

@@ -12,7 +12,7 @@ interface Bounds {
 const usual: Bounds = {
   subscriptions: 100_000,
   characters: 64 * 1024 ** 2,
-  charactersEach: 64 * 1024,
+  charactersEach: 16 * 1024,
   weight: 2_000_000,
 }
 
