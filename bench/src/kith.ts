@@ -49,6 +49,10 @@ export class Kith implements AsyncDisposable {
     return new Kith(child, String(url))
   }
 
+  get pid(): number {
+    return this.#process.pid ?? 0
+  }
+
   async signIn(): Promise<string> {
     const response = await fetch(`${this.url}/api/auth/login`, {
       method: 'POST',
@@ -62,10 +66,9 @@ export class Kith implements AsyncDisposable {
 
   /** Puts a load on the server; `path` is the rest of the address. */
   async load({ path, ...request }: Omit<Load, 'url'> & { readonly path: string }): Promise<ServedLoad> {
-    const pid = this.#process.pid ?? 0
-    const before = await processorMs(pid)
+    const before = await processorMs(this.pid)
     const result = await load({ ...request, url: this.url + path })
-    return { ...result, cpuMs: ((await processorMs(pid)) - before) / result.requests }
+    return { ...result, cpuMs: ((await processorMs(this.pid)) - before) / result.requests }
   }
 
   /** A figure of the server's metrics; those of the event loop begin anew with each question. */
@@ -76,11 +79,11 @@ export class Kith implements AsyncDisposable {
 
   /** Processor time that the server and its workers have used, in milliseconds. */
   processorMs(): Promise<number> {
-    return processorMsWithChildren(this.#process.pid ?? 0)
+    return processorMsWithChildren(this.pid)
   }
 
   residentMb(): Promise<number> {
-    return residentMb(this.#process.pid ?? 0)
+    return residentMb(this.pid)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

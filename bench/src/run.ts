@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Figure } from './measure.ts'
 import { table } from './report.ts'
+import { databaseWrites } from './scenarios/databases.ts'
+import { documentEdits, documentOpen } from './scenarios/documents.ts'
 import { fanOut100k } from './scenarios/fan-out-100k.ts'
 import { fanOut1000 } from './scenarios/fan-out-1000.ts'
 import { feedScale } from './scenarios/feed-scale.ts'
@@ -40,6 +42,9 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   visitors,
   serving,
   pictures,
+  documentEdits,
+  documentOpen,
+  databaseWrites,
 }
 
 const { values } = parseArgs({
