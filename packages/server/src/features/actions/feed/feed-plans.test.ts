@@ -110,6 +110,7 @@ eachDialect('a list of actions', (open) => {
     }
     const plans: string[] = []
     for (const [name, caller, filter, order] of cases) {
+      if (db.dialect === 'postgres' && tied.has(name)) continue
       const steps = await stepsOf(reader, { caller, filter, order, tenant })
       plans.push(`${name}\n${steps.map((step) => `  ${step}\n`).join('')}`)
     }
@@ -172,6 +173,8 @@ async function indexesOfShown(reader: Reader): Promise<{ readonly shown: string[
   }
 }
 
+// For an issuer without rows two plans cost PostgreSQL the same, and either may be chosen.
+const tied = new Set(['one issuer', 'one issuer and a type'])
 const filled = ['actions', 'action_recipients', 'action_tags', 'action_texts', 'profiles']
 
 /** Enough rows that PostgreSQL does not treat a table as small. */
