@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { hasAllRuns } from './packages/server/test/harness/all-runs.ts'
 import { compileCache } from './packages/server/test/harness/compile-cache.ts'
 import SlowFirst from './scripts/slow-first.ts'
 
@@ -14,6 +15,7 @@ export default defineConfig({
     environment: 'node',
     reporters: ['default', './scripts/summary-reporter.ts'],
     include: ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...leftOut()],
     pool: 'forks',
     // One more than two cores: a fifth of the time a worker waits for a process that it has started, or for its threads.
     maxWorkers: 3,
@@ -24,13 +26,23 @@ export default defineConfig({
     // A young generation that a whole test fits in: less is collected that would have gone anyway.
     execArgv: ['--max-semi-space-size=64'],
     env: foldersInMemory(),
-    globalSetup: './packages/server/test/harness/drop-schemas.ts',
+    globalSetup: [
+      './packages/server/test/harness/drop-schemas.ts',
+      './packages/web/test/harness/build-app.ts',
+    ],
     sequence: { sequencer: SlowFirst },
-    testTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // What is waited for comes, on a busy machine as well; a second is for an idle one.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
   },
 })
+
+/** What takes long and stands beside shorter tests of the same, unless it is asked for by its name. */
+function leftOut(): string[] {
+  const isNamed = process.argv.some((argument) => argument.includes('.long.test'))
+  return hasAllRuns || isNamed ? [] : ['**/*.long.test.ts']
+}
 
 /** Nobody needs the databases of tests after a crash of the machine, and every commit would wait for the disk. */
 function foldersInMemory(): { TMPDIR?: string } {

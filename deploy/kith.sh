@@ -1,3 +1,4 @@
 #!/bin/sh
 # /usr/local/bin/kith: a command of Kith as its user and with its settings. Paths in its options are absolute.
-cd /etc/kith && exec sudo --user=kith /opt/kith/node_modules/.bin/node /opt/kith/packages/server/bin/kith.js "$@"
+[ "$(id -un)" = kith ] || exec sudo --user=kith -- "$0" "$@"
+cd /etc/kith && exec /opt/kith/current/bin/kith "$@"

@@ -1,33 +1,14 @@
 /** The life of an account in front of the reader: an invitation, a mail, a password, a passkey, a second device. Uses a
  * real browser where there is one. Exits with 0 only if every step held. */
-import { ok, strictEqual } from 'node:assert/strict'
-import { join } from 'node:path'
+import { strictEqual } from 'node:assert/strict'
 import { chromiumPath } from '../packages/server/test/harness/chromium.ts'
-import { linkIn, type ReadMail, readMails } from '../packages/server/test/harness/mail-files.ts'
+import { freePort } from '../packages/server/test/harness/free-port.ts'
+import { linkIn } from '../packages/server/test/harness/mail-files.ts'
 import { type Guest, type GuestAddress, withoutToken } from './demo-guest.ts'
 import { chromiumGuest } from './demo-guest-chromium.ts'
 import { httpGuest } from './demo-guest-http.ts'
-import { freePort, perform, type Server, signIn, step } from './demo-stage.ts'
-
-const patienceMs = 20_000
-
-/** The newest mail to the guest with this subject, once it is there. */
-async function awaitMail({ dataDir }: Server, email: string, subject: string): Promise<ReadMail> {
-  const startedAt = performance.now()
-  const directory = join(dataDir, 'mail')
-  for (;;) {
-    const mail = (await readMails(directory)).findLast((one) => one.to === email && one.subject === subject)
-    const tookMs = performance.now() - startedAt
-    if (mail) {
-      console.log(
-        `a mail for ${email}: ${subject}\n    ${directory}/*.eml\n    there in ${tookMs.toFixed(0)} ms`,
-      )
-      return mail
-    }
-    ok(tookMs < patienceMs, `no mail “${subject}” within ${patienceMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
+import { awaitMail } from './demo-mail.ts'
+import { perform, type Server, signIn, step } from './demo-stage.ts'
 
 async function invite(home: Server): Promise<string> {
   const token = await signIn(home)

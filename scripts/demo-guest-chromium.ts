@@ -13,10 +13,11 @@ export async function chromiumGuest(path: string, address: GuestAddress): Promis
   const log = new RequestLog()
   const device = await openDevice(browser, log)
   const { idTag, email, password, url } = address
-  const signedIn = (page: Page) => page.getByText(`You are signed in as ${idTag}.`).waitFor()
+  const signedIn = (page: Page) => page.getByRole('navigation', { name: 'Main navigation' }).waitFor()
   const signOut = async () => {
+    await device.goto(`${url}/settings`)
     await device.getByRole('button', { name: 'Sign out' }).click()
-    await device.waitForURL('**/login')
+    await device.waitForURL('**/login**')
   }
   return {
     means: `Chromium ${browser.version()}`,
@@ -27,7 +28,7 @@ export async function chromiumGuest(path: string, address: GuestAddress): Promis
         await device.getByLabel('Name', { exact: true }).fill(idTag.split('.')[0] ?? '')
         await device.getByLabel('E-mail address').fill(email)
         await device.getByRole('button', { name: 'Register' }).click()
-        await device.getByText(`A mail to ${email} has the link`).waitFor()
+        await device.getByText(`kept for ${email} on the server`).waitFor()
       }),
 
     choosePassword: (link) =>
@@ -50,7 +51,9 @@ export async function chromiumGuest(path: string, address: GuestAddress): Promis
       }),
 
     addPasskey: () =>
-      log.tell('guest adds a passkey', `${url}/`, async () => {
+      log.tell('guest adds a passkey', `${url}/settings/security`, async () => {
+        await device.goto(`${url}/settings/security`)
+        await device.getByRole('textbox', { name: 'Name of the new passkey' }).fill('Laptop')
         await device.getByRole('button', { name: 'Add a passkey' }).click()
         await device.getByText('The passkey was added.').waitFor()
       }),

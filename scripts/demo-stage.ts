@@ -3,7 +3,6 @@ import { ok, strictEqual } from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,7 +10,10 @@ import { Agent, fetch } from 'undici'
 
 /** The top folder of the project. */
 export const root = new URL('..', import.meta.url)
-const kith = new URL('packages/server/bin/kith.js', root)
+/** The command line: a program and its first words. `KITH_PROGRAM` names that of a release. */
+export const kith: readonly [string, ...string[]] = process.env.KITH_PROGRAM
+  ? [process.env.KITH_PROGRAM]
+  : [process.execPath, new URL('packages/server/bin/kith.js', root).pathname]
 /** Of the owner of a server. */
 export const password = 'a password for the demo'
 const patienceMs = 20_000
@@ -22,6 +24,15 @@ export interface Server {
   readonly url: string
   readonly dataDir: string
   readonly process: ChildProcess
+}
+
+interface Place {
+  readonly idTag: string
+  readonly port: number
+  /** `idTag=serverUrl` pairs of the other servers. */
+  readonly peers?: string
+  /** Further variables of the environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 // Names under .localhost are this machine (RFC 6761), though not every resolver knows.
@@ -105,30 +116,21 @@ export async function eventually(
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  ok(address !== null && typeof address === 'object')
-  return address.port
-}
-
-async function start(
-  folder: string,
-  { idTag, port, peers = '' }: { readonly idTag: string; readonly port: number; readonly peers?: string },
-): Promise<Server> {
+async function start(folder: string, { idTag, port, peers = '', env = {} }: Place): Promise<Server> {
   const startedAt = performance.now()
   const dataDir = join(folder, idTag)
-  const child = spawn(process.execPath, [kith.pathname, 'serve'], {
+  const [program, ...words] = kith
+  const child = spawn(program, [...words, 'serve'], {
     cwd: folder,
     env: {
+      PATH: process.env.PATH,
       BASE_ID_TAG: idTag,
       BASE_PASSWORD: password,
       LISTEN: `127.0.0.1:${port}`,
       DATA_DIR: dataDir,
       IDENTITY_HOSTS: peers,
       LOG_LEVEL: 'warn',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -152,19 +154,18 @@ export async function signIn({ idTag, url }: Server): Promise<string> {
   return String(data.token)
 }
 
-async function stop(server: Server): Promise<void> {
-  server.process.kill('SIGTERM')
-  const [code] = await once(server.process, 'exit')
-  strictEqual(code, 0, `the server of ${server.idTag} stops cleanly`)
+/** Stops a server, unless it was stopped before. */
+export async function stop(server: Server): Promise<void> {
+  const { process } = server
+  if (process.exitCode === null) {
+    process.kill('SIGTERM')
+    await once(process, 'exit')
+  }
+  strictEqual(process.exitCode, 0, `the server of ${server.idTag} stops cleanly`)
 }
 
 /** Starts a server that ends with the demo. */
-type Start = (place: {
-  readonly idTag: string
-  readonly port: number
-  /** `idTag=serverUrl` pairs of the other servers. */
-  readonly peers?: string
-}) => Promise<Server>
+export type Start = (place: Place) => Promise<Server>
 
 /** Runs a demo in a temporary directory. The exit code is 0 only if every step held and every server stopped cleanly. */
 export async function perform(tell: (start: Start) => Promise<void>): Promise<void> {

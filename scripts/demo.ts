@@ -1,7 +1,8 @@
 /** The main job in front of the reader: two servers, a photo, a post, a feed. Exits with 0 only if every step held. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { eventually, freePort, perform, request, root, type Server, say, signIn, step } from './demo-stage.ts'
+import { freePort } from '../packages/server/test/harness/free-port.ts'
+import { eventually, perform, request, root, type Server, say, signIn, step } from './demo-stage.ts'
 
 const photo = new URL('packages/server/test/fixtures/images/photo.jpg', root)
 

@@ -1,11 +1,20 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Reporter, TestModule, Vitest } from 'vitest/node'
+import { allRunsNeed, hasAllRuns } from '../packages/server/test/harness/all-runs.ts'
 
 // Of suites that need the same.
 const namedSuites = 4
 
 /** Ends a test run with what could not be tried, and one line that counts what passed. */
 export default class SummaryReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+  #vitest: Vitest | undefined
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  async onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): Promise<void> {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
     const needs = new Map<string, string[]>()
     for (const module of modules) {
@@ -18,9 +27,16 @@ export default class SummaryReporter implements Reporter {
       }
     }
     const lines = [...needs].map(([need, suites]) => `SKIPPED: ${naming(suites)} ${need}\n`)
+    const isWhole = modules.length === (await this.#vitest?.globTestSpecifications())?.length
+    if (isWhole && !hasAllRuns) lines.push(`SKIPPED: ${longFiles()} ${allRunsNeed}\n`)
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
     process.stdout.write(`\n${lines.join('')}${counts.passed} passed, ${counts.failed} failed${skipped}\n`)
   }
+}
+
+function longFiles(): string {
+  const files = globSync('packages/*/{src,test}/**/*.long.test.ts', { cwd: join(import.meta.dirname, '..') })
+  return naming(files.map((file) => basename(file, '.long.test.ts')).sort())
 }
 
 function naming(suites: readonly string[]): string {

@@ -4,10 +4,12 @@ import { processorMs, readInput } from './processes.ts'
 import type { EditInput, WriteResult } from './scenarios/documents.ts'
 import { openSocket, until } from './sockets.ts'
 
-/** Writers who type one character after the other at one document, each when the one before has come back. */
-async function run({ url, pid, writers, readers, seconds }: EditInput): Promise<WriteResult> {
+/** Writers who type one character after the other at one document, each when the one before has come back, or at a pace. */
+async function run({ url, pid, writers, readers, seconds, perSecond }: EditInput): Promise<WriteResult> {
   const reading = await Promise.all(Array.from({ length: readers }, () => openReader(url)))
-  const writing = await Promise.all(Array.from({ length: writers }, () => openWriter(url)))
+  const writing = await Promise.all(
+    Array.from({ length: writers }, () => openWriter(url, perSecond && (writers / perSecond) * 1000)),
+  )
   const written = () => writing.reduce((sum, writer) => sum + writer.edits, 0)
   for (const writer of writing) writer.type()
   await new Promise((resolve) => setTimeout(resolve, (seconds / 4) * 1000))
@@ -34,7 +36,7 @@ async function openReader(url: string) {
   return reader
 }
 
-async function openWriter(url: string) {
+async function openWriter(url: string, everyMs?: number) {
   const doc = new Y.Doc()
   const text = doc.getText('text')
   let isStopped = false
@@ -44,6 +46,8 @@ async function openWriter(url: string) {
       if (isStopped) return
       writer.edits += 1
       text.insert(text.length, 'x')
+      // Not all of them at the same time.
+      if (everyMs !== undefined) setTimeout(writer.type, everyMs * (0.5 + Math.random()))
     },
     stop(): void {
       isStopped = true
@@ -51,7 +55,8 @@ async function openWriter(url: string) {
   }
   const socket = await openSocket(url, (frame) => {
     const bytes = updateIn(frame, update)
-    if (bytes && Y.parseUpdateMeta(bytes).to.get(doc.clientID) === writer.edits) writer.type()
+    if (everyMs === undefined && bytes && Y.parseUpdateMeta(bytes).to.get(doc.clientID) === writer.edits)
+      writer.type()
   })
   doc.on('update', (bytes) => socket.send(updateFrame(bytes)))
   return writer

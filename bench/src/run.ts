@@ -15,6 +15,7 @@ import { inbox } from './scenarios/inbox.ts'
 import { largeUploads } from './scenarios/large-uploads.ts'
 import { photos } from './scenarios/photos.ts'
 import { pictures } from './scenarios/pictures.ts'
+import { proxy } from './scenarios/proxy.ts'
 import { reads } from './scenarios/reads.ts'
 import { serving } from './scenarios/serving.ts'
 import { startup } from './scenarios/startup.ts'
@@ -41,6 +42,7 @@ const scenarios: Readonly<Record<string, (settings: Settings) => Promise<Figure[
   folders,
   visitors,
   serving,
+  proxy,
   pictures,
   documentEdits,
   documentOpen,

@@ -40,7 +40,7 @@ export async function seedFolder(
         const variants = variantsOf(photo)
         await insertFile(tx, photo)
         await insertVariants(tx, photo.fileId, variants)
-        await useBlobs(tx, [photo.blob, ...variants.map(blobOf)])
+        await useBlobs(tx, [{ ...photo.blob, kind: 'pictures' }, ...variants.map(blobOf)])
       }
       await countFiles(tx, until - from)
     })

@@ -6,10 +6,21 @@ export { newNonce, ownActionId } from '../../packages/server/src/features/action
 export { insertAction } from '../../packages/server/src/features/actions/action-store.ts'
 export { actionView } from '../../packages/server/src/features/actions/action-view.ts'
 export { findShown, listFeed } from '../../packages/server/src/features/actions/feed/feed-store.ts'
+export { appendMessage } from '../../packages/server/src/features/conversations/conversation-store.ts'
 export { putIdentity } from '../../packages/server/src/features/federation/identities/identities-store.ts'
 export { withKeys } from '../../packages/server/src/features/federation/identities/identity-key.ts'
-export { commitTo, type NewFile, type StoredVariant } from '../../packages/server/src/features/files/file.ts'
-export { insertFile, insertVariants } from '../../packages/server/src/features/files/file-store.ts'
+export {
+  commitTo,
+  type NewFile,
+  type StoredFile,
+  type StoredVariant,
+} from '../../packages/server/src/features/files/file.ts'
+export {
+  findFile,
+  insertFile,
+  insertVariants,
+  listVariants,
+} from '../../packages/server/src/features/files/file-store.ts'
 export { countFiles, useBlobs } from '../../packages/server/src/features/files/upload/storage-store.ts'
 export { blobOf } from '../../packages/server/src/features/files/variants/make-variants.ts'
 export { putRemoteProfile } from '../../packages/server/src/features/profiles/profile-store.ts'

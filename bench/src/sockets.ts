@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Kith } from './kith.ts'
 
-/** Makes an empty file of a kind that is spoken to over sockets; answers the address of its socket. */
+/** Creates an empty document or database. Resolves with the URL of its WebSocket, token included. */
 export async function realtimeFile(kith: Kith, token: string, fileTp: 'CRDT' | 'RTDB'): Promise<string> {
   const response = await fetch(`${kith.url}/api/files`, {
     method: 'POST',
@@ -15,10 +15,10 @@ export async function realtimeFile(kith: Kith, token: string, fileTp: 'CRDT' | '
   return `${kith.url.replace('http', 'ws')}${path}?token=${token}`
 }
 
-/** An open socket; what comes from its first message on is heard. */
-export async function openSocket(url: string, hear: (message: Buffer) => void): Promise<WebSocket> {
+/** Opens a WebSocket; `onMessage` gets every message from the first one on. Throws when the server closes it. */
+export async function openSocket(url: string, onMessage: (message: Buffer) => void): Promise<WebSocket> {
   const socket = new WebSocket(url, { perMessageDeflate: false })
-  socket.on('message', (data) => hear(data as Buffer))
+  socket.on('message', (data) => onMessage(data as Buffer))
   socket.on('close', (code) => {
     if (code !== 1000 && code !== 1005) throw new Error(`a socket was closed with ${code}`)
   })
@@ -26,11 +26,11 @@ export async function openSocket(url: string, hear: (message: Buffer) => void): 
   return socket
 }
 
-/** Asks again and again whether something has come about. */
+/** Polls every 5 ms until the condition holds. Rejects after `withinMs`. */
 export async function until(isSo: () => boolean, withinMs = 15_000): Promise<void> {
   const lateAt = performance.now() + withinMs
   while (!isSo()) {
-    if (performance.now() > lateAt) throw new Error('what was awaited did not come')
+    if (performance.now() > lateAt) throw new Error(`the condition did not hold within ${withinMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

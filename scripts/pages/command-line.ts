@@ -19,7 +19,8 @@ database, and the server sees changes within five seconds.
 With \`--json\` a command prints one JSON document on standard output. A failure is one JSON document on standard error, in
 the shape of the API's errors: \`{"error": {"code", "message", "details"?}}\`. The codes are those of the API,
 \`E-USAGE\` when the command was called wrongly (exit code 2), and \`E-CONFIG\` with \`details.problems\`
-(\`[{variable, message}]\`) when the environment is wrong. Passwords, keys and tokens are never printed, but for links and
+(\`[{variable, message}]\`) when the environment is wrong. Control characters in names and values are
+printed as \`\\u001b\`, so that they do not reach the terminal. Passwords, keys and tokens are never printed, but for links and
 references that were asked for.
 `
 

@@ -1,20 +1,20 @@
-import {
-  definitions,
-  describeType,
-  type SettingDefinition,
-} from '../../packages/server/src/features/settings/index.ts'
+import { type SettingDefinition, settingDefinitions } from '@kith/protocol'
+import { describeType } from '../../packages/server/src/features/settings/index.ts'
 import type { Page } from './page.ts'
 
 const introduction = `# Settings
 
-Generated from the table in \`packages/server/src/features/settings/definitions.ts\` by \`npm run docs\`; change it there.
+Generated from the table in \`packages/protocol/src/settings/definitions.ts\` by \`npm run docs\`; change it there.
 
-Settings are read and changed while the server runs, with \`/api/settings\`. The value that holds is the tenant's own, else
+Settings are read and changed while the server runs, with \`/api/settings\` or on the command line (\`kith settings list\`, \`get\`, \`set\`,
+\`reset\`, for one tenant with \`--tenant\`). The value that holds is the tenant's own, else
 the global one, else the default. Another process sees a change within five seconds.
 
 - A *tenant* setting is the owner's to change with \`PUT /api/settings/{name}\`. An administrator sets what holds for all
   tenants that have no value of their own with \`?scope=global\`, on the base tenant's host.
 - A *global* setting is an administrator's, on the base tenant's host.
+  The command line sets it for one tenant too (\`kith settings set limits.max_storage_gb 50 --tenant alice.example.com\`),
+  but for those of the whole server.
 - A *system* setting is part of the program.
 - Any further name under \`ui.\` and \`app.\` is free for clients: any JSON value, at most 500 names and 1 MiB for each
   tenant, seen by nobody but its owner.
@@ -39,7 +39,7 @@ export const settingsPage: Page = {
 }
 
 function section(scope: SettingDefinition['scope']): string {
-  const rows = Object.entries<SettingDefinition>(definitions).filter(([, row]) => row.scope === scope)
+  const rows = Object.entries<SettingDefinition>(settingDefinitions).filter(([, row]) => row.scope === scope)
   const lines = rows.map(
     ([name, row]) =>
       `| \`${name}\` | ${describeType(row, quote)} | \`${JSON.stringify(row.default)}\` | ${meaningOf(row)} |`,
@@ -50,7 +50,11 @@ function section(scope: SettingDefinition['scope']): string {
 
 const quote = (choice: string) => `\`${choice}\``
 
-function meaningOf({ sentence, isSecret, isAdminOnly }: SettingDefinition): string {
-  const marks = [isSecret ? '*Secret.*' : '', isAdminOnly && !isSecret ? '*Seen by administrators.*' : '']
+function meaningOf({ sentence, isSecret, isAdminOnly, isServerWide }: SettingDefinition): string {
+  const marks = [
+    isServerWide ? '*Whole server.*' : '',
+    isSecret ? '*Secret.*' : '',
+    isAdminOnly && !isSecret ? '*Seen by administrators.*' : '',
+  ]
   return [sentence, ...marks].filter((part) => part !== '').join(' ')
 }

@@ -48,6 +48,16 @@ const valid: Record<string, Action> = {
   'REACT by its parent': { type: 'REACT', subType: 'ANGRY', parentId: aboutId },
   ACK: { type: 'ACK', subject: aboutId },
   INVT: { type: 'INVT', audienceTag: bob, subject: 'club.example.org' },
+  'POST with alternative texts': {
+    type: 'POST',
+    content: { ...text, alt: { [fileId]: '😀'.repeat(1500) } },
+    attachments: [fileId],
+  },
+  'CMNT with an alternative text of another file, which is ignored': {
+    type: 'CMNT',
+    parentId: aboutId,
+    content: { ...text, alt: { [fileId]: 'A cat' } },
+  },
   'x of 16 384 bytes': { type: 'POST', content: text, x: { a: 'x'.repeat(16_384 - 8) } },
 }
 

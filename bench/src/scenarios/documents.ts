@@ -9,6 +9,7 @@ import { openSocket, realtimeFile, until } from '../sockets.ts'
 const worker = new URL('../edit-worker.ts', import.meta.url)
 const writers = 10
 const readers = 50
+const paced = 100
 const paragraphs = 50_000
 const paragraph = 'A paragraph of a long document. '.repeat(6)
 // Longer than a document stays open after its last reader has gone.
@@ -20,6 +21,8 @@ export interface EditInput {
   readonly writers: number
   readonly readers: number
   readonly seconds: number
+  /** So many letters a second in all, whatever comes back; if absent each when the one before has come back. */
+  readonly perSecond?: number
 }
 
 export interface WriteResult {
@@ -33,13 +36,16 @@ export async function documentEdits({ runs, seconds, ...settings }: Settings): P
   await using data = await tempDir()
   await using kith = await Kith.start(data.path, settings)
   const token = await kith.signIn()
-  const results = await repeat(runs, async () => {
-    const url = await realtimeFile(kith, token, 'CRDT')
-    const input: EditInput = { url, pid: kith.pid, writers, readers, seconds }
-    return await runOn<WriteResult>(1, worker, input)
-  })
-  const figure = writeFigure(`document edits, ${writers} writers, ${readers} readers`, results)
-  return [{ ...figure, rssMb: await kith.residentMb() }]
+  const measure = (perSecond?: number) =>
+    repeat(runs, async () => {
+      const url = await realtimeFile(kith, token, 'CRDT')
+      const pace = perSecond === undefined ? {} : { perSecond }
+      const input: EditInput = { url, pid: kith.pid, writers, readers, seconds, ...pace }
+      return await runOn<WriteResult>(1, worker, input)
+    })
+  const name = `document edits, ${writers} writers, ${readers} readers`
+  const figure = { ...writeFigure(name, await measure()), rssMb: await kith.residentMb() }
+  return [figure, writeFigure(`${name}, ${paced} a second`, await measure(paced))]
 }
 
 /** A document of 10 MB, from the connection to its whole state: read from the disk, and with a reader who has it open. */

@@ -1,14 +1,22 @@
-import type { Contract, DataOf, RequestOf } from '@kith/protocol'
-import { encodeBody, encodePath, type RequestParts } from './encode-request.ts'
+import {
+  type CallableContract,
+  type Contract,
+  type DataOf,
+  encodeBody,
+  encodePath,
+  gatewayPath,
+  type RequestOf,
+  type RequestParts,
+} from '@kith/protocol'
 import { errorFrom } from './kith-error.ts'
 import { type Bytes, type UploadProgress, uploadBytes } from './upload.ts'
 
 export interface ClientOptions {
-  /** Where the tenant lives, for instance `https://alice.example.com`. */
+  /** The origin of the tenant, for instance `https://alice.example.com`. */
   readonly baseUrl: string
-  /** The bearer, or what gives the present one. */
+  /** A bearer token, or a function that returns the current one; it is called for each request. */
   readonly token?: string | (() => string | undefined)
-  /** Instead of the platform’s. */
+  /** The global `fetch` when absent. */
   readonly fetch?: typeof fetch
 }
 
@@ -16,7 +24,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** How a page says where the next one begins. */
+/** Where the next page of a list begins. */
 interface Pagination {
   readonly cursorPagination?: { readonly nextCursor: string | null; readonly hasMore: boolean }
   readonly pagination?: {
@@ -27,7 +35,7 @@ interface Pagination {
   }
 }
 
-/** What a call resolves to: the payload, for lists with the pagination; of bytes the whole `Response`. */
+/** The result of a call: the payload; for lists also the pagination; for bytes the whole `Response`. */
 export type Answered<C extends Contract> = C['reply'] extends { kind: 'list' }
   ? { readonly data: readonly DataOf<C>[] } & Pagination
   : C['reply'] extends { kind: 'bytes' }
@@ -49,34 +57,32 @@ export interface UploadOptions extends CallOptions {
 }
 
 export interface Client {
-  /** Calls an endpoint. Throws a `KithError` when the server answers with a failure. */
+  /** Calls an endpoint. Throws a `KithError` when the server answers with an error. */
   call<C extends Contract>(contract: C, ...call: Call<C>): Promise<Answered<C>>
-  /** Goes through the pages of a list, one after the other. */
+  /** Yields the pages of a list; each is requested when the one before has been processed. */
   pages<C extends ListContract>(
     contract: C,
     ...call: Call<C>
   ): AsyncGenerator<readonly DataOf<C>[], void, undefined>
-  /** Sends bytes to an endpoint that takes them. */
+  /** Calls an endpoint whose body is bytes. */
   upload<C extends UploadContract>(
     contract: C,
     request: RequestOf<C> & { readonly body: Bytes },
     options?: UploadOptions,
   ): Promise<Answered<C>>
+  /** A client that calls the host of another identity through the gateway of this tenant, with the same token. Only
+   * contracts with `gateway` answer there. */
+  at(idTag: string): Client
 }
 
-/** Makes a client of one server. */
+/** Makes a client of one tenant. */
 export function createClient(options: ClientOptions): Client {
-  const send = async (contract: Contract, parts: RequestParts, { signal }: CallOptions) => {
-    const body = encodeBody(contract, parts.body)
-    const response = await (options.fetch ?? fetch)(urlFor(options, contract, parts), {
-      method: contract.method,
-      headers: headersFor(options, parts, body?.type),
-      ...(body ? { body: body.text } : {}),
-      ...(signal ? { signal } : {}),
-    })
-    if (contract.reply.kind === 'bytes' && response.ok) return { data: response }
-    return payloadOf(contract, response.status, (name) => response.headers.get(name), await response.text())
-  }
+  return clientOf(options, (path) => path)
+}
+
+/** `place` says where on the tenant's host the path of an endpoint is. */
+function clientOf(options: ClientOptions, place: (path: string) => string): Client {
+  const { send, upload } = senderOf(options, place)
 
   async function call<C extends Contract>(
     contract: C,
@@ -100,23 +106,43 @@ export function createClient(options: ClientOptions): Client {
   return {
     call,
     pages,
-    async upload(contract, request, { contentType, onProgress, signal } = {}) {
-      const parts: RequestParts = request
-      const { status, headerOf, text } = await uploadBytes({
-        url: urlFor(options, contract, parts),
-        method: contract.method,
-        headers: headersFor(options, parts, contentType ?? typeOf(request.body)),
-        body: request.body,
-        fetch: options.fetch ?? fetch,
-        ...(onProgress ? { onProgress } : {}),
-        ...(signal ? { signal } : {}),
-      })
-      return payloadOf(contract, status, headerOf, text) as Answered<typeof contract>
-    },
+    upload,
+    at: (idTag) => clientOf(options, (path) => gatewayPath(path, encodeURIComponent(idTag))),
   }
 }
 
-/** What asks for the page after this one; undefined after the last. */
+function senderOf(options: ClientOptions, place: (path: string) => string) {
+  const urlFor = (contract: CallableContract, parts: RequestParts) =>
+    options.baseUrl.replace(/\/+$/, '') + place(encodePath(contract, parts))
+  const send = async (contract: CallableContract, parts: RequestParts, { signal }: CallOptions) => {
+    const body = encodeBody(contract, parts.body)
+    const response = await (options.fetch ?? fetch)(urlFor(contract, parts), {
+      method: contract.method,
+      headers: headersFor(options, parts, body?.type),
+      ...(body ? { body: body.text } : {}),
+      ...(signal ? { signal } : {}),
+    })
+    if (contract.reply.kind === 'bytes' && response.ok) return { data: response }
+    return payloadOf(contract, response.status, (name) => response.headers.get(name), await response.text())
+  }
+  const upload: Client['upload'] = async (contract, request, uploadOptions = {}) => {
+    const { contentType, onProgress, signal } = uploadOptions
+    const parts: RequestParts = request
+    const { status, headerOf, text } = await uploadBytes({
+      url: urlFor(contract, parts),
+      method: contract.method,
+      headers: headersFor(options, parts, contentType ?? typeOf(request.body)),
+      body: request.body,
+      fetch: options.fetch ?? fetch,
+      ...(onProgress ? { onProgress } : {}),
+      ...(signal ? { signal } : {}),
+    })
+    return payloadOf(contract, status, headerOf, text) as Answered<typeof contract>
+  }
+  return { send, upload }
+}
+
+/** The query parameters for the next page; undefined after the last one. */
 function placeAfter({
   data,
   cursorPagination,
@@ -128,10 +154,6 @@ function placeAfter({
 
 function typeOf(body: Bytes): string {
   return body instanceof Blob && body.type !== '' ? body.type : 'application/octet-stream'
-}
-
-function urlFor({ baseUrl }: ClientOptions, contract: Contract, parts: RequestParts): string {
-  return baseUrl.replace(/\/+$/, '') + encodePath(contract, parts)
 }
 
 function headersFor({ token }: ClientOptions, parts: RequestParts, contentType: string | undefined) {
@@ -146,7 +168,7 @@ function headersFor({ token }: ClientOptions, parts: RequestParts, contentType: 
 }
 
 function payloadOf(
-  { reply }: Contract,
+  { reply }: CallableContract,
   status: number,
   headerOf: (name: string) => string | null,
   text: string,

@@ -8,13 +8,13 @@ interface KithErrorParts {
   readonly retryAfterSecs?: number | undefined
 }
 
-/** A request that the server answered with a failure. Where no answer comes at all, `fetch`’s own error is thrown. */
+/** The server answered a request with an error. Without any answer, the error of `fetch` is thrown instead. */
 export class KithError extends Error {
   readonly code: ErrorCode
   readonly status: number
-  /** By code, for instance `{issues: [{path, message}]}` of `E-VALIDATION`. */
+  /** Depends on `code`, for instance `{issues: [{path, message}]}` for `E-VALIDATION`. */
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** Quote it when reporting a problem. */
+  /** The id of the request in the server's log, for reports of problems. */
   readonly reqId: string | undefined
   readonly retryAfterSecs: number | undefined
 
@@ -29,7 +29,7 @@ export class KithError extends Error {
   }
 }
 
-/** What an answer with a status other than success says. */
+/** The error for an answer with a status outside 200–299. */
 export function errorFrom(
   status: number,
   headerOf: (name: string) => string | null,
@@ -65,7 +65,7 @@ function parseErrorBody(text: string): ErrorBody | undefined {
   }
 }
 
-/** For answers that are not the server’s: of a proxy in front of it. */
+/** A code for an answer without a Kith error body, for instance of a proxy in front of the server. */
 function codeFor(status: number): ErrorCode {
   const codes = Object.keys(errorStatus) as ErrorCode[]
   const general: readonly ErrorCode[] = ['E-NOTFOUND', 'E-AUTH-FORBIDDEN']

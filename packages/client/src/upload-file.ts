@@ -12,35 +12,38 @@ import {
 } from '@kith/protocol'
 import type { Client, UploadOptions } from './create-client.ts'
 import { KithError } from './kith-error.ts'
+import { randomId } from './random-id.ts'
 
-/** What becomes of an uploaded file, and how it is sent. */
+/** Metadata of the uploaded file, and how to send it. */
 export interface UploadFileOptions extends UploadOptions {
   readonly fileName: string
   readonly preset?: UploadPreset
   readonly tags?: readonly string[]
-  /** A folder. */
+  /** The id of the folder that gets the file. */
   readonly parentId?: string
   readonly visibility?: Visibility
-  /** When the content is older than the upload. */
+  /** The id of a file whose place this one takes, with its folder, tags and visibility. */
+  readonly replaces?: string
+  /** When the content was made, if that was before the upload. */
   readonly createdAt?: Date
-  /** From this size on a file is sent in pieces, and goes on where a connection broke; 16 MiB when absent. */
+  /** From this size on, a file is sent in pieces and resumed after a broken connection; 16 MiB when absent. */
   readonly resumableFromBytes?: number
-  /** Told the id of an upload in pieces, for a later `uploadId`. */
+  /** Called with the id of a new upload in pieces; pass it as `uploadId` to resume later. */
   readonly onBegun?: (uploadId: string) => void
-  /** Continues an upload in pieces of the same file. */
+  /** Resumes an upload in pieces of the same file. */
   readonly uploadId?: string
-  /** How long to wait after each failure in a row; after the last of them the failure is thrown. */
+  /** The delays after consecutive temporary failures, in ms. One more failure after the last delay is thrown. */
   readonly retryDelaysMs?: readonly number[]
 }
 
 const mebibyte = 1024 * 1024
 const defaultResumableFrom = 16 * mebibyte
-// Few enough requests, and what many a proxy takes.
+// Few requests, and within the limits of common proxies.
 const pieceBytes = 16 * mebibyte
 const defaultDelaysMs = [500, 1000, 2000, 4000, 8000, 16_000, 30_000]
 
-/** Uploads a file: in one request when it is small, in pieces that survive broken connections when it is large. Throws
- * a `KithError` when the server refuses it. */
+/** Uploads a file: a small one in one request, a large one in pieces, which are resumed after broken connections. Throws a
+ * `KithError` when the server refuses it. */
 export async function uploadFile(
   client: Client,
   file: Blob,
@@ -52,7 +55,7 @@ export async function uploadFile(
   try {
     if (options.uploadId !== undefined) return await goOn(options.uploadId)
   } catch (error) {
-    // It has expired meanwhile: its state is of no use any more.
+    // The upload has expired: a new one begins below.
     if (!(error instanceof KithError && error.code === 'E-NOTFOUND')) throw error
   }
   if (file.size < resumableFromBytes) return await uploadAtOnce(client, file, options)
@@ -60,11 +63,12 @@ export async function uploadFile(
 }
 
 async function uploadAtOnce(client: Client, file: Blob, options: UploadFileOptions): Promise<CreatedFile> {
-  const { fileName, preset = 'default', tags, parentId, visibility, createdAt, ...how } = options
+  const { fileName, preset = 'default', tags, parentId, visibility, replaces, createdAt, ...how } = options
   const query = {
     ...(tags && tags.length > 0 ? { tags } : {}),
     ...(parentId === undefined ? {} : { parentId }),
     ...(visibility ? { visibility } : {}),
+    ...(replaces === undefined ? {} : { replaces }),
     ...(createdAt ? { createdAt } : {}),
   }
   const params = { preset, fileName }
@@ -82,14 +86,14 @@ const jsonForm = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /** An upload takes no JSON body: a JSON file is sent as a part of a form. */
 function formOf(file: Blob, contentType: string): Blob {
-  const boundary = `kith-${crypto.randomUUID()}`
+  const boundary = `kith-${randomId()}`
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="file"\r\ncontent-type: ${contentType}\r\n\r\n`
   return new Blob([head, file, `\r\n--${boundary}--\r\n`], {
     type: `multipart/form-data; boundary=${boundary}`,
   })
 }
 
-/** The progress of the file alone. */
+/** Reports the progress of the file alone, without the bytes of the form around it. */
 function withoutFrame({ onProgress, ...how }: UploadOptions, { size }: Blob): UploadOptions {
   if (!onProgress) return how
   return {
@@ -110,7 +114,8 @@ async function begin(client: Client, file: Blob, options: UploadFileOptions): Pr
 }
 
 function metadataOf(file: Blob, options: UploadFileOptions): string {
-  const { fileName, contentType = file.type, preset, tags, parentId, visibility, createdAt } = options
+  const { fileName, contentType = file.type, preset, tags, createdAt } = options
+  const { parentId, visibility, replaces } = options
   const values: Readonly<Record<string, string | null | undefined>> = {
     filename: fileName,
     filetype: contentType,
@@ -118,6 +123,7 @@ function metadataOf(file: Blob, options: UploadFileOptions): string {
     tags: tags?.join(','),
     parentId,
     visibility,
+    replaces,
     createdAt: createdAt?.toISOString(),
   }
   return Object.entries(values)
@@ -131,7 +137,7 @@ function base64(text: string): string {
   return btoa(binary)
 }
 
-/** The last known state of an upload. */
+/** What the server has received so far. */
 interface State {
   offset: number
 }
@@ -199,7 +205,7 @@ async function persist<Result>(
 
 const passingCodes: ReadonlySet<string> = new Set(['E-UNAVAILABLE', 'E-INTERNAL', 'E-RATELIMIT', 'E-STATE'])
 
-/** Any error other than an answer of the server is a broken connection. */
+/** Whether a failure is temporary: some codes of the server, and broken connections, for which `fetch` throws a `TypeError`. */
 function mayPass(error: unknown): boolean {
   return error instanceof KithError ? passingCodes.has(error.code) : error instanceof TypeError
 }

@@ -1,9 +1,9 @@
-/** What can be uploaded. A stream is sent as it comes, which not every browser can. */
+/** What can be uploaded. Not every browser can send a stream. */
 export type Bytes = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
 export interface UploadProgress {
   readonly sentBytes: number
-  /** Unknown of a stream. */
+  /** Undefined for a stream. */
   readonly totalBytes: number | undefined
 }
 
@@ -23,7 +23,7 @@ interface UploadAnswer {
   readonly text: string
 }
 
-/** The part of the browser’s XMLHttpRequest that is used: of the two, it alone tells the progress of an upload there. */
+/** The members of `XMLHttpRequest` that are used. In browsers, `fetch` does not report the progress of an upload. */
 interface XhrLike {
   status: number
   responseText: string
@@ -38,7 +38,7 @@ interface XhrLike {
   abort(): void
 }
 
-/** Sends bytes and answers what came back, whatever its status. */
+/** Sends bytes and resolves with the response, whatever its status. Rejects with a `TypeError` when the connection fails. */
 export async function uploadBytes(upload: Upload): Promise<UploadAnswer> {
   const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => XhrLike }
   const { body, onProgress } = upload
@@ -65,7 +65,7 @@ async function sendByFetch(upload: Upload): Promise<UploadAnswer> {
   }
 }
 
-/** The same bytes as a stream that tells how many of them were taken. */
+/** The same bytes as a stream that reports how many of them were sent. */
 function counted(body: Bytes, onProgress: NonNullable<Upload['onProgress']>): ReadableStream<Uint8Array> {
   const totalBytes =
     body instanceof ReadableStream ? undefined : body instanceof Blob ? body.size : body.byteLength

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
+import { type Decoding, decodeKeyword } from './decoding.ts'
 import type { ErrorCode } from './errors.ts'
 import type { RequiredRole } from './roles.ts'
-import { type Decoding, decodeKeyword } from './schemas.ts'
 import type { ScopeRequirement } from './scopes.ts'
 
 /** What the caller must show. A bearer that is presented and bad is 401 whatever stands here. `personal`: the tenant's owner
@@ -31,8 +31,9 @@ export type TenantFeature = 'idp'
 export type RequestBody =
   | { readonly kind: 'json'; readonly schema: TSchema; readonly optional?: true }
   /** Raw bytes of any content type, or a multipart form whose part `file` holds them; of `mediaType` alone where it
-   * stands. */
-  | { readonly kind: 'bytes'; readonly mediaType?: string }
+   * stands. JSON is refused as raw bytes, with 415, or with 400 where the path parameter
+   * `jsonName` does not end in `.json`. */
+  | { readonly kind: 'bytes'; readonly mediaType?: string; readonly jsonName?: string }
   /** A compact JWS as text (`application/jwt`), or JSON `{token}`, where another may stand beside it under this name. */
   | { readonly kind: 'jwt'; readonly beside?: string }
 
@@ -66,9 +67,11 @@ export interface Requirements {
   readonly anyHost?: true
   /** Answers on the host of a suspended tenant as on any other, so that it does not tell whether the tenant is suspended. */
   readonly whileSuspended?: true
-  /** Part of what a tenant may not offer: then it answers 404 to everybody, whatever they show. */
+  /** Part of what a tenant may not offer: then it answers 404 to every caller. */
   readonly feature?: TenantFeature
   readonly bucket?: RateBucket
+  /** Owners may also call it at other identities' hosts, through the gateway of their own (docs/protocol/gateway.md). */
+  readonly gateway?: true
 }
 
 /** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document and the client are read
@@ -89,6 +92,9 @@ export interface Contract extends Requirements {
   readonly description?: string
   /** The bearer may also stand in the query as `token`, so that an `<img>` works. */
   readonly queryToken?: true
+  /** Sets the cookie of a browser session or takes it away; `used`: takes it in place of a bearer. No other endpoint reads or
+   * sets a cookie. */
+  readonly browserCookie?: 'set' | 'used'
   readonly params?: TObject
   readonly query?: TObject
   /** Other names of query parameters: alias to name. `_limit` and `_offset` are known to every list. */
@@ -109,6 +115,7 @@ export interface Contract extends Requirements {
 }
 
 /** Declares an endpoint, keeping the literal types of its parts. */
+/* @__NO_SIDE_EFFECTS__ */
 export function contract<const C extends Contract>(definition: C): C {
   return definition
 }
@@ -147,7 +154,7 @@ function unknownIdCodes(contract: Contract): ErrorCode[] {
 
 const signInBuckets: ReadonlySet<RateBucket> = new Set(['sign-in', 'login-init', 'recovery', 'qr'])
 
-/** Is it for people who are not in yet? A tenant that answers nobody tells them why they cannot come in. */
+/** Whether it serves signing in. A suspended tenant answers these with the reason. */
 export function isForSigningIn({ bucket }: Pick<Requirements, 'bucket'>): boolean {
   return signInBuckets.has(bucket ?? 'general')
 }

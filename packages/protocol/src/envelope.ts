@@ -17,8 +17,8 @@ export interface OffsetPage<Item> {
 
 export type Page<Item> = CursorPage<Item> | OffsetPage<Item>
 
-const CursorPagination = Type.Object({ nextCursor: Nullable(Type.String()), hasMore: Type.Boolean() })
-const OffsetPagination = Type.Object({
+export const CursorPagination = Type.Object({ nextCursor: Nullable(Type.String()), hasMore: Type.Boolean() })
+export const OffsetPagination = Type.Object({
   total: Type.Integer(),
   offset: Type.Integer(),
   limit: Type.Integer(),

@@ -1,5 +1,3 @@
-import Type, { type Static } from 'typebox'
-
 /** Every error code of the protocol with its HTTP status (docs/protocol/conventions.md). Older clients know those above
  * the line. */
 export const errorStatus = {
@@ -61,14 +59,3 @@ export interface ValidationIssue {
   readonly path: string
   readonly message: string
 }
-
-export const ErrorBody = Type.Object({
-  error: Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    details: Type.Optional(Type.Object({}, { additionalProperties: true })),
-  }),
-  time: Type.Integer({ description: 'Unix seconds' }),
-  reqId: Type.String(),
-})
-export type ErrorBody = Static<typeof ErrorBody>

@@ -83,7 +83,9 @@ describe('openApiDocument', () => {
 
   test('tells what the content of each type of action holds', () => {
     const text = JSON.stringify(openApiDocument(allContracts, options))
-    expect(text).toContain('POST title?, text?, summary?, category?, tags?; CMNT text; REPOST none')
+    expect(text).toContain(
+      'POST title?, text?, summary?, category?, tags?, alt?; CMNT text, alt?; REPOST none',
+    )
   })
 
   test('is valid for every kind of body and reply', async () => {
@@ -128,6 +130,52 @@ describe('openApiDocument', () => {
       }),
       expect.objectContaining({ name: 'x-secret', in: 'header', required: true }),
     ])
+  })
+
+  test('describes every parameter of every endpoint', () => {
+    const nameless = allContracts.flatMap((each) =>
+      (operationOf(each).parameters ?? [])
+        .filter(({ description = '' }: { description?: string }) => description.trim() === '')
+        .map(({ in: place, name }: { in: string; name: string }) => `${each.name}: ${place} ${name}`),
+    )
+    expect(nameless).toEqual([])
+  })
+
+  test('gives names to schemas, and refers to them wherever they stand', () => {
+    const { components, paths } = JSON.parse(JSON.stringify(openApiDocument(allContracts, options)))
+    expect(Object.keys(components.schemas)).toEqual(
+      expect.arrayContaining(['Action', 'File', 'Profile', 'Error']),
+    )
+    const dataOf = (path: string, method: string) =>
+      paths[path][method].responses[200].content['application/json'].schema.properties.data
+    const named = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+    expect(dataOf('/api/actions/{actionId}', 'get')).toEqual(named('Action'))
+    expect(dataOf('/api/files', 'get')).toEqual({ type: 'array', items: named('File') })
+    expect(components.schemas.LoginSession.properties.email).toEqual(named('AccountEmail'))
+    const used = new Set(JSON.stringify({ components, paths }).match(/#\/components\/schemas\/\w+/g))
+    expect([...used].sort()).toEqual(
+      Object.keys(components.schemas)
+        .map((name) => `#/components/schemas/${name}`)
+        .sort(),
+    )
+  })
+
+  test('leaves no body or answer with more than two members without a name', () => {
+    const isLarge = (schema: { items?: object; properties?: object } | undefined): boolean =>
+      Object.keys(schema?.properties ?? {}).length > 2 ||
+      (schema?.items !== undefined && isLarge(schema.items))
+    const nameless = allContracts.flatMap((each) => {
+      const { requestBody, responses } = operationOf(each)
+      const body = requestBody?.content['application/json']?.schema
+      const answer = responses[each.reply.status]?.content?.['application/json']?.schema
+      return [
+        ...(isLarge(body) ? [`${each.name}: body`] : []),
+        ...(isLarge(each.reply.kind === 'bare' ? answer : answer?.properties?.data)
+          ? [`${each.name}: answer`]
+          : []),
+      ]
+    })
+    expect(nameless).toEqual([])
   })
 
   test('tells scope, role, guests, other paths and other names', () => {
@@ -191,7 +239,8 @@ describe('openApiDocument', () => {
   })
 
   test('speaks the schema vocabulary of OpenAPI 3.1 alone', () => {
-    const { schema } = operationOf(putThing).requestBody.content['application/json']
+    const { components } = JSON.parse(JSON.stringify(openApiDocument([putThing], options)))
+    const schema = components.schemas.PutThingRequest
     expect(schema.properties.items.items).toEqual({
       type: 'array',
       prefixItems: [{ type: 'string' }, { type: 'integer' }],

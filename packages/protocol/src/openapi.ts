@@ -1,6 +1,8 @@
 import type { TObject, TSchema } from 'typebox'
+import { schemaNames } from './api/schema-names.ts'
 import type { Contract } from './contract.ts'
-import { ErrorBody } from './errors.ts'
+import { decodeKeyword } from './decoding.ts'
+import { gatewayPath } from './gateway.ts'
 import {
   answerHeaders,
   failureResponses,
@@ -9,7 +11,7 @@ import {
   requestBody,
   successOf,
 } from './openapi-content.ts'
-import { decodeKeyword } from './schemas.ts'
+import { SchemaNames } from './openapi-names.ts'
 
 /** What the document says of the server that the contracts do not. */
 interface OpenApiOptions {
@@ -25,6 +27,7 @@ const preface = [
 
 /** The OpenAPI 3.1 document of the contracts, as plain JSON. */
 export function openApiDocument(contracts: readonly Contract[], options: OpenApiOptions): Json {
+  const names = new SchemaNames({ ...schemaNames, ...requestNames(contracts) })
   const paths: Record<string, Record<string, Json>> = {}
   for (const contract of contracts) {
     const path = contract.path.replace('*}', '}')
@@ -35,9 +38,24 @@ export function openApiDocument(contracts: readonly Contract[], options: OpenApi
     info: { title: options.title, version: options.version, description: preface },
     servers: [{ url: options.serverUrl }],
     tags: [...new Set(contracts.map((contract) => contract.tag))].map((name) => ({ name })),
-    paths,
-    components: { schemas: { Error: plainSchema(ErrorBody) }, headers: answerHeaders, securitySchemes },
+    paths: names.refer(paths),
+    components: { schemas: names.definitions(), headers: answerHeaders, securitySchemes },
   }
+}
+
+/** `CreateShareRequest` for the body of `createShare`, where no other name stands for it. */
+function requestNames(contracts: readonly Contract[]): Record<string, TSchema> {
+  const own = new Set(Object.values(schemaNames))
+  const bodies = contracts.flatMap(({ name, body }) =>
+    body?.kind === 'json' && isObject(body.schema) && !own.has(body.schema)
+      ? [[`${name.charAt(0).toUpperCase()}${name.slice(1)}Request`, body.schema] as const]
+      : [],
+  )
+  return Object.fromEntries(bodies)
+}
+
+function isObject(schema: TSchema): boolean {
+  return 'properties' in schema
 }
 
 const securitySchemes = {
@@ -51,6 +69,12 @@ const securitySchemes = {
     in: 'query',
     name: 'token',
     description: 'The bearer, where no header can be set',
+  },
+  browserCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-kith',
+    description: 'A browser session; with `X-Kith-Browser: 1`, and from a page of the same origin',
   },
 }
 
@@ -74,7 +98,7 @@ function operation(contract: Contract): Json {
 }
 
 function descriptionOf(contract: Contract): string {
-  const { auth, scope, unscoped, role, orAdmin, guests, aliases, queryAliases } = contract
+  const { auth, scope, unscoped, role, orAdmin, guests, gateway, aliases, queryAliases } = contract
   const others = Object.entries(queryAliases ?? {}).map(([alias, name]) => `\`${alias}\` for \`${name}\``)
   const sentences = [
     contract.description,
@@ -86,6 +110,7 @@ function descriptionOf(contract: Contract): string {
     role && role !== 'SADM' && `Needs the role \`${role}\` or a higher one.`,
     orAdmin && 'The role `SADM` does as well, on the base tenant’s host.',
     guests && 'Reference guests may call it.',
+    gateway && `Also of other identities, through the gateway: \`${gatewayPath(contract.path, '{idTag}')}\`.`,
     aliases && `Also at ${aliases.map((path) => `\`${path}\``).join(', ')}.`,
     others.length > 0 && `Query parameters have other names too: ${others.join(', ')}.`,
   ]
@@ -99,6 +124,8 @@ function needsNoScope({ auth, scope, unscoped }: Contract): boolean {
 function securityOf(contract: Contract): Json[] {
   const byToken = [{ bearer: [] }, ...(contract.queryToken ? [{ queryToken: [] }] : [])]
   if (contract.auth === 'none') return []
+  // Without either the answer is 401, though the contract lets requests without a bearer in.
+  if (contract.browserCookie === 'used') return [...byToken, { browserCookie: [] }]
   return contract.auth === 'optional' ? [{}, ...byToken] : byToken
 }
 

@@ -16,7 +16,7 @@ export function roleLevel(role: CommunityRole): number {
   return communityRoles.indexOf(role)
 }
 
-/** The role and every role below it, as tokens carry them. */
+/** The role and every role below it, `public` included, as tokens carry them. */
 export function rolesUpTo(role: CommunityRole): CommunityRole[] {
-  return communityRoles.slice(1, roleLevel(role) + 1)
+  return communityRoles.slice(0, roleLevel(role) + 1)
 }

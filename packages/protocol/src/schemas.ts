@@ -1,10 +1,7 @@
 import Type, { type TSchema, type TUnsafe } from 'typebox'
+import { type Decoding, decodeKeyword } from './decoding.ts'
 import type { ActionId, FileId, IdTag, RefId, VariantId } from './ids.ts'
 import type { UnixSeconds } from './timestamps.ts'
-
-/** The schema keyword that names how an input's text is turned into its value while it is validated. */
-export const decodeKeyword = 'x-decode'
-export type Decoding = 'idTag' | 'timestamp' | 'commaList' | 'fileId' | 'variantId' | 'actionId' | 'refId'
 
 /** A schema whose input a caller may spell in other ways (`Input`) than the handler receives it (`Value`). */
 export interface TDecoded<Value, Input> extends TUnsafe<Value> {
@@ -12,19 +9,26 @@ export interface TDecoded<Value, Input> extends TUnsafe<Value> {
   readonly '~input': Input
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 function Decoded<Value, Input = string>(schema: TSchema): TDecoded<Value, Input> {
   return Type.Unsafe<Value>(schema) as TDecoded<Value, Input>
 }
 
+/** Input: an identity in any spelling, and what it is here; the handler receives the canonical form. */
+/* @__NO_SIDE_EFFECTS__ */
+export function IdTagOf(description: string) {
+  return Decoded<IdTag>({
+    type: 'string',
+    minLength: 3,
+    maxLength: 1024,
+    [decodeKeyword]: 'idTag' satisfies Decoding,
+    description,
+    examples: ['alice.example.com'],
+  })
+}
+
 /** Input: an identity in any spelling; the handler receives the canonical form. */
-export const IdTagInput = Decoded<IdTag>({
-  type: 'string',
-  minLength: 3,
-  maxLength: 1024,
-  [decodeKeyword]: 'idTag' satisfies Decoding,
-  description: 'An identity: a DNS name of at least two labels',
-  examples: ['alice.example.com'],
-})
+export const IdTagInput = IdTagOf('An identity: a DNS name of at least two labels')
 
 /** Input: ISO 8601 with a zone, or Unix seconds; the handler receives Unix seconds. */
 export const TimestampInput = Decoded<UnixSeconds, UnixSeconds | string | Date>({
@@ -35,21 +39,27 @@ export const TimestampInput = Decoded<UnixSeconds, UnixSeconds | string | Date>(
 })
 
 // Text that has not the form of an id is answered like an unknown id, so these never fail as invalid.
-function IdParam<Id extends string>(decoding: Decoding, example: string) {
-  return Decoded<Id>({ type: 'string', [decodeKeyword]: decoding, examples: [example] })
+/* @__NO_SIDE_EFFECTS__ */
+function IdParam<Id extends string>(decoding: Decoding, description: string, example: string) {
+  return Decoded<Id>({ type: 'string', [decodeKeyword]: decoding, description, examples: [example] })
 }
 const exampleHash = 'A'.repeat(43)
 
 /** Path parameter: a file id; one in a bad form answers `E-FILE-NOTFOUND`. */
-export const FileIdParam = IdParam<FileId>('fileId', `b1~${exampleHash}`)
+export const FileIdParam = IdParam<FileId>('fileId', 'The id of a file', `b1~${exampleHash}`)
 /** Path parameter: a variant id; one in a bad form answers `E-FILE-NOTFOUND`. */
-export const VariantIdParam = IdParam<VariantId>('variantId', `b1~${exampleHash}~tn`)
+export const VariantIdParam = IdParam<VariantId>(
+  'variantId',
+  'The id of a variant of a file',
+  `b1~${exampleHash}~tn`,
+)
 /** Path parameter: an action id; one in a bad form answers `E-ACTION-NOTFOUND`. */
-export const ActionIdParam = IdParam<ActionId>('actionId', `a1~${exampleHash}`)
+export const ActionIdParam = IdParam<ActionId>('actionId', 'The id of an action', `a1~${exampleHash}`)
 /** Path parameter: a reference id; one in a bad form answers `E-NOTFOUND`. */
-export const RefIdParam = IdParam<RefId>('refId', '0123456789ABCDEFabcdefgh')
+export const RefIdParam = IdParam<RefId>('refId', 'The id of a reference', '0123456789ABCDEFabcdefgh')
 
 /** Query input: words separated by commas; the handler receives the list, without empty words. */
+/* @__NO_SIDE_EFFECTS__ */
 export function CommaList<Word extends string = string>(words?: readonly Word[]) {
   return Decoded<Word[], string | readonly Word[]>({
     type: 'string',
@@ -60,6 +70,7 @@ export function CommaList<Word extends string = string>(words?: readonly Word[])
   })
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function Words<Word extends string>(words: readonly Word[], options: { description?: string } = {}) {
   return Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options })
 }
@@ -69,6 +80,7 @@ export const IsoTime = Type.String({ description: 'ISO 8601, UTC', examples: ['2
 /** Output: Unix seconds. */
 export const UnixTime = Type.Integer({ description: 'Unix seconds', examples: [1769860800] })
 
+/* @__NO_SIDE_EFFECTS__ */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
@@ -78,7 +90,9 @@ export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object',
 
 /** What every list takes; `_limit` and `_offset` are aliases (docs/protocol/conventions.md, Lists). */
 export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 20, description: 'Items on a page' }),
+  ),
   cursor: Type.Optional(Type.String({ description: 'Opaque; `nextCursor` of the page before' })),
   offset: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Deprecated: use `cursor`' }),
@@ -101,4 +115,4 @@ export const filteredPageQuery = {
   ),
 }
 
-export const sortDirection = Words(['asc', 'desc'])
+export const sortDirection = Words(['asc', 'desc'], { description: '`asc`: smallest or oldest first' })

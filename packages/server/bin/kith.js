@@ -1,14 +1,16 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
-import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
+// Read by any Node: a static import here, or newer syntax, would fail in an old one before it could say why.
+const leastNode = 24
+const { node } = process.versions
 
-// Loading the program fills a young generation that would then rest: one that does not grow saves 30 MB. `serve` lets it
-// grow when the load comes.
-setFlagsFromString('--semi-space-growth-factor=1')
-
-// Sources are TypeScript: with the cache they are stripped and compiled once per version, not once per start, and the
-// compiler's memory is not needed at all. Where the folder cannot be written the program runs without it.
-enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/kith/compiled', import.meta.url)))
-
-await import('../src/app/cli/main.ts')
+if (Number.parseInt(node, 10) >= leastNode) import('./start.js')
+else {
+  const root = decodeURIComponent(new URL('../../..', import.meta.url).pathname)
+  process.stderr.write(`Kith needs Node.js ${leastNode} or newer, and this is ${node} (${process.execPath}).
+On Linux with glibc, on x86-64 and arm64, npm ci in ${root} brings one:
+  cd ${root} && npx kith ${process.argv.slice(2).join(' ')}
+  ${root}node_modules/.bin/node ${root}packages/server/bin/kith.js
+Elsewhere install a newer Node.js. docs/operations/install.md tells more.
+`)
+  process.exitCode = 1
+}

@@ -1,49 +1,13 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { loadSources, root, type SourceFile } from '#harness/source-files.ts'
 
-const root = resolve(import.meta.dirname, '../../..')
 const source = join(root, 'packages/server/src')
-
-interface SourceFile {
-  /** Path below the repository, with forward slashes. */
-  readonly path: string
-  readonly text: string
-  /** Imported modules: repository paths for our own, package names otherwise. */
-  readonly imports: readonly string[]
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !path.includes('node_modules'))
-    .sort()
-}
-
-function load(folder: string): SourceFile[] {
-  return filesBelow(join(root, folder)).map((absolute) => {
-    const text = readFileSync(absolute, 'utf8')
-    const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '')
-    return {
-      path: relative(root, absolute),
-      text,
-      imports: specifiers.map((specifier) => resolveImport(absolute, specifier)),
-    }
-  })
-}
-
-function resolveImport(from: string, specifier: string): string {
-  if (specifier.startsWith('.')) return relative(root, resolve(dirname(from), specifier))
-  if (specifier.startsWith('#harness/')) return `packages/server/test/harness/${specifier.slice(9)}`
-  if (specifier.startsWith('#')) return relative(root, join(source, specifier.slice(1)))
-  if (specifier.startsWith('@kith/')) return `packages/${specifier.slice(6)}/src/index.ts`
-  return specifier
-}
 
 const isTest = (file: SourceFile) => file.path.endsWith('.test.ts')
 const isForTests = (file: SourceFile) => isTest(file) || file.path.includes('/test/')
-const everything = [...load('packages'), ...load('bench'), ...load('scripts')]
+const everything = [...loadSources('packages'), ...loadSources('bench'), ...loadSources('scripts')]
 const shipped = everything.filter((file) => /^packages\/\w+\/src\//.test(file.path) && !isTest(file))
 
 const ranks = { protocol: 0, lib: 1, infra: 2, features: 3, app: 4 } as const
@@ -92,13 +56,34 @@ describe('imports', () => {
     const allowed = /^(packages\/(protocol|client)\/|typebox$)/
     // They run in browsers as well.
     const libraries: readonly [RegExp, RegExp][] = [
-      [/^packages\/client\/src\/crdt\//, /^(yjs$|y-protocols\/|lib0\/|y-indexeddb$)/],
+      [/^packages\/client\/src\/crdt\//, /^(yjs$|y-protocols\/|lib0\/|idb$)/],
       [/^packages\/client\/src\/rtdb\//, /^idb$/],
+      // A plugin of bundlers, which run in Node.
+      [/^packages\/client\/src\/build\//, /^node:/],
     ]
     const mayUse = (path: string, target: string) =>
       libraries.some(([user, library]) => user.test(path) && library.test(target))
     const isOffence = ({ path }: SourceFile, target: string) => !allowed.test(target) && !mayUse(path, target)
     expect(offences(portable, isOffence)).toEqual([])
+  })
+
+  test('of the SDK for apps are of the protocol and the client alone', () => {
+    const sdk = shipped.filter(({ path }) => path.startsWith('packages/app/'))
+    expect(sdk.length).toBeGreaterThan(10)
+    const isOffence = (_: SourceFile, target: string) => !/^packages\/(protocol|client|app)\//.test(target)
+    expect(offences(sdk, isOffence)).toEqual([])
+    // The page of a server loads its modules as they are, and nothing else.
+    const host = sdk.filter(({ path }) => /\/(host|messages)\//.test(path))
+    expect(offences(host, (_, target) => !/^packages\/app\/src\/(host|messages)\//.test(target))).toEqual([])
+  })
+
+  test('leave the web app to itself: the server knows its build and nothing else of it', () => {
+    // The demo tells the story that the app is tested with.
+    const isStory = (path: string, target: string) =>
+      path.startsWith('scripts/demo-web') && target.startsWith('packages/web/test/story/')
+    const isOffence = ({ path }: SourceFile, target: string) =>
+      !path.startsWith('packages/web/') && target.startsWith('packages/web/') && !isStory(path, target)
+    expect(offences(everything, isOffence)).toEqual([])
   })
 
   test('never make shipped code depend on tests', () => {
@@ -132,6 +117,12 @@ describe('features and infra modules', () => {
 const readAcross: Readonly<Record<string, readonly string[]>> = {
   'actions/feed/feed-filter-predicate.ts': ['relations'],
   'actions/feed/feed-query-store.ts': ['profiles'],
+  'apps/offers/offer-predicate.ts': ['actions'],
+  'apps/offers/offer-store.ts': ['actions'],
+  'apps/offers/publisher-store.ts': ['relations'],
+  'conversations/conversation-list-store.ts': ['profiles', 'relations'],
+  'conversations/conversations-migrations.ts': ['actions', 'tenants'],
+  'files/access/attached-files-store.ts': ['action_attachments', 'actions'],
   'files/access/file-access-predicate.ts': ['action_attachments', 'actions'],
   'files/access/list-candidates-predicate.ts': ['action_attachments'],
   'files/collections/collection-store.ts': ['actions'],
@@ -167,16 +158,25 @@ describe('what happens', () => {
 // What the program itself decides: from its configuration, its folders and its addresses.
 const ofTheProgram = [
   'addresses',
+  'assert-no-old-data',
+  'assert-startable',
+  'check-tls-files',
+  'data-owner',
+  'find-commit',
   'finish-restore',
   'full-disk',
+  'last-backup',
   'lock-data-dir',
   'operations-routes',
   'served-tenants',
   'server',
+  'server-checks',
   'server-vault',
   'services',
   'set-up-link',
   'settings-mailer',
+  'tls',
+  'upgrade-copies',
 ]
 
 describe('wiring', () => {
@@ -284,7 +284,7 @@ const confined: readonly { readonly what: string; readonly pattern: RegExp; read
   {
     what: 'the system clock',
     pattern: /\bDate\.now\(\)|new Date\(\)/,
-    allowed: /^packages\/(server\/src\/lib\/clock\.ts|client\/)/,
+    allowed: /^packages\/(server\/src\/lib\/clock\.ts|(client|web)\/)/,
   },
   {
     what: 'the query builder',
@@ -293,9 +293,15 @@ const confined: readonly { readonly what: string; readonly pattern: RegExp; read
       /^packages\/server\/src\/(infra\/db\/|(infra|features)\/([a-z-]+\/)+[a-z-]*(store|tables|migrations|predicate)\.ts)/,
   },
   {
+    what: 'the bundler',
+    pattern: /'rolldown'/,
+    allowed: /^packages\/server\/src\/app\/cli\/app\/bundle-scripts\.ts$/,
+  },
+  {
     what: 'raw HTTP',
     pattern: /from '(node:https?|undici|fastify)'|\bfetch\(/,
-    allowed: /^packages\/(server\/src\/(infra\/(egress|http|telemetry|ws)|app)\/|client\/)/,
+    allowed:
+      /^packages\/(server\/src\/(infra\/(egress|http|proxy|telemetry|ws)|app)\/|client\/|web\/src\/(platform|worker)\/)/,
   },
   {
     what: 'process output',

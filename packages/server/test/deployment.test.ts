@@ -16,6 +16,7 @@ interface Service {
   readonly volumes?: readonly string[]
   readonly secrets?: readonly string[]
   readonly user?: string
+  readonly ports?: readonly string[]
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>
@@ -55,6 +56,41 @@ describe.each(['compose.yaml', 'compose.cluster.yaml'])('deploy/%s', (name) => {
     }
   })
 
+  test('answers DNS on port 53 where its comments are taken away', () => {
+    const option = /^( *)# ((?:DNS_LISTEN|LOCAL_ADDRESSES|ports):.*| {2}- '53:.*)$/gm
+    const opened: Compose = parse(read(`deploy/${name}`).replaceAll(option, '$1$2'), { merge: true })
+    const built = Object.values(opened.services).filter(({ build }) => build)
+    for (const { environment = {} } of built) {
+      const text = Object.entries({ ...environment, LOCAL_ADDRESSES: '198.51.100.7' })
+      const filledIn = text.map(([key, value]) => [key, filled(value)])
+      const { federation } = readConfig({ DATA_DIR: '/data', ...Object.fromEntries(filledIn) })
+      expect(federation.dnsListen).toEqual({ host: '0.0.0.0', port: 5353 })
+      expect(federation.localAddresses).toEqual(['198.51.100.7'])
+      expect(environment).toHaveProperty('LOCAL_ADDRESSES')
+    }
+    expect(built.flatMap(({ ports = [] }) => ports)).toEqual(['53:5353/udp', '53:5353/tcp'])
+    expect(nodes.flatMap(([, { ports = [] }]) => ports)).toEqual([])
+  })
+
+  test('says of services what there is to say', () => {
+    const known =
+      /^(?:build|image|command|restart|environment|ports|volumes|read_only|tmpfs|cap_drop|security_opt|stop_grace_period|depends_on|healthcheck|hostname|secrets)$/
+    for (const [service, about] of services) {
+      expect(Object.keys(about).filter((key) => !known.test(key))).toEqual([])
+      expect('build' in about !== 'image' in about, service).toBe(true)
+    }
+    for (const image of services.flatMap(([, about]) => ('image' in about ? [String(about.image)] : [])))
+      expect(image).toMatch(/^[a-z]+:\d+$/)
+    for (const [service, node] of nodes)
+      expect(node, service).toMatchObject({
+        read_only: true,
+        tmpfs: '/tmp',
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        stop_grace_period: '15s',
+      })
+  })
+
   test('refers to services, volumes, secrets, stages and files that there are', () => {
     for (const [, service] of services) {
       for (const other of Object.keys(service.depends_on ?? {}))
@@ -71,17 +107,59 @@ describe.each(['compose.yaml', 'compose.cluster.yaml'])('deploy/%s', (name) => {
   })
 })
 
+describe('deploy/compose.tls.yaml', () => {
+  const compose: Compose = parse(read('deploy/compose.tls.yaml'))
+  const { environment = {}, ports = [] } = compose.services.kith ?? {}
+
+  test('ends TLS itself, at ports that are mapped and that need no rights', () => {
+    const text = Object.entries(environment).map(([key, value]) => [key, filled(value)])
+    expect(text.map(([key]) => key).filter((key = '') => !(key in variables))).toEqual([])
+    const { tls, listen, publicUrl } = readConfig({ DATA_DIR: '/data', ...Object.fromEntries(text) })
+    expect(tls.kind).toBe('acme')
+    expect(publicUrl.template).toBe('https://{idTag}')
+    expect(ports).toEqual([`80:${listen.port}`, `443:${tls.kind === 'off' ? 0 : tls.listen.port}`])
+    expect(listen.port).toBe(8080)
+  })
+})
+
 describe('deploy/Dockerfile', () => {
   test('copies what is there', () => {
     const sources = dockerfile
       .filter((line) => line.startsWith('COPY') && !line.includes('--from'))
       .flatMap((line) => line.split(/ +/).slice(1, -1))
     expect(sources.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    // All but what is listed is left out of what the build may see.
+    const [all, ...listed] = read('deploy/Dockerfile.dockerignore').split('\n')
+    const seen = listed.flatMap((line) => /^!(.*)$/.exec(line)?.[1] ?? [])
+    expect(all).toBe('*')
+    const isSeen = (path: string) => seen.some((one) => `${path.replace(/\/$/, '')}/`.startsWith(`${one}/`))
+    expect(sources.filter((path) => !isSeen(path))).toEqual([])
     const manifests = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/package.json`)
     for (const manifest of [...manifests, 'bench/package.json'].filter((path) =>
       existsSync(join(root, path)),
     ))
       expect(sources).toContain(manifest)
+  })
+
+  test('holds what linters ask', () => {
+    const starting = (word: string) => dockerfile.filter((line) => line.startsWith(`${word} `))
+    const known = /^(?:FROM|WORKDIR|COPY|RUN|ARG|ENV|USER|VOLUME|EXPOSE|HEALTHCHECK|CMD) /
+    expect(dockerfile.filter((line) => !known.test(line))).toEqual([])
+    // An image has a tag that is no moving target, a folder is named from the root, and commands are lists of words.
+    for (const line of starting('FROM'))
+      expect(line).toMatch(
+        new RegExp(`^FROM (?:[a-z]+:(?!latest)[\\w.-]+|${stages.join('|')})(?: AS [a-z]+)?$`),
+      )
+    for (const line of starting('WORKDIR')) expect(line).toMatch(/^WORKDIR \//)
+    for (const line of starting('CMD')) expect(line).toMatch(/^CMD \["/)
+    const runs = starting('RUN')
+    for (const [install] of runs.flatMap((line) => [...line.matchAll(/apt-get install [^&]*/g)]))
+      expect(install).toMatch(/^apt-get install --yes --no-install-recommends /)
+    // What an image is made of keeps no lists of packages; stages that are left behind may.
+    const kept = dockerfile.slice(dockerfile.findIndex((line) => line.endsWith(' AS base')))
+    for (const line of kept.filter((one) => one.includes('apt-get update')))
+      expect(line).toContain('rm -rf /var/lib/apt/lists/*')
+    expect(runs.filter((line) => /\bsudo\b|apt-get (?:dist-)?upgrade|\blatest\b/.test(line))).toEqual([])
   })
 
   test('runs the program as nobody in particular, with an environment that it understands', () => {
@@ -114,15 +192,50 @@ describe('deploy/Dockerfile', () => {
 
 describe('deploy/kith.service and deploy/kith.sh', () => {
   test.each(['deploy/kith.service', 'deploy/kith.sh'])('%s starts what is installed', (name) => {
-    const paths = [...read(name).matchAll(/\/opt\/kith\/([\w./-]+)/g)].map(([, path = '']) => path)
-    expect(paths).toContain('packages/server/bin/kith.js')
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    const paths = [...read(name).matchAll(/\/opt\/kith\/current\/([\w./-]+)/g)].map(([, path = '']) => path)
+    expect(paths).toContain('bin/kith')
+    const inRelease = paths.map((path) => (path === 'bin/kith' ? 'scripts/release/kith.sh' : path))
+    expect(inRelease.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+})
+
+describe('deploy/kith.service', () => {
+  test('has no rights, and with kith-ports.conf one', () => {
+    expect(read('deploy/kith.service').match(/^(?:Capability|Ambient).*$/gm)).toEqual([
+      'CapabilityBoundingSet=',
+    ])
+    expect(read('deploy/kith-ports.conf').match(/^[^#].*$/gm)).toEqual([
+      '[Service]',
+      'CapabilityBoundingSet=CAP_NET_BIND_SERVICE',
+      'AmbientCapabilities=CAP_NET_BIND_SERVICE',
+    ])
+  })
+})
+
+describe('docs/operations/upgrade.md', () => {
+  test('stops a server that runs from a clone before its packages are replaced', () => {
+    const scripts = read('docs/operations/upgrade.md').split('## From a clone')[1]?.split('```')[1] ?? ''
+    expect(scripts).toMatch(/systemctl stop kith\n.*npm ci.*\n.*systemctl start kith/)
+    for (const page of readdirSync(join(root, 'docs/operations')))
+      expect(read(`docs/operations/${page}`)).not.toMatch(/npm ci.*\n(?:.*\n)?.*systemctl restart/)
+  })
+})
+
+describe('docs/operations/metrics.md', () => {
+  test('names every metric of the server, and no other', async () => {
+    await using server = await TestServer.start()
+    const { text } = await server.running.services.metrics.scrape()
+    const known = [...text.matchAll(/^# TYPE (kith_\w+) /gm)].map(([, name]) => name)
+    const named = [...read('docs/operations/metrics.md').matchAll(/`(kith_\w+)/g)].map(([, name]) => name)
+    expect([...new Set(named)].sort()).toEqual(known.sort())
   })
 })
 
 describe('deploy/grafana-dashboard.json', () => {
   interface Panel {
+    readonly id: number
     readonly title: string
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
     readonly targets?: readonly { readonly expr: string }[]
   }
   const panels: Panel[] = JSON.parse(read('deploy/grafana-dashboard.json')).panels
@@ -149,24 +262,37 @@ describe('deploy/grafana-dashboard.json', () => {
         expect(missing, expression).toEqual([])
       }
     }
-    expect(expressions.length).toBeGreaterThan(10)
+    const own = known.filter((metric) => metric.startsWith('kith_'))
+    expect(own.filter((metric) => !expressions.some((expression) => expression.includes(metric)))).toEqual([])
+  })
+
+  test('has panels of different ids that do not overlap', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
   })
 })
 
-describe.each(['README.md', 'docs/operations/install.md', 'docs/operations/backup.md'])('%s', (path) => {
+describe.each([
+  'README.md',
+  'docs/operations/install.md',
+  'docs/operations/upgrade.md',
+  'docs/operations/backup.md',
+  'docs/operations/administration.md',
+  'docs/operations/push.md',
+  'docs/operations/metrics.md',
+  'docs/operations/proxy-sites.md',
+  'docs/operations/identity-provider.md',
+  'docs/operations/tls.md',
+  'docs/operations/apps.md',
+])('%s', (path) => {
   const text = read(path)
 
-  test('names commands and options that there are', () => {
-    const scripts = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, script = '']) => script)
-    const lines = scripts
-      .flatMap((script) => script.split(/\n|&&/))
-      .map((line) => line.replace(/#.*|docker compose exec kith /g, ''))
-    const spans = [...text.matchAll(/`(kith [^`]*)`/g)].map(([, span = '']) => span)
-    const called = [...lines, ...spans].flatMap(
-      (line) => /(?:^| )kith ((?:[a-z]|--).*)$/.exec(line.trim())?.[1] ?? [],
-    )
-    expect(called.length).toBeGreaterThan(2)
-    for (const words of called.map((line) => line.split(/\s+/))) {
+  test('names commands that there are in its sentences', () => {
+    const spans = [...text.matchAll(/`kith ((?:[a-z]|--)[^`]*)`/g)].map(([, span = '']) => span)
+    for (const words of spans.map((span) => span.split(/\s+/))) {
       if (words[0] === '--help') continue
       const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
       expect(command?.name, words.join(' ')).toBeDefined()

@@ -98,6 +98,23 @@ describe('uploadFile', () => {
     expect([requests, told]).toEqual([['POST'], [5]])
   })
 
+  test.each([undefined, 1])(
+    'takes the place of a file, in pieces from %s bytes on',
+    async (resumableFromBytes) => {
+      const { client } = watchedClient(0)
+      const fileName = `plan ${resumableFromBytes}.txt`
+      const former = await uploadFile(client, new Blob(['first']), { fileName, tags: ['kept'] })
+      const how = resumableFromBytes === undefined ? {} : { resumableFromBytes }
+      const { fileId } = await uploadFile(client, new Blob(['second']), {
+        fileName,
+        replaces: former.fileId,
+        ...how,
+      })
+      const { data } = await client.call(listFiles, { query: { search: fileName } })
+      expect(data.map((file) => [file.fileId, file.tags])).toEqual([[fileId, ['kept']]])
+    },
+  )
+
   test.each(['application/json', 'application/geo+json', 'application/JSON; charset=utf-8'])(
     'sends JSON as it sends anything else: %s',
     async (type) => {

@@ -1,4 +1,5 @@
 import { type BusAck, type BusCommand, type BusCommandData, type BusEvent, busSocket } from '@kith/protocol'
+import { notify } from '../realtime/notify.ts'
 import {
   type ConnectionOptions,
   type ConnectionState,
@@ -8,29 +9,30 @@ import {
 import { EventOrder } from './event-order.ts'
 
 export interface BusOptions extends ConnectionOptions {
-  /** The number of the last event that was seen, by a former run. */
+  /** `Bus.since` of an earlier run: the events after it are replayed first. */
   readonly since?: number
   readonly onEvent: (event: BusEvent) => void
-  /** Events were missed and are no longer kept: the application should load its data again. */
+  /** Events were missed which the server no longer keeps: the application should reload its data. */
   readonly onGap?: () => void
   readonly onState?: (state: ConnectionState) => void
 }
 
 export interface Bus {
-  /** The number of the last event that was seen: for `since` of a later run. */
+  /** The `seq` of the last event received: the option `since` of a later run. Undefined before the first connection. */
   readonly since: number | undefined
-  /** Sends a command; rejects when the connection is not open, or ends before the answer. */
+  /** Sends a command and resolves with its answer. Rejects with an `Error` when there is no connection, or it closes before the
+   * answer comes. */
   ask<Command extends BusCommand>(cmd: Command, data: BusCommandData<Command>): Promise<BusAck['data']>
-  /** Whether the user looks at the application; sent again after each reconnection. */
+  /** Tells the server whether the user is active (see `presence` in the protocol); repeated after each reconnection. */
   setPresence(state: 'active' | 'idle'): void
   /** Closes the connection without reconnecting. */
   close(): void
 }
 
-// Those of commands are numbers from 1.
+// The answer to the replay that `?since=` starts has no `id`. Commands use the ids '1', '2', …
 const replayId = ''
 
-/** Receives the events of a tenant; reconnects after each interruption and fetches the events missed meanwhile. */
+/** Connects to the event bus of a tenant. Reconnects after each interruption, and receives the events missed meanwhile. */
 export function connectBus(options: BusOptions): Bus {
   return new LiveBus(options)
 }
@@ -44,7 +46,7 @@ class LiveBus implements Bus, SocketProtocol {
   readonly #options: BusOptions
   readonly #order: EventOrder
   readonly #socket: ReconnectingSocket
-  // Bound: what the caller asks while a connection is open.
+  // Commands without an answer yet, by id. Bound: the calls of `ask` during one connection.
   readonly #asked = new Map<string, Asked>()
   #hasBeenOpen = false
   #isReplayed = false
@@ -53,7 +55,7 @@ class LiveBus implements Bus, SocketProtocol {
 
   constructor(options: BusOptions) {
     this.#options = options
-    this.#order = new EventOrder(options.since, options.onEvent)
+    this.#order = new EventOrder(options.since, (event) => notify(options.onEvent, event))
     this.#socket = new ReconnectingSocket(options, this)
   }
 
@@ -61,12 +63,14 @@ class LiveBus implements Bus, SocketProtocol {
     return this.#order.since
   }
 
-  ask<Command extends BusCommand>(cmd: Command, data: BusCommandData<Command>): Promise<BusAck['data']> {
+  async ask<Command extends BusCommand>(
+    cmd: Command,
+    data: BusCommandData<Command>,
+  ): Promise<BusAck['data']> {
     this.#lastId += 1
     const id = String(this.#lastId)
-    if (!this.#socket.send(JSON.stringify({ id, cmd, data })))
-      return Promise.reject(new Error('the bus is not connected'))
-    return this.#answerTo(id)
+    if (!this.#socket.send(JSON.stringify({ id, cmd, data }))) throw new Error('the bus is not connected')
+    return await this.#answerTo(id)
   }
 
   setPresence(state: 'active' | 'idle'): void {
@@ -84,15 +88,15 @@ class LiveBus implements Bus, SocketProtocol {
     return since === undefined ? busSocket.path : `${busSocket.path}?since=${since}`
   }
 
-  /** With `since` in its URL a connection begins with a replay, whose answer has no id. */
+  /** Waits for the end of the replay, if the URL had `since`, or else subscribes. */
   async opened(): Promise<void> {
     const isBack = this.#hasBeenOpen
     this.#hasBeenOpen = true
     if (this.#presence === 'idle') this.setPresence('idle')
     const isReplayed = this.#isReplayed
     const { code } = await (isReplayed ? this.#answerTo(replayId) : this.ask('subscribe', {}))
-    // Without any number the client could not say what it missed.
-    if (code === 'gap' || (!isReplayed && isBack)) this.#options.onGap?.()
+    // A reconnection without `since` cannot ask for the missed events: it counts as a gap.
+    if (code === 'gap' || (!isReplayed && isBack)) notify(this.#options.onGap)
   }
 
   received(text: string | Uint8Array): void {
@@ -102,7 +106,7 @@ class LiveBus implements Bus, SocketProtocol {
       return
     }
     const { seq } = message.data
-    // At once: the next event may be here already.
+    // Synchronously: the next event may arrive in the same turn of the event loop.
     if (seq !== undefined) this.#order.continueFrom(seq)
     const id = message.id === undefined ? replayId : String(message.id)
     this.#asked.get(id)?.resolve(message.data)
@@ -119,7 +123,7 @@ class LiveBus implements Bus, SocketProtocol {
   }
 
   stateChanged(state: ConnectionState): void {
-    this.#options.onState?.(state)
+    notify(this.#options.onState, state)
   }
 
   #answerTo(id: string): Promise<BusAck['data']> {

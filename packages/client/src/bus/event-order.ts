@@ -1,31 +1,33 @@
 import type { BusEvent } from '@kith/protocol'
 
-/** Gives events on, each once: the server sends them in the order of their numbers, and a replay may overlap with what is known. */
+/** Passes each event to a listener once. The server sends events in ascending order of `seq`, but a replay may repeat some that
+ * were received before; those are dropped. */
 export class EventOrder {
-  readonly #give: (event: BusEvent) => void
+  readonly #listener: (event: BusEvent) => void
   #since: number | undefined
 
-  constructor(since: number | undefined, give: (event: BusEvent) => void) {
+  constructor(since: number | undefined, listener: (event: BusEvent) => void) {
     this.#since = since
-    this.#give = give
+    this.#listener = listener
   }
 
-  /** The number of the last event that was given on. */
+  /** The `seq` of the last event passed on; undefined before the first. */
   get since(): number | undefined {
     return this.#since
   }
 
-  /** Nothing up to this number follows any more: it was given on, or is lost. */
+  /** Continues after this `seq`, which may be lower than `since` after a gap: events up to it were passed on or are lost. */
   continueFrom(seq: number): void {
     this.#since = seq
   }
 
+  /** Passes on one event of the server, unless its `seq` was seen before. Events without `seq` are always passed on. */
   take(event: BusEvent): void {
     const { seq } = event
     if (seq !== undefined) {
       if (this.#since !== undefined && seq <= this.#since) return
       this.#since = seq
     }
-    this.#give(event)
+    this.#listener(event)
   }
 }

@@ -6,6 +6,8 @@ import {
   removeAwarenessStates,
 } from 'y-protocols/awareness'
 import * as Y from 'yjs'
+import { assertBaseUrl, fileSocketPath } from '../realtime/base-url.ts'
+import { notify } from '../realtime/notify.ts'
 import {
   type ConnectionOptions,
   type ConnectionState,
@@ -17,47 +19,55 @@ import { openLocalCopy } from './local-copy.ts'
 import { UnsavedChanges } from './unsaved-changes.ts'
 
 export interface DocumentOptions extends ConnectionOptions {
-  /** `f1~…`. */
+  /** The id of a file of type `CRDT`: `f1~…`. */
   readonly fileId: string
-  /** A new one when absent. */
+  /** The Yjs document to synchronise; a new one when absent. */
   readonly doc?: Y.Doc
-  /** `read` asks for less than one's right, `write` for the right to write or nothing. */
+  /** `read`: open read-only even with the right to write. `write`: end with 4403 without the right to write. */
   readonly access?: 'read' | 'write'
-  /** Whether browsers keep a copy, with which the document opens and is edited offline; they do unless told otherwise. */
+  /** Whether a browser stores the document in IndexedDB, so that it opens and can be edited offline; true when absent. */
   readonly keepsLocalCopy?: boolean
   readonly onState?: (state: DocumentState) => void
 }
 
-/** How the document stands.
- * `loading`: nothing of the server has been seen yet. `saved`: the server has everything on its disk. `saving`: changes are
- * on their way. `offline`: it reconnects by itself, and changes wait. `readOnly`: changes stay here. `ended`: it does not
- * reconnect; `code` says why (see `socketCloses` of the protocol). */
+/** - `loading`: neither the server nor a local copy has delivered the content yet.
+ * - `saved`: the server has stored every local change.
+ * - `saving`: local changes were sent, and are not confirmed yet.
+ * - `offline`: not connected; reconnects by itself and sends local changes then.
+ * - `readOnly`: connected without the right to write; local changes are not sent.
+ * - `ended`: does not reconnect; `code` is a WebSocket close code (`socketCloses` in `@kith/protocol`; 1000 after `close()`).
+ *
+ * `hasUnsaved`: there are local changes that the server has not confirmed. */
 export type DocumentState =
   | { readonly kind: 'loading' | 'saved' | 'saving' | 'readOnly' }
   | { readonly kind: 'offline'; readonly hasUnsaved: boolean }
   | { readonly kind: 'ended'; readonly code: number; readonly reason: string; readonly hasUnsaved: boolean }
 
-/** A collaborative document, kept in step with the server. */
+/** A Yjs document that is synchronised with the server. */
 export interface ConnectedDocument {
   readonly doc: Y.Doc
-  /** What those who look at the document show each other; the server names the identity in `user.idTag`. */
+  /** The awareness states (cursors, names) of all clients with the document open. The server sets `user.idTag` in each state
+   * to the authenticated identity. */
   readonly awareness: Awareness
   readonly state: DocumentState
-  /** Resolves when the content of the server, or of the local copy, is there. Rejects when it ends before. */
+  /** Resolves when `doc` has the content of the server or of the local copy. Rejects with an `Error` when the state becomes
+   * `ended` before. */
   loaded(): Promise<void>
-  /** Resolves when the server has every change on its disk. Rejects when it ends, or may only read. */
+  /** Resolves when the server has stored every local change. Rejects with an `Error` when the state is or becomes `ended` or
+   * `readOnly`. */
   saved(): Promise<void>
-  /** Closes the connection; the local copy stays. */
+  /** Closes the connection and keeps the local copy. Later changes of `doc` are neither sent nor stored. */
   close(): void
-  /** Closes it and removes the local copy: for signing out. */
+  /** Closes the connection and deletes the local copy, for signing out. */
   forget(): Promise<void>
 }
 
-/** Opens a document and keeps it in step: reconnects after each interruption. */
+/** Opens a document and synchronises it with the server. Reconnects after each interruption. */
 export function connectDocument(options: DocumentOptions): ConnectedDocument {
   return new LiveDocument(options)
 }
 
+/** A promise of `loaded` or `saved` that is not settled yet. */
 interface Waiting {
   readonly isMet: () => boolean
   readonly resolve: () => void
@@ -70,21 +80,22 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
   readonly #options: DocumentOptions
   readonly #unsaved = new UnsavedChanges()
   readonly #localCopy: ReturnType<typeof openLocalCopy>
-  // Bound: the callers of `loaded` and `saved`.
+  // Bound: the pending calls of `loaded` and `saved`.
   readonly #waiting = new Set<Waiting>()
   #socket: ReconnectingSocket | undefined
   #state: DocumentState = { kind: 'loading' }
   #isLoaded = false
-  /** The server has said what it has, and was told what it lacks. */
-  #isGreeted = false
-  /** It has answered that it has all of that on its disk. */
-  #isLevel = false
+  /** On this connection the server has sent step 1, and was answered with the changes that it lacks. */
+  #hasAnsweredStep1 = false
+  /** On this connection the server has sent step 2: the states are equal, and the changes sent before are stored. */
+  #isSynced = false
   #isReadOnly = false
-  /** Changes were made that no server has been sent. */
+  /** There are local changes that were not sent, or whose connection closed before they were confirmed. */
   #hasUnsent = false
   #ended: { readonly code: number; readonly reason: string } | undefined
 
   constructor(options: DocumentOptions) {
+    assertBaseUrl(options.baseUrl)
     this.#options = options
     this.doc = options.doc ?? new Y.Doc()
     this.awareness = new Awareness(this.doc)
@@ -122,62 +133,66 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
   }
 
   target(): string {
-    const { fileId, access } = this.#options
-    const path = crdtSocket.path.replace('{fileId}', encodeURIComponent(fileId))
+    const { access } = this.#options
+    const path = fileSocketPath(crdtSocket.path, this.#options)
     return access === undefined ? path : `${path}?access=${access}`
   }
 
   opened(): void {
-    // The server speaks first: what it lacks is known then.
+    // Nothing to send yet: the server sends step 1 first.
   }
 
   received(frame: string | Uint8Array): void {
-    if (typeof frame !== 'string') this.#take(parseFrame(frame))
+    if (typeof frame !== 'string') this.#onFrame(parseFrame(frame))
   }
 
   lost(): void {
-    this.#isGreeted = false
-    this.#isLevel = false
+    this.#hasAnsweredStep1 = false
+    this.#isSynced = false
     this.#isReadOnly = false
     if (!this.#unsaved.isEmpty) this.#hasUnsent = true
     this.#unsaved.clear()
     const others = [...this.awareness.getStates().keys()].filter((client) => client !== this.doc.clientID)
     removeAwarenessStates(this.awareness, others, this)
-    this.#show()
+    this.#updateState()
   }
 
   ping(): void {
     this.#socket?.send(queryAwarenessFrame())
   }
 
+  awaitsLargeAnswer(): boolean {
+    return this.#hasAnsweredStep1 && !this.#isSynced
+  }
+
   stateChanged(state: ConnectionState): void {
     if (state.kind === 'ended') this.#ended = state
-    this.#show()
+    this.#updateState()
   }
 
   async #start(): Promise<void> {
     if (await this.#localCopy.loaded) {
       this.#isLoaded = true
-      this.#show()
+      this.#updateState()
     }
     if (!this.#ended) this.#socket = new ReconnectingSocket(this.#options, this)
   }
 
-  #take(frame: ServerFrame): void {
+  #onFrame(frame: ServerFrame): void {
     switch (frame.kind) {
       case 'step1':
-        this.#greet(frame.bytes)
+        this.#answerStep1(frame.bytes)
         break
       case 'step2':
-        Y.applyUpdate(this.doc, frame.bytes, this)
-        this.#level()
+        this.#apply(frame.bytes)
+        this.#onSynced()
         break
       case 'update':
-        Y.applyUpdate(this.doc, frame.bytes, this)
-        this.#unsaved.cameBack(frame.bytes)
+        this.#apply(frame.bytes)
+        this.#unsaved.confirmed(frame.bytes)
         break
       case 'awareness':
-        applyAwarenessUpdate(this.awareness, frame.bytes, this)
+        notify(() => applyAwarenessUpdate(this.awareness, frame.bytes, this))
         return
       case 'denied':
         this.#isReadOnly = true
@@ -185,13 +200,13 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
       default:
         return
     }
-    this.#show()
+    this.#updateState()
   }
 
-  /** Sends what the server lacks, and asks for what it has besides. Messages are answered in their order, so its answer says
-   * that all of this is on its disk. */
-  #greet(stateVector: Uint8Array): void {
-    this.#isGreeted = true
+  /** Answers the server's step 1 with the changes that it lacks, and sends step 1. Messages are processed in order, so the
+   * server's step 2 confirms that those changes are stored. */
+  #answerStep1(stateVector: Uint8Array): void {
+    this.#hasAnsweredStep1 = true
     this.#unsaved.clear()
     this.#socket?.send(syncFrame('step2', Y.encodeStateAsUpdate(this.doc, stateVector)))
     this.#socket?.send(syncFrame('step1', Y.encodeStateVector(this.doc)))
@@ -199,44 +214,49 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
       this.#socket?.send(awarenessFrame(encodeAwarenessUpdate(this.awareness, [this.doc.clientID])))
   }
 
-  #level(): void {
+  /** Observers of the document belong to the application. */
+  #apply(update: Uint8Array): void {
+    notify(() => Y.applyUpdate(this.doc, update, this))
+  }
+
+  #onSynced(): void {
     if (!this.#isReadOnly) this.#hasUnsent = false
-    this.#isLevel = true
+    this.#isSynced = true
     this.#isLoaded = true
   }
 
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (origin === this || this.#localCopy.isOrigin(origin)) return
-    if (this.#isGreeted && !this.#isReadOnly && this.#socket?.send(syncFrame('update', update)))
+    if (this.#hasAnsweredStep1 && !this.#isReadOnly && this.#socket?.send(syncFrame('update', update)))
       this.#unsaved.sent(update)
     else this.#hasUnsent = true
-    this.#show()
+    this.#updateState()
   }
 
   readonly #onAwareness = (
     changed: Readonly<Record<'added' | 'updated' | 'removed', readonly number[]>>,
     origin: unknown,
   ): void => {
-    if (origin === this || !this.#isGreeted) return
+    if (origin === this || !this.#hasAnsweredStep1) return
     const own = [...changed.added, ...changed.updated, ...changed.removed].filter(
       (client) => client === this.doc.clientID,
     )
     if (own.length > 0) this.#socket?.send(awarenessFrame(encodeAwarenessUpdate(this.awareness, own)))
   }
 
-  #show(): void {
-    const state = this.#now()
+  #updateState(): void {
+    const state = this.#currentState()
     const isSame = JSON.stringify(state) === JSON.stringify(this.#state)
     this.#state = state
-    if (!isSame) this.#options.onState?.(state)
+    if (!isSame) notify(this.#options.onState, state)
     for (const waiting of [...this.#waiting]) this.#settle(waiting)
   }
 
-  #now(): DocumentState {
+  #currentState(): DocumentState {
     const hasUnsaved = this.#hasUnsent || !this.#unsaved.isEmpty
     if (this.#ended) return { kind: 'ended', code: this.#ended.code, reason: this.#ended.reason, hasUnsaved }
-    if (this.#isLevel && this.#isReadOnly) return { kind: 'readOnly' }
-    if (this.#isLevel) return { kind: hasUnsaved ? 'saving' : 'saved' }
+    if (this.#isSynced && this.#isReadOnly) return { kind: 'readOnly' }
+    if (this.#isSynced) return { kind: hasUnsaved ? 'saving' : 'saved' }
     if (this.#isLoaded) return { kind: 'offline', hasUnsaved }
     return { kind: 'loading' }
   }

@@ -2,12 +2,14 @@ import { crdtMessages, crdtSyncSteps } from '@kith/protocol'
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 
-/** A frame of the server (docs/protocol/realtime.md, `/ws/crdt`). */
+/** A parsed binary frame of the server (docs/protocol/realtime.md, `/ws/crdt`). `bytes` is a state vector for `step1`, a Yjs
+ * update for `step2` and `update`, and an awareness update for `awareness`. */
 export type ServerFrame =
   | { readonly kind: 'step1' | 'step2' | 'update' | 'awareness'; readonly bytes: Uint8Array }
   | { readonly kind: 'denied'; readonly reason: string }
   | { readonly kind: 'other' }
 
+/** Parses one binary frame. Throws when it is cut short; unknown messages are `other`. */
 export function parseFrame(frame: Uint8Array): ServerFrame {
   const decoder = decoding.createDecoder(frame)
   switch (decoding.readVarUint(decoder)) {
@@ -30,6 +32,7 @@ function parseSync(decoder: decoding.Decoder): ServerFrame {
   return { kind: step === crdtSyncSteps.step2 ? 'step2' : 'update', bytes }
 }
 
+/** A sync message: `bytes` is a state vector for `step1`, and a Yjs update otherwise. */
 export function syncFrame(step: keyof typeof crdtSyncSteps, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return frameOf((encoder) => {
     encoding.writeVarUint(encoder, crdtMessages.sync)
@@ -38,6 +41,7 @@ export function syncFrame(step: keyof typeof crdtSyncSteps, bytes: Uint8Array): 
   })
 }
 
+/** An awareness message, from `encodeAwarenessUpdate`. */
 export function awarenessFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return frameOf((encoder) => {
     encoding.writeVarUint(encoder, crdtMessages.awareness)
@@ -45,7 +49,7 @@ export function awarenessFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   })
 }
 
-/** Asks for everybody's state: any answer is a sign of life. */
+/** Asks for the awareness states of all clients; the server always answers, so it serves as a ping. */
 export function queryAwarenessFrame(): Uint8Array<ArrayBuffer> {
   return frameOf((encoder) => encoding.writeVarUint(encoder, crdtMessages.queryAwareness))
 }

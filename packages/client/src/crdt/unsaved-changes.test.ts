@@ -16,7 +16,7 @@ test('an insertion is unsaved until it comes back', () => {
   text.insert(0, 'a')
   unsaved.sent(last())
   expect(unsaved.isEmpty).toBe(false)
-  unsaved.cameBack(last())
+  unsaved.confirmed(last())
   expect(unsaved.isEmpty).toBe(true)
 })
 
@@ -26,9 +26,9 @@ test('an echo of the first of two changes leaves the second', () => {
   text.insert(0, 'a')
   text.insert(1, 'b')
   for (const update of updates) unsaved.sent(update)
-  unsaved.cameBack(updates[0] as Uint8Array)
+  unsaved.confirmed(updates[0] as Uint8Array)
   expect(unsaved.isEmpty).toBe(false)
-  unsaved.cameBack(updates[1] as Uint8Array)
+  unsaved.confirmed(updates[1] as Uint8Array)
   expect(unsaved.isEmpty).toBe(true)
 })
 
@@ -41,9 +41,9 @@ test('several changes may come back as one, with those of others', () => {
   mine.text.delete(2, 1)
   other.text.insert(0, 'x')
   for (const update of mine.updates) unsaved.sent(update)
-  unsaved.cameBack(other.last())
+  unsaved.confirmed(other.last())
   expect(unsaved.isEmpty).toBe(false)
-  unsaved.cameBack(Y.mergeUpdates([...mine.updates, ...other.updates]))
+  unsaved.confirmed(Y.mergeUpdates([...mine.updates, ...other.updates]))
   expect(unsaved.isEmpty).toBe(true)
 })
 
@@ -64,8 +64,8 @@ test('a deletion is unsaved until all of it came back', () => {
     half = update as Uint8Array<ArrayBuffer>
   })
   twin.getText('t').delete(1, 1)
-  unsaved.cameBack(half)
+  unsaved.confirmed(half)
   expect(unsaved.isEmpty).toBe(false)
-  unsaved.cameBack(last())
+  unsaved.confirmed(last())
   expect(unsaved.isEmpty).toBe(true)
 })

@@ -1,12 +1,13 @@
-/** How long to wait before the next attempt. */
+/** Exponential backoff with jitter. */
 export interface Backoff {
+  /** The delay before the next attempt, in ms. */
   next(): number
-  /** An attempt has succeeded. */
+  /** Starts again with the first delay. */
   reset(): void
 }
 
-/** Waits that double up to the longest, each at a random point of its upper half, so that clients that lost a
- * server at the same moment do not all reconnect at the same moment. */
+/** The delay doubles with each attempt up to `longestMs`. The value returned is random between half of it and all of it, so
+ * that clients which lost the same server do not reconnect at the same moment. */
 export function createBackoff({
   firstMs,
   longestMs,

@@ -1,9 +1,12 @@
 import { comesBackAfter, socketCloses } from '@kith/protocol'
 import { createBackoff } from './backoff.ts'
+import { socketUrl } from './base-url.ts'
+import { notify } from './notify.ts'
 
-/** The parts of a WebSocket that are used: the platform's is one. */
+/** The members of the standard `WebSocket` that the client uses. */
 export interface SocketLike {
   binaryType?: string
+  readonly bufferedAmount?: number
   onopen: ((event: never) => void) | null
   onmessage: ((event: never) => void) | null
   onclose: ((event: never) => void) | null
@@ -12,57 +15,70 @@ export interface SocketLike {
   close(): void
 }
 
-/** What every connection to a server takes. */
+/** Options of every realtime connection. */
 export interface ConnectionOptions {
-  /** Where the tenant lives, for instance `https://alice.example.com`. */
+  /** The origin of the tenant, for instance `https://alice.example.com`. */
   readonly baseUrl: string
-  /** The bearer, or what gives the present one: it is asked for each connection, so that a token may be renewed. None for
-   * guests. */
+  /** The identity at whose host the file is, where `baseUrl` is the origin of another tenant: the connection then goes through
+   * the gateway of that tenant, with its owner's token. */
+  readonly at?: string
+  /** A bearer token, or a function that returns one. The function is called before each attempt to connect, so it can renew
+   * an expired token. Absent for guests. */
   readonly token?: string | (() => string | Promise<string>)
-  /** Instead of the platform’s. */
+  /** Makes the WebSocket; the global `WebSocket` when absent. */
   readonly connect?: (url: string) => SocketLike
-  /** The wait before the first attempt to reconnect, and the longest one. */
+  /** The first and the longest delay before reconnecting, in ms; 500 and 30 000 when absent. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number }
+  /** Called before each delay, with the reason: the error of the token function, or why the connection failed. */
+  readonly onRetry?: (retry: { readonly error: Error; readonly delayMs: number }) => void
 }
 
-/** `ended`: it does not reconnect; `code` says why (see `socketCloses` of the protocol). */
+/** `connecting` also while it waits to reconnect. `ended` is final: `code` is a WebSocket close code (`socketCloses` in
+ * `@kith/protocol`; 1000 after `close()`). */
 export type ConnectionState =
   | { readonly kind: 'connecting' | 'open' }
   | { readonly kind: 'ended'; readonly code: number; readonly reason: string }
 
-/** What is spoken on a connection. */
+/** The message protocol that runs over a `ReconnectingSocket`: methods called on its events. */
 export interface SocketProtocol {
-  /** Path and query, for the next connection. */
+  /** Path and query of the URL for the next attempt to connect. */
   target(): string
-  /** A connection is there: greetings go first. It counts as open when this is done. */
+  /** The WebSocket has opened. The state becomes `open` when this resolves. */
   opened(): void | Promise<void>
+  /** A message arrived: text, or bytes of a binary frame. Throws when it is none of the protocol. */
   received(data: string | Uint8Array<ArrayBuffer>): void
-  /** The connection is gone, and what was asked on it will not be answered. */
+  /** The WebSocket has closed: pending requests get no answer. */
   lost(reason: string): void
-  /** Asks for a sign of life, which may be any message. */
+  /** Sends a message that the server answers. Called after a period without messages, to detect a dead connection. */
   ping(): void
+  /** Whether an answer is pending that may take minutes on a slow line. */
+  awaitsLargeAnswer?(): boolean
   stateChanged(state: ConnectionState): void
 }
 
 const defaultRetry = { firstMs: 500, longestMs: 30_000 }
-// A connection that broke without a word is noticed by this: browsers do not show the server's pings.
+// Detects connections that broke without a close event. Browsers do not expose the server's ping frames, so the client
+// sends a request of its own after this time without a message.
 const silenceMs = 30_000
 const pongWithinMs = 10_000
-// Shorter ones are no sign that the server is well again.
-const steadyAfterMs = 10_000
+// A message arrives without any event before its end, and the pong after it: 16 MiB at 56 kB/s.
+const largeAnswerWithinMs = 5 * 60_000
+// A connection that stays open this long resets the backoff; a shorter one may be a server that fails after each upgrade.
+const stableAfterMs = 10_000
 
-/** A connection that is made anew after each interruption, with waits that grow, until the server says that this is of no
- * use or the client closes it. */
+/** A WebSocket that reconnects with exponential backoff after each interruption, until the server closes it with a code
+ * after which clients must not reconnect, or `close()` is called. */
 export class ReconnectingSocket {
   readonly #options: ConnectionOptions
+  readonly #baseUrl: string
   readonly #protocol: SocketProtocol
   readonly #backoff: ReturnType<typeof createBackoff>
   #socket: SocketLike | undefined
-  #isThere = false
+  #isConnected = false
   #state: ConnectionState = { kind: 'connecting' }
   #bearer: string | undefined
-  // A bearer that was refused is worth another try where another may be had.
-  #refused:
+  // The token that was last refused (1008). A token function gets one more attempt, if it returns another token.
+  #refusal:
     | { readonly bearer: string | undefined; readonly code: number; readonly reason: string }
     | undefined
   #silence: ReturnType<typeof setTimeout> | undefined
@@ -70,9 +86,10 @@ export class ReconnectingSocket {
 
   constructor(options: ConnectionOptions, protocol: SocketProtocol) {
     this.#options = options
+    this.#baseUrl = socketUrl(options.baseUrl)
     this.#protocol = protocol
     this.#backoff = createBackoff(options.retry ?? defaultRetry)
-    // The caller has its hands free first.
+    // After the caller's constructor has finished: `protocol` methods may use its fields.
     queueMicrotask(() => void this.#connect())
   }
 
@@ -80,40 +97,39 @@ export class ReconnectingSocket {
     return this.#state
   }
 
-  /** False when there is no connection now. */
+  /** Sends one message; false when the socket is not connected. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
-    if (!this.#isThere) return false
+    if (!this.#isConnected) return false
     this.#socket?.send(data)
     return true
   }
 
-  /** Ends the connection for good. */
+  /** Closes the socket without reconnecting. */
   close(): void {
     this.#end(1000, 'closed by the client')
   }
 
   async #connect(): Promise<void> {
     if (this.#state.kind === 'ended') return
-    this.#enter({ kind: 'connecting' })
+    this.#setState({ kind: 'connecting' })
     try {
       const { token } = this.#options
       this.#bearer = typeof token === 'function' ? await token() : token
       if (this.#hasEnded()) return
-      if (this.#refused && this.#refused.bearer === this.#bearer) {
-        this.#end(this.#refused.code, this.#refused.reason)
+      if (this.#refusal && this.#refusal.bearer === this.#bearer) {
+        this.#end(this.#refusal.code, this.#refusal.reason)
         return
       }
-      this.#listen((this.#options.connect ?? connectPlatform)(this.#url()))
-    } catch {
-      this.#comeBack()
+      this.#listen((this.#options.connect ?? connectWebSocket)(this.#url()))
+    } catch (error) {
+      this.#reconnectLater(error)
     }
   }
 
   #url(): string {
-    const origin = this.#options.baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')
     const target = this.#protocol.target()
-    if (this.#bearer === undefined) return origin + target
-    return `${origin}${target}${target.includes('?') ? '&' : '?'}token=${encodeURIComponent(this.#bearer)}`
+    if (this.#bearer === undefined) return this.#baseUrl + target
+    return `${this.#baseUrl}${target}${target.includes('?') ? '&' : '?'}token=${encodeURIComponent(this.#bearer)}`
   }
 
   #listen(socket: SocketLike): void {
@@ -122,51 +138,64 @@ export class ReconnectingSocket {
     socket.onopen = () => void this.#onOpen(socket)
     socket.onmessage = ({ data }: { data: unknown }) => {
       if (this.#socket !== socket) return
-      this.#watchForSilence()
-      this.#protocol.received(data instanceof ArrayBuffer ? new Uint8Array(data) : String(data))
+      this.#restartSilenceTimer()
+      try {
+        this.#protocol.received(data instanceof ArrayBuffer ? new Uint8Array(data) : String(data))
+      } catch (error) {
+        this.#abandon(error)
+      }
     }
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
       if (this.#socket === socket) this.#onClose(code, reason)
     }
-    // A close event follows.
+    // Ignored, as a close event always follows.
     socket.onerror = () => undefined
   }
 
   async #onOpen(socket: SocketLike): Promise<void> {
-    this.#isThere = true
-    this.#after(steadyAfterMs, () => {
+    if (this.#socket !== socket) return
+    this.#isConnected = true
+    this.#after(stableAfterMs, () => {
       this.#backoff.reset()
-      this.#refused = undefined
+      this.#refusal = undefined
     })
-    this.#watchForSilence()
+    this.#restartSilenceTimer()
     try {
       await this.#protocol.opened()
-      if (this.#socket === socket) this.#enter({ kind: 'open' })
-    } catch {
-      // It has closed meanwhile, and reconnects.
+      if (this.#socket === socket) this.#setState({ kind: 'open' })
+    } catch (error) {
+      // Where the socket has closed meanwhile, its close event reconnects.
+      if (this.#socket === socket) this.#abandon(error)
     }
   }
 
   #onClose(code: number, reason: string): void {
     this.#drop(reason === '' ? `closed with ${code}` : reason)
-    const isFirstRefusal = code === socketCloses.unauthenticated.code && this.#refused === undefined
+    const isFirstRefusal = code === socketCloses.unauthenticated.code && this.#refusal === undefined
     if (isFirstRefusal && typeof this.#options.token === 'function') {
-      this.#refused = { bearer: this.#bearer, code, reason }
-      this.#comeBack()
-    } else if (comesBackAfter(code)) this.#comeBack()
+      this.#refusal = { bearer: this.#bearer, code, reason }
+      this.#reconnectLater(new Error(`${this.#baseUrl} refused the token: ${reason}`))
+    } else if (comesBackAfter(code))
+      this.#reconnectLater(
+        new Error(`the connection to ${this.#baseUrl} failed: ${code} ${reason}`.trimEnd()),
+      )
     else this.#end(code, reason)
   }
 
-  #comeBack(): void {
+  #reconnectLater(reason: unknown): void {
     if (this.#hasEnded()) return
-    this.#after(this.#backoff.next(), () => void this.#connect())
+    this.#setState({ kind: 'connecting' })
+    const delayMs = this.#backoff.next()
+    this.#after(delayMs, () => void this.#connect())
+    const error = reason instanceof Error ? reason : new Error(String(reason))
+    notify(this.#options.onRetry, { error, delayMs })
   }
 
   #end(code: number, reason: string): void {
     if (this.#hasEnded()) return
     const socket = this.#socket
     this.#drop(reason)
-    this.#enter({ kind: 'ended', code, reason })
+    this.#setState({ kind: 'ended', code, reason })
     socket?.close()
   }
 
@@ -174,27 +203,39 @@ export class ReconnectingSocket {
     for (const timer of this.#timers.splice(0)) clearTimeout(timer)
     clearTimeout(this.#silence)
     this.#socket = undefined
-    if (!this.#isThere) return
-    this.#isThere = false
+    if (!this.#isConnected) return
+    this.#isConnected = false
     this.#protocol.lost(reason)
   }
 
-  #watchForSilence(): void {
+  #restartSilenceTimer(): void {
     clearTimeout(this.#silence)
     this.#silence = setTimeout(() => {
       this.#protocol.ping()
-      // The close event may take minutes, so it is not waited for.
-      this.#silence = setTimeout(() => this.#lose(), pongWithinMs)
+      this.#awaitPong()
     }, silenceMs)
   }
 
-  #lose(): void {
-    const socket = this.#socket
-    this.#onClose(1006, 'no answer')
-    socket?.close()
+  #awaitPong(): void {
+    const unsentBytes = () => this.#socket?.bufferedAmount ?? 0
+    const before = unsentBytes()
+    const withinMs = this.#protocol.awaitsLargeAnswer?.() ? largeAnswerWithinMs : pongWithinMs
+    this.#silence = setTimeout(() => {
+      // The ping is behind a large message, which the line takes.
+      if (unsentBytes() < before) this.#awaitPong()
+      else this.#abandon(new Error(`${this.#baseUrl} does not answer`))
+    }, withinMs)
   }
 
-  #enter(state: ConnectionState): void {
+  /** Closes the present socket and reconnects, without its close event: that of a dead connection may take minutes. */
+  #abandon(error: unknown): void {
+    const socket = this.#socket
+    this.#drop(String(error))
+    socket?.close()
+    this.#reconnectLater(error)
+  }
+
+  #setState(state: ConnectionState): void {
     this.#state = state
     this.#protocol.stateChanged(state)
   }
@@ -208,6 +249,6 @@ export class ReconnectingSocket {
   }
 }
 
-function connectPlatform(url: string): SocketLike {
+function connectWebSocket(url: string): SocketLike {
   return new WebSocket(url)
 }

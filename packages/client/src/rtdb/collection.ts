@@ -8,10 +8,10 @@ import type {
 } from '@kith/protocol'
 import type { DocumentChange } from './live-set.ts'
 
-/** A document with the id under which it is stored. */
+/** A document as it is read: with its `id`, the last segment of its path. */
 export type Stored<Document> = Document & { readonly id: string }
 
-/** What a collection needs of the connection. */
+/** The operations of the connection that queries and documents use. */
 export interface DatabaseCalls {
   get(path: string): Promise<unknown>
   query(query: QueryRequest): Promise<readonly unknown[]>
@@ -47,8 +47,10 @@ export interface GroupRequest {
 }
 
 export interface Watcher {
-  /** `changes` is empty when all was read anew: at the start, and after the connection was interrupted. */
+  /** Called with all documents of the query, and the one change since the last call. `changes` is empty on the first call,
+   * and after each reconnection. */
   readonly onChange: (documents: readonly never[], changes: readonly DocumentChange<never>[]) => void
+  /** The subscription has ended: the server refused it (`RtdbError`), or the connection ended (`ConnectionLost`). */
   readonly onError?: ((error: Error) => void) | undefined
 }
 
@@ -57,7 +59,7 @@ type Listener<Document> = (
   changes: readonly DocumentChange<Stored<Document>>[],
 ) => void
 
-/** The operand of an operator on a field of this type. */
+/** The type of the operand, for an operator and the type of a field. */
 type Operand<Value, Operator extends RtdbOperator> = Operator extends 'inArray' | 'notInArray'
   ? readonly Value[]
   : Operator extends 'arrayContains'
@@ -70,7 +72,7 @@ type Operand<Value, Operator extends RtdbOperator> = Operator extends 'inArray' 
         : never
       : Value
 
-/** Documents of a collection that pass a filter, in an order. Queries are immutable: each call makes a new one. */
+/** A query over the documents directly in a collection. Immutable: each method returns a new query. */
 export class Query<Document extends object> {
   protected readonly calls: DatabaseCalls
   readonly #request: QueryRequest
@@ -80,8 +82,7 @@ export class Query<Document extends object> {
     this.#request = request
   }
 
-  /** Conditions on several fields, or with several operators, have all to hold; one on the same field and operator
-   * replaces the former. */
+  /** Adds a condition; all conditions must hold. A second condition with the same field and operator replaces the first. */
   where<Field extends keyof Document & string, Operator extends RtdbOperator>(
     field: Field,
     operator: Operator,
@@ -92,7 +93,7 @@ export class Query<Document extends object> {
     return this.#with({ filter: { ...filter, [operator]: conditions } })
   }
 
-  /** Then by further fields; equal documents by id. */
+  /** Adds a field to sort by. Documents that are equal in all of them are sorted by id. */
   orderBy(field: keyof Document & string, direction: 'asc' | 'desc' = 'asc'): Query<Document> {
     const sort = [...(this.#request.sort ?? []), { field, ascending: direction === 'asc' }]
     return this.#with({ sort })
@@ -106,7 +107,7 @@ export class Query<Document extends object> {
     return this.#with({ offset })
   }
 
-  /** Only these fields, and the id. */
+  /** Reads only these fields, and `id`. */
   select<Field extends keyof Document & string>(...fields: Field[]): Query<Pick<Document, Field>> {
     return new Query<Pick<Document, Field>>(this.calls, { ...this.#request, select: fields })
   }
@@ -115,7 +116,8 @@ export class Query<Document extends object> {
     return (await this.calls.query(this.#request)) as readonly Stored<Document>[]
   }
 
-  /** Tells the documents now and after each change, until the answered function is called. An `offset` is not kept up. */
+  /** Calls the listener with all documents of the query, now and after each change. Returns a function that ends the subscription.
+   * `offset` is ignored. */
   onChange(listener: Listener<Document>, onError?: (error: Error) => void): () => void {
     const { offset: _offset, aggregate: _aggregate, ...request } = this.#request
     return this.calls.watch(
@@ -124,12 +126,12 @@ export class Query<Document extends object> {
     )
   }
 
-  /** Rows by the values of a field. */
+  /** Groups the documents by a field: their count in each group, and sums, averages, minima and maxima. */
   async groups(aggregate: RtdbAggregate): Promise<readonly RtdbGroup[]> {
     return (await this.calls.query({ ...this.#request, aggregate })) as readonly RtdbGroup[]
   }
 
-  /** The same, now and after each change. */
+  /** Calls the listener with the groups, now and after each change. Returns a function that ends the subscription. */
   onGroups(
     aggregate: RtdbAggregate,
     listener: (rows: readonly RtdbGroup[]) => void,
@@ -144,7 +146,7 @@ export class Query<Document extends object> {
   }
 }
 
-/** All documents of a collection. */
+/** A collection: a query for all of its documents, which also adds and addresses them. */
 export class Collection<Document extends object> extends Query<Document> {
   readonly path: string
 
@@ -157,14 +159,15 @@ export class Collection<Document extends object> extends Query<Document> {
     return new DocumentHandle<Document>(this.calls, `${this.path}/${id}`)
   }
 
-  /** Makes a document with an id of the server's; answers the id once it is durable. */
+  /** Creates a document. Resolves with the id that the server gave it, once it is stored. */
   async add(data: Document): Promise<string> {
     const [result] = await this.calls.transact([{ type: 'create', path: this.path, data: asJson(data) }])
     return result?.id ?? ''
   }
 }
 
-/** One document, whether or not it is there. Writes resolve when they are durable. */
+/** A reference to one document, which need not exist. Writes resolve once the server has stored them, and reject with
+ * `RtdbError` when it refuses them. */
 export class DocumentHandle<Document extends object> {
   readonly path: string
   readonly #calls: DatabaseCalls
@@ -174,27 +177,31 @@ export class DocumentHandle<Document extends object> {
     this.path = path
   }
 
+  /** The document; null when it does not exist. */
   async get(): Promise<Stored<Document> | null> {
     return (await this.#calls.get(this.path)) as Stored<Document> | null
   }
 
-  /** The whole document; one that is there is replaced. */
+  /** Creates or replaces the document. */
   async set(data: Document): Promise<void> {
     await this.#calls.transact([{ type: 'replace', path: this.path, data: asJson(data) }])
   }
 
-  /** Some members; `null` removes one, and dotted names reach inside. */
+  /** Changes some fields; `null` removes a field, and a name with dots addresses a nested one. Rejects with code 404 when the
+   * document does not exist. */
   async update(
     data: Partial<Record<keyof Document, unknown>> | Readonly<Record<string, unknown>>,
   ): Promise<void> {
     await this.#calls.transact([{ type: 'update', path: this.path, data: asJson(data) }])
   }
 
+  /** Deletes the document, if it exists. Documents below it stay. */
   async delete(): Promise<void> {
     await this.#calls.transact([{ type: 'delete', path: this.path }])
   }
 
-  /** Tells the document now and after each change; null when it is not there. */
+  /** Calls the listener with the document, or null when it does not exist, now and after each change. Returns a function that ends
+   * the subscription. */
   onChange(
     listener: (document: Stored<Document> | null) => void,
     onError?: (error: Error) => void,
@@ -205,7 +212,7 @@ export class DocumentHandle<Document extends object> {
     )
   }
 
-  /** A collection below this document. */
+  /** A collection nested under this document. */
   collection<Below extends object>(name: string): Collection<Below> {
     return new Collection<Below>(this.#calls, `${this.path}/${name}`)
   }

@@ -5,43 +5,52 @@ import type {
   RtdbPresenceChange,
   RtdbPush,
 } from '@kith/protocol'
+import { assertBaseUrl } from '../realtime/base-url.ts'
+import { notify } from '../realtime/notify.ts'
 import type { ConnectionState } from '../realtime/reconnecting-socket.ts'
 import { Collection, type DatabaseCalls } from './collection.ts'
 import { type AnswerTo, ConnectionLost, type DatabaseAddress, DatabaseSocket } from './database-socket.ts'
 import { Locks } from './locks.ts'
-import { noStore, openBrowserStore } from './queue-store.ts'
+import { noStore, openBrowserStore, type QueueStore } from './queue-store.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { TransactionQueue } from './transaction-queue.ts'
 
 export interface DatabaseOptions extends DatabaseAddress {
-  /** Whether browsers keep transactions that wait over reloads of the page; they do unless told otherwise. */
+  /** Whether a browser stores unsent transactions in IndexedDB, so that they survive a reload; true when absent. */
   readonly keepsQueue?: boolean
   readonly onState?: (state: DatabaseState) => void
-  /** Others come, go, and change what they show; with `hasPresence`. */
+  /** The server refused a transaction that was stored before a reload of the page, when its promise was lost. */
+  readonly onRefused?: (error: Error, operations: readonly RtdbOperation[]) => void
+  /** The presence of others has changed. Needs `hasPresence`. */
   readonly onPresence?: (change: RtdbPresenceChange) => void
 }
 
-/** `waiting`: transactions that the server has not answered yet. */
+/** `waiting`: the number of transactions that the server has not answered yet. */
 export type DatabaseState = ConnectionState & { readonly waiting: number }
 
-/** A real-time database, whose queries are kept up to date. */
+/** An open database. */
 export interface ConnectedDatabase {
   readonly state: DatabaseState
-  /** `Document` says what its documents look like; nobody checks that. */
+  /** `Document` is the type of the documents, which is not checked at run time. `path` has an odd number of segments. */
   collection<Document extends object>(path: string): Collection<Document>
-  /** All or nothing, in order. Waits while there is no connection, is sent again when an answer does not come, and done
-   * once. Rejects with `RtdbError` when the server refuses it. */
+  /** Does all operations, in order, or none. Waits for a connection, and is sent again when the connection breaks before the answer;
+   * the server executes it once. Rejects with `RtdbError` when the server refuses it, `ConnectionLost` when the connection ends. */
   transaction(operations: readonly RtdbOperation[]): Promise<readonly RtdbOperationResult[]>
+  /** Makes queries of a collection by this field faster. Resolves when the index is complete. */
   createIndex(path: string, field: string): Promise<void>
-  /** Held until it is released or the database is closed, also over interruptions unless another took it meanwhile. */
+  /** Takes a lock on a path, and renews it until `unlock` or `close`. Resolves with `locked: false` when another client
+   * holds one. After a reconnection the lock is requested again, and is lost when another client has taken it meanwhile. */
   lock(path: string, mode?: RtdbLockMode): Promise<AnswerTo<'lock'>>
   unlock(path: string): Promise<void>
-  /** What the others are shown; null: nothing. */
+  /** Sets what other clients see of this one; null removes it. Repeated after each reconnection. */
   setPresence(state: object | null): void
+  /** Closes the connection without reconnecting. Unsent transactions reject; a browser sends them when it opens the database again. */
   close(): void
+  /** Closes the connection and deletes the unsent transactions, for signing out. */
+  forget(): Promise<void>
 }
 
-/** Opens a database: reconnects after each interruption, and reads anew what is watched. */
+/** Opens a database. Reconnects after each interruption; subscriptions then read their documents again. */
 export function connectDatabase(options: DatabaseOptions): ConnectedDatabase {
   return new LiveDatabase(options)
 }
@@ -51,24 +60,28 @@ class LiveDatabase implements ConnectedDatabase {
   readonly #socket: DatabaseSocket
   readonly #subscriptions = new Subscriptions(() => this.#socket)
   readonly #locks = new Locks(() => this.#socket)
+  readonly #store: QueueStore
   readonly #queue: TransactionQueue
   readonly #calls: DatabaseCalls
-  // Bound: what the caller reads while there is no connection.
-  readonly #opening = new Set<() => void>()
+  // Reads that wait for a connection. Bound: the pending calls.
+  readonly #waitingReads = new Set<() => void>()
   #presence: object | null = null
   #connection: ConnectionState = { kind: 'connecting' }
 
   constructor(options: DatabaseOptions) {
+    assertBaseUrl(options.baseUrl)
     this.#options = options
+    this.#store = storeOf(options)
     this.#queue = new TransactionQueue({
-      store: storeOf(options),
+      store: this.#store,
       send: ({ txId, operations }) => this.#socket.ask('transaction', { txId, operations: [...operations] }),
-      onChange: () => this.#show(),
+      onChange: () => this.#notifyState(),
+      onRefused: (error, operations) => notify(options.onRefused, error, operations),
     })
     this.#socket = new DatabaseSocket(options, {
-      opened: () => this.#open(),
-      pushed: (push) => this.#take(push),
-      stateChanged: (state) => this.#change(state),
+      opened: () => this.#onOpen(),
+      pushed: (push) => this.#onPush(push),
+      stateChanged: (state) => this.#onConnectionState(state),
     })
     this.#calls = {
       get: async (path) => (await this.#read(() => this.#socket.ask('get', { path }))).data,
@@ -105,26 +118,33 @@ class LiveDatabase implements ConnectedDatabase {
   }
 
   setPresence(state: object | null): void {
+    // Throws for what JSON cannot represent.
+    JSON.stringify(state)
     this.#presence = state
-    this.#tellPresence()
+    this.#sendPresence()
   }
 
   close(): void {
     this.#socket.close()
   }
 
-  async #open(): Promise<void> {
-    if (this.#presence !== null) this.#tellPresence()
+  async forget(): Promise<void> {
+    this.close()
+    await this.#store.clear()
+  }
+
+  async #onOpen(): Promise<void> {
+    if (this.#presence !== null) this.#sendPresence()
     await Promise.all([this.#subscriptions.open(), this.#locks.open()])
     await this.#queue.open()
   }
 
-  #take(push: RtdbPush): void {
+  #onPush(push: RtdbPush): void {
     if (push.type === 'change') this.#subscriptions.push(push.subscriptionId, push.event)
-    else this.#options.onPresence?.(push.event)
+    else notify(this.#options.onPresence, push.event)
   }
 
-  #change(state: ConnectionState): void {
+  #onConnectionState(state: ConnectionState): void {
     this.#connection = state
     if (state.kind !== 'open') this.#queue.pause()
     if (state.kind === 'ended') {
@@ -132,20 +152,20 @@ class LiveDatabase implements ConnectedDatabase {
       this.#locks.end()
       this.#queue.end(state.reason)
     }
-    this.#show()
-    if (state.kind !== 'connecting') for (const wake of [...this.#opening]) wake()
+    this.#notifyState()
+    if (state.kind !== 'connecting') for (const check of [...this.#waitingReads]) check()
   }
 
-  #show(): void {
-    this.#options.onState?.(this.state)
+  #notifyState(): void {
+    notify(this.#options.onState, this.state)
   }
 
-  #tellPresence(): void {
+  #sendPresence(): void {
     const state = this.#presence as Record<string, unknown> | null
     this.#socket.ask('presence', { state }).catch(() => undefined)
   }
 
-  /** Reads may be repeated, so they wait for a connection and survive its end. */
+  /** Waits for a connection, and asks again when it breaks before the answer: reads have no side effects. */
   async #read<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       await this.#connected()
@@ -159,20 +179,20 @@ class LiveDatabase implements ConnectedDatabase {
 
   #connected(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const wake = () => {
+    const check = () => {
       const state = this.#connection
       if (state.kind === 'connecting') return
-      this.#opening.delete(wake)
+      this.#waitingReads.delete(check)
       if (state.kind === 'ended') reject(new ConnectionLost(state.reason))
       else resolve()
     }
-    this.#opening.add(wake)
-    wake()
+    this.#waitingReads.add(check)
+    check()
     return promise
   }
 }
 
-function storeOf({ baseUrl, fileId, keepsQueue = true }: DatabaseOptions) {
+function storeOf({ baseUrl, fileId, keepsQueue = true }: DatabaseOptions): QueueStore {
   if (!keepsQueue || !('indexedDB' in globalThis)) return noStore
   return openBrowserStore(`kith ${new URL(baseUrl).host} ${fileId}`)
 }

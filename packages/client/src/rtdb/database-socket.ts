@@ -6,6 +6,7 @@ import {
   type RtdbRequestType,
   rtdbSocket,
 } from '@kith/protocol'
+import { fileSocketPath } from '../realtime/base-url.ts'
 import {
   type ConnectionOptions,
   type ConnectionState,
@@ -13,7 +14,7 @@ import {
   type SocketProtocol,
 } from '../realtime/reconnecting-socket.ts'
 
-/** Which answer a type of request has. */
+/** The `type` of the answer to each type of request. */
 interface AnswerNames {
   ping: 'pong'
   get: 'getResult'
@@ -29,7 +30,10 @@ interface AnswerNames {
 }
 export type AnswerTo<Name extends RtdbRequestType> = RtdbAnswers[AnswerNames[Name]]
 
-/** A request that the server refused. */
+// Their answers have up to 16 MiB.
+const largeAnswers: ReadonlySet<RtdbRequestType> = new Set(['get', 'query'])
+
+/** The server refused a request. */
 export class RtdbError extends Error {
   /** As in HTTP: 400, 403, 404, 409, 413, 423 locked by another, 429, 500. */
   readonly code: RtdbErrorCode
@@ -43,7 +47,7 @@ export class RtdbError extends Error {
   }
 }
 
-/** A request that was sent, and whose answer did not come: the connection broke. */
+/** There was no connection for a request, or it closed before the answer came. */
 export class ConnectionLost extends Error {
   constructor(reason: string) {
     super(`the connection to the database broke: ${reason}`)
@@ -52,38 +56,43 @@ export class ConnectionLost extends Error {
 }
 
 interface SocketEvents {
-  /** Resolves when what was there before is asked for again. */
+  /** The server has accepted the connection. Resolves when subscriptions and locks are restored. */
   opened(): Promise<void>
+  /** A message came that answers no request. */
   pushed(push: RtdbPush): void
   stateChanged(state: ConnectionState): void
 }
 
 export interface DatabaseAddress extends ConnectionOptions {
-  /** `r1~…`. */
+  /** The id of a file of type `RTDB`: `r1~…`. */
   readonly fileId: string
-  /** `read` asks for less than one's right, `write` for the right to write or nothing. */
+  /** `read`: open read-only even with the right to write. `write`: end with 4403 without the right to write. */
   readonly access?: 'read' | 'write'
-  /** Whether to be told who else is there, and to be shown to them. */
+  /** Whether to receive the presence of other clients, and to send one's own; false when absent. */
   readonly hasPresence?: boolean
 }
 
 interface Asked {
+  readonly type: RtdbRequestType
   readonly resolve: (answer: never) => void
   readonly reject: (error: Error) => void
 }
 
 type Answer = { readonly id?: string | number } & (
   | ({ readonly type: 'error' } & RtdbAnswers['error'])
-  | { readonly type: AnswerNames[RtdbRequestType] }
+  | ({ readonly type: 'subscribeResult' } & RtdbAnswers['subscribeResult'])
+  | { readonly type: Exclude<AnswerNames[RtdbRequestType], 'subscribeResult'> }
 )
 
-/** Requests and answers on a connection that is made anew after each interruption. */
+/** Sends requests over a reconnecting socket, and matches the answers to them by id. */
 export class DatabaseSocket implements SocketProtocol {
   readonly #address: DatabaseAddress
   readonly #events: SocketEvents
   readonly #socket: ReconnectingSocket
-  // Bound: what the caller asks while a connection is open.
+  // Requests without an answer yet, by id. Bound: the calls of `ask` during one connection.
   readonly #asked = new Map<number, Asked>()
+  // Subscriptions of which the initial documents have not come. Bound: the subscriptions of the application.
+  readonly #uninitialised = new Set<string>()
   #lastId = 0
 
   constructor(address: DatabaseAddress, events: SocketEvents) {
@@ -92,23 +101,22 @@ export class DatabaseSocket implements SocketProtocol {
     this.#socket = new ReconnectingSocket(address, this)
   }
 
-  /** Rejects with `RtdbError` when it is refused, `ConnectionLost` when no answer comes. `atOnce` is called before any later
-   * message is looked at. */
-  ask<Name extends RtdbRequestType>(
+  /** Rejects with `RtdbError` when the server refuses the request, and with `ConnectionLost` when there is no connection or it closes
+   * before the answer. `atOnce` gets the answer synchronously, before the next message is processed. */
+  async ask<Name extends RtdbRequestType>(
     type: Name,
     data: RtdbRequestData<Name>,
     atOnce?: (answer: AnswerTo<Name>) => void,
   ): Promise<AnswerTo<Name>> {
     this.#lastId += 1
     const id = this.#lastId
-    if (!this.#socket.send(JSON.stringify({ id, type, ...data })))
-      return Promise.reject(new ConnectionLost('not connected'))
-    return new Promise((resolve, reject) => {
+    if (!this.#socket.send(JSON.stringify({ id, type, ...data }))) throw new ConnectionLost('not connected')
+    return await new Promise<AnswerTo<Name>>((resolve, reject) => {
       const answer = (given: AnswerTo<Name>) => {
         atOnce?.(given)
         resolve(given)
       }
-      this.#asked.set(id, { resolve: answer, reject })
+      this.#asked.set(id, { type, resolve: answer, reject })
     })
   }
 
@@ -117,22 +125,23 @@ export class DatabaseSocket implements SocketProtocol {
   }
 
   target(): string {
-    const { fileId, access, hasPresence } = this.#address
+    const { access, hasPresence } = this.#address
     const query = new URLSearchParams({
       ...(access === undefined ? {} : { access }),
       ...(hasPresence ? { presence: '1' } : {}),
     })
-    return `${rtdbSocket.path.replace('{fileId}', encodeURIComponent(fileId))}?${query}`
+    return `${fileSocketPath(rtdbSocket.path, this.#address)}?${query}`
   }
 
   async opened(): Promise<void> {
-    // The first answer says that the client is let in.
+    // The server upgrades before it checks the token: only an answer shows that it accepted the connection.
     await this.ask('ping', {})
     await this.#events.opened()
   }
 
   received(text: string | Uint8Array): void {
     const message = JSON.parse(String(text)) as Answer | RtdbPush
+    this.#noteInitialState(message)
     if (message.type === 'change' || message.type === 'presenceChange') {
       this.#events.pushed(message)
       return
@@ -151,6 +160,7 @@ export class DatabaseSocket implements SocketProtocol {
   lost(reason: string): void {
     const asked = [...this.#asked.values()]
     this.#asked.clear()
+    this.#uninitialised.clear()
     for (const { reject } of asked) reject(new ConnectionLost(reason))
   }
 
@@ -158,7 +168,19 @@ export class DatabaseSocket implements SocketProtocol {
     this.ask('ping', {}).catch(() => undefined)
   }
 
+  awaitsLargeAnswer(): boolean {
+    if (this.#uninitialised.size > 0) return true
+    return [...this.#asked.values()].some(({ type }) => largeAnswers.has(type))
+  }
+
   stateChanged(state: ConnectionState): void {
     this.#events.stateChanged(state)
+  }
+
+  /** The initial documents of a subscription come after its answer, in a message of their own. */
+  #noteInitialState(message: Answer | RtdbPush): void {
+    if (message.type === 'subscribeResult') this.#uninitialised.add(message.subscriptionId)
+    else if (message.type === 'change' && message.event.action === 'ready')
+      this.#uninitialised.delete(message.subscriptionId)
   }
 }

@@ -1,10 +1,10 @@
 import { compareValues, type RtdbChange, type RtdbDocument, type RtdbSort } from '@kith/protocol'
 
-/** What happened to a document of a query. */
+/** A change of one document in the result of a query. */
 export interface DocumentChange<Document> {
   readonly action: 'create' | 'update' | 'delete'
   readonly path: string
-  /** Absent after a deletion. */
+  /** Absent for `delete`. */
   readonly document?: Document
 }
 
@@ -13,7 +13,7 @@ interface Shape {
   readonly limit: number | undefined
 }
 
-/** The documents of a subscription as they stand, in the order of its query. */
+/** The current result of a subscribed query, kept up to date by its events. */
 export class LiveSet<Document extends RtdbDocument> {
   readonly #shape: Shape
   readonly #byPath = new Map<string, Document>()
@@ -22,12 +22,12 @@ export class LiveSet<Document extends RtdbDocument> {
     this.#shape = shape
   }
 
-  /** Takes an event; answers what changed, or `ready` when the whole set is known. */
+  /** Applies an event. Returns the change; `ready` when the initial documents are complete; undefined when nothing changed. */
   take(event: RtdbChange): DocumentChange<Document> | 'ready' | undefined {
     const { action, path } = event
     switch (action) {
       case 'ready':
-        // A document at the path itself came before, as a `create`.
+        // A document exactly at the path is not in this list: it came before, as a `create`.
         for (const document of event.data as readonly Document[])
           this.#byPath.set(`${path}/${document.id}`, document)
         return 'ready'
@@ -44,6 +44,7 @@ export class LiveSet<Document extends RtdbDocument> {
     }
   }
 
+  /** The documents in the order of the query, up to its limit. */
   list(): readonly Document[] {
     const { sort, limit } = this.#shape
     const sorted = [...this.#byPath.values()].sort((one, other) => compareBy(sort, one, other))

@@ -1,13 +1,13 @@
 import { type RtdbLockMode, rtdbLimits } from '@kith/protocol'
-import type { AnswerTo, DatabaseSocket } from './database-socket.ts'
+import { type AnswerTo, ConnectionLost, type DatabaseSocket } from './database-socket.ts'
 
-// Three times before a lock would end.
+// Two renewals may fail before the server releases a lock.
 const renewEveryMs = (rtdbLimits.lockSecs * 1000) / 3
 
-/** The locks that the caller holds: renewed while there is a connection, and taken again on the next one. */
+/** The locks that this client holds. Renews them by a timer, and takes them again after a reconnection. */
 export class Locks {
   readonly #socket: () => DatabaseSocket
-  // Bound: what the caller locks.
+  // Bound: the paths that the application locks.
   readonly #held = new Map<string, RtdbLockMode>()
   #timer: ReturnType<typeof setInterval> | undefined
 
@@ -15,6 +15,7 @@ export class Locks {
     this.#socket = socket
   }
 
+  /** Requests a lock; holds it from now on if it was granted. */
   async take(path: string, mode: RtdbLockMode): Promise<AnswerTo<'lock'>> {
     const answer = await this.#socket().ask('lock', { path, mode })
     if (answer.locked) this.#held.set(path, mode)
@@ -23,17 +24,25 @@ export class Locks {
     return answer
   }
 
+  /** Releases a lock. */
   async release(path: string): Promise<void> {
     this.#held.delete(path)
     if (this.#held.size === 0) this.end()
-    await this.#socket().ask('unlock', { path })
+    try {
+      await this.#socket().ask('unlock', { path })
+    } catch (error) {
+      // Locks end with their connection.
+      if (!(error instanceof ConnectionLost)) throw error
+    }
   }
 
+  /** Requests all held locks again: renews them, or takes them on a new connection. */
   async open(): Promise<void> {
     const taking = [...this.#held].map(([path, mode]) => this.take(path, mode))
     await Promise.allSettled(taking)
   }
 
+  /** Stops renewing. */
   end(): void {
     clearInterval(this.#timer)
     this.#timer = undefined

@@ -1,28 +1,33 @@
 import type { RtdbChange, RtdbDocument, RtdbGroup } from '@kith/protocol'
+import { notify } from '../realtime/notify.ts'
 import type { GroupRequest, Watcher, WatchRequest } from './collection.ts'
 import { ConnectionLost, type DatabaseSocket } from './database-socket.ts'
 import { LiveSet } from './live-set.ts'
 
-/** A subscription of the caller, over all connections. */
+/** A subscription of the application. It outlives connections. */
 interface Subscription {
   readonly request: Parameters<typeof DatabaseSocket.prototype.ask<'subscribe'>>[1]
-  /** Takes events from the beginning. */
+  /** Forgets the documents: a new `ready` follows. */
   restart(): void
+  /** Processes an event of the server. */
   take(event: RtdbChange): void
+  /** Reports that the subscription has ended. */
   fail(error: Error): void
 }
 
-/** Everything that the caller watches; asked for again after each interruption. */
+/** All subscriptions of the application. Subscribes again after each reconnection. */
 export class Subscriptions {
   readonly #socket: () => DatabaseSocket
-  // Bound: what the caller watches.
+  // With their ids on the present connection. Bound: the subscriptions of the application.
   readonly #all = new Map<Subscription, string | undefined>()
   readonly #byId = new Map<string, Subscription>()
+  #endedBy: Error | undefined
 
   constructor(socket: () => DatabaseSocket) {
     this.#socket = socket
   }
 
+  /** Subscribes to the documents of a query. Returns a function that ends the subscription. */
   watch({ sort = [], limit, ...request }: WatchRequest, { onChange, onError }: Watcher): () => void {
     let set = new LiveSet<RtdbDocument>({ sort, limit })
     let isReady = false
@@ -36,12 +41,13 @@ export class Subscriptions {
         const change = set.take(event)
         if (change === 'ready') isReady = true
         if (change === undefined || !isReady) return
-        onChange(set.list() as readonly never[], change === 'ready' ? [] : [change as never])
+        notify(onChange, set.list() as readonly never[], change === 'ready' ? [] : [change as never])
       },
-      fail: (error) => onError?.(error),
+      fail: (error) => notify(onError, error),
     })
   }
 
+  /** Subscribes to the groups of an aggregate. Returns a function that ends the subscription. */
   watchGroups(
     request: GroupRequest,
     listener: (rows: readonly RtdbGroup[]) => void,
@@ -59,23 +65,26 @@ export class Subscriptions {
           if (row.count === 0) rows.delete(row.group)
           else rows.set(row.group, row)
         }
-        listener([...rows.values()].sort(byCount))
+        notify(listener, [...rows.values()].sort(byCount))
       },
-      fail: (error) => onError?.(error),
+      fail: (error) => notify(onError, error),
     })
   }
 
-  /** A connection is there. */
+  /** Subscribes again, on a new connection. */
   async open(): Promise<void> {
     this.#byId.clear()
     await Promise.all([...this.#all.keys()].map((subscription) => this.#subscribe(subscription)))
   }
 
+  /** An event of the server. Events of ended subscriptions are dropped. */
   push(subscriptionId: string, event: RtdbChange): void {
     this.#byId.get(subscriptionId)?.take(event)
   }
 
+  /** Ends all subscriptions with an error. */
   end(error: Error): void {
+    this.#endedBy = error
     for (const subscription of this.#all.keys()) subscription.fail(error)
     this.#all.clear()
     this.#byId.clear()
@@ -90,14 +99,16 @@ export class Subscriptions {
   async #subscribe(subscription: Subscription): Promise<void> {
     subscription.restart()
     try {
+      if (this.#endedBy) throw this.#endedBy
       await this.#socket().ask('subscribe', subscription.request, ({ subscriptionId }) => {
         this.#byId.set(subscriptionId, subscription)
         if (this.#all.has(subscription)) this.#all.set(subscription, subscriptionId)
         else this.#unsubscribe(subscriptionId)
       })
     } catch (error) {
-      // On the next connection it is asked for again.
-      if (error instanceof ConnectionLost || !this.#all.delete(subscription)) return
+      // `open` subscribes again on the next connection.
+      const isWaiting = error instanceof ConnectionLost && !this.#endedBy
+      if (isWaiting || !this.#all.delete(subscription)) return
       subscription.fail(error as Error)
     }
   }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { maxMessageBytes } from '@kith/protocol'
+import { expect, test, vi } from 'vitest'
 import { ConnectionLost, RtdbError } from './database-socket.ts'
 import { noStore, type QueueStore } from './queue-store.ts'
 import { type QueuedTransaction, TransactionQueue } from './transaction-queue.ts'
@@ -18,6 +19,7 @@ function memoryStore(
       const at = stored.findIndex((one) => one.txId === txId)
       stored.splice(at, 1)
     },
+    clear: async () => void stored.splice(0),
   }
 }
 
@@ -25,7 +27,7 @@ function queueOf(
   send: (transaction: QueuedTransaction) => Promise<typeof done>,
   store: QueueStore = noStore,
 ): TransactionQueue {
-  return new TransactionQueue({ store, send, onChange: () => undefined })
+  return new TransactionQueue({ store, send, onChange: () => undefined, onRefused: () => undefined })
 }
 
 test('waits for a connection, and sends one after the other', async () => {
@@ -100,4 +102,50 @@ test('what waits is refused when the connection ends for good', async () => {
   await Promise.resolve()
   queue.end('not found')
   await expect(waiting).rejects.toThrow('not found')
+})
+
+test('what JSON cannot represent, or no message can carry, is refused before it is stored', async () => {
+  const store = memoryStore()
+  const queue = queueOf(async () => done, store)
+  await queue.open()
+  const create = (data: Record<string, unknown>) => queue.add([{ type: 'create', path: 'a', data }])
+  await expect(create({ big: 1n })).rejects.toThrow(TypeError)
+  await expect(create({ long: 'x'.repeat(maxMessageBytes) })).rejects.toMatchObject({ code: 413 })
+  expect(store.stored).toEqual([])
+  expect(await create({ small: 1 })).toEqual(done.results)
+})
+
+test('a stored transaction that is refused after a reload is told', async () => {
+  const store = memoryStore([{ txId: 'x', at: 1, operations: operations('a/1') }])
+  const refused: unknown[] = []
+  const queue = new TransactionQueue({
+    store,
+    send: () => Promise.reject(new RtdbError({ code: 403, message: 'no' })),
+    onChange: () => undefined,
+    onRefused: (error, of) => refused.push([error, of]),
+  })
+  await queue.open()
+  await expect.poll(() => store.stored).toEqual([])
+  expect(refused).toMatchObject([[{ code: 403 }, operations('a/1')]])
+})
+
+test('works on pages over plain HTTP, where browsers have no `crypto.randomUUID`', async () => {
+  const { crypto } = globalThis
+  vi.stubGlobal('crypto', {
+    getRandomValues: (array: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(array),
+  })
+  try {
+    const ids: string[] = []
+    const queue = queueOf(async ({ txId }) => {
+      ids.push(txId)
+      return done
+    })
+    await queue.open()
+    await queue.add(operations('a/1'))
+    await queue.add(operations('a/2'))
+    expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)])
+    expect(new Set(ids).size).toBe(2)
+  } finally {
+    vi.unstubAllGlobals()
+  }
 })

@@ -1,12 +1,13 @@
-import type { RtdbOperation, RtdbOperationResult } from '@kith/protocol'
-import { type AnswerTo, ConnectionLost } from './database-socket.ts'
+import { maxMessageBytes, type RtdbOperation, type RtdbOperationResult } from '@kith/protocol'
+import { randomId } from '../random-id.ts'
+import { type AnswerTo, ConnectionLost, RtdbError } from './database-socket.ts'
 import type { QueueStore } from './queue-store.ts'
 
-/** A transaction that waits, or whose answer has not come. */
+/** A transaction that the server has not answered yet. */
 export interface QueuedTransaction {
-  /** The server does a transaction with one `txId` once, however often it is sent. */
+  /** A random id. The server executes a transaction once for each `txId`, however often it is sent (for 24 hours). */
   readonly txId: string
-  /** Its place in the order, milliseconds. */
+  /** When it was added, in Unix ms; raised where needed, so that it grows from one transaction to the next. */
   readonly at: number
   readonly operations: readonly RtdbOperation[]
 }
@@ -23,12 +24,14 @@ interface QueueOptions {
   readonly store: QueueStore
   readonly send: (transaction: QueuedTransaction) => Promise<AnswerTo<'transaction'>>
   readonly onChange: () => void
+  /** A transaction of the store was refused: it has no promise. */
+  readonly onRefused: (error: Error, operations: readonly RtdbOperation[]) => void
 }
 
-// What somebody does offline in a long day; more is refused, so that memory has a bound.
+// Bounds the memory of a client that is offline; further transactions are rejected.
 const maxWaiting = 10_000
 
-/** Transactions in their order, one after the other; while there is no connection they wait. */
+/** Sends transactions one at a time, in order. Without a connection they wait. */
 export class TransactionQueue {
   readonly #options: QueueOptions
   #waiting: Waiting[] = []
@@ -47,13 +50,16 @@ export class TransactionQueue {
     return this.#waiting.length
   }
 
-  /** Resolves when it is done and durable, also after interruptions. */
+  /** Adds a transaction. Resolves with its results once the server has stored it. Rejects with `RtdbError` when the server refuses it,
+   * and with `ConnectionLost` when the queue has ended. */
   async add(operations: readonly RtdbOperation[]): Promise<Results> {
+    // A copy: the caller may change its objects while the transaction waits.
+    const copy = copyOf(operations)
     await this.#restoring
     if (this.#endedBy !== undefined) throw new ConnectionLost(this.#endedBy)
     if (this.#waiting.length >= maxWaiting) throw new Error('too many transactions wait for a connection')
     this.#lastAt = Math.max(this.#lastAt + 1, Date.now())
-    const transaction = { txId: crypto.randomUUID(), at: this.#lastAt, operations }
+    const transaction = { txId: randomId(), at: this.#lastAt, operations: copy }
     const { promise, resolve, reject } = Promise.withResolvers<Results>()
     this.#waiting.push({ transaction, resolve, reject })
     this.#options.onChange()
@@ -62,18 +68,19 @@ export class TransactionQueue {
     return promise
   }
 
-  /** There is a connection. */
+  /** Starts sending: there is a connection. */
   async open(): Promise<void> {
     this.#isOpen = true
     await this.#restoring
     void this.#sendAll()
   }
 
+  /** Stops sending: there is no connection. */
   pause(): void {
     this.#isOpen = false
   }
 
-  /** Nothing will be sent any more; what is stored stays for the next time. */
+  /** Rejects all waiting transactions. Those in the store stay there, for the next time the database is opened. */
   end(reason: string): void {
     this.pause()
     this.#endedBy = reason
@@ -102,7 +109,7 @@ export class TransactionQueue {
     return this.#isOpen ? this.#waiting[0] : undefined
   }
 
-  /** False when the connection broke: it is sent again on the next one. */
+  /** Sends one transaction and settles its promise. False when the connection broke: it stays first in the queue. */
   async #sendOne(waiting: Waiting): Promise<boolean> {
     const { transaction, resolve, reject } = waiting
     const outcome = await this.#options.send(transaction).then(
@@ -116,8 +123,22 @@ export class TransactionQueue {
     this.#waiting = this.#waiting.filter((other) => other !== waiting)
     await this.#options.store.remove(transaction)
     this.#options.onChange()
-    if ('error' in outcome) reject?.(outcome.error)
-    else resolve?.(outcome.results)
+    if ('error' in outcome) {
+      if (reject) reject(outcome.error)
+      else this.#options.onRefused(outcome.error as Error, transaction.operations)
+    } else resolve?.(outcome.results)
     return true
   }
+}
+
+// The other members of the message.
+const envelopeBytes = 1024
+
+/** Throws a `TypeError` for what JSON cannot represent, and `RtdbError` 413 for more than a message may have: the server would close
+ * the connection, and a stored transaction would do so after each reload. */
+function copyOf(operations: readonly RtdbOperation[]): readonly RtdbOperation[] {
+  const json = JSON.stringify(operations)
+  if (new TextEncoder().encode(json).length > maxMessageBytes - envelopeBytes)
+    throw new RtdbError({ code: 413, message: 'the transaction is longer than a message may be' })
+  return JSON.parse(json) as readonly RtdbOperation[]
 }

@@ -4,7 +4,7 @@ import { actionType } from './action-type.ts'
 export const apkg = actionType({
   type: 'APKG',
   meaning:
-    'An extension: offers an app package, its only attachment, for installation on this server. It never leaves the server, and none is accepted from another server.',
+    'An extension: offers an app package, its only attachment, for installation on this server. It never leaves the server, and none is accepted from another server. `name` and `version` are those of the package’s manifest, whose `capabilities` the server adds.',
   content: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 100 }),
     version: Type.String({ minLength: 1, maxLength: 64 }),

@@ -1,11 +1,12 @@
 import Type from 'typebox'
 import { actionType } from './action-type.ts'
+import { AltTexts } from './alt-texts.ts'
 
 export const cmnt = actionType({
   type: 'CMNT',
   meaning:
     'A comment on an action or on another comment. Only the readers of the thread’s root may read it; the root’s issuer passes it on to them.',
-  content: Type.Object({ text: Type.String({ minLength: 1, maxLength: 10_000 }) }),
+  content: Type.Object({ text: Type.String({ minLength: 1, maxLength: 10_000 }), alt: AltTexts }),
   requires: ['content', 'parentId'],
   forbids: [],
   subTypes: [],

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { actionType } from './action-type.ts'
+import { AltTexts } from './alt-texts.ts'
 
 export const msg = actionType({
   type: 'MSG',
@@ -8,6 +9,7 @@ export const msg = actionType({
   content: Type.Object({
     text: Type.String({ minLength: 1, maxLength: 50_000 }),
     subject: Type.Optional(Type.String({ maxLength: 300 })),
+    alt: AltTexts,
   }),
   requires: ['content'],
   requiresOneOf: ['audienceTag', 'audience', 'parentId'],

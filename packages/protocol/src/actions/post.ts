@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { actionType } from './action-type.ts'
+import { AltTexts } from './alt-texts.ts'
 
 export const post = actionType({
   type: 'POST',
@@ -11,6 +12,7 @@ export const post = actionType({
     summary: Type.Optional(Type.String({ maxLength: 1_000 })),
     category: Type.Optional(Type.String({ maxLength: 64 })),
     tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20 })),
+    alt: AltTexts,
   }),
   requires: ['content'],
   forbids: ['parentId'],

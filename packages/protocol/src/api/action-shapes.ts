@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { type ActionType, actionTypeNames, actionTypes } from '../actions/index.ts'
 import { IdTagInput, IsoTime, JsonObject, Nullable, TimestampInput, UnixTime, Words } from '../schemas.ts'
+import { visibilityCodes } from '../visibility-codes.ts'
+import { pictureMembers } from './picture-shapes.ts'
 
-export const visibilityCodes = ['P', 'V', 'F', 'C'] as const
 /** Who may read: everyone, authenticated, followers, connections, or the named ones (docs/protocol/visibility.md). */
 export type Visibility = (typeof visibilityCodes)[number] | null
 export const Visibility = Nullable(
@@ -70,9 +71,26 @@ const actionMembers = {
   status: ActionStatus,
 }
 
+/** An attachment as its action shows it. */
+const AttachedFile = Type.Object({
+  fileId: Type.String(),
+  contentType: Type.String(),
+  fileName: Type.String(),
+  size: Type.Integer(),
+  ...pictureMembers,
+  alt: Type.Optional(Type.String({ description: 'What it shows, as `content.alt` says' })),
+})
+export type AttachedFile = Static<typeof AttachedFile>
+
 /** An action as lists and single reads show it. */
 export const Action = Type.Object({
   ...actionMembers,
+  files: Type.Optional(
+    Type.Array(AttachedFile, {
+      description:
+        'Of `attachments` those that are here and not in the trash, in their order; the server adds it, no token has it',
+    }),
+  ),
   issuer: Type.Object({
     idTag: Type.String(),
     name: Type.String(),

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { maxActionTokenLength } from '../action-token.ts'
 import { actionTypeNames, reactionKinds } from '../actions/index.ts'
 import { contract } from '../contract.ts'
@@ -6,11 +6,9 @@ import {
   ActionIdParam,
   CommaList,
   filteredPageQuery,
-  IdTagInput,
-  IsoTime,
+  IdTagOf,
   JsonObject,
   Nullable,
-  pageQuery,
   sortDirection,
   TimestampInput,
   Words,
@@ -26,6 +24,7 @@ import {
   NewAction,
   Visibility,
 } from './action-shapes.ts'
+import { listDeliveries } from './deliveries.ts'
 
 const tag = 'Actions'
 
@@ -46,19 +45,28 @@ export const listActions = contract({
   tag,
   summary: 'The actions this tenant holds and the caller may read',
   auth: 'optional',
+  gateway: true,
   scope: 'read:actions',
   query: Type.Object({
     ...filteredPageQuery,
     type: Type.Optional(CommaList(actionTypeNames)),
     status: Type.Optional(CommaList(actionStatuses)),
-    issuer: Type.Optional(IdTagInput),
-    audience: Type.Optional(IdTagInput),
-    involved: Type.Optional(IdTagInput),
-    parentId: Type.Optional(Type.String()),
-    rootId: Type.Optional(Type.String()),
-    subject: Type.Optional(Type.String()),
+    issuer: Type.Optional(IdTagOf('Who signed them')),
+    audience: Type.Optional(IdTagOf('To whom they are addressed')),
+    involved: Type.Optional(IdTagOf('Issuer, audience or subject')),
+    parentId: Type.Optional(Type.String({ description: 'Direct answers to this action' })),
+    rootId: Type.Optional(Type.String({ description: 'Everything in the thread of this action' })),
+    subject: Type.Optional(
+      Type.String({ description: 'What they are about: an action, a file or an identity' }),
+    ),
     actionId: Type.Optional(CommaList()),
-    tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    tag: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'One of `content.tags`, or a `#tag` in the text; without `#`',
+      }),
+    ),
     search: Type.Optional(
       Type.String({
         minLength: 1,
@@ -68,8 +76,8 @@ export const listActions = contract({
     ),
     createdAfter: Type.Optional(TimestampInput),
     createdBefore: Type.Optional(TimestampInput),
-    excludeOwn: Type.Optional(Type.Boolean()),
-    sort: Type.Optional(Words(['created'])),
+    excludeOwn: Type.Optional(Type.Boolean({ description: 'Without those that the tenant signed' })),
+    sort: Type.Optional(Words(['created'], { description: 'The only order there is' })),
     sortDir: Type.Optional(sortDirection),
   }),
   queryAliases: { issuerTag: 'issuer', actionIds: 'actionId' },
@@ -85,6 +93,7 @@ export const createAction = contract({
   summary: 'Make an action: it is signed, stored and queued for delivery',
   description: `The token of an action has at most ${maxActionTokenLength} characters, which is about ${aboutKilobytes} kB of JSON in UTF-8 for all members together. A text of 50 000 characters beyond the Basic Multilingual Plane, such as emoji, is more: 413, and \`details.issues\` name the largest member. \`expiresAt\` lies in the future, \`publishAt\` before it and within ten years. To attach a file needs a credential that may share it (no scope, \`admin\` or \`admin:files\`), or the one with which it was made.`,
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   body: { kind: 'json', schema: NewAction },
   reply: { kind: 'data', status: 201, schema: CreatedAction },
@@ -107,6 +116,7 @@ export const getAction = contract({
   tag,
   summary: 'One action',
   auth: 'optional',
+  gateway: true,
   scope: 'read:actions',
   params,
   reply: { kind: 'data', status: 200, schema: Action },
@@ -121,43 +131,21 @@ export const deleteAction = contract({
   summary:
     'Delete the caller’s own action, here and on every server that received it; or, as the owner or as a moderator of a community, remove another identity’s action from this tenant alone',
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   params,
+  query: Type.Object({
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description:
+          'Why another identity’s action is removed: kept in the audit trail, and told to nobody else',
+      }),
+    ),
+  }),
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
   errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE'],
-})
-
-export const DeliveryView = Type.Object({
-  server: Type.String(),
-  recipients: Type.Array(Type.String()),
-  state: Words(['queued', 'retrying', 'delivered', 'stopped']),
-  attempts: Type.Integer(),
-  lastError: Type.Optional(Type.String()),
-  lastAttemptAt: Type.Optional(IsoTime),
-  nextAttemptAt: Type.Optional(IsoTime),
-})
-export type DeliveryView = Static<typeof DeliveryView>
-
-/** The largest offset into the deliveries of an action; `total` stops there too. */
-export const maxDeliveryOffset = 100_000
-
-export const listDeliveries = contract({
-  name: 'listDeliveries',
-  method: 'GET',
-  path: '/api/actions/{actionId}/deliveries',
-  tag,
-  summary: 'The state of the deliveries of an action, or of its deletion, to other servers',
-  description:
-    'Deliveries to many servers are queued in portions: until all are queued, the last entry has the server `unknown` and no recipients.',
-  auth: 'required',
-  scope: 'read:actions',
-  params,
-  query: Type.Object({
-    limit: pageQuery.limit,
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: maxDeliveryOffset })),
-  }),
-  reply: { kind: 'list', status: 200, schema: DeliveryView },
-  errors: ['E-ACTION-NOTFOUND'],
 })
 
 export const updateAction = contract({
@@ -167,6 +155,7 @@ export const updateAction = contract({
   tag,
   summary: 'Change a draft',
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   params,
   body: {
@@ -195,6 +184,7 @@ export const publishAction = contract({
   tag,
   summary: 'Publish a draft, now or at a time',
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   params,
   body: {
@@ -220,12 +210,14 @@ export const cancelAction = contract({
   tag,
   summary: 'Make a scheduled action a draft again',
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   params,
   reply: { kind: 'data', status: 200, schema: Type.Object(changedMembers) },
   errors: ['E-ACTION-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE'],
 })
 
+/* @__NO_SIDE_EFFECTS__ */
 function answerContract(verdict: 'accept' | 'reject', summary: string) {
   return contract({
     name: `${verdict}Action`,
@@ -234,6 +226,7 @@ function answerContract(verdict: 'accept' | 'reject', summary: string) {
     tag,
     summary,
     auth: 'required',
+    gateway: true,
     scope: 'write:actions',
     params,
     reply: {
@@ -255,6 +248,7 @@ export const dismissAction = contract({
   tag,
   summary: 'Mark a notification as read',
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   params,
   reply: { kind: 'data', status: 200, schema: Type.Null() },
@@ -268,6 +262,7 @@ export const setReaction = contract({
   tag,
   summary: 'React to an action, or withdraw the reaction',
   auth: 'required',
+  gateway: true,
   scope: 'write:actions',
   params,
   body: { kind: 'json', schema: Type.Object({ type: Nullable(Words(reactionKinds)) }) },

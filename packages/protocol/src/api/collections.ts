@@ -17,7 +17,10 @@ const collType = Words(collectionTypes, {
   description:
     '`FAVR` favourites, `RCNT` recently read (kept by the server), `BKMK` bookmarks, `PIND` pinned',
 })
-const itemParams = Type.Object({ collType, itemId: Type.String() })
+const itemParams = Type.Object({
+  collType,
+  itemId: Type.String({ description: 'The id of a file; for `BKMK` also of an action' }),
+})
 
 export const listCollection = contract({
   name: 'listCollection',
@@ -66,6 +69,7 @@ export const changeFileUserData = contract({
   tag,
   summary: 'Pin or star a file for the caller: the same as adding it to `PIND` or `FAVR`',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   params: Type.Object({ fileId: FileIdParam }),
   body: {

@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, UnixTime, Words } from '../schemas.ts'
+import { communityRoles } from '../roles.ts'
+import { IdTagInput, IsoTime, JsonObject, pageQuery, TimestampInput, UnixTime, Words } from '../schemas.ts'
+import { AdminProfile } from './admin-profiles.ts'
+import { profileStatuses } from './profiles.ts'
 
 const tag = 'Communities'
 
@@ -27,7 +30,11 @@ export const createCommunity = contract({
   scope: 'write:profile',
   bucket: 'registration',
   params: Type.Object({ idTag: IdTagInput }),
-  query: Type.Object({ token: Type.Optional(Type.String({ maxLength: 100 })) }),
+  query: Type.Object({
+    token: Type.Optional(
+      Type.String({ maxLength: 100, description: 'refId of an invitation; also taken from the body' }),
+    ),
+  }),
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -90,4 +97,60 @@ export const inviteCommunity = contract({
   example: { body: { targetIdTag: 'alice.example.com' } },
 })
 
-export const communityContracts = [createCommunity, inviteCommunity]
+export const updateMember = contract({
+  name: 'updateMember',
+  method: 'PATCH',
+  path: '/api/profiles/{idTag}/membership',
+  tag,
+  summary: 'Change the role or the status of a member of this community',
+  description:
+    'On a community’s host: leaders change both, moderators the status of members below them. `public` removes the identity from the community. `Suspended` and `Banned` end by themselves at `banExpiresAt`. One leader always remains.',
+  auth: 'required',
+  gateway: true,
+  scope: 'admin:profile',
+  role: 'moderator',
+  params: Type.Object({ idTag: IdTagInput }),
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      role: Type.Optional(Words(communityRoles)),
+      status: Type.Optional(Words(profileStatuses)),
+      banExpiresAt: Type.Optional(TimestampInput),
+      banReason: Type.Optional(Type.String({ maxLength: 500 })),
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: AdminProfile },
+  errors: ['E-PROFILE-NOTFOUND', 'E-AUTH-FORBIDDEN', 'E-STATE', 'E-UNAVAILABLE'],
+  example: { body: { role: 'moderator' } },
+})
+
+export const moderationEvents = ['member.role-changed', 'member.status-changed', 'action.removed'] as const
+
+/** One decision of those who lead a community. */
+export const ModerationEntry = Type.Object({
+  id: Type.String(),
+  event: Words(moderationEvents),
+  createdAt: IsoTime,
+  actorTag: Type.Optional(Type.String({ description: 'Who decided, where that is known' })),
+  details: JsonObject,
+})
+export type ModerationEntry = Static<typeof ModerationEntry>
+
+export const getModerationLog = contract({
+  name: 'getModerationLog',
+  method: 'GET',
+  path: '/api/me/moderation',
+  tag,
+  summary: 'What the leaders and moderators of this community decided in the last 180 days, newest first',
+  description:
+    'Roles and statuses of members (`details.idTag`, `from`, `to`, `status`, `banReason`), and what of others was removed (`details.actionId`, `type`, `issuerTag`, `reason`).',
+  auth: 'required',
+  gateway: true,
+  scope: 'read:profile',
+  role: 'moderator',
+  query: Type.Object({ limit: pageQuery.limit, cursor: pageQuery.cursor }),
+  reply: { kind: 'list', status: 200, schema: ModerationEntry },
+  errors: [],
+})
+
+export const communityContracts = [createCommunity, inviteCommunity, updateMember, getModerationLog]

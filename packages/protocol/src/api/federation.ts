@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, pageQuery, TimestampInput, Words } from '../schemas.ts'
+import { IdTagInput, IdTagOf, IsoTime, pageQuery, TimestampInput, Words } from '../schemas.ts'
 
 const tag = 'Federation'
 
@@ -67,7 +67,9 @@ export const listOutbox = contract({
   scope: 'read:actions',
   query: Type.Object({
     since: Type.Optional(TimestampInput),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: historyLimits.maxItems })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: historyLimits.maxItems, description: 'Tokens at most' }),
+    ),
   }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ items: Type.Array(Type.String()) }) },
   errors: [],
@@ -119,7 +121,7 @@ export const unblockDomain = contract({
   method: 'DELETE',
   path: '/api/admin/domain-blocks/{domain}',
   summary: 'Remove the block of a domain',
-  params: Type.Object({ domain: IdTagInput }),
+  params: Type.Object({ domain: IdTagOf('The domain that is blocked') }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ domain: Type.String() }) },
   errors: ['E-NOTFOUND'],
 })
@@ -129,6 +131,7 @@ export const DeliveryHost = Type.Object({
   host: Type.String(),
   queued: Type.Integer({ description: 'Deliveries that wait or are tried again; counted up to 10 000' }),
   failures: Type.Integer({ description: 'In a row; 0 when the last delivery arrived' }),
+  oldestAt: Type.Optional({ ...IsoTime, description: 'When the oldest of them was queued' }),
   lastTriedAt: Type.Optional(IsoTime),
   restsUntil: Type.Optional(IsoTime),
 })
@@ -145,7 +148,7 @@ export const listDeliveryHosts = contract({
   query: Type.Object({
     limit: pageQuery.limit,
     cursor: pageQuery.cursor,
-    failing: Type.Optional(Type.Boolean()),
+    failing: Type.Optional(Type.Boolean({ description: 'Only those whose last delivery failed' })),
   }),
   reply: { kind: 'list', status: 200, schema: DeliveryHost },
   errors: [],

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { CommaList, FileIdParam, IsoTime, Nullable, Words } from '../schemas.ts'
-import { visibilityCodes } from './action-shapes.ts'
+import { visibilityCodes } from '../visibility-codes.ts'
 import { CreatedFile, FileView } from './files.ts'
 
 const tag = 'Files'
@@ -17,6 +17,7 @@ export const createFile = contract({
   tag,
   summary: 'Make a collaborative document, a real-time database or a folder',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   guests: true,
   body: {
@@ -42,9 +43,12 @@ export const changeFile = contract({
   method: 'PATCH',
   path: '/api/files/{fileId}',
   tag,
-  summary: 'Rename, tag or move a file, or change who may read it',
+  summary:
+    'Rename, tag or move a file, or change who may read it; who may write it by a share or a reference renames it, and moves it within what was shared',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
+  guests: true,
   params: fileParam,
   body: {
     kind: 'json',
@@ -72,10 +76,13 @@ export const deleteFile = contract({
   summary:
     'Move a file, or a folder with its content, into the trash; with `permanent`, remove it from there: files that the caller does not own stay in their owner’s trash for 30 days',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   guests: true,
   params: fileParam,
-  query: Type.Object({ permanent: Type.Optional(Type.Boolean()) }),
+  query: Type.Object({
+    permanent: Type.Optional(Type.Boolean({ description: 'For good, instead of into the trash' })),
+  }),
   reply: { kind: 'data', status: 200, schema: DeletedFile },
   errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
 })
@@ -94,13 +101,20 @@ export const restoreFile = contract({
   tag,
   summary: 'Restore a file, or a folder with its content, from the trash',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   guests: true,
   params: fileParam,
   body: {
     kind: 'json',
     optional: true,
-    schema: Type.Object({ parentId: Type.Optional(parent) }),
+    schema: Type.Object({
+      parentId: Type.Optional(
+        Nullable(
+          Type.String({ description: 'A folder; null: no folder; absent: where it was, if that is there' }),
+        ),
+      ),
+    }),
   },
   reply: { kind: 'data', status: 200, schema: RestoredFile },
   errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
@@ -115,6 +129,7 @@ export const emptyTrash = contract({
   tag,
   summary: 'Empty the caller’s trash',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   reply: { kind: 'data', status: 200, schema: EmptiedTrash },
   errors: [],
@@ -125,8 +140,9 @@ export const duplicateFile = contract({
   method: 'POST',
   path: '/api/files/{fileId}/duplicate',
   tag,
-  summary: 'Copy a collaborative document or a real-time database with its content, up to 16 MiB',
+  summary: 'Copy a collaborative document or a real-time database with its content',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   params: fileParam,
   body: {
@@ -135,10 +151,13 @@ export const duplicateFile = contract({
     schema: Type.Object({ fileName: Type.Optional(name), parentId: Type.Optional(parent) }),
   },
   reply: { kind: 'data', status: 201, schema: Type.Object({ fileId: Type.String() }) },
-  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-QUOTA'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-QUOTA', 'E-UNAVAILABLE'],
 })
 
-const tagParams = Type.Object({ fileId: FileIdParam, tag: Type.String({ minLength: 1, maxLength: 256 }) })
+const tagParams = Type.Object({
+  fileId: FileIdParam,
+  tag: Type.String({ minLength: 1, maxLength: 256, description: 'A tag, without comma' }),
+})
 const Tags = Type.Object({ tags: Type.Array(Type.String()) })
 
 export const putTag = contract({
@@ -148,6 +167,7 @@ export const putTag = contract({
   tag,
   summary: 'Tag a file',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   params: tagParams,
   reply: { kind: 'data', status: 200, schema: Tags },
@@ -161,6 +181,7 @@ export const removeTag = contract({
   tag,
   summary: 'Remove a tag from a file',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   params: tagParams,
   reply: { kind: 'data', status: 200, schema: Tags },

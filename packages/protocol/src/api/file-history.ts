@@ -27,11 +27,12 @@ export const listFileHistory = contract({
   tag,
   summary: 'The snapshots of a document or a database, the newest first',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   params: fileParam,
   reply: { kind: 'data', status: 200, schema: Type.Array(FileSnapshot) },
-  errors: ['E-FILE-NOTFOUND', 'E-STATE'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE'],
 })
 
 export const getFileSnapshot = contract({
@@ -41,12 +42,13 @@ export const getFileSnapshot = contract({
   tag,
   summary: 'A snapshot as bytes: the update of a document, the JSON lines of a database',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   queryToken: true,
   params: snapshotParams,
   reply: { kind: 'bytes', status: 200 },
-  errors: ['E-FILE-NOTFOUND', 'E-NOTFOUND', 'E-STATE'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-NOTFOUND', 'E-STATE'],
 })
 
 export const restoreFileSnapshot = contract({
@@ -56,6 +58,7 @@ export const restoreFileSnapshot = contract({
   tag,
   summary: 'Make a document or a database what it was, as a new change on top of the others',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   guests: true,
   params: snapshotParams,

@@ -12,6 +12,8 @@ import {
   Words,
 } from '../schemas.ts'
 import { Visibility } from './action-shapes.ts'
+import { pictureMembers } from './picture-shapes.ts'
+import { getUsage, getUsageByKind } from './storage-usage.ts'
 
 const tag = 'Files'
 
@@ -25,10 +27,6 @@ export const FileStatus = Words(fileStatuses, {
   description:
     '`M` made: the bytes are safe and readable as `orig`; `P` variants are being made; `A` available; `D` in the trash',
 })
-
-/** What a tenant pays for, as clients know it. */
-export const storageTiers = ['free', 'pro', 'enterprise'] as const
-export type StorageTier = (typeof storageTiers)[number]
 
 const fileMembers = {
   fileId: Type.String(),
@@ -58,6 +56,13 @@ export const FileView = Type.Object({
   visibility: Visibility,
   owner: Type.Object({ idTag: Type.String(), name: Type.String() }),
   createdAt: IsoTime,
+  ...pictureMembers,
+  takenAt: Type.Optional(
+    Type.Integer({
+      description:
+        'When the picture was taken, Unix seconds, by its EXIF data: in the time zone that the camera noted, else in UTC',
+    }),
+  ),
   userData: Type.Optional(FileUserData),
   deletedAt: Type.Optional(IsoTime),
   originalParentId: Type.Optional(Nullable(Type.String())),
@@ -101,14 +106,14 @@ export const FileDescriptor = Type.Object({
   variants: Type.Array(
     Type.Object({
       id: Words(variantNames),
-      width: Type.Integer(),
-      height: Type.Integer(),
+      width: Type.Optional(Type.Integer()),
+      height: Type.Optional(Type.Integer()),
       size: Type.Integer({ description: 'Bytes' }),
       format: Type.String(),
     }),
     {
       description:
-        'The variants of a picture; empty for other files and for pictures that could not be processed',
+        'What there is to ask for as `variant`: `orig`, where it is kept, and the variants of a picture. Without width and height where they are not known',
     },
   ),
   sha256: Type.Optional(Type.String({ description: 'base64url, of the original bytes' })),
@@ -125,31 +130,46 @@ export const uploadFile = contract({
   tag,
   summary: 'Upload a file: raw bytes, or a multipart form whose part `file` holds them',
   auth: 'required',
+  gateway: true,
   scope: 'write:files',
   guests: true,
   params: Type.Object({
-    preset: Words(uploadPresets),
-    fileName: Type.String({ minLength: 1, maxLength: 1024 }),
+    preset: Words(uploadPresets, { description: 'What is made of the bytes' }),
+    fileName: Type.String({ minLength: 1, maxLength: 1024, description: 'The name of the new file' }),
   }),
   query: Type.Object({
     createdAt: Type.Optional(TimestampInput),
     tags: Type.Optional(CommaList()),
-    parentId: Type.Optional(Type.String()),
-    visibility: Type.Optional(Words(['P', 'V', 'F', 'C'])),
+    parentId: Type.Optional(Type.String({ description: 'The folder to put it into' })),
+    visibility: Type.Optional(
+      Words(['P', 'V', 'F', 'C'], { description: 'Who may read it; the owner alone when absent' }),
+    ),
+    replaces: Type.Optional(
+      Type.String({
+        description:
+          'A file whose place this one takes, with its folder, tags and visibility; that one goes to the trash',
+      }),
+    ),
   }),
   queryAliases: { created_at: 'createdAt' },
-  body: { kind: 'bytes' },
+  body: { kind: 'bytes', jsonName: 'fileName' },
   reply: { kind: 'data', status: 201, schema: CreatedFile },
-  errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
+  errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-STATE', 'E-UNAVAILABLE'],
 })
 
 // The last two are a browser's: they tell a script, which could not follow a redirect, from an `<img>`.
+/** The headers with which a part of the bytes is asked for, or only what the client does not have (RFC 9110). */
+export const byteConditions = {
+  range: Type.Optional(Type.String({ description: 'One range of bytes (RFC 9110, 14.2)' })),
+  'if-none-match': Type.Optional(
+    Type.String({ description: 'The `ETag` that the client has; 304 when it is current' }),
+  ),
+  'if-range': Type.Optional(Type.String({ description: 'The `ETag` for which `Range` counts' })),
+}
 const conditions = Type.Object({
-  range: Type.Optional(Type.String()),
-  'if-none-match': Type.Optional(Type.String()),
-  'if-range': Type.Optional(Type.String()),
-  origin: Type.Optional(Type.String()),
-  'sec-fetch-mode': Type.Optional(Type.String()),
+  ...byteConditions,
+  origin: Type.Optional(Type.String({ description: 'Set by browsers; such a request is not redirected' })),
+  'sec-fetch-mode': Type.Optional(Type.String({ description: 'Set by browsers; `cors` is not redirected' })),
 })
 
 export const downloadFile = contract({
@@ -159,12 +179,13 @@ export const downloadFile = contract({
   tag,
   summary: 'The bytes of a file, or of one of its variants',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   queryToken: true,
   params: Type.Object({ fileId: FileIdParam }),
   query: Type.Object({
-    variant: Type.Optional(Words(variantNames)),
+    variant: Type.Optional(Words(variantNames, { description: 'A variant instead of the file itself' })),
     download: Type.Optional(Type.String({ description: '`1` forces an attachment' })),
   }),
   headers: conditions,
@@ -179,6 +200,7 @@ export const downloadVariant = contract({
   tag,
   summary: 'The bytes of one variant',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   queryToken: true,
@@ -189,6 +211,43 @@ export const downloadVariant = contract({
   errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
+export const downloadFolder = contract({
+  name: 'downloadFolder',
+  method: 'GET',
+  path: '/api/files/{fileId}/zip',
+  tag,
+  summary: 'A folder, with all in it that the caller may read, as a zip archive',
+  auth: 'optional',
+  gateway: true,
+  scope: 'read:files',
+  guests: true,
+  queryToken: true,
+  params: Type.Object({ fileId: FileIdParam }),
+  reply: { kind: 'bytes', status: 200 },
+  errors: ['E-FILE-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-UNAVAILABLE'],
+})
+
+/** So many files are named at most in one address. */
+export const maxSelectedFiles = 100
+
+export const downloadFiles = contract({
+  name: 'downloadFiles',
+  method: 'GET',
+  path: '/api/files/zip',
+  tag,
+  summary: 'Some files, folders with all in them that the caller may read, as one zip archive',
+  auth: 'optional',
+  gateway: true,
+  scope: 'read:files',
+  guests: true,
+  queryToken: true,
+  query: Type.Object({
+    ids: { ...CommaList(), description: `Comma list of 1 to ${maxSelectedFiles} files and folders` },
+  }),
+  reply: { kind: 'bytes', status: 200 },
+  errors: ['E-FILE-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-UNAVAILABLE'],
+})
+
 export const getFileDescriptor = contract({
   name: 'getFileDescriptor',
   method: 'GET',
@@ -196,6 +255,7 @@ export const getFileDescriptor = contract({
   tag,
   summary: 'What a file is made of: its variants, and what its id commits to',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   params: Type.Object({ fileId: FileIdParam }),
@@ -210,6 +270,7 @@ export const getFileMetadata = contract({
   tag,
   summary: 'A file without its variants',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   params: Type.Object({ fileId: FileIdParam }),
@@ -217,33 +278,14 @@ export const getFileMetadata = contract({
   errors: ['E-FILE-NOTFOUND'],
 })
 
-export const Usage = Type.Object({
-  usedBytes: Type.Integer(),
-  reservedBytes: Type.Integer({ description: 'Reserved for uploads in progress' }),
-  limitBytes: Type.Integer({ description: '0: no limit' }),
-  files: Type.Integer(),
-  maxFileBytes: Type.Integer(),
-  tier: Words(storageTiers),
-})
-export type Usage = Static<typeof Usage>
-
-export const getUsage = contract({
-  name: 'getUsage',
-  method: 'GET',
-  path: '/api/me/usage',
-  tag,
-  summary: 'How much the tenant stores, and its limit',
-  auth: 'required',
-  scope: 'read:files',
-  reply: { kind: 'data', status: 200, schema: Usage },
-  errors: [],
-})
-
 export const fileContracts = [
   uploadFile,
   downloadFile,
   downloadVariant,
+  downloadFolder,
+  downloadFiles,
   getFileDescriptor,
   getFileMetadata,
   getUsage,
+  getUsageByKind,
 ]

@@ -28,7 +28,9 @@ const common = {
 } as const
 
 const ofIdentity = Type.Optional(IdTagInput)
-const params = Type.Object({ id: Type.String({ maxLength: 64, examples: ['1'] }) })
+const params = Type.Object({
+  id: Type.String({ maxLength: 64, description: 'The id of a key', examples: ['1'] }),
+})
 
 export const createIdentityKey = contract({
   ...common,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, Nullable, pageQuery, UnixTime, Words } from '../schemas.ts'
+import { IdTagInput, IdTagOf, IsoTime, Nullable, pageQuery, UnixTime, Words } from '../schemas.ts'
 
 const tag = 'Identity provider'
 
@@ -39,7 +39,11 @@ export const ProviderInfo = Type.Object({
 export type ProviderInfo = Static<typeof ProviderInfo>
 
 /** Path parameter: a managed identity by its idTag or by the first label of it. */
-const id = Type.String({ maxLength: 1024, examples: ['alice'] })
+const id = Type.String({
+  maxLength: 1024,
+  description: 'The identity, or its first label',
+  examples: ['alice'],
+})
 const address = Type.String({ maxLength: 253, examples: ['198.51.100.7'] })
 
 const common = { tag, feature: 'idp' } as const
@@ -68,7 +72,7 @@ export const checkAvailability = contract({
   auth: 'optional',
   guests: true,
   bucket: 'idp',
-  query: Type.Object({ idTag: IdTagInput }),
+  query: Type.Object({ idTag: IdTagOf('The name that is wanted') }),
   reply: {
     kind: 'data',
     status: 200,
@@ -120,9 +124,9 @@ export const listManagedIdentities = contract({
   query: Type.Object({
     ...pageQuery,
     email: Type.Optional(Type.String({ maxLength: 320, description: 'Part of the address' })),
-    registrarIdTag: Type.Optional(IdTagInput),
-    ownerIdTag: Type.Optional(IdTagInput),
-    status: Type.Optional(Words(managedStatuses)),
+    registrarIdTag: Type.Optional(IdTagOf('Who registered them')),
+    ownerIdTag: Type.Optional(IdTagOf('Whose they are')),
+    status: Type.Optional(Words(managedStatuses, { description: 'Those in this status alone' })),
     q: Type.Optional(Type.String({ maxLength: 320, description: 'Part of the name or of the address' })),
   }),
   reply: { kind: 'list', status: 200, schema: ManagedIdentityView },

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { UnixTime } from '../schemas.ts'
+import { AccountEmail } from './account-email.ts'
 
 /** What every way of signing in answers (docs/protocol/sign-in.md). */
 export const LoginSession = Type.Object({
@@ -11,6 +12,7 @@ export const LoginSession = Type.Object({
   roles: Type.Array(Type.String()),
   profilePic: Type.Optional(Type.String()),
   settings: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  email: Type.Optional(AccountEmail),
   swEncryptionKey: Type.Optional(Type.String({ description: '32 bytes, base64url' })),
 })
 export type LoginSession = Static<typeof LoginSession>

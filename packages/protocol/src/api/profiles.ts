@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
+import { variantNames } from '../ids.ts'
 import { communityRoles } from '../roles.ts'
 import {
   CommaList,
   IdTagInput,
+  IdTagOf,
   IsoTime,
   JsonObject,
   pageQuery,
@@ -20,7 +22,13 @@ export type ProfileStatus = (typeof profileStatuses)[number]
 export const connectionStates = ['disconnected', 'pending', 'connected'] as const
 export const relationships = ['none', 'following', 'pending', 'connected', 'blocked', 'muted'] as const
 
-export const ServerInfo = Type.Object({ version: Type.String(), features: Type.Array(Type.String()) })
+export const ServerInfo = Type.Object({
+  version: Type.String(),
+  commit: Type.Optional(
+    Type.String({ description: 'The commit that the program was made of, where that is known' }),
+  ),
+  features: Type.Array(Type.String()),
+})
 
 /** An identity and its relation with the tenant (docs/protocol/profiles.md). */
 export const Profile = Type.Object({
@@ -71,6 +79,7 @@ export const getMe = contract({
   summary: 'The tenant of this host; for its owner also what only the owner sees',
   description: 'A bearer that is not usable here is ignored: the answer is then the public form.',
   auth: 'optional',
+  gateway: true,
   ignoresBadBearer: true,
   guests: true,
   reply: { kind: 'data', status: 200, schema: Me },
@@ -84,6 +93,7 @@ export const updateMe = contract({
   tag,
   summary: 'Change this tenant’s profile',
   auth: 'required',
+  gateway: true,
   scope: 'write:profile',
   role: 'leader',
   body: {
@@ -98,44 +108,43 @@ export const updateMe = contract({
   example: { body: { name: 'Alice', x: { bio: 'Gardener' } } },
 })
 
-export const updateMyImage = contract({
-  name: 'updateMyImage',
+const picture = {
   method: 'PUT',
-  path: '/api/me/image',
   tag,
-  summary: 'Give this tenant a profile picture',
-  description:
-    'The bytes of an image; a square of at most 400 pixels is cut from its middle. The picture it replaces is removed. It is public.',
   auth: 'required',
+  gateway: true,
   scope: 'write:profile',
   role: 'leader',
   body: { kind: 'bytes' },
+  errors: ['E-MEDIATYPE', 'E-TOOLARGE', 'E-QUOTA'],
+} as const
+
+export const updateMyImage = contract({
+  ...picture,
+  name: 'updateMyImage',
+  path: '/api/me/image',
+  summary: 'Give this tenant a profile picture',
+  description:
+    'The bytes of an image; a square of at most 400 pixels is cut from its middle. The picture it replaces is removed. It is public.',
   reply: {
     kind: 'data',
     status: 200,
     schema: Type.Object({ profilePic: Type.String(), fileId: Type.String() }),
   },
-  errors: ['E-MEDIATYPE', 'E-TOOLARGE', 'E-QUOTA'],
 })
 
 export const updateMyCover = contract({
+  ...picture,
   name: 'updateMyCover',
-  method: 'PUT',
   path: '/api/me/cover',
-  tag,
   summary: 'Give this tenant a cover picture',
   description:
     'As `PUT /api/me/image`; the picture becomes 16:9, of at most 1920 by 1080 pixels, cut from the middle.',
-  auth: 'required',
-  scope: 'write:profile',
-  role: 'leader',
-  body: { kind: 'bytes' },
   reply: {
     kind: 'data',
     status: 200,
     schema: Type.Object({ coverPic: Type.String(), fileId: Type.String() }),
   },
-  errors: ['E-MEDIATYPE', 'E-TOOLARGE', 'E-QUOTA'],
 })
 
 export const getProfile = contract({
@@ -145,10 +154,51 @@ export const getProfile = contract({
   tag,
   summary: 'A profile, of this server or of another one',
   auth: 'optional',
+  gateway: true,
   scope: 'read:profile',
   params: Type.Object({ idTag: IdTagInput }),
   reply: { kind: 'data', status: 200, schema: Profile },
   errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
+})
+
+const pictureParts = {
+  method: 'GET',
+  tag,
+  description:
+    'Fetched from the identity’s server, checked and kept here, so that a page loads nothing from elsewhere. Callers other than the owner are answered only for this tenant, for the issuers of actions and for the members that the lists show them.',
+  auth: 'optional',
+  queryToken: true,
+  scope: 'read:profile',
+  params: Type.Object({ idTag: IdTagInput }),
+  query: Type.Object({
+    variant: Type.Optional(
+      Words(variantNames, {
+        description:
+          'Of tenants of this server. Of others the picture comes as they have it: a variant is not what its id commits to.',
+      }),
+    ),
+  }),
+  headers: Type.Object({
+    'if-none-match': Type.Optional(
+      Type.String({ description: 'The `ETag` of the picture that is there already' }),
+    ),
+  }),
+  reply: { kind: 'bytes', status: 200 },
+  errors: ['E-PROFILE-NOTFOUND', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
+} as const
+
+export const getProfileImage = contract({
+  ...pictureParts,
+  name: 'getProfileImage',
+  path: '/api/profiles/{idTag}/image',
+  summary: 'The profile picture of an identity, of this server or of another one',
+})
+
+export const getProfileCover = contract({
+  ...pictureParts,
+  name: 'getProfileCover',
+  path: '/api/profiles/{idTag}/cover',
+  summary: 'The cover picture of an identity, of this server or of another one',
 })
 
 export const listProfiles = contract({
@@ -160,20 +210,25 @@ export const listProfiles = contract({
   description:
     'A caller who may not act for the tenant sees the members of a community that it belongs to, and otherwise an empty list. `community` may be another community of this server.',
   auth: 'required',
+  gateway: true,
   scope: 'read:profile',
   query: Type.Object({
     ...pageQuery,
-    sort: Type.Optional(Words(['idTag'])),
+    sort: Type.Optional(Words(['idTag'], { description: 'The only order there is' })),
     sortDir: Type.Optional(sortDirection),
-    type: Type.Optional(Words(profileTypes)),
+    type: Type.Optional(Words(profileTypes, { description: 'Profiles of this type alone' })),
     status: Type.Optional(CommaList(profileStatuses)),
-    connected: Type.Optional(Words(connectionStates)),
-    following: Type.Optional(Type.Boolean()),
-    follower: Type.Optional(Type.Boolean()),
-    q: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    idTag: Type.Optional(IdTagInput),
-    community: Type.Optional(IdTagInput),
-    role: Type.Optional(Words(communityRoles)),
+    connected: Type.Optional(
+      Words(connectionStates, { description: 'How they are connected with the tenant' }),
+    ),
+    following: Type.Optional(Type.Boolean({ description: 'Whether the tenant follows them' })),
+    follower: Type.Optional(Type.Boolean({ description: 'Whether they follow the tenant' })),
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'A part of the identity or of the name' }),
+    ),
+    idTag: Type.Optional(IdTagOf('This identity alone')),
+    community: Type.Optional(IdTagOf('The community whose members are listed')),
+    role: Type.Optional(Words(communityRoles, { description: 'Their role in the community' })),
   }),
   reply: { kind: 'list', status: 200, schema: Profile },
   errors: [],
@@ -198,6 +253,7 @@ export const updateRelationship = contract({
   tag,
   summary: 'Follow, connect, block or mute an identity, or stop doing so',
   auth: 'required',
+  gateway: true,
   scope: 'write:profile',
   role: 'leader',
   params: Type.Object({ idTag: IdTagInput }),
@@ -244,7 +300,9 @@ export const getIdentityDocument = contract({
     'Also answered at the path with `DISCOVERY_NAME` in the place of `service`. Without `idTag` it is about the tenant of the host.',
   auth: 'none',
   anyHost: true,
-  query: Type.Object({ idTag: Type.Optional(IdTagInput) }),
+  query: Type.Object({
+    idTag: Type.Optional(IdTagOf('Whose document; the tenant’s of the host when absent')),
+  }),
   reply: { kind: 'data', status: 200, schema: IdentityDocument },
   errors: ['E-PROFILE-NOTFOUND'],
 })
@@ -256,6 +314,8 @@ export const profileContracts = [
   updateMyCover,
   listProfiles,
   getProfile,
+  getProfileImage,
+  getProfileCover,
   updateRelationship,
   getIdentityDocument,
 ]

@@ -11,10 +11,12 @@ export const referenceTypes = [
   'invite',
   'welcome',
   'idp-activate',
+  'email-change',
+  'community.join',
 ] as const
 export type ReferenceType = (typeof referenceTypes)[number]
 
-const referenceTypeWords = Words(referenceTypes)
+const referenceTypeWords = Words(referenceTypes, { description: 'What the reference gives' })
 const accessLevelWords = Words(['read', 'write'])
 
 /** A token that stands for a right, as its manager sees it (docs/protocol/sharing.md). */
@@ -35,6 +37,7 @@ export const ReferenceInfo = Type.Object({
   ...Type.Partial(ReferenceView).properties,
   refId: Type.String(),
   type: referenceTypeWords,
+  state: Words(['active', 'used', 'expired'], { description: 'Asking does not use it up' }),
 })
 export type ReferenceInfo = Static<typeof ReferenceInfo>
 
@@ -51,7 +54,7 @@ export const listReferences = contract({
     filter: Type.Optional(
       Words(['active', 'used', 'expired', 'all'], { description: '`active` when absent' }),
     ),
-    resourceId: Type.Optional(Type.String({ maxLength: 128 })),
+    resourceId: Type.Optional(Type.String({ maxLength: 128, description: 'Those to this file alone' })),
     limit: pageQuery.limit,
     offset: pageQuery.offset,
   }),
@@ -99,6 +102,21 @@ export const getReference = contract({
   errors: ['E-NOTFOUND'],
 })
 
+/** The same with the id in the body: addresses stand in the logs of proxies. */
+export const findReference = contract({
+  name: 'findReference',
+  method: 'POST',
+  path: '/api/refs/find',
+  tag,
+  summary: 'What a reference is for, with its id in no address',
+  auth: 'optional',
+  guests: true,
+  bucket: 'reference',
+  body: { kind: 'json', schema: Type.Object({ refId: RefIdParam }) },
+  reply: { kind: 'data', status: 200, schema: ReferenceInfo },
+  errors: ['E-NOTFOUND'],
+})
+
 export const deleteReference = contract({
   name: 'deleteReference',
   method: 'DELETE',
@@ -112,4 +130,10 @@ export const deleteReference = contract({
   errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND'],
 })
 
-export const referenceContracts = [listReferences, createReference, getReference, deleteReference]
+export const referenceContracts = [
+  listReferences,
+  createReference,
+  getReference,
+  findReference,
+  deleteReference,
+]

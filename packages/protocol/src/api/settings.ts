@@ -14,11 +14,21 @@ export type SettingView = Static<typeof SettingView>
 export const settingLevels = ['tenant', 'global'] as const
 export type SettingLevel = (typeof settingLevels)[number]
 
-const params = Type.Object({ name: Type.String({ maxLength: 128, examples: ['theme'] }) })
+const params = Type.Object({
+  name: Type.String({ maxLength: 128, description: 'The name of a setting', examples: ['theme'] }),
+})
 const query = Type.Object({
   scope: Type.Optional(
     Words(settingLevels, {
       description: 'Where to set it; the scope of the setting’s definition when absent. `global`: SADM',
+    }),
+  ),
+})
+const readQuery = Type.Object({
+  scope: Type.Optional(
+    Words(settingLevels, {
+      description:
+        '`global`: what holds for all tenants without a value of their own, for administrators on the base tenant’s host; otherwise what holds for this tenant',
     }),
   ),
 })
@@ -31,6 +41,7 @@ export const listSettings = contract({
   path: '/api/settings',
   summary: 'Every setting that the caller may read, with its effective value',
   scope: 'read:settings',
+  query: readQuery,
   reply: { kind: 'data', status: 200, schema: Type.Array(SettingView) },
   errors: [],
 })
@@ -43,6 +54,7 @@ export const getSetting = contract({
   summary: 'One setting: the tenant’s value, else the global one, else the default',
   scope: 'read:settings',
   params,
+  query: readQuery,
   reply: { kind: 'data', status: 200, schema: SettingView },
   errors: ['E-NOTFOUND'],
 })

@@ -83,7 +83,10 @@ export const deleteShare = contract({
   summary: 'End a share, and the shares that its subject made because of it',
   auth: 'required',
   scope: 'admin:files',
-  params: Type.Object({ fileId: FileIdParam, shareId: Type.String() }),
+  params: Type.Object({
+    fileId: FileIdParam,
+    shareId: Type.String({ description: 'The id of a share of the file' }),
+  }),
   reply: { kind: 'data', status: 200, schema: Type.Null() },
   errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-NOTFOUND'],
 })
@@ -97,8 +100,12 @@ export const listShares = contract({
   auth: 'required',
   scope: 'admin:files',
   query: Type.Object({
-    subjectId: Type.String({ minLength: 1, maxLength: 253 }),
-    subjectType: Type.Optional(Words(shareSubjects)),
+    subjectId: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'With whom: an identity, a label of a link, or a file id',
+    }),
+    subjectType: Type.Optional(Words(shareSubjects, { description: 'What `subjectId` is' })),
     ...pageQuery,
   }),
   reply: { kind: 'list', status: 200, schema: ShareView },

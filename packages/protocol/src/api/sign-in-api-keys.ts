@@ -24,7 +24,7 @@ export type NewApiKeyView = Static<typeof NewApiKeyView>
 
 const name = Type.String({ minLength: 1, maxLength: 100 })
 const scope = Type.String({ minLength: 1, maxLength: 4096, examples: ['read:files,write:actions'] })
-const params = Type.Object({ keyId: Type.String({ maxLength: 64 }) })
+const params = Type.Object({ keyId: Type.String({ maxLength: 64, description: 'The id of an API key' }) })
 
 const common = { tag, auth: 'personal', role: 'leader' } as const
 
@@ -45,6 +45,7 @@ export const createApiKey = contract({
   method: 'POST',
   path: '/api/auth/api-keys',
   summary: 'Make an API key; it cannot have more rights than the caller’s own token',
+  description: 'Needs a sign-in within the last 15 minutes.',
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -75,6 +76,7 @@ export const updateApiKey = contract({
   method: 'PATCH',
   path: '/api/auth/api-keys/{keyId}',
   summary: 'Rename an API key or change its scope, at once for every token made from it',
+  description: 'To change the scope needs a sign-in within the last 15 minutes.',
   params,
   body: { kind: 'json', schema: Type.Object({ name: Type.Optional(name), scope: Type.Optional(scope) }) },
   reply: { kind: 'data', status: 200, schema: ApiKeyView },

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, JsonObject } from '../schemas.ts'
+import { IdTagOf, IsoTime, JsonObject } from '../schemas.ts'
 import { LoginSession } from './login-session.ts'
 
 const tag = 'Passkeys'
@@ -34,7 +34,21 @@ export type PasskeyLoginChallenge = Static<typeof PasskeyLoginChallenge>
 const base64url = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+={0,2}$' })
 const credentialId = base64url(1368)
+const passkeyName = Type.String({ minLength: 1, maxLength: 100 })
 const credentialType = Type.Literal('public-key')
+
+/** The answer of an authenticator to a challenge for signing in. */
+export const PasskeyAnswer = Type.Object({
+  id: credentialId,
+  rawId: credentialId,
+  response: Type.Object({
+    clientDataJSON: base64url(16_384),
+    authenticatorData: base64url(16_384),
+    signature: base64url(4096),
+    userHandle: Type.Optional(Type.String({ maxLength: 128 })),
+  }),
+  type: credentialType,
+})
 
 export const listPasskeys = contract({
   name: 'listPasskeys',
@@ -83,7 +97,7 @@ export const addPasskey = contract({
   body: {
     kind: 'json',
     schema: Type.Object({
-      name: Type.String({ minLength: 1, maxLength: 100 }),
+      name: passkeyName,
       credential: Type.Object({
         id: credentialId,
         rawId: credentialId,
@@ -100,6 +114,22 @@ export const addPasskey = contract({
   errors: ['E-AUTH-BADCRED', 'E-AUTH-FORBIDDEN', 'E-DUPLICATE', 'E-STATE'],
 })
 
+const keyParams = Type.Object({ keyId: Type.String({ maxLength: 1368, description: 'The id of a passkey' }) })
+
+export const renamePasskey = contract({
+  name: 'renamePasskey',
+  method: 'PATCH',
+  path: '/api/auth/wa/reg/{keyId}',
+  tag,
+  summary: 'Name a passkey anew; needs a sign-in within the last 15 minutes',
+  auth: 'personal',
+  role: 'leader',
+  params: keyParams,
+  body: { kind: 'json', schema: Type.Object({ name: passkeyName }) },
+  reply: { kind: 'data', status: 200, schema: PasskeyView },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND'],
+})
+
 export const deletePasskey = contract({
   name: 'deletePasskey',
   method: 'DELETE',
@@ -108,7 +138,7 @@ export const deletePasskey = contract({
   summary: 'Remove a passkey; the last one stays while there is no password',
   auth: 'personal',
   role: 'leader',
-  params: Type.Object({ keyId: Type.String({ maxLength: 1368 }) }),
+  params: keyParams,
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
   errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-STATE'],
 })
@@ -121,7 +151,7 @@ export const getPasskeyLoginChallenge = contract({
   summary: 'A challenge for signing in, valid once and for 120 s',
   auth: 'none',
   bucket: 'sign-in',
-  query: Type.Object({ idTag: Type.Optional(IdTagInput) }),
+  query: Type.Object({ idTag: Type.Optional(IdTagOf('Whose passkeys; any of the device when absent')) }),
   reply: { kind: 'data', status: 200, schema: PasskeyLoginChallenge },
   errors: [],
 })
@@ -137,17 +167,7 @@ export const loginWithPasskey = contract({
   body: {
     kind: 'json',
     schema: Type.Object({
-      credential: Type.Object({
-        id: credentialId,
-        rawId: credentialId,
-        response: Type.Object({
-          clientDataJSON: base64url(16_384),
-          authenticatorData: base64url(16_384),
-          signature: base64url(4096),
-          userHandle: Type.Optional(Type.String({ maxLength: 128 })),
-        }),
-        type: credentialType,
-      }),
+      credential: PasskeyAnswer,
     }),
   },
   reply: { kind: 'data', status: 200, schema: LoginSession },
@@ -158,6 +178,7 @@ export const passkeyContracts = [
   listPasskeys,
   getPasskeyChallenge,
   addPasskey,
+  renamePasskey,
   deletePasskey,
   getPasskeyLoginChallenge,
   loginWithPasskey,

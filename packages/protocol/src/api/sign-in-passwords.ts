@@ -6,7 +6,8 @@ const tag = 'Sign-in'
 
 const newPassword = Type.String({ maxLength: 4096, description: '8 to 1024 characters' })
 const Done = Type.Object({ success: Type.Boolean() })
-const lang = Type.Optional(
+/** The language in which a mail is wished for. */
+export const mailLanguage = Type.Optional(
   Type.String({ maxLength: 35, description: 'Language of the mail (BCP 47)', examples: ['de'] }),
 )
 
@@ -67,7 +68,7 @@ export const forgotPassword = contract({
   auth: 'none',
   whileSuspended: true,
   bucket: 'recovery',
-  body: { kind: 'json', schema: Type.Object({ idTag: IdTagInput, lang }) },
+  body: { kind: 'json', schema: Type.Object({ idTag: IdTagInput, lang: mailLanguage }) },
   reply: { kind: 'data', status: 200, schema: Type.Object({ sent: Type.Boolean() }) },
   errors: [],
 })

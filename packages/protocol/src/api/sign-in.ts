@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, Nullable, UnixTime, Words } from '../schemas.ts'
+import { IdTagInput, IdTagOf, IsoTime, Nullable, UnixTime, Words } from '../schemas.ts'
+import { emailContracts } from './account-email.ts'
 import { LoginSession } from './login-session.ts'
 import { apiKeyContracts } from './sign-in-api-keys.ts'
 import { PasskeyLoginChallenge, passkeyContracts } from './sign-in-passkeys.ts'
@@ -56,8 +57,10 @@ export const logout = contract({
   path: '/api/auth/logout',
   tag,
   summary: 'End the session of the presented token, at once and on every node',
+  description: 'Takes the cookie of a browser session away as well.',
   auth: 'required',
   unscoped: 'strictly',
+  browserCookie: 'set',
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
   errors: [],
 })
@@ -68,9 +71,43 @@ export const refreshLogin = contract({
   path: '/api/auth/login-token',
   tag,
   summary: 'Exchange a login token for a fresh one of the same session',
-  auth: 'required',
+  description:
+    'Without a bearer the cookie of a browser session takes its place (docs/protocol/sign-in.md, Browser sessions): the request carries `X-Kith-Browser: 1` and comes from a page of the same origin.',
+  auth: 'optional',
   unscoped: true,
+  browserCookie: 'used',
   reply: { kind: 'data', status: 200, schema: LoginSession },
+  errors: [],
+})
+
+export const startBrowserSession = contract({
+  name: 'startBrowserSession',
+  method: 'POST',
+  path: '/api/auth/browser-session',
+  tag,
+  summary: 'Let this browser have further login tokens of the session, by a cookie',
+  description:
+    'For a login token. The cookie is good for `GET /api/auth/login-token` and nothing else. It replaces the one that the session has.',
+  auth: 'personal',
+  browserCookie: 'set',
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({ expiresAt: UnixTime }),
+  },
+  errors: ['E-AUTH-FORBIDDEN'],
+})
+
+export const endBrowserSession = contract({
+  name: 'endBrowserSession',
+  method: 'DELETE',
+  path: '/api/auth/browser-session',
+  tag,
+  summary: 'Take the cookie of the session away; the session goes on',
+  description: 'A later use of a cookie that the session had is that of a copy, and ends the session.',
+  auth: 'personal',
+  browserCookie: 'set',
+  reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
   errors: [],
 })
 
@@ -83,6 +120,27 @@ export const AccessGrant = Type.Object({
 })
 export type AccessGrant = Static<typeof AccessGrant>
 
+const CredentialToExchange = Type.Object({
+  token: Type.Optional(
+    Type.String({
+      maxLength: 8192,
+      description: 'A proxy token for this tenant, or a login or access token of it',
+    }),
+  ),
+  apiKey: Type.Optional(Type.String({ maxLength: 128, description: 'An API key of the owner' })),
+  ref: Type.Optional(Type.String({ maxLength: 64, description: 'The `refId` of a `share.file` reference' })),
+  refresh: Type.Optional(
+    Type.Boolean({ description: 'With `ref`: renew the bearer’s token, and use up no count' }),
+  ),
+  scope: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description: 'What the token is to be narrowed to; the rights of the credential when absent',
+      examples: ['read:files,write:files'],
+    }),
+  ),
+})
+
 export const getAccessToken = contract({
   name: 'getAccessToken',
   method: 'GET',
@@ -94,14 +152,24 @@ export const getAccessToken = contract({
   auth: 'optional',
   guests: true,
   bucket: 'reference',
-  query: Type.Object({
-    token: Type.Optional(Type.String({ maxLength: 8192 })),
-    apiKey: Type.Optional(Type.String({ maxLength: 128 })),
-    ref: Type.Optional(Type.String({ maxLength: 64 })),
-    refresh: Type.Optional(Type.Boolean()),
-    scope: Type.Optional(Type.String({ maxLength: 4096, examples: ['read:files,write:files'] })),
-  }),
+  query: CredentialToExchange,
   queryAliases: { refId: 'ref' },
+  reply: { kind: 'data', status: 200, schema: AccessGrant },
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE'],
+})
+
+/** The same with the credential in the body: addresses stand in the logs of proxies. */
+export const exchangeCredential = contract({
+  name: 'exchangeCredential',
+  method: 'POST',
+  path: '/api/auth/access-token',
+  tag,
+  summary: 'Exchange a credential that no log is to see for a narrower token',
+  description: 'As `getAccessToken`, with what stands in the query there in the body.',
+  auth: 'optional',
+  guests: true,
+  bucket: 'reference',
+  body: { kind: 'json', schema: CredentialToExchange },
   reply: { kind: 'data', status: 200, schema: AccessGrant },
   errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE'],
 })
@@ -114,8 +182,16 @@ export const getProxyToken = contract({
   summary: 'A token that proves this identity to another tenant',
   auth: 'required',
   unscoped: 'strictly',
-  query: Type.Object({ target: IdTagInput }),
-  reply: { kind: 'data', status: 200, schema: Type.Object({ token: Type.String(), expiresAt: UnixTime }) },
+  query: Type.Object({ target: IdTagOf('On whose host the token is to be used') }),
+  reply: {
+    kind: 'data',
+    status: 200,
+    schema: Type.Object({
+      token: Type.String(),
+      expiresAt: UnixTime,
+      serverUrl: Type.String({ description: 'Where the API of the target is' }),
+    }),
+  },
   errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
@@ -150,7 +226,7 @@ export const revokeSession = contract({
   tag,
   summary: 'End one of this account’s sessions',
   auth: 'personal',
-  params: Type.Object({ sid: Type.String({ maxLength: 64 }) }),
+  params: Type.Object({ sid: Type.String({ maxLength: 64, description: 'The id of a session' }) }),
   reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
   errors: ['E-NOTFOUND'],
 })
@@ -160,11 +236,15 @@ export const signInContracts = [
   initLogin,
   logout,
   refreshLogin,
+  startBrowserSession,
+  endBrowserSession,
   getAccessToken,
+  exchangeCredential,
   getProxyToken,
   listSessions,
   revokeSession,
   ...passwordContracts,
+  ...emailContracts,
   ...qrLoginContracts,
   ...passkeyContracts,
   ...apiKeyContracts,

@@ -35,7 +35,7 @@ function tusHeaders<More extends TProperties>(more: More) {
   return Type.Object({ 'tus-resumable': version, ...more })
 }
 
-const uploadParam = Type.Object({ uploadId: Type.String() })
+const uploadParam = Type.Object({ uploadId: Type.String({ description: 'The id of an upload' }) })
 
 export const createUpload = contract({
   name: 'createUpload',
@@ -52,7 +52,7 @@ export const createUpload = contract({
       Type.String({
         maxLength: 8192,
         description:
-          'Comma list of names with base64 values: `filename`, `filetype`, `preset`, `parentId`, `tags`, `visibility`, `createdAt` (or `created_at`), as of an upload',
+          'Comma list of names with base64 values: `filename`, `filetype`, `preset`, `parentId`, `tags`, `visibility`, `replaces`, `createdAt` (or `created_at`), as of an upload',
       }),
     ),
   }),

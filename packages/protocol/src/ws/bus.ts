@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Action, ActionStat, actionStatuses } from '../api/action-shapes.ts'
+import { ConversationUnread } from '../api/conversations.ts'
 import { fileStatuses } from '../api/files.ts'
 import { JsonObject, Words } from '../schemas.ts'
 
@@ -50,6 +51,8 @@ export const busEvents = {
   ACTION_STATUS: Type.Object({ actionId: Type.String(), status: Words(actionStatuses) }),
   /** At most once a second for each action. */
   STAT: Type.Object({ actionId: Type.String(), stat: ActionStat }),
+  /** A message came or went, or messages were marked as read; to the tenant's own devices. */
+  CONVERSATION: ConversationUnread,
   /** To the owner and those the file is shared with. */
   FILE: Type.Object({
     fileId: Type.String(),

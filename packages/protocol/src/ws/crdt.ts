@@ -6,10 +6,11 @@ export const crdtSocket = {
   path: '/ws/crdt/{fileId}',
   summary: 'A collaborative document, for stock clients of Yjs',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   frames: 'binary',
-  // Somebody who types and moves the pointer sends some 60 a second.
+  // A client that types and moves the pointer sends some 60 a second.
   messagesPerMinute: 6000,
   // A long absence comes as one frame.
   largest: { frameBytes: 64 * 1024 ** 2, messageBytes: 64 * 1024 ** 2 },

@@ -6,6 +6,7 @@ export const rtdbSocket = {
   path: '/ws/rtdb/{fileId}',
   summary: 'A real-time database: queries, subscriptions, transactions, locks and presence',
   auth: 'optional',
+  gateway: true,
   scope: 'read:files',
   guests: true,
   frames: 'text',
@@ -21,6 +22,12 @@ export const rtdbLimits = {
   operations: 500,
   /** Of a request that is no transaction, and of any of a client that may not write. */
   requestCharacters: 64 * 1024,
+  /** Of one operation of a transaction. */
+  operationCharacters: 3 * 1024 ** 2,
+  /** The same, in a transaction that is longer than other requests: elements and members, at every level. */
+  operationValues: 100_000,
+  /** Of all operations of such a transaction. */
+  transactionValues: 1_000_000,
   /** Of one operator of a filter. */
   conditions: 100,
   sortFields: 16,

@@ -1,5 +1,6 @@
 import {
   type ActionPorts,
+  type AppPackages,
   type Attachments,
   actionEndpoints,
   type FileShares,
@@ -16,6 +17,7 @@ import type { Services } from './services.ts'
 export interface ActionFiles {
   readonly fileShares: FileShares
   readonly attachments: Attachments
+  readonly appPackages: AppPackages
 }
 
 /** What actions ask of those who are named in them. */

@@ -3,6 +3,7 @@ import {
   addIdentitySweep,
   blockedHere,
   type DomainBlocks,
+  domainBlockEndpoints,
   openInbox,
   openOutbox,
 } from '#features/federation/index.ts'
@@ -19,7 +20,7 @@ interface FederationParts {
   readonly rateLimits: RateLimits
 }
 
-/** The inbox and the outbox. */
+/** The inbox and the outbox, and which domains have no part in them. */
 export function wireFederation(
   services: Services,
   identity: IdentityFeatures,
@@ -41,5 +42,9 @@ export function wireFederation(
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
   })
   const ownServer = () => new URL(addresses.serverUrl(config.baseIdTag)).host
-  return [...endpoints, ...openOutbox({ ...shared, metrics, ownServer, inbox })]
+  return [
+    ...endpoints,
+    ...openOutbox({ ...shared, metrics, ownServer, inbox }),
+    ...domainBlockEndpoints({ ...services, domainBlocks }),
+  ]
 }

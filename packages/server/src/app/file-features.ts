@@ -2,6 +2,7 @@ import type { AccountEvent } from '#features/accounts/index.ts'
 import {
   ActiveUploads,
   type AnnounceDeps,
+  ArchiveTurns,
   assertAttachable,
   collectionEndpoints,
   credentialAccess,
@@ -13,6 +14,7 @@ import {
   handleFileJobs,
   LiveFiles,
   type LiveFilesDeps,
+  listAttachedFiles,
   profilePictures,
   queueFetches,
   RecentReads,
@@ -69,6 +71,7 @@ export function openFileFeatures(
   const deps = {
     ...{ ...stores, ...parts, db, clock, jobs, vault, partials },
     leases: new UploadLeases({ db, clock }),
+    archiveTurns: new ArchiveTurns(services.clock),
     findTenant,
     beforeRemoval: fileReleaser(shareDeps),
     noteRead,
@@ -84,7 +87,11 @@ export function openFileFeatures(
     /** What actions do to files. */
     forActions: {
       fileShares: shareActions(deps),
-      attachments: { assertAttachable, queueFetches: queueFetches.bind(undefined, deps) },
+      attachments: {
+        assertAttachable,
+        listShown: listAttachedFiles,
+        queueFetches: queueFetches.bind(undefined, deps),
+      },
     },
     wire(telling: FileTelling): Endpoint[] {
       handleFileJobs(jobs, { ...deps, ...telling })

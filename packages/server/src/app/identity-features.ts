@@ -15,6 +15,7 @@ import {
 } from '#features/federation/index.ts'
 import { assertNotManaged } from '#features/idp/index.ts'
 import { createOwnProfile, findShownProfile } from '#features/profiles/index.ts'
+import { isProxied } from '#features/proxy/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants, type Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -40,19 +41,15 @@ interface IdentityParts {
 
 /** The tenants of this server, remote identities, and the authentication of bearers. */
 export function openIdentityFeatures(services: Services, { addresses, domainBlocks, emit }: IdentityParts) {
-  const { db, clock, config, vault, passwordCost, signatures, signingKeys, tokenSecrets } = services
+  const { db, clock, config, logger, vault, passwordCost, signatures, signingKeys, tokenSecrets } = services
   const settings = openSettings({ db, clock, vault })
   services.diskReserve.follow(() => diskReserveOf(settings))
   const tenants = openTenants({ db, clock })
   const identities = openIdentityCache(services, { addresses, domainBlocks, emit, tenants })
   const lastUse = new LastUse(db, clock)
   const authenticator = new Authenticator({
-    db,
-    clock,
-    tenants,
-    lastUse,
+    ...{ db, clock, logger, tenants, lastUse, signatures },
     secrets: tokenSecrets,
-    signatures,
     findIdentityKey: (idTag, kid, address) => findIdentityKey(identities, { idTag, kid, address }),
     shareForgotten: (forgotten) => services.nodeBus.publish(invalidationChannel, JSON.stringify(forgotten)),
   })
@@ -71,10 +68,12 @@ export function openIdentityFeatures(services: Services, { addresses, domainBloc
       tenants,
       keys: signingKeys,
       clock,
+      isProxied,
       async createOwnProfile(tx: Writer, profile: OwnProfile) {
         assertCanBeServed(config, profile.idTag)
         await assertNotManaged(tx, profile.idTag)
         await createOwnProfile({ clock }, tx, profile)
+        await emit(tx, { kind: 'hosted-name.added', idTag: profile.idTag })
       },
     },
     settings,
@@ -101,7 +100,7 @@ function openIdentityCache(
     discoveryName,
     identityHosts,
     allowPlainHttp: allowsPlainHttp(config),
-    localhostUrl: (idTag) => `http://${idTag}:${addresses.port}`,
+    localhostUrl: addresses.localhostUrl,
     findLocal: localIdentities({ ...addresses, tenants, keys: signingKeys }),
     emit,
   })

@@ -9,12 +9,13 @@ import {
   type Provider,
   sendActivationMail,
 } from '#features/idp/index.ts'
+import { isProxied } from '#features/proxy/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
-import { forgetIdentity } from './cli/tenant/forget-identity.ts'
 import type { IdentityFeatures } from './identity-features.ts'
+import { forgetIdentity } from './purge/forget-identity.ts'
 import type { Services } from './services.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
 import { providerTextsOf } from './settings-ports.ts'
@@ -30,10 +31,9 @@ export function wireIdentityProvider(
   { addresses, domainBlocks }: { readonly addresses: Addresses; readonly domainBlocks: DomainBlocks },
 ): IdentityProvider {
   const { db, clock, vault, jobs, config } = services
-  const { settings, tenants, identities } = identity
+  const { settings, tenants, identities, emit } = identity
   const mailDeps = {
-    db,
-    vault,
+    ...{ db, clock, vault, logger: services.logger },
     mailer: openSettingsMailer(services, settings),
     tenants,
     serverUrlOf: ({ idTag }: Tenant) => addresses.serverUrl(idTag),
@@ -41,7 +41,7 @@ export function wireIdentityProvider(
   }
   jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
   const findSign = async (idTag: IdTag) => (await identities.resolve(idTag)).kind
-  addManagedIdentitySweep(jobs, { db, clock, jobs, findSign })
+  addManagedIdentitySweep(jobs, { db, clock, jobs, emit, findSign })
   jobs.handle(forgetNameJob, ({ idTag }) => forgetIdentity({ db, tenants }, idTag as IdTag))
   return {
     ...openProvider({ db, clock, tenants, settings }),
@@ -50,8 +50,10 @@ export function wireIdentityProvider(
       clock,
       vault,
       jobs,
+      emit,
       ownHosts: config.federation.localAddresses,
       findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
+      isProxied: (name) => isProxied(db.reader(serverTenant), name),
       isBlockedDomain: (name) => domainBlocks.isBlocked(name),
       findWords: (tenantId) => providerTextsOf(settings, tenantId),
     }),

@@ -1,18 +1,34 @@
-import { accountsMigrations } from '#features/accounts/index.ts'
-import { actionsMigrations } from '#features/actions/index.ts'
+import {
+  accountsMigrations,
+  apiKeyUseMigrations,
+  browserSessionsMigrations,
+} from '#features/accounts/index.ts'
+import { actionsMigrations, linkInvitationsMigrations } from '#features/actions/index.ts'
+import { appsMigrations } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
+import { certificatesMigrations } from '#features/certificates/index.ts'
+import { conversationsMigrations } from '#features/conversations/index.ts'
 import { databasesMigrations } from '#features/databases/index.ts'
-import { documentsMigrations } from '#features/documents/index.ts'
+import { documentCostMigrations, documentsMigrations } from '#features/documents/index.ts'
 import { federationMigrations } from '#features/federation/index.ts'
-import { filesMigrations } from '#features/files/index.ts'
-import { idpMigrations } from '#features/idp/index.ts'
-import { profilesMigrations } from '#features/profiles/index.ts'
-import { pushMigrations } from '#features/push/index.ts'
+import {
+  fileDetailsMigrations,
+  fileOriginMigrations,
+  fileTableMigrations,
+  storageKindsMigrations,
+  takenMigrations,
+  thumbhashMigrations,
+} from '#features/files/index.ts'
+import { idpMigrations, zoneMigrations } from '#features/idp/index.ts'
+import { profileSearchMigrations, profileTableMigrations } from '#features/profiles/index.ts'
+import { proxyMigrations } from '#features/proxy/index.ts'
+import { pushMigrations, pushSubscriptionsMigrations } from '#features/push/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
 import { relationsMigrations } from '#features/relations/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
 import { tenantsMigrations } from '#features/tenants/index.ts'
+import { exportsMigrations } from '#features/transfer/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobLeasesMigrations, jobQueueMigrations } from '#infra/jobs/index.ts'
 import { keysMigrations } from '#infra/keys/index.ts'
@@ -26,15 +42,32 @@ export const migrations: readonly Migration[] = [
   ...accountsMigrations,
   ...federationMigrations,
   ...relationsMigrations,
-  ...profilesMigrations,
+  ...profileTableMigrations,
   ...registrationMigrations,
   ...settingsMigrations,
   ...busMigrations,
   ...pushMigrations,
   ...actionsMigrations,
-  ...filesMigrations,
+  ...fileTableMigrations,
   ...idpMigrations,
   ...jobLeasesMigrations,
   ...documentsMigrations,
   ...databasesMigrations,
+  ...pushSubscriptionsMigrations,
+  ...documentCostMigrations,
+  ...zoneMigrations,
+  ...proxyMigrations,
+  ...appsMigrations,
+  ...certificatesMigrations,
+  ...apiKeyUseMigrations,
+  ...profileSearchMigrations,
+  ...fileDetailsMigrations,
+  ...browserSessionsMigrations,
+  ...thumbhashMigrations,
+  ...conversationsMigrations,
+  ...takenMigrations,
+  ...storageKindsMigrations,
+  ...fileOriginMigrations,
+  ...exportsMigrations,
+  ...linkInvitationsMigrations,
 ]

@@ -1,5 +1,6 @@
 import type { DomainBlocks } from '#features/federation/index.ts'
 import { isProvided } from '#features/idp/index.ts'
+import { isProxied } from '#features/proxy/index.ts'
 import { type NameCheck, openNameCheck, type RemoteProviders } from '#features/registration/index.ts'
 import { allowsPlainHttp } from '#infra/config/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -35,6 +36,7 @@ export function openNames(
     serverUrls: (idTag) => [addresses.serverUrl(idTag), addresses.serverUrl(baseIdTag)],
     findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
     isProvided: (names) => isProvided({ clock }, db.reader(serverTenant), names),
+    isProxied: (name) => isProxied(db.reader(serverTenant), name),
     isBlockedDomain: (name) => domainBlocks.isBlocked(name),
   })
 }

@@ -36,10 +36,22 @@ export function metricsRoute(metrics: Metrics, mayRead: (visit: RawVisit) => boo
   }
 }
 
-/** Requests that a proxy on this machine forwards do not count as local, whether it is trusted or not. */
+// Any of them is written by a proxy, CDNs included, and by no scraper.
+const proxyHeader = /^(?:forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
+
+/** Requests that a proxy on this machine forwards do not count as local, whether it is trusted or not: by its headers,
+ * and where it adds none by the name that the client asked for. */
 function isFromThisMachine({ peer, request }: RawVisit): boolean {
-  const isForwarded = 'x-forwarded-for' in request.headers || 'forwarded' in request.headers
-  return !isForwarded && (peer.ip === '::1' || (isIP(peer.ip) === 4 && peer.ip.startsWith('127.')))
+  const isForwarded = Object.keys(request.headers).some((name) => proxyHeader.test(name))
+  return !isForwarded && isLoopback(peer.ip) && peer.host !== undefined && isLocalHost(peer.host)
+}
+
+function isLocalHost(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host.replace(/^\[(.*)\]$/, '$1'))
+}
+
+function isLoopback(ip: string): boolean {
+  return ip === '::1' || (isIP(ip) === 4 && ip.startsWith('127.'))
 }
 
 function text(status: number, body: string): WholeAnswer {

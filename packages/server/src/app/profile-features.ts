@@ -1,20 +1,19 @@
 import type { IdTag } from '@kith/protocol'
-import { endSessions } from '#features/accounts/index.ts'
-import { type ActionPorts, createAction, makeAction, storeMade } from '#features/actions/index.ts'
-import { type AdminEndpointDeps, adminEndpoints } from '#features/admin/index.ts'
+import { type ActionPorts, createAction, inviteByLink } from '#features/actions/index.ts'
 import { communityEndpoints } from '#features/communities/index.ts'
 import { mayExist } from '#features/federation/index.ts'
 import { profileEndpoints, refreshProfile, refreshProfileJob, setPicture } from '#features/profiles/index.ts'
 import type { NameCheck } from '#features/registration/index.ts'
-import { handleServerStatusEnds } from '#features/relations/index.ts'
 import { ownerOf } from '#infra/caller/index.ts'
-import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
+import { wireAdministration } from './admin-features.ts'
 import type { FileFeatures } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
+import { wirePictures } from './picture-features.ts'
 import type { Services } from './services.ts'
-import { version } from './version.ts'
+import { commit, version } from './version.ts'
 
 interface ProfileParts {
   readonly addresses: Addresses
@@ -42,11 +41,12 @@ export function wireProfiles(
       keys: signingKeys,
       serverUrl: addresses.serverUrl,
       inboxUrl: addresses.inboxUrl,
-      serverInfo: { version, features: ['federation'] },
+      serverInfo: { version, commit, features: ['federation'] },
       createAction: (request) => createAction(ports, request),
     }),
+    ...wirePictures(services, identity, files),
     ...wireCommunities(services, identity, parts),
-    ...wireAdministration(services, identity, { ...deps, ports }),
+    ...wireAdministration(services, identity, { ...deps, ports, addresses }),
   ]
 }
 
@@ -61,6 +61,10 @@ function wireCommunities(
   return communityEndpoints({
     ...identity.createTenant,
     emit: identity.emit,
+    links: {
+      ...{ db, clock, vault, emit: identity.emit },
+      inviteByLink: (tx, invitation) => inviteByLink(services, tx, invitation),
+    },
     db,
     clock,
     vault,
@@ -82,32 +86,4 @@ function wireCommunities(
       await createAction(ports, { tenant: community, caller: ownerOf(community), input })
     },
   })
-}
-
-type AdminParts = Pick<
-  AdminEndpointDeps,
-  'db' | 'clock' | 'jobs' | 'egress' | 'tenants' | 'identities' | 'emit'
-> & {
-  readonly ports: ActionPorts
-}
-
-function wireAdministration(
-  services: Services,
-  identity: IdentityFeatures,
-  { ports, ...deps }: AdminParts,
-): Endpoint[] {
-  const { db, clock, jobs, vault } = services
-  const { emit } = identity
-  const adminDeps: AdminEndpointDeps = {
-    ...deps,
-    vault,
-    async prepareEnd(community, audienceTag) {
-      const input = { type: 'CONN', subType: 'DEL', audienceTag }
-      const made = await makeAction(ports, { tenant: community, caller: ownerOf(community), input })
-      return async (tx) => void (await storeMade(ports, tx, made))
-    },
-    revokeSessions: (tx: Writer, callerTag?: IdTag) => endSessions({ clock, emit }, tx, callerTag),
-  }
-  handleServerStatusEnds(jobs, { db, clock, emit })
-  return adminEndpoints(adminDeps)
 }

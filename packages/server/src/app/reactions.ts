@@ -1,12 +1,18 @@
 import type { AccountEvent } from '#features/accounts/index.ts'
 import { type ActionEvent, withdrawSignedLater } from '#features/actions/index.ts'
+import { dropOffer, noteOffer } from '#features/apps/index.ts'
 import { busReactions, type TellingBus } from '#features/bus/index.ts'
+import { noteNameChange } from '#features/certificates/index.ts'
+import { type ConversationEvent, noteMessage } from '#features/conversations/index.ts'
 import { type IdentityEvent, queueReceivedHistory } from '#features/federation/index.ts'
-import type { FileEvent } from '#features/files/index.ts'
-import { learnOfIssuer, type ProfileEvent } from '#features/profiles/index.ts'
+import { type FileEvent, isPictureLost } from '#features/files/index.ts'
+import type { ManagedNameEvent, ProviderZones } from '#features/idp/index.ts'
+import { dropLostPictures, learnOfIssuer, type ProfileEvent } from '#features/profiles/index.ts'
+import { queueNotification, removeSubscriptionsOfSession } from '#features/push/index.ts'
 import type { RelationEvent } from '#features/relations/index.ts'
 import type { SettingEvent } from '#features/settings/index.ts'
 import { resumeNamed, type TenantEvent } from '#features/tenants/index.ts'
+import { getsCertificates } from '#infra/config/index.ts'
 import type { Reactions } from '#infra/events/index.ts'
 import { forgetting } from './forgetting.ts'
 import type { IdentityFeatures } from './identity-features.ts'
@@ -17,8 +23,10 @@ import { forgetSetUpLink } from './set-up-link.ts'
 export type AppEvent =
   | AccountEvent
   | ActionEvent
+  | ConversationEvent
   | FileEvent
   | IdentityEvent
+  | ManagedNameEvent
   | ProfileEvent
   | RelationEvent
   | SettingEvent
@@ -27,33 +35,33 @@ export type AppEvent =
 interface Reacting {
   readonly identity: Pick<IdentityFeatures, 'authenticator' | 'tenants' | 'emit'>
   readonly bus: TellingBus
+  readonly zones: Pick<ProviderZones, 'noteChange' | 'noteHosted' | 'noteSetting'>
 }
 
 /** The reactions to each event, in the transaction of the event and in this order. */
-export function reactionsOf(services: Services, { identity, bus }: Reacting): Reactions<AppEvent> {
+export function reactionsOf(services: Services, { identity, bus, zones }: Reacting): Reactions<AppEvent> {
   const { clock, jobs } = services
   const { tenants, emit } = identity
   const tell = busReactions(bus)
   const { forgetRole, forgetCredentials } = forgetting(identity.authenticator)
   return {
-    'action.created': [tell.tellOfAction],
-    'action.received': [
-      (tx, { tenant, action: { issuerTag } }) => learnOfIssuer({ clock, jobs }, tx, { tenant, issuerTag }),
-      (tx, { action }) => queueReceivedHistory({ jobs }, tx, action),
-      tell.tellOfAction,
-    ],
-    'action.changed': [tell.tellOfAction],
-    'action.deleted': [tell.tellOfAction],
-    'action.counted': [tell.passCounts],
+    ...actionReactions(services, identity, tell),
+    'conversation.changed': [tell.tellOfConversation],
     'file.created': [tell.tellOfFile],
     'file.updated': [tell.tellOfFile],
-    'file.deleted': [tell.tellOfFile],
+    'file.deleted': [tell.tellOfFile, (tx) => dropLostPictures({ clock, emit, isPictureLost }, tx)],
     'file.shared': [tell.tellOfShare],
     'file.unshared': [tell.tellOfShare],
     'profile.changed': [tell.tellOfProfile],
-    'setting.changed': [tell.tellOfSetting],
+    'setting.changed': [tell.tellOfSetting, (tx, { name }) => zones.noteSetting(tx, name)],
+    'hosted-name.added': [
+      (tx) => zones.noteHosted(tx),
+      (tx) => noteNameChange({ jobs, isOn: getsCertificates(services.config) }, tx),
+    ],
+    'managed-name.changed': [(tx, { idTag }) => zones.noteChange(tx, idTag)],
     'session.signed-in': [tell.passSession],
     'session.revoked': [tell.passSession],
+    'session.ended': [(tx, { sid }) => removeSubscriptionsOfSession(tx, sid)],
     'credentials.forgotten': [forgetCredentials],
     'password.set': [(tx, { tenant }) => tx.afterCommit(() => forgetSetUpLink(services, tenant.idTag))],
     'relation.changed': [forgetRole],
@@ -63,4 +71,26 @@ export function reactionsOf(services: Services, { identity, bus }: Reacting): Re
       (tx, { idTag, kid, since }) => withdrawSignedLater({ jobs }, tx, { issuerTag: idTag, kid, since }),
     ],
   }
+}
+
+/** Those to what happens to actions. */
+function actionReactions(
+  { clock, jobs }: Services,
+  { emit }: Reacting['identity'],
+  tell: ReturnType<typeof busReactions>,
+) {
+  const keepConversation = noteMessage.bind(undefined, { emit })
+  return {
+    'action.created': [tell.tellOfAction, keepConversation, (tx, change) => noteOffer({ jobs }, tx, change)],
+    'action.received': [
+      (tx, { tenant, action: { issuerTag } }) => learnOfIssuer({ clock, jobs }, tx, { tenant, issuerTag }),
+      (tx, { action }) => queueReceivedHistory({ jobs }, tx, action),
+      tell.tellOfAction,
+      keepConversation,
+      (tx, change) => queueNotification({ jobs, clock }, tx, change),
+    ],
+    'action.changed': [tell.tellOfAction],
+    'action.deleted': [tell.tellOfAction, keepConversation, dropOffer],
+    'action.counted': [tell.passCounts],
+  } satisfies Partial<Reactions<AppEvent>>
 }

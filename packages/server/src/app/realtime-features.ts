@@ -15,7 +15,7 @@ export interface Realtime {
   settled(): Promise<void>
 }
 
-/** Documents and databases: what is in them, for files, and how they are spoken to. */
+/** Opens documents and databases: their contents for the files room, and their sockets. */
 export function openRealtimeFeatures(
   { db, clock, logger, jobs, nodeBus }: Services,
   { settings }: Pick<IdentityFeatures, 'settings'>,

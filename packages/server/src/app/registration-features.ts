@@ -14,14 +14,14 @@ import { putOwnSetting } from '#features/settings/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
-import { forgetIdentity } from './cli/tenant/forget-identity.ts'
-import { removeTraces } from './cli/tenant/purge-tenant.ts'
 import type { IdentityFeatures } from './identity-features.ts'
+import { forgetIdentity } from './purge/forget-identity.ts'
+import { removeTraces } from './purge/purge-tenant.ts'
 import type { Services } from './services.ts'
 
 /** Registration, and the removal of accounts that were never used. */
 export function wireRegistration(
-  { db, clock, vault, jobs, blobs, tokenSecrets }: Services,
+  { db, clock, logger, vault, jobs, blobs, tokenSecrets }: Services,
   { createTenant, tenants, settings, emit, findLifetimes }: IdentityFeatures,
   { names, providers }: { readonly names: NameCheck; readonly providers: RemoteProviders },
 ): Endpoint[] {
@@ -41,10 +41,7 @@ export function wireRegistration(
   })
   return registrationEndpoints({
     ...createTenant,
-    db,
-    vault,
-    jobs,
-    emit,
+    ...{ db, logger, vault, jobs, emit },
     secrets: tokenSecrets,
     names,
     providers,

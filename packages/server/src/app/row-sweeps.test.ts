@@ -171,6 +171,23 @@ eachDialect('a sweep of all tenants', (open) => {
     expect(await list('passkey_challenges', 'challenge_hash')).toEqual(['open'])
   })
 
+  test('removes cookies of browsers that have ended', async () => {
+    const { now, put, list, sweep } = await openLab(open)
+    const row = { secret_hash: 'x', former: '[]', used_at: 0 }
+    await put('browser_sessions', [
+      ...manyOf((index, tenant_id) => ({
+        ...row,
+        tenant_id,
+        cookie_id: `x${index}`,
+        sid: `x${index}`,
+        expires_at: now,
+      })),
+      { ...row, tenant_id: 2, cookie_id: 'good', sid: 'good', expires_at: now + 1 },
+    ])
+    await sweep()
+    expect(await list('browser_sessions', 'cookie_id')).toEqual(['good'])
+  })
+
   test('forgets names that have rested', async () => {
     const { now, put, list, sweep } = await openLab(open)
     await put('quarantined_names', [
@@ -310,6 +327,7 @@ eachDialect('a sweep of all tenants', (open) => {
       'audit_log_age',
       'sessions_expired',
       'sessions_ended',
+      'browser_sessions_ended',
       'refs_expired',
       'refs_used_up',
       'refs_used_up',

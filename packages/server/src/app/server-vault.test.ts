@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -35,19 +35,5 @@ describe('a server that somebody lives on', () => {
     await expect(TestServer.start({ dataDir, env: { MASTER_KEY: another } })).rejects.toMatchObject({
       problems: [{ variable: 'MASTER_KEY', message }],
     })
-  })
-
-  test('does not begin anew beside the key of a database that is missing', async () => {
-    const key = await readFile(keyFile)
-    for (const name of await readdir(dataDir)) if (name.startsWith('kith.db')) await rm(join(dataDir, name))
-    await expect(TestServer.start({ dataDir })).rejects.toMatchObject({
-      problems: [
-        { variable: 'DATABASE_URL', message: expect.stringContaining(`${keyFile} is the key of an old one`) },
-      ],
-    })
-    expect(await readFile(keyFile)).toEqual(key)
-    await rm(keyFile)
-    for (const name of await readdir(dataDir)) if (name.startsWith('kith.db')) await rm(join(dataDir, name))
-    await (await TestServer.start({ dataDir })).stop()
   })
 })

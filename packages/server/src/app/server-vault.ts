@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises'
 import { findBaseTenant } from '#features/tenants/index.ts'
 import { type Config, ConfigError } from '#infra/config/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
@@ -13,15 +12,13 @@ import {
 import type { Clock } from '#lib/clock.ts'
 
 /** The vault of this server. A database with tenants needs the master key with which it was written: none is
- * made in its place, and another one is refused. So is a database that was made just now (`isNew`) beside a
- * master key that a server has made before: the one that belongs to the key is missing. Throws a `ConfigError`. */
+ * made in its place, and another one is refused. Throws a `ConfigError`. */
 export async function openServerVault(
   { masterKey: location }: Pick<Config, 'masterKey'>,
-  { db, clock, isNew = false }: { readonly db: Database; readonly clock: Clock; readonly isNew?: boolean },
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
 ): Promise<Vault> {
   const reader = db.reader(serverTenant)
   const base = await findBaseTenant(reader)
-  if (isNew && !base) await assertNoOldKey(location)
   const masterKey = await (base ? loadPresentMasterKey(location) : loadMasterKey(location))
   const vault = openVault({ masterKey })
   if (!base) return vault
@@ -32,15 +29,4 @@ export async function openServerVault(
     throw new ConfigError([{ variable, message }])
   })
   return vault
-}
-
-async function assertNoOldKey(location: Config['masterKey']): Promise<void> {
-  if (location.kind !== 'file' || !location.generated) return
-  const isThere = await access(location.path).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) return
-  const message = `names a new database, but ${location.path} is the key of an old one, which is missing. Bring that back, or move the key away to begin anew`
-  throw new ConfigError([{ variable: 'DATABASE_URL', message }])
 }

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { PasswordCost } from '#features/accounts/index.ts'
+import { openSpools, type Spools } from '#infra/archive/index.ts'
 import { type BlobStore, openDiskBlobs, openS3Blobs } from '#infra/blobs/index.ts'
 import { type NodeBus, openLocalBus, openRedisBus } from '#infra/bus/index.ts'
 import type { Config } from '#infra/config/index.ts'
-import { type Database, openDatabase } from '#infra/db/index.ts'
+import { type Database, OtherVersion, openDatabase } from '#infra/db/index.ts'
 import { DiskReserve, FreshPaths } from '#infra/disk/index.ts'
 import { createDnsResolver, type DnsResolver } from '#infra/dns/index.ts'
 import { createEgress, type Egress, LoopGuard, type UrlCheck } from '#infra/egress/index.ts'
@@ -24,10 +25,13 @@ import { type Mailer, openMailer } from '#infra/mail/index.ts'
 import { openPartialFiles, type PartialFiles } from '#infra/partials/index.ts'
 import { type Logger, type Metrics, openMetrics } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { assertNoOldData } from './assert-no-old-data.ts'
 import { finishRestore } from './finish-restore.ts'
 import { migrations } from './migrations.ts'
 import { openServerVault } from './server-vault.ts'
-import { version } from './version.ts'
+import { adviceOnOtherVersion, copyBeforeUpgrade } from './upgrade-copies.ts'
+import { commit, version } from './version.ts'
 
 /** The services of `infra`, opened. Features get parts of it, never the whole. */
 export interface Services {
@@ -45,6 +49,8 @@ export interface Services {
   readonly diskReserve: DiskReserve
   readonly blobs: BlobStore
   readonly partials: PartialFiles
+  /** Where rows of exports wait for their readers. */
+  readonly spools: Spools
   readonly images: Images
   /** Where half-made pictures lie. */
   readonly tempDir: string
@@ -68,23 +74,27 @@ export interface Surroundings {
   readonly passwordCost?: PasswordCost
   /** Keeps room on the disk of a SQLite file for the day when it is full; it does unless told otherwise. */
   readonly hasBallast?: boolean
+  /** Copies a SQLite database before it is migrated; it does unless told otherwise. */
+  readonly hasCopy?: boolean
+  /** Its name in the database, of a process that runs jobs. */
+  readonly nodeId?: string
+  /** Of the process whose place it takes. */
+  readonly formerNodeId?: string | undefined
 }
 
 /** Opens what the configuration names, in the order in which one needs the other. */
 export async function openServices(
   config: Config,
-  { clock, logger, passwordCost, hasBallast = true }: Surroundings,
+  { clock, logger, passwordCost, hasBallast = true, hasCopy = true, ...node }: Surroundings,
 ): Promise<Services> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   await finishRestore(config.dataDir)
-  const metrics = openMetrics()
-  const { db, vault } = await openStore(config, { clock, logger, metrics, hasBallast })
+  const metrics = openMetrics({ version, commit })
+  const { db, vault } = await openStore(config, { clock, logger, metrics, hasBallast, hasCopy })
   const signatures = openSignatures()
   const signingKeys = openSigningKeys({ db, vault, signatures, clock })
   const tokenSecrets = openTokenSecrets({ db, vault, clock })
-  // The same after a restart, so that the jobs which the former process had leased go on at once.
-  const nodeId = `${hostname()} ${config.dataDir}`
-  const jobs = openJobs({ db, clock, logger, metrics, nodeId })
+  const jobs = openJobs({ db, clock, logger, metrics, nodeId: randomUUID(), ...node })
   const files = await openFileStores(config, { clock, logger })
   const { dns, egress, loopGuard } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
@@ -132,29 +142,51 @@ interface Observers {
   readonly logger: Logger
 }
 
+type StoreOptions = Required<Pick<Surroundings, 'hasBallast' | 'hasCopy'>>
+
 /** The database, and the vault that decrypts the secrets in it. */
 async function openStore(
   config: Config,
-  { hasBallast, ...observers }: Observers & { readonly metrics: Metrics; readonly hasBallast: boolean },
+  { hasBallast, hasCopy, ...observers }: Observers & StoreOptions & { readonly metrics: Metrics },
 ): Promise<Pick<Services, 'db' | 'vault'>> {
   const url = config.database.url.reveal()
-  let isNew = false
-  const onNew = () => {
-    isNew = true
-  }
-  const db = await openDatabase({ url, migrations, onNew, hasBallast, ...observers })
-  const vault = await openServerVault(config, { db, clock: observers.clock, isNew }).catch(async (error) => {
+  const beforeMigrations = (before: Database, applied: readonly string[]) =>
+    prepareMigrations(config, before, { applied, hasCopy, ...observers })
+  const db = await openDatabase({ url, migrations, beforeMigrations, hasBallast, ...observers }).catch(
+    async (error) => {
+      if (!(error instanceof OtherVersion)) throw error
+      throw new Failure('E-STATE', { message: `${error.message}. ${await adviceOnOtherVersion(config)}.` })
+    },
+  )
+  const vault = await openServerVault(config, { db, clock: observers.clock }).catch(async (error) => {
     await db.close()
     throw error
   })
   return { db, vault }
 }
 
+async function prepareMigrations(
+  config: Config,
+  db: Database,
+  {
+    applied,
+    hasCopy,
+    ...observers
+  }: Observers & {
+    readonly applied: readonly string[]
+    readonly hasCopy: boolean
+  },
+): Promise<void> {
+  const lastMigration = applied.at(-1)
+  if (lastMigration === undefined) await assertNoOldData(config)
+  else if (hasCopy) await copyBeforeUpgrade(config, db, { lastMigration, ...observers })
+}
+
 /** What keeps files, whole and in pieces, and makes pictures of them. */
 async function openFileStores(
   config: Config,
   { clock, logger }: Observers,
-): Promise<Pick<Services, 'diskReserve' | 'blobs' | 'partials' | 'tempDir' | 'images'>> {
+): Promise<Pick<Services, 'diskReserve' | 'blobs' | 'partials' | 'spools' | 'tempDir' | 'images'>> {
   const diskReserve = new DiskReserve(config.database.kind === 'sqlite' ? config.database.path : undefined)
   const keepFreeBytes = diskReserve.bytes
   const blobs = await openBlobs(config, { clock, logger, keepFreeBytes })
@@ -165,9 +197,10 @@ async function openFileStores(
     logger,
     keepFreeBytes,
   })
+  const spools = await openSpools({ dir: join(config.dataDir, 'exports'), clock, logger, keepFreeBytes })
   const tempDir = join(config.dataDir, 'tmp')
   const images = await openImages({ tempDir, logger })
-  return { diskReserve, blobs, partials, tempDir, images }
+  return { diskReserve, blobs, partials, spools, tempDir, images }
 }
 
 /** The ways to other servers: names and requests. */

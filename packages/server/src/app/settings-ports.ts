@@ -1,6 +1,6 @@
 import type { TokenLifetimes } from '#features/accounts/index.ts'
 import type { StorageLimits } from '#features/files/index.ts'
-import type { SettingName, Settings } from '#features/settings/index.ts'
+import type { Settings } from '#features/settings/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 
 /** How long the tokens and references of a tenant are valid, from its settings. */
@@ -40,15 +40,4 @@ export async function providerTextsOf(settings: Settings, tenantId: TenantId) {
     settings.find(tenantId, 'idp.url'),
   ])
   return { name, info, url }
-}
-
-const loginSettings: readonly SettingName[] = ['theme', 'language', 'fontSize', 'notifications', 'darkMode']
-
-/** The settings that a sign-in answers; the wire has texts alone. */
-export function loginSettingsOf(settings: Settings, tenantId: TenantId): Promise<[string, string][]> {
-  return Promise.all(
-    loginSettings.map(
-      async (name): Promise<[string, string]> => [name, String(await settings.find(tenantId, name))],
-    ),
-  )
 }

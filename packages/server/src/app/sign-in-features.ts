@@ -9,7 +9,8 @@ import {
   signInEndpoints,
 } from '#features/accounts/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
-import { hasIdentity } from '#features/federation/index.ts'
+import { findServerUrl } from '#features/federation/index.ts'
+import { listLoginSettings } from '#features/settings/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Endpoint, RateLimits } from '#infra/http/index.ts'
 import type { JobQueue } from '#infra/jobs/index.ts'
@@ -18,7 +19,6 @@ import type { FileFeatures } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
-import { loginSettingsOf } from './settings-ports.ts'
 
 type SignInParts = SignInDeps &
   Omit<ReferencesDeps, 'findFileAccess'> &
@@ -52,17 +52,17 @@ export function signInParts(
   identity: IdentityFeatures,
   { addresses, rateLimits, files }: SignInNeighbours,
 ): SignInParts {
-  const { db, clock, vault, jobs, signingKeys: keys, tokenSecrets: secrets } = services
+  const { db, clock, logger, vault, jobs, signingKeys: keys, tokenSecrets: secrets } = services
   const { identities, settings } = identity
   return {
     ...identity,
     ...files.access,
-    ...{ db, clock, vault, jobs, keys, secrets, rateLimits },
+    ...{ db, clock, logger, vault, jobs, keys, secrets, rateLimits },
     mailer: openSettingsMailer(services, settings),
     serverUrlOf: ({ idTag }: Tenant) => addresses.serverUrl(idTag),
     findLanguage: (tenantId) => settings.find(tenantId, 'language'),
-    listLoginSettings: (tenantId) => loginSettingsOf(settings, tenantId),
+    listLoginSettings: (tenantId) => listLoginSettings(settings, tenantId),
     requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
-    hasIdentity: (idTag, owner) => hasIdentity(identities, idTag, owner),
+    findServerUrl: (idTag, owner) => findServerUrl(identities, idTag, owner),
   }
 }

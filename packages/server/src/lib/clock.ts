@@ -26,6 +26,11 @@ export const systemClock: Clock = {
   },
 }
 
+/** Resolves when so much time has passed by the clock. */
+export function pauseFor(clock: Pick<Clock, 'now' | 'wakeAt'>, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.wakeAt(clock.now() + ms, resolve))
+}
+
 /** Whole Unix seconds, as the protocol counts. */
 export function nowSecs(clock: Pick<Clock, 'now'>): number {
   return Math.floor(clock.now() / 1000)

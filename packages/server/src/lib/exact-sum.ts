@@ -1,7 +1,39 @@
-/** A sum from which numbers can be taken away again without a trace: parts that do not overlap hold what one number would
- * round off (Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997). Bound: some forty parts cover all exponents. */
+// Numbers above this are added up apart, divided by a power of two: sums that come back from beyond the largest number are exact.
+const large = 2 ** 970
+const divisor = 2 ** 100
+
+/** A sum from which numbers can be taken away again without a trace. */
 export class ExactSum {
+  readonly #small = new Parts()
+  readonly #large = new Parts()
+
+  add(number: number): void {
+    if (Math.abs(number) < large) this.#small.add(number)
+    else this.#large.add(number / divisor)
+  }
+
+  /** The nearest number to the sum, whatever the order in which its numbers came. */
+  get value(): number {
+    if (this.#large.isEmpty) return this.#small.value
+    const sum = new Parts()
+    for (const part of this.#large) sum.add(part)
+    for (const part of this.#small) sum.add(part / divisor)
+    return sum.value * divisor
+  }
+}
+
+/** Parts that do not overlap hold what one number would round off (Shewchuk, Adaptive Precision Floating-Point Arithmetic,
+ * 1997). Bound: some forty parts cover all exponents. */
+class Parts {
   #parts: number[] = []
+
+  get isEmpty(): boolean {
+    return this.#parts.length === 0
+  }
+
+  [Symbol.iterator](): Iterator<number> {
+    return this.#parts.values()
+  }
 
   add(number: number): void {
     const parts: number[] = []
@@ -16,7 +48,6 @@ export class ExactSum {
     this.#parts = parts
   }
 
-  /** The nearest number to the sum, whatever the order in which its numbers came. */
   get value(): number {
     let sum = 0
     let index = this.#parts.length - 1

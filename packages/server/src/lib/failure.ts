@@ -9,6 +9,8 @@ interface FailureOptions {
   readonly retryAfterSecs?: number
   /** Of `E-RATELIMIT`: how many the bucket takes that refused. */
   readonly limit?: number
+  /** In the place of the status of the code: another server's answer made no sense. */
+  readonly status?: 502
 }
 
 /** An expected failure, by its code in the protocol's table. Anything else that is thrown is a bug. */
@@ -17,6 +19,7 @@ export class Failure extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined
   readonly retryAfterSecs: number | undefined
   readonly limit: number | undefined
+  readonly status: 502 | undefined
 
   constructor(code: ErrorCode, options: FailureOptions = {}) {
     super(
@@ -28,6 +31,7 @@ export class Failure extends Error {
     this.details = options.details
     this.retryAfterSecs = options.retryAfterSecs
     this.limit = options.limit
+    this.status = options.status
   }
 }
 

@@ -31,6 +31,7 @@ test.each([
   ['dots at the edge', '.alice@example.com'],
   ['two dots', 'al..ice@example.com'],
   ['U-labels in the local part', 'älice@example.com'],
+  ['an encoded word', '=?utf-8?q?x?=@example.com'],
   ['a NUL', 'alice\0@example.com'],
   ['a local part of 65 characters', `${'a'.repeat(65)}@example.com`],
   ['255 characters', `alice@${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`],

@@ -15,7 +15,9 @@ const unsafeInName = /[\p{Cc}<>@"\\]/u
 export function parseMailAddress(text: string): string | undefined {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(at, 0))
-  if (local.length > 64 || !localPart.test(local)) return undefined
+  // Mail programs would decode it (RFC 2047) and show another address.
+  const isEncodedWord = local.includes('=?')
+  if (local.length > 64 || isEncodedWord || !localPart.test(local)) return undefined
   const host = text.slice(at + 1)
   const domain = host === 'localhost' ? host : parseIdTag(host)
   return domain && local.length + 1 + domain.length <= 254 ? `${local}@${domain}` : undefined

@@ -15,7 +15,9 @@ export class RecentReads<Key extends string | number, Value extends object | sym
   #generation = 0
 
   constructor({ clock, maxEntries, freshMs }: RecentReadsOptions) {
-    this.#kept = new LRUCache({ max: maxEntries, ttl: freshMs, ttlResolution: 0, perf: { now: clock.now } })
+    // By size, each of 1: for a number of entries room would be made at once, and most servers never fill it.
+    const bound = { maxSize: maxEntries, sizeCalculation: () => 1 }
+    this.#kept = new LRUCache({ ...bound, ttl: freshMs, ttlResolution: 0, perf: { now: clock.now } })
   }
 
   /** What is kept under the key, or else what `load` reads; `undefined` is not kept. */

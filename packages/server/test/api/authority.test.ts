@@ -171,7 +171,7 @@ test('without a bearer, at each endpoint', () =>
     { token: undefined },
     ({ auth, role, name }) => {
       // There is nothing to exchange.
-      if (name === 'getAccessToken') return unauthenticated
+      if (name === 'getAccessToken' || name === 'refreshLogin') return unauthenticated
       return auth === 'none' || (auth === 'optional' && !role) ? undefined : unauthenticated
     },
     allContracts,

@@ -1,8 +1,12 @@
 import {
+  acceptAction,
+  createAction,
   createApiKey,
   createCommunity,
   createReference,
+  deleteAction,
   getMe,
+  getModerationLog,
   getProfile,
   getProxyToken,
   type IdTag,
@@ -12,6 +16,7 @@ import {
   putSetting,
   updateAdminProfile,
   updateMe,
+  updateMember,
   updateRelationship,
   uploadFile,
 } from '@kith/protocol'
@@ -21,12 +26,13 @@ import { TestServer } from '#harness/test-server.ts'
 const home = 'home.localhost'
 const alice = 'alice.localhost' as IdTag
 const bob = 'bob.localhost' as IdTag
+const carol = 'carol.localhost' as IdTag
 const daySecs = 86_400
 
 let server: TestServer
 beforeAll(async () => {
   server = await TestServer.start({ baseIdTag: home })
-  for (const name of [alice, bob]) await server.createTenant(name)
+  for (const name of [alice, bob, carol]) await server.createTenant(name)
 })
 afterAll(() => server.stop())
 
@@ -85,7 +91,7 @@ describe('PUT /api/profiles/{idTag}', () => {
     expect((await host.call(getMe, {})).data).toMatchObject({
       idTag: club,
       type: 'community',
-      roles: ['follower', 'supporter', 'contributor', 'moderator', 'leader'],
+      roles: ['public', 'follower', 'supporter', 'contributor', 'moderator', 'leader'],
       x: { bio: 'We grow things.' },
     })
     const renamed = await host.call(updateMe, { body: { name: 'Gardeners' } })
@@ -286,7 +292,7 @@ describe('on a community’s host', () => {
       idTag: bob,
       name: bob,
       status: 'Active',
-      roles: ['follower', 'supporter', 'contributor', 'moderator'],
+      roles: ['public', 'follower', 'supporter', 'contributor', 'moderator'],
     })
     // The same token is worth more at once, and less.
     await expect(change(member, 'home.localhost', { status: 'Muted' })).resolves.toBeDefined()
@@ -353,6 +359,105 @@ describe('on a community’s host', () => {
     ])
     const { data: page } = await host.call(listProfiles, { query: { limit: 1 } })
     expect(page).toHaveLength(1)
+  })
+})
+
+describe('from their own host, through the gateway', () => {
+  const changed = async (by: string, club: string, idTag: string, body: object) => {
+    const client = (await server.as(by)).at(club)
+    return (await client.call(updateMember, { params: { idTag }, body })).data
+  }
+  const found = async () => {
+    await allow('open')
+    const club = (await create(alice)).idTag
+    await allow('invite')
+    await server.relate(club, bob, { connection: 'connected', role: 'contributor' })
+    return club
+  }
+
+  test('leaders change roles and statuses, others what is theirs', async () => {
+    const club = await found()
+    expect(await changed(alice, club, bob, { role: 'moderator' })).toEqual({
+      idTag: bob,
+      name: bob,
+      status: 'Active',
+      roles: ['public', 'follower', 'supporter', 'contributor', 'moderator'],
+    })
+    await expect(changed(bob, club, alice, { role: 'contributor' })).rejects.toEqual(forbidden)
+    await expect(changed(bob, club, alice, { status: 'Banned' })).rejects.toEqual(forbidden)
+    await expect(changed(alice, club, alice, { role: 'contributor' })).rejects.toEqual(fails(409, 'E-STATE'))
+    const banExpiresAt = Math.floor(server.clock.now() / 1000) + daySecs
+    const ban = { status: 'Banned', banExpiresAt, banReason: 'Spam' } as const
+    expect(await changed(alice, club, bob, ban)).toMatchObject({
+      status: 'Banned',
+      banReason: 'Spam',
+      banExpiresAt: new Date(banExpiresAt * 1000).toISOString(),
+    })
+    await expect(changed(alice, club, bob, { role: 'nothing' })).rejects.toEqual(fails(400, 'E-VALIDATION'))
+    expect(await changed(alice, club, bob, { role: 'public', status: 'Active' })).toMatchObject({
+      status: 'Active',
+      roles: ['public'],
+    })
+    const own = { params: { idTag: bob }, body: { status: 'Banned' as const } }
+    await expect((await server.as(alice)).call(updateMember, own)).rejects.toEqual(forbidden)
+  })
+
+  test('memberships end where roles decide it, not by the actions that began them', async () => {
+    const club = await found()
+    await server.relate(club, bob, { role: 'moderator' })
+    const moderator = (await server.as(bob)).at(club)
+    const end = { type: 'CONN', subType: 'DEL' } as const
+    for (const audienceTag of [alice, bob])
+      await expect(moderator.call(createAction, { body: { ...end, audienceTag } })).rejects.toEqual(forbidden)
+    const asking = await server.as(carol)
+    const { data: asked } = await asking.call(createAction, { body: { type: 'CONN', audienceTag: club } })
+    await server.settle()
+    await moderator.call(acceptAction, { params: { actionId: asked.actionId } })
+    await server.settle()
+    const query = { type: ['CONN'] as ['CONN'], issuer: club }
+    const { data: halves } = await moderator.call(listActions, { query })
+    expect(halves.map(({ audienceTag }) => audienceTag)).toContain(carol)
+    for (const { actionId } of halves)
+      await expect(moderator.call(deleteAction, { params: { actionId } })).rejects.toEqual(
+        fails(409, 'E-STATE'),
+      )
+  })
+
+  test('leaders and moderators read what was decided, with the reasons and without addresses', async () => {
+    const club = await found()
+    const host = (await server.as(alice)).at(club)
+    const posted = await (await server.as(bob)).at(club).call(createAction, {
+      body: { type: 'POST', content: { text: 'Buy this' }, visibility: 'P' },
+    })
+    const { actionId } = posted.data
+    await host.call(deleteAction, { params: { actionId }, query: { reason: 'An advertisement' } })
+    const other = { type: 'POST', audienceTag: club as IdTag, content: { text: 'Buy that' } } as const
+    const { data: sent } = await (await server.as(bob)).call(createAction, { body: other })
+    await server.settle()
+    const reason = { reason: 'Another one' }
+    await host.call(deleteAction, { params: { actionId: sent.actionId }, query: reason })
+    server.clock.advance(1_000)
+    await changed(alice, club, bob, { status: 'Banned', banReason: 'Spam' })
+    const { data } = await host.call(getModerationLog, { query: {} })
+    expect(data).toMatchObject([
+      { event: 'member.status-changed', actorTag: alice, details: { idTag: bob, banReason: 'Spam' } },
+      {
+        event: 'action.removed',
+        details: { actionId: sent.actionId, issuerTag: bob, reason: 'Another one' },
+      },
+    ])
+    expect(Object.keys(data[0] ?? {})).not.toContain('ipAddress')
+    const first = await host.call(getModerationLog, { query: { limit: 1 } })
+    const cursor = first.cursorPagination?.nextCursor ?? ''
+    expect((await host.call(getModerationLog, { query: { cursor } })).data).toMatchObject([
+      { event: 'action.removed' },
+    ])
+    await changed(alice, club, bob, { status: 'Active' })
+    const outside = (await server.as(bob)).at(club).call(getModerationLog, { query: {} })
+    await expect(outside).rejects.toEqual(forbidden)
+    await changed(alice, club, bob, { role: 'moderator' })
+    const inside = await (await server.as(bob)).at(club).call(getModerationLog, { query: {} })
+    expect(inside.data).toHaveLength(4)
   })
 })
 

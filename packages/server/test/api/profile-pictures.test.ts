@@ -1,4 +1,13 @@
-import { getAccessToken, getProxyToken, listFiles, putSetting } from '@kith/protocol'
+import {
+  changeFile,
+  createFile,
+  deleteFile,
+  getAccessToken,
+  getProxyToken,
+  listFiles,
+  putSetting,
+  restoreFile,
+} from '@kith/protocol'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestServer } from '#harness/test-server.ts'
@@ -93,6 +102,29 @@ describe('PUT /api/me/image and /api/me/cover', () => {
     expect((await filesOf()).map(({ fileId }) => fileId)).not.toContain(first.data.fileId)
   })
 
+  test('leave the profile with their files, alone or with a folder above', async () => {
+    const owner = await server.as(alice)
+    const picturesOn = async (path: string) => {
+      const { data } = (await (await read(path)).json()) as { data: Record<string, string> }
+      return [data.profilePic, data.coverPic]
+    }
+    const image = (await send()).data.fileId!
+    const cover = (await send({ path: '/api/me/cover' })).data.fileId!
+    await owner.call(deleteFile, { params: { fileId: image } })
+    for (const path of ['/api/me', `/api/profiles/${alice}`])
+      expect(await picturesOn(path)).toEqual([undefined, cover])
+    expect(await picturesOn('/.well-known/service/id-tag')).toEqual([undefined, undefined])
+
+    await owner.call(restoreFile, { params: { fileId: image }, body: {} })
+    expect(await picturesOn('/api/me')).toEqual([undefined, cover])
+
+    const folder = await owner.call(createFile, { body: { fileTp: 'FLDR', fileName: 'Pictures' } })
+    const { fileId: parentId } = folder.data
+    await owner.call(changeFile, { params: { fileId: cover }, body: { parentId } })
+    await owner.call(deleteFile, { params: { fileId: parentId } })
+    expect(await picturesOn('/api/me')).toEqual([undefined, undefined])
+  })
+
   test('two at the same time leave one', async () => {
     const both = await Promise.all([send(), send()])
     expect(both.map(({ status }) => status)).toEqual([200, 200])
@@ -111,7 +143,7 @@ describe('PUT /api/me/image and /api/me/cover', () => {
       400,
       'E-VALIDATION',
     ],
-    ['JSON', { body: '{}', type: 'application/json' }, 400, 'E-VALIDATION'],
+    ['JSON', { body: '{}', type: 'application/json' }, 415, 'E-MEDIATYPE'],
     ['what is not what it says', { body: 'Hello', type: 'image/png' }, 400, 'E-VALIDATION'],
     ['nobody', { bearer: undefined }, 401, 'E-AUTH-UNAUTH'],
   ])('take nothing from %s', async (_, sending, status, code) => {

@@ -14,7 +14,7 @@ import {
   updateMe,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { purgeTenant } from '#app/cli/tenant/purge-tenant.ts'
+import { purgeTenant } from '#app/purge/purge-tenant.ts'
 import { linkIn, type ReadMail, readMails } from '#harness/mail-files.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { listTenantTables } from '#infra/db/index.ts'
@@ -436,7 +436,7 @@ describe('asking for a name', () => {
     server.clock.advance(6_000)
     const { services, features } = server.running
     await purgeTenant(
-      { ...services, ...features.identity, pause: async () => undefined },
+      { ...services, ...features.identity, pause: async () => undefined, by: 'command line' },
       { ...tenant, suspendedAt },
     )
     expect((await verify({ idTag })).data.errors).toEqual(['E-PROFILE-EXISTS'])

@@ -84,6 +84,16 @@ test('settings of the server are for whom its owner appointed, by proxy token, a
     await owner.call(putSetting, { params: { name: 'ui.secret' }, query: {}, body: { value: 'mine' } })
     for (const name of ['darkMode', 'ui.secret'])
       await expect(deputy.call(getSetting, { params: { name } })).rejects.toMatchObject(forbidden)
+    // What holds for all tenants is not the owner's own, whatever the owner has chosen.
+    await owner.call(putSetting, { params: { name: 'theme' }, body: { value: 'light' } })
+    const everywhere = { query: { scope: 'global' } } as const
+    for (const who of [deputy, owner]) {
+      expect((await who.call(getSetting, { params: { name: 'theme' }, ...everywhere })).data[1]).toBe('dark')
+      const { data } = await who.call(listSettings, everywhere)
+      expect(data).toContainEqual(['theme', 'dark'])
+      expect(data.map(([name]) => name)).not.toContain('ui.secret')
+    }
+    await owner.call(deleteSetting, { params: { name: 'theme' }, query: {} })
     const names = (await deputy.call(listSettings, {})).data.map(([name]) => name)
     expect(names).toContain('limits.max_file_mb')
     expect(names).not.toContain('ui.secret')
@@ -91,6 +101,7 @@ test('settings of the server are for whom its owner appointed, by proxy token, a
     for (const name of ['limits.max_file_mb', 'theme'])
       await deputy.call(deleteSetting, { params: { name }, query: { scope: 'global' } })
   }
+  await expect(home.call(listSettings, { query: { scope: 'global' } })).rejects.toMatchObject(forbidden)
   // A key of the deputy, and what is made from it, administers nothing.
   const { key } = (await home.call(createApiKey, { body: { name: 'ci' } })).data
   const byKey = await server.client('deputy.localhost', key).call(getProxyToken, { query: { target: base } })
@@ -103,11 +114,22 @@ test('signing in answers the settings that clients begin with', async () => {
   const { data } = await signIn()
   expect(data.settings).toEqual([
     ['theme', 'default'],
-    ['language', 'en'],
     ['fontSize', '16'],
     ['notifications', 'true'],
     ['darkMode', 'true'],
+    ['privacy.read_receipts', 'true'],
   ])
+})
+
+test('signing in answers a language when one was chosen, so that clients speak that of the device otherwise', async () => {
+  const alice = await server.as('alice.localhost')
+  const language = { params: { name: 'language' }, query: {} }
+  const answered = async () => new Map((await signIn()).data.settings).get('language')
+  expect(await answered()).toBeUndefined()
+  await alice.call(putSetting, { ...language, body: 'en' })
+  expect(await answered()).toBe('en')
+  await alice.call(deleteSetting, language)
+  expect(await answered()).toBeUndefined()
 })
 
 test('a post that says nothing of its readers gets those of the setting', async () => {

@@ -1,11 +1,11 @@
 import { getManagedIdentity } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromium } from '#harness/browser.ts'
+import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
 import { linkIn } from '#harness/mail-files.ts'
 import { mailbox, NameProvider } from '#harness/name-provider.ts'
 
-withChromium('the page for activating a name', (launch) => {
+withChromiumInAllRuns('the page for activating a name', (launch) => {
   let browser: Browser
   let names: NameProvider
   beforeAll(async () => {
@@ -23,6 +23,8 @@ withChromium('the page for activating a name', (launch) => {
     const { page, faults } = await openPage(browser)
     await page.goto(await linkTo('first'))
     await page.getByRole('heading', { name: 'Activate a name' }).waitFor()
+    // It is shown once the link was found to be good.
+    await page.getByRole('button', { name: 'Activate it' }).waitFor()
     const alice = await names.visit('alice.localhost')
     const statusOf = async () =>
       (await alice.call(getManagedIdentity, { params: { id: 'first' } })).data.status
@@ -42,10 +44,10 @@ withChromium('the page for activating a name', (launch) => {
     await names.activate(new URL(link).hash.slice('#token='.length))
     const { page } = await openPage(browser, { locale: 'de-AT' })
     await page.goto(link)
-    await page.getByRole('button', { name: 'Aktivieren' }).click()
-    await page.getByRole('alert').getByText('Dieser Link ist verbraucht oder abgelaufen.').waitFor()
+    await page.getByRole('heading', { name: 'Dieser Link gilt nicht mehr' }).waitFor()
+    await page.getByText('Vielleicht ist der Name schon aktiv.').waitFor()
     await page.goto(`${names.server.urlOf(names.idTag)}/activate`)
-    await page.getByRole('alert').getByText('Dieser Link ist unvollständig.').waitFor()
+    await page.getByText('Er ist unvollständig.').waitFor()
     expect(await page.getByRole('button').count()).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
 import { createAction } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromium } from '#harness/browser.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -17,7 +17,7 @@ function listenInPage(url: string): string {
   })`
 }
 
-withChromium('the bus in a browser', (launch) => {
+withChromiumInAllRuns('the bus in a browser', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {
@@ -54,8 +54,8 @@ withChromium('the bus in a browser', (launch) => {
     const closed = page.evaluate(listenInPage(url))
     // The second that a looping client has to wait is the server's.
     const moving = setInterval(() => server.clock.advance(1000), 50)
+    onTestFinished(() => clearInterval(moving))
     expect(await closed).toBe('closed')
-    clearInterval(moving)
     expect(await page.evaluate('window.ended')).toEqual([1008, 'authentication failed'])
   })
 })

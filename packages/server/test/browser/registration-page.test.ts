@@ -1,7 +1,7 @@
 import { createReference, getMe, type IdTag, inviteCommunity } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromium } from '#harness/browser.ts'
+import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
 import { linkIn, readMails } from '#harness/mail-files.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 
@@ -9,7 +9,7 @@ const home = 'home.localhost'
 const status = (page: Page) => page.getByRole('status').first()
 const problem = (page: Page) => page.getByRole('alert')
 
-withChromium('the page for registering', (launch) => {
+withChromiumInAllRuns('the page for registering', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {
@@ -40,12 +40,12 @@ withChromium('the page for registering', (launch) => {
     await page.getByLabel('E-mail address').fill('guest@example.org')
     await problem(page).getByText('taken.home.localhost is taken.').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('Guest')
-    expect(await page.locator('#identity').textContent()).toBe('guest.home.localhost')
+    await expect.poll(() => page.locator('#identity').textContent()).toBe('guest.home.localhost')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Look into your mail' }).waitFor()
-    await page.getByText('A mail to guest@example.org has the link').waitFor()
+    await page.getByRole('heading', { name: 'Your account is made' }).waitFor()
+    await page.getByText('kept for guest@example.org on the server').waitFor()
     expect(page.url()).toBe(`${server.urlOf(home)}/register`)
-    expect(await page.evaluate('document.activeElement.id')).toBe('registered-title')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('registered-title')
 
     await page.goto(await lastLink())
     await page.getByLabel('New password').fill('a good password')
@@ -57,6 +57,34 @@ withChromium('the page for registering', (launch) => {
     expect(faults).toEqual([])
   })
 
+  test('asks the server nothing about what is no name and no address, and says which field it is', async () => {
+    const { page, faults } = await openPage(browser)
+    await page.goto(await invite())
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/profiles/')) asked.push(request.url())
+    })
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('dave müller')
+    await expect.poll(() => page.locator('#identity').textContent()).toBe('…')
+    await page.getByLabel('E-mail address').fill('dave@example')
+    await problem(page).getByText('Name: letters, digits and hyphens, such as anna.').waitFor()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('wanted')
+    await name.fill('dave')
+    await expect.poll(() => problem(page).textContent()).toBe('')
+    expect(asked).toEqual([])
+    await page.getByLabel('From another identity provider').check()
+    await problem(page).getByText('such as anna.example.com.').waitFor()
+    await page.getByLabel('Below home.localhost').check()
+    await status(page).getByText('dave.home.localhost can be had.').waitFor()
+    await page.getByRole('button', { name: 'Register' }).click()
+    await problem(page).getByText('E-mail address: a whole one, such as anna@example.com.').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email')
+    expect(asked.filter((url) => url.endsWith('/register'))).toEqual([])
+    expect(faults).toEqual([])
+  })
+
   test('tells what is wrong with a name or an invitation before anything is sent', async () => {
     const { page, faults } = await openPage(browser)
     await page.goto(`${server.urlOf(home)}/register`)
@@ -64,13 +92,11 @@ withChromium('the page for registering', (launch) => {
     expect(await page.getByLabel('E-mail address').isVisible()).toBe(false)
 
     await page.goto(`${server.urlOf(home)}/register#token=${'x'.repeat(24)}`)
-    await page.reload()
-    await page.getByLabel('Name', { exact: true }).fill('free')
-    await page.getByLabel('Name', { exact: true }).blur()
-    await problem(page).getByText('This invitation is not known here').waitFor()
+    await page.getByRole('heading', { name: 'This link is no longer good' }).waitFor()
+    await page.getByText('Ask the person who invited you for another one.').waitFor()
+    expect(await page.getByLabel('E-mail address').isVisible()).toBe(false)
 
     await page.goto(await invite())
-    await page.reload()
     await page.getByLabel('Name', { exact: true }).fill('free')
     await page.getByLabel('Name', { exact: true }).blur()
     await status(page).getByText('free.home.localhost can be had.').waitFor()
@@ -92,7 +118,7 @@ withChromium('the page for registering', (launch) => {
     await page.getByLabel('Name', { exact: true }).fill('gast')
     await page.getByLabel('E-Mail-Adresse').fill('gast@example.org')
     await page.getByRole('button', { name: 'Registrieren' }).click()
-    await page.getByRole('heading', { name: 'Sehen Sie in Ihre Mail' }).waitFor()
+    await page.getByRole('heading', { name: 'Ihr Konto ist angelegt' }).waitFor()
     await server.settle()
     const mails = await readMails(server.running.services.config.mail.directory)
     const subjects = mails.filter(({ to }) => to.includes('gast@')).map(({ subject }) => subject)
@@ -110,10 +136,17 @@ withChromium('the page for registering', (launch) => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/communities/new*')
     await page.getByLabel('What it is called').fill('Garden club')
+    await page.getByLabel('Its name on the web').fill('garden')
+    await page.keyboard.press('Enter')
+    await problem(page).getByText('a whole domain name, such as garden.example.org').waitFor()
     await page.getByLabel('Its name on the web').fill('garden.home.localhost')
     await page.keyboard.press('Enter')
     await status(page).getByText('The community garden.home.localhost is made').waitFor()
     expect(page.url()).toBe(`${server.urlOf('taken.home.localhost')}/communities/new`)
+    await page.getByRole('link', { name: 'Go to the community' }).waitFor()
+    await page.reload()
+    await status(page).getByText('a community is made by invitation').waitFor()
+    expect(await page.getByRole('button', { name: 'Found a community' }).count()).toBe(0)
     const club = await server.client('garden.home.localhost').call(getMe)
     expect(club.data).toMatchObject({ name: 'Garden club', type: 'community' })
     expect(faults).toEqual([])

@@ -12,8 +12,9 @@ import { type Database, openDatabase, serverTenant, type TenantId } from '#infra
 import { openJobs } from '#infra/jobs/index.ts'
 
 // A server that hands out an action. With `send` it makes the recipients and sends it; then it prints a line for each
-// transaction of the fan-out until it is killed, or until all is handed out.
-const [, , url = '', mode, recipients = '0'] = process.argv
+// transaction of the fan-out, and a last one when all is handed out. Unless it is to end by itself it lives until it is killed,
+// which may come late.
+const [, , url = '', mode, recipients = '0', end] = process.argv
 const alice = 7 as TenantId
 const actionId = `a1~${'0'.repeat(43)}` as ActionId
 const issuerTag = 'alice.example.com' as IdTag
@@ -46,8 +47,11 @@ if (mode === 'send') await send(Number(recipients))
 await jobs.start()
 // Each death puts the job off.
 for (; await isFanningOut(db.reader(alice), actionId); clock.advance(600_000)) await jobs.settle()
-await jobs.stop()
-await db.close()
+process.stdout.write('done\n')
+if (end === 'ends') {
+  await jobs.stop()
+  await db.close()
+} else setInterval(() => undefined, 60_000)
 
 async function send(count: number): Promise<void> {
   await db.transact(alice, async (tx) => {

@@ -18,7 +18,7 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { expect, onTestFinished, test } from 'vitest'
-import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer } from '#harness/test-server.ts'
 
@@ -187,4 +187,4 @@ function revocationSuite(open: OpenTestDatabase): void {
   }, 60_000)
 }
 
-eachDialect('A way to a file', revocationSuite)
+onPostgresServer('A way to a file', revocationSuite)

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClockedPlace, ClockedProcess } from '#harness/clocked-process.ts'
 import { localFetch } from '#harness/local-fetch.ts'
-import { runsOf } from '#harness/property-runs.ts'
+import { inAllRuns, runsOf } from '#harness/property-runs.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
 import { canMount, LastingDisk } from '#harness/small-disk.ts'
 import { testPassword } from '#harness/test-server.ts'
@@ -330,8 +330,10 @@ function withReserve(): void {
 }
 
 if (canMount()) {
-  describe('A disk that is full under the files', underFiles)
   describe('A disk that is full under everything', underEverything)
+  inAllRuns('A disk that is full under the files', () => {
+    describe('A disk that is full under the files', underFiles)
+  })
   describe('A disk of which a part is kept for the database', withReserve)
 } else {
   skipSuite('A disk that is full', 'needs a machine that lets users mount')

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createAction, getAction, type IdTag } from '@kith/protocol'
 import { expect, onTestFinished, test } from 'vitest'
-import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
+import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
 import { ForeignServer } from '#harness/foreign-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer } from '#harness/test-server.ts'
@@ -53,4 +53,4 @@ function scheduleSuite(open: OpenTestDatabase): void {
   })
 }
 
-eachDialect('a scheduled publication', scheduleSuite)
+onPostgresServer('a scheduled publication', scheduleSuite)

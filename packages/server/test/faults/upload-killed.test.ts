@@ -3,8 +3,9 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runsOf } from '#harness/property-runs.ts'
-import { freePort, ServerProcess } from '#harness/server-process.ts'
+import { freePort } from '#harness/free-port.ts'
+import { inAllRuns } from '#harness/property-runs.ts'
+import { ServerProcess } from '#harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
 const tus = { 'tus-resumable': '1.0.0' }
@@ -12,18 +13,6 @@ const tus = { 'tus-resumable': '1.0.0' }
 let folder: string
 let server: ServerProcess
 let bearer: { authorization: string }
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'kith-upload-killed-'))
-  const place = { idTag: 'alice.localhost', port: await freePort(), dataDir: folder, peers: '' }
-  server = await ServerProcess.start(place)
-  bearer = await server.signIn()
-}, 60_000)
-
-afterAll(async () => {
-  await server?.kill()
-  await rm(folder, { recursive: true, force: true })
-})
 
 async function begin(fileName: string, length: number): Promise<string> {
   const name = Buffer.from(fileName).toString('base64')
@@ -86,22 +75,6 @@ async function namesOfFiles(): Promise<string[]> {
   return data.map(({ fileName }) => fileName).sort()
 }
 
-test('an upload goes on from what was acknowledged when the server is killed in the middle of a piece', async () => {
-  const bytes = randomBytes(20 * mebibyte)
-  const path = await begin('middle.bin', bytes.length)
-  const hanging = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(bytes.subarray(0, 19 * mebibyte)),
-  })
-  const cut = send(path, 0, hanging).catch(() => undefined)
-  while ((await look(path)).offset < 16 * mebibyte) await new Promise(setImmediate)
-  await restart()
-  await cut
-  const { offset, fileId } = await look(path)
-  expect([offset >= 16 * mebibyte, fileId]).toEqual([true, null])
-  expect(await digestOf(await finish(path, bytes))).toBe(digest(bytes))
-  expect(await readdir(join(folder, 'uploads'))).toEqual([])
-}, 60_000)
-
 type Moment = readonly [fileName: string, isNow: () => Promise<boolean>]
 
 async function sizeBelow(path: string): Promise<number> {
@@ -111,27 +84,57 @@ async function sizeBelow(path: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }
 
-test('an upload becomes one file when the server is killed around its last byte', async () => {
-  const bytes = randomBytes(6 * mebibyte)
-  const expected = ['middle.bin']
-  const moments: readonly Moment[] = [
-    ['staged.bin', async () => (await sizeBelow('blobs/staging')) > 0],
-    ['arrived.bin', async () => (await sizeBelow('uploads')) === bytes.length],
-  ]
-  for (const [fileName, isNow] of moments.slice(0, runsOf(moments.length))) {
-    const path = await begin(fileName, bytes.length)
-    let isAnswered = false
-    const last = send(path, 0, bytes).then(
-      () => (isAnswered = true),
-      () => (isAnswered = true),
-    )
-    while (!isAnswered && !(await isNow())) await new Promise(setImmediate)
+inAllRuns('an upload whose server is killed', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-upload-killed-'))
+    const place = { idTag: 'alice.localhost', port: await freePort(), dataDir: folder, peers: '' }
+    server = await ServerProcess.start(place)
+    bearer = await server.signIn()
+  }, 60_000)
+
+  afterAll(async () => {
+    await server?.kill()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test('an upload goes on from what was acknowledged when the server is killed in the middle of a piece', async () => {
+    const bytes = randomBytes(20 * mebibyte)
+    const path = await begin('middle.bin', bytes.length)
+    const hanging = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes.subarray(0, 19 * mebibyte)),
+    })
+    const cut = send(path, 0, hanging).catch(() => undefined)
+    while ((await look(path)).offset < 16 * mebibyte) await new Promise(setImmediate)
     await restart()
-    await last
-    const fileId = await finish(path, bytes)
-    expect(await look(path)).toEqual({ offset: bytes.length, fileId })
-    expect(await digestOf(fileId)).toBe(digest(bytes))
-    expected.push(fileName)
-    expect(await namesOfFiles()).toEqual(expected.toSorted())
-  }
-}, 60_000)
+    await cut
+    const { offset, fileId } = await look(path)
+    expect([offset >= 16 * mebibyte, fileId]).toEqual([true, null])
+    expect(await digestOf(await finish(path, bytes))).toBe(digest(bytes))
+    expect(await readdir(join(folder, 'uploads'))).toEqual([])
+  }, 60_000)
+
+  test('an upload becomes one file when the server is killed around its last byte', async () => {
+    const bytes = randomBytes(6 * mebibyte)
+    const expected = ['middle.bin']
+    const moments: readonly Moment[] = [
+      ['staged.bin', async () => (await sizeBelow('blobs/staging')) > 0],
+      ['arrived.bin', async () => (await sizeBelow('uploads')) === bytes.length],
+    ]
+    for (const [fileName, isNow] of moments) {
+      const path = await begin(fileName, bytes.length)
+      let isAnswered = false
+      const last = send(path, 0, bytes).then(
+        () => (isAnswered = true),
+        () => (isAnswered = true),
+      )
+      while (!isAnswered && !(await isNow())) await new Promise(setImmediate)
+      await restart()
+      await last
+      const fileId = await finish(path, bytes)
+      expect(await look(path)).toEqual({ offset: bytes.length, fileId })
+      expect(await digestOf(fileId)).toBe(digest(bytes))
+      expected.push(fileName)
+      expect(await namesOfFiles()).toEqual(expected.toSorted())
+    }
+  }, 60_000)
+})

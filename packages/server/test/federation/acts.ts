@@ -1,4 +1,4 @@
-import { createAction, listActions, type NewAction, type Visibility } from '@kith/protocol'
+import { acceptAction, createAction, listActions, type NewAction, type Visibility } from '@kith/protocol'
 import type { Person, TestNetwork } from '#harness/test-network.ts'
 
 /** Publishes a post, for everybody unless it says otherwise, and lets it arrive. */
@@ -16,6 +16,15 @@ export async function post(
 
 export async function follow(network: TestNetwork, { client }: Person, followed: Person): Promise<void> {
   await client.call(createAction, { body: { type: 'FLLW', audienceTag: followed.idTag } })
+  await network.settle()
+}
+
+export async function connect(network: TestNetwork, one: Person, other: Person): Promise<void> {
+  const { data } = await one.client.call(createAction, {
+    body: { type: 'CONN', audienceTag: other.idTag },
+  })
+  await network.settle()
+  await other.client.call(acceptAction, { params: { actionId: data.actionId } })
   await network.settle()
 }
 

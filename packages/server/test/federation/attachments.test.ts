@@ -8,13 +8,14 @@ import {
   downloadFile,
   getFileDescriptor,
   getFileMetadata,
+  listActions,
   listFiles,
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
-import { feedOf } from './acts.ts'
+import { feedOf, follow, post } from './acts.ts'
 
 const photo = new URL('../fixtures/images/photo.jpg', import.meta.url)
 const dora = 'dora.foreign.localhost'
@@ -194,5 +195,34 @@ describe('an attachment of a server that', () => {
       ).rejects.toMatchObject({ status: 404 })
     const listed = (await guest.call(listFiles, {})).data.map(({ fileId }) => fileId)
     for (const fileId of [...attachments, other]) expect(listed).not.toContain(fileId)
+  })
+})
+
+describe('pictures of another server', () => {
+  test('arrive with their alternative texts, and with the sizes that were measured here', async () => {
+    await using network = await TestNetwork.start(2)
+    const { alice, bob } = await network.cast('alice', 'bob')
+    await follow(network, bob, alice)
+    const params = { preset: 'default', fileName: 'photo.jpg' } as const
+    const body = new Blob([await readFile(photo)])
+    const { fileId } = (await alice.client.upload(uploadFile, { params, body })).data
+    await network.settle()
+    const content = { text: 'Look', alt: { [fileId]: 'A lake between hills' } }
+    const { actionId } = await post(network, alice, 'Look', { content, attachments: [fileId] })
+    const shownTo = async ({ client }: Person) =>
+      (await client.call(listActions, { query: { actionId: [actionId] } })).data[0]
+    const [there, here] = [await shownTo(alice), await shownTo(bob)]
+    expect(here?.files).toEqual(there?.files)
+    expect(here?.files).toMatchObject([
+      {
+        fileId,
+        contentType: 'image/jpeg',
+        alt: 'A lake between hills',
+        width: expect.any(Number),
+        height: expect.any(Number),
+        thumbhash: expect.any(String),
+      },
+    ])
+    expect(here?.content).toEqual(content)
   })
 })

@@ -4,6 +4,7 @@ import {
   acceptAction,
   createAction,
   createCommunity,
+  createJoinLink,
   deleteAction,
   getAccessToken,
   getAction,
@@ -17,6 +18,8 @@ import {
   maxActionTokenLength,
   publishAction,
   putSetting,
+  type RefId,
+  redeemJoinLink,
   updateAction,
   updateAdminProfile,
   updateRelationship,
@@ -109,6 +112,19 @@ describe('a community', () => {
     expect(await roleOf(carol, club, lea)).toBe('contributor')
     const { data: atHome } = await carol.client.call(getProfile, { params: { idTag: club } })
     expect(atHome).toMatchObject({ connected: 'connected' })
+  })
+
+  test('is joined without asking by whoever redeemed a link, and by nobody else', async () => {
+    const { lea, bob, carol, club } = await start()
+    const { data } = await lea.client.at(club).call(createJoinLink, { body: { count: 1 } })
+    await bob.client.at(club).call(redeemJoinLink, { body: { code: data.code as RefId } })
+    const body = { type: 'CONN', audienceTag: club } as const
+    for (const { client } of [bob, carol]) await client.call(createAction, { body })
+    await network.settle()
+    expect(await roleOf(bob, club, lea)).toBe('contributor')
+    expect(await roleOf(carol, club, lea)).not.toBe('contributor')
+    const { data: atHome } = await bob.client.call(getProfile, { params: { idTag: club } })
+    expect(atHome).toMatchObject({ type: 'community', connected: 'connected' })
   })
 
   test('takes in the guest also when the invitation reaches it last', async () => {
@@ -224,9 +240,16 @@ describe('a community', () => {
       iss: club,
       sub: bob.idTag,
       use: 'access',
-      roles: ['follower', 'supporter', 'contributor'],
+      roles: ['public', 'follower', 'supporter', 'contributor'],
     })
-    expect((await claims(lea)).roles).toEqual(['follower', 'supporter', 'contributor', 'moderator', 'leader'])
+    expect((await claims(lea)).roles).toEqual([
+      'public',
+      'follower',
+      'supporter',
+      'contributor',
+      'moderator',
+      'leader',
+    ])
   })
 
   test('publishes nothing in its name any more of who was taken out', async () => {
@@ -298,7 +321,7 @@ describe('a community', () => {
       idTag: bob.idTag,
       name: bob.idTag,
       status: 'Banned',
-      roles: ['follower', 'supporter', 'contributor'],
+      roles: ['public', 'follower', 'supporter', 'contributor'],
       banExpiresAt,
       banReason: 'Spam',
     })

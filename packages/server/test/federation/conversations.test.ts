@@ -5,14 +5,19 @@ import {
   createAction,
   deleteAction,
   dismissAction,
+  getAccessToken,
   getAction,
   listActions,
+  listConversations,
   listDeliveries,
+  listMessages,
+  markConversationRead,
   type NewAction,
   type QueryOf,
   setReaction,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BusDevice } from '#harness/bus-client.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { feedOf, follow, post } from './acts.ts'
@@ -52,11 +57,47 @@ describe('people on three servers', () => {
     expect(await textsOf(bob, { type: ['MSG'] })).toEqual(['Tea?'])
     await say(bob, { type: 'ACK', subject: question })
     expect(await read(alice, question)).toMatchObject({ x: { ackedAt: expect.any(Number) } })
+    const { conversationId = '' } = (await alice.client.call(listConversations, {})).data[0] ?? {}
+    const { data: messages } = await alice.client.call(listMessages, { params: { conversationId } })
+    expect(messages).toMatchObject([{ actionId: question, x: { ackedAt: expect.any(Number) } }])
 
     await say(bob, { type: 'MSG', parentId: question, content: { text: 'With cake.' } })
     for (const person of [alice, bob])
       expect((await textsOf(person, { type: ['MSG'] })).toSorted()).toEqual(['Tea?', 'With cake.'])
     expect(await textsOf(carol, { type: ['MSG'] })).toEqual([])
+  })
+
+  test('have the same conversation on both sides, each with its own unread messages', async () => {
+    const { alice, bob } = await network.cast('alice', 'bob')
+    await connect(alice, bob)
+    const conversationOf = async ({ client }: Person) => (await client.call(listConversations, {})).data[0]
+    const markRead = async ({ client }: Person, conversationId: string, upTo: string) =>
+      (await client.call(markConversationRead, { params: { conversationId }, body: { upTo } })).data.unread
+    const question = await say(alice, { type: 'MSG', audienceTag: bob.idTag, content: { text: 'Tea?' } })
+    const urging = await say(alice, { type: 'MSG', audienceTag: bob.idTag, content: { text: 'Now?' } })
+    const [ofAlice, ofBob] = [await conversationOf(alice), await conversationOf(bob)]
+    const conversationId = ofBob?.conversationId ?? ''
+    expect(ofBob).toMatchObject({
+      participants: [{ idTag: alice.idTag }],
+      unread: 2,
+      lastMessage: { actionId: urging, content: { text: 'Now?' } },
+    })
+    expect(ofAlice).toMatchObject({ conversationId, participants: [{ idTag: bob.idTag }], unread: 0 })
+
+    const { data } = await bob.client.call(getAccessToken, {})
+    const server = network.server(bob.at)
+    await using device = await BusDevice.connect(server, bob.idTag, data.token)
+    expect(await markRead(bob, conversationId, question)).toBe(1)
+    expect((await device.told('CONVERSATION')).map((told) => told.data)).toEqual([
+      { conversationId, unread: 1 },
+    ])
+    await network.settle()
+    // Nobody else is told what was read.
+    expect(await read(alice, question)).not.toHaveProperty('x.ackedAt')
+    await say(bob, { type: 'MSG', parentId: question, content: { text: 'With cake.' } })
+    expect(await conversationOf(alice)).toMatchObject({ conversationId, unread: 1 })
+    await take(alice, urging)
+    expect(await conversationOf(bob)).toMatchObject({ unread: 0, lastMessage: { issuerTag: bob.idTag } })
   })
 
   test('are not written to by somebody whom they neither follow nor are connected with', async () => {

@@ -53,7 +53,7 @@ describe('a deletion', () => {
       home.fault = undefined
       network.clock.advance(minuteMs)
       expect((await network.server(0).deliver(deletion)).body.data?.verified).toBe(true)
-      await network.pass(120 * minuteMs, 5 * minuteMs)
+      await network.pass(120 * minuteMs, 15 * minuteMs)
       expect(await feedOf(bob)).toEqual([])
     })
 
@@ -155,7 +155,7 @@ describe('a deletion', () => {
       await remove(alice, actionId)
       home.fault = undefined
       const before = home.deliveries.length
-      await network.pass(120 * minuteMs, 5 * minuteMs)
+      await network.pass(120 * minuteMs, 15 * minuteMs)
       expect(sent(home).slice(before)).toEqual([{ type: 'POST', subType: 'DEL', content: undefined }])
     })
 
@@ -168,7 +168,7 @@ describe('a deletion', () => {
       const before = home.deliveries.length
       network.clock.advance(10 * minuteMs)
       home.onDelivery = receipt
-      await network.pass(120 * minuteMs, 5 * minuteMs)
+      await network.pass(120 * minuteMs, 15 * minuteMs)
       expect(sent(home).slice(before)).toEqual([])
     })
 
@@ -188,7 +188,7 @@ describe('a deletion', () => {
       })
       await remove(alice, actionId)
       home.fault = undefined
-      await network.pass(180 * minuteMs, 5 * minuteMs)
+      await network.pass(180 * minuteMs, 15 * minuteMs)
       expect(sent(home).filter(({ content }) => content !== undefined)).toEqual([])
     })
 

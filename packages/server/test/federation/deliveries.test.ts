@@ -205,6 +205,7 @@ describe('deliveries', () => {
       host,
       queued: 1,
       failures: 1,
+      oldestAt: new Date(network.clock.now()).toISOString(),
       lastTriedAt: new Date(network.clock.now()).toISOString(),
     })
     home.onDelivery = receipt

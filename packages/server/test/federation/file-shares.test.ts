@@ -1,5 +1,6 @@
 import {
   acceptAction,
+  changeFile,
   createAction,
   createFile,
   createReference,
@@ -7,6 +8,7 @@ import {
   deleteAction,
   deleteShare,
   downloadFile,
+  downloadFolder,
   type FileId,
   getAccessToken,
   getFileMetadata,
@@ -19,6 +21,7 @@ import {
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
+import { unzip } from '#harness/unzip.ts'
 
 describe('a file that is shared with somebody on another server', () => {
   let network: TestNetwork
@@ -108,6 +111,32 @@ describe('a file that is shared with somebody on another server', () => {
     expect(shares).toMatchObject([{ subjectId: bob.idTag, permission: 'W', createdBy: alice.idTag }])
     await alice.client.call(deleteAction, { params: { actionId: action.actionId as never } })
     expect((await alice.client.call(listFileShares, { params: { fileId } })).data).toEqual([])
+  })
+
+  test('is edited from there: renamed, moved within the folder, replaced, and taken along as an archive', async () => {
+    const make = async (fileName: string, parentId?: string) => {
+      const body = { fileTp: 'FLDR', fileName, ...(parentId === undefined ? {} : { parentId }) } as const
+      return (await alice.client.call(createFile, { body })).data.fileId as FileId
+    }
+    const folder = await make('shared')
+    const inner = await make('inner', folder)
+    const fileId = await upload('draft')
+    await alice.client.call(changeFile, { params: { fileId }, body: { parentId: folder } })
+    await share(folder, 'W')
+    const visitor = await visiting()
+    const change = async (body: object) => (await visitor.call(changeFile, { params: { fileId }, body })).data
+    expect(await change({ fileName: 'final.txt', parentId: inner })).toMatchObject({
+      fileName: 'final.txt',
+      parentId: inner,
+      owner: { idTag: alice.idTag },
+    })
+    await expect(change({ parentId: null })).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN' })
+    const replacing = { preset: 'raw', fileName: 'newer.txt' } as const
+    const body = new TextEncoder().encode('newer')
+    await visitor.upload(uploadFile, { params: replacing, query: { replaces: fileId }, body })
+    const { data } = await visitor.call(downloadFolder, { params: { fileId: folder } })
+    const entries = await unzip(Buffer.from(await data.arrayBuffer()))
+    expect([...entries.keys()]).toEqual(['inner/', 'inner/newer.txt'])
   })
 
   test('keeps the right to administer, which actions cannot say', async () => {

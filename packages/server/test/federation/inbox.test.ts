@@ -263,7 +263,7 @@ describe('the inbox', () => {
     await network.settle()
     const { jobs } = await server.countRows('jobs')
     expect((await server.deliver(home.sign(ida, toBob()))).body.data?.verified).toBe(false)
-    await network.pass(26 * 60 * minuteMs, 30 * minuteMs)
+    await network.pass(26 * 60 * minuteMs, 120 * minuteMs)
     expect(await server.countRows('jobs')).toEqual({ jobs })
     home.fault = undefined
     expect(await feedOf(bob)).toEqual([])
@@ -287,7 +287,7 @@ describe('the inbox', () => {
     // One that waits already is no more.
     expect((await server.deliver(tokens[0] ?? '')).status).toBe(200)
     home.fault = undefined
-    await network.pass(130 * minuteMs, 5 * minuteMs)
+    await network.pass(130 * minuteMs, 15 * minuteMs)
     expect(await server.countRows('waiting_tokens')).toEqual({ waiting_tokens: 0 })
   })
 
@@ -305,7 +305,7 @@ describe('the inbox', () => {
     for (let at = 0; at < 9; at += 1) expect((await server.deliver(big('c.big2.localhost'))).status).toBe(200)
     for (const status of [200, 503])
       expect((await server.deliver(big('d.big3.localhost'))).status).toBe(status)
-    await network.pass(26 * 60 * minuteMs, 30 * minuteMs)
+    await network.pass(26 * 60 * minuteMs, 120 * minuteMs)
     expect(await server.countRows('waiting_tokens')).toEqual({ waiting_tokens: 0 })
   })
 

@@ -71,7 +71,14 @@ export function fakeFiles({ files, forbiddenFiles, missingFiles }: ActionWorld):
       renew: async () => {},
       drop: async (_, { subject, issuerTag }) => told('drop', subject, issuerTag),
     },
+    appPackages: {
+      async describe(_, { fileId }) {
+        assertAllowed(fileId)
+        return { capabilities: [] }
+      },
+    },
     attachments: {
+      listShown: async () => [],
       assertAttachable: async (_, { attachments }) => attachments.forEach(assertAllowed),
       queueFetches: async (_, { attachments }) => attachments.filter((fileId) => missingFiles.has(fileId)),
     },

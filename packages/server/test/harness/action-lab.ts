@@ -8,6 +8,7 @@ import {
   findConcerned,
   findSendable,
   findStoredAction,
+  linkInvitationsMigrations,
   ownActionId,
   type ReceivedAction,
   type ReceiveOutcome,
@@ -18,7 +19,7 @@ import { federationMigrations } from '#features/federation/index.ts'
 import { createOwnProfile, profilesMigrations } from '#features/profiles/index.ts'
 import { handleServerStatusEnds, relationsMigrations } from '#features/relations/index.ts'
 import { createTenant, type HostedTenant, openTenants, tenantsMigrations } from '#features/tenants/index.ts'
-import { type Caller, guest, type Identified } from '#infra/caller/index.ts'
+import { type Caller, guest, type Identified, identified } from '#infra/caller/index.ts'
 import { type Migration, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { type JobQueue, jobsMigrations, openJobs } from '#infra/jobs/index.ts'
 import { keysMigrations, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
@@ -41,6 +42,7 @@ export const actionLabMigrations: readonly Migration[] = [
   ...relationsMigrations,
   ...profilesMigrations,
   ...actionsMigrations,
+  ...linkInvitationsMigrations,
 ]
 
 const payloadSchema = Compile(ActionTokenPayload)
@@ -86,6 +88,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
       tenants,
       clock,
       keys,
+      isProxied: async () => false,
       createOwnProfile: (tx: Writer, profile: Parameters<typeof createOwnProfile>[2]) =>
         createOwnProfile({ clock }, tx, profile),
     }
@@ -152,16 +155,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
 export type ActionLab = Awaited<ReturnType<typeof openActionLab>>
 
 export function identity(idTag: string, rights: Partial<Identified> = {}): Identified {
-  return {
-    kind: 'identity',
-    idTag: idTag as IdTag,
-    tokenUse: 'login',
-    scope: undefined,
-    role: 'public',
-    isOwner: false,
-    isAdmin: false,
-    ...rights,
-  }
+  return identified(idTag as IdTag, { tokenUse: 'login', role: 'public', ...rights })
 }
 
 /** An announcement is read with what stands beside it. */

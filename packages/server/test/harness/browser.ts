@@ -1,7 +1,9 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import { describe, onTestFinished } from 'vitest'
 import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
+import { inAllRuns } from './property-runs.ts'
 import { skipSuite } from './skip-suite.ts'
+import type { TestServer } from './test-server.ts'
 
 // Of the files of a worker, each of whose pages has a profile of its own. It ends with the process.
 let launched: Promise<Browser> | undefined
@@ -20,12 +22,17 @@ export function withChromium(name: string, suite: (launch: () => Promise<Browser
   describe(name, () => suite(launch))
 }
 
+/** A suite of further pages: a few of other suites show without TEST_RUNS=all that pages work in a browser. */
+export function withChromiumInAllRuns(name: string, suite: (launch: () => Promise<Browser>) => void): void {
+  inAllRuns(name, () => withChromium(name, suite))
+}
+
 /** A page in a profile of its own, with a passkey authenticator; closes with the test. What breaks the content security
  * policy, or throws, is collected. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   onTestFinished(() => context.close())
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))
@@ -34,4 +41,17 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   })
   await addAuthenticator(context, page)
   return { context, page, faults }
+}
+
+/** Signs the browser of a context in on the host of a tenant, as its pages do. */
+export async function signInBrowser(
+  context: BrowserContext,
+  server: TestServer,
+  idTag: string,
+): Promise<void> {
+  const headers = { authorization: `Bearer ${await server.tokenOfSession(idTag)}` }
+  const answer = await server.request(idTag, '/api/auth/browser-session', { method: 'POST', headers })
+  if (!answer.ok) throw new Error(`no cookie for ${idTag}: ${answer.status} ${await answer.text()}`)
+  const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? []
+  await context.addCookies([{ name, value, url: server.urlOf(idTag), httpOnly: true, sameSite: 'Strict' }])
 }

@@ -7,7 +7,7 @@ export const chromiumPath = [process.env.TEST_CHROMIUM, '/usr/bin/chromium'].fin
 )
 
 // Chromium heeds the last list alone: these are Playwright's own, and the pages of the window's own address field, which
-// cost as much as a page and are never seen.
+// cost as much as a page and are never seen, and going back in the history where a finger moves sideways.
 const disabledFeatures = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -19,6 +19,7 @@ const disabledFeatures = [
   'MediaRouter',
   'NetworkTimeServiceQuerying',
   'OptimizationHints',
+  'OverscrollHistoryNavigation',
   'PaintHolding',
   'PreconnectToSearch',
   'ThirdPartyStoragePartitioning',

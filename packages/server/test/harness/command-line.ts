@@ -58,6 +58,14 @@ export class CommandLine implements AsyncDisposable {
     return JSON.parse(out)
   }
 
+  /** How a line with `--json` fails: its exit code and the error that it writes. Nothing else may be printed. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any member of the error.
+  async fails(...words: string[]): Promise<any> {
+    const { exitCode, out, err } = await this.run([...words, '--json'])
+    if (out !== '') throw new Error(`${words.join(' ')} printed ${out}`)
+    return { exitCode, ...JSON.parse(err).error }
+  }
+
   /** The same place with another environment. */
   with(env: Readonly<Record<string, string>>): CommandLine {
     return new CommandLine(this.folder, { ...this.env, ...env })

@@ -1,7 +1,9 @@
 import { type FileId, fileIdOf, type RtdbOperation } from '@kith/protocol'
 import {
   applyTransaction,
+  type ContentsDeps,
   type DatabaseKey,
+  databaseContents,
   databasesMigrations,
   type EngineDeps,
   getDocument,
@@ -58,4 +60,15 @@ export async function openDatabaseLab(
     query: async (path, query = {}) => (await runQuery(deps, key, { path, ...query })).data,
     get: async (path) => (await getDocument(deps, key, path)).document,
   }
+}
+
+/** The same with the contents of the database, as files know them. */
+export async function openContentsLab(open: OpenTestDatabase) {
+  const lab = await openDatabaseLab(open)
+  const told: Parameters<ContentsDeps['onChanged']>[1][] = []
+  const contents = databaseContents({
+    ...lab.deps,
+    onChanged: (_, { seq, changes }) => void told.push({ seq, changes }),
+  })
+  return { lab, contents, told }
 }

@@ -1,5 +1,7 @@
 import { createSocket } from 'node:dgram'
+import { createServer } from 'node:net'
 import { type Answer, decode, encode, type Question, type RecordType } from 'dns-packet'
+import { freePort } from './free-port.ts'
 
 type ServedType = 'A' | 'AAAA' | 'CNAME' | 'TXT'
 type Failing = 'SERVFAIL' | 'REFUSED' | 'silent'
@@ -8,7 +10,7 @@ type Failing = 'SERVFAIL' | 'REFUSED' | 'silent'
 const responseCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
 const authoritative = 1 << 10
 
-/** A DNS server on a free UDP port of the loopback address, serving what a test tells it. */
+/** A DNS server on a port of the loopback address, a free one when none is given, UDP and TCP, serving what a test tells it. */
 export interface TestDnsServer extends AsyncDisposable {
   /** `ip:port`, as `DNS_SERVERS` takes it. */
   readonly address: string
@@ -20,15 +22,19 @@ export interface TestDnsServer extends AsyncDisposable {
   remove(name: string): void
   /** Makes the name (every name when absent) fail from now on, or work again with `undefined`. */
   fail(how: Failing | undefined, name?: string): void
+  /** Keeps questions for the name without an answer until what it returns is called. */
+  hold(name: string): () => void
 }
 
-export async function startDnsServer(): Promise<TestDnsServer> {
+export async function startDnsServer(givenPort?: number): Promise<TestDnsServer> {
   const zone = new Map<string, Map<string, readonly (string | readonly string[])[]>>()
   const failing = new Map<string, Failing>()
+  const held = new Map<string, (() => void)[]>()
   const questions: string[] = []
   const socket = createSocket('udp4')
+  const port = givenPort ?? (await freePort())
 
-  socket.on('message', (message, peer) => {
+  function reply(message: Buffer, send: (answer: Buffer) => void): void {
     const { id, flags, questions: asked } = decode(message)
     const [question] = asked ?? []
     if (!question) return
@@ -43,8 +49,11 @@ export async function startDnsServer(): Promise<TestDnsServer> {
       type: 'response',
       flags: (flags ?? 0) | authoritative | responseCodes[code],
     } as const
-    socket.send(encode({ ...header, questions: [question], answers }), peer.port, peer.address)
-  })
+    const answer = encode({ ...header, questions: [question], answers })
+    const waiting = held.get(name)
+    if (waiting) waiting.push(() => send(answer))
+    else send(answer)
+  }
 
   function answersTo(question: Question, name: string): Answer[] {
     const types = zone.get(name)
@@ -57,9 +66,25 @@ export async function startDnsServer(): Promise<TestDnsServer> {
     return records.map((data) => toAnswer(question.name, question.type, data))
   }
 
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  socket.on('message', (message, peer) => {
+    reply(message, (answer) => socket.send(answer, peer.port, peer.address))
+  })
+  // One question a connection is what its askers send.
+  const streams = createServer((connection) => {
+    connection
+      .on('error', () => undefined)
+      .once('data', (message: Buffer) =>
+        reply(message.subarray(2), (answer) => {
+          const length = Buffer.alloc(2)
+          length.writeUInt16BE(answer.length)
+          connection.end(Buffer.concat([length, answer]))
+        }),
+      )
+  })
+  await new Promise<void>((resolve) => streams.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => socket.bind(port, '127.0.0.1', resolve))
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `127.0.0.1:${port}`,
     questions,
     set(name, type, ...records) {
       const types = zone.get(name) ?? new Map()
@@ -70,7 +95,17 @@ export async function startDnsServer(): Promise<TestDnsServer> {
       if (how) failing.set(name, how)
       else failing.delete(name)
     },
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => socket.close(() => resolve())),
+    hold(name) {
+      held.set(name, [])
+      return () => {
+        for (const send of held.get(name) ?? []) send()
+        held.delete(name)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      streams.close()
+      await new Promise<void>((resolve) => socket.close(() => resolve()))
+    },
   }
 }
 

@@ -33,6 +33,11 @@ export function eachDialect(name: string, suite: (open: OpenTestDatabase) => voi
   onPostgresServer(name, suite)
 }
 
+/** A suite that asks the database nothing which another one does not ask on both. */
+export function onSqlite(name: string, suite: (open: OpenTestDatabase) => void): void {
+  describe(name, () => suite(opener('sqlite', makeFile)))
+}
+
 function onServer(name: string, url: string, suite: (open: OpenTestDatabase) => void): void {
   describe(`${name} (postgres)`, () => {
     schemas ??= new ServerSchemas(url)

@@ -31,7 +31,7 @@ import { openFilesSite } from './files-site.ts'
 import { TestClock } from './test-clock.ts'
 
 export * from './files-people.ts'
-export type { Received, Sent } from './files-site.ts'
+export { failureOf, type Received, type Sent } from './files-site.ts'
 
 const unlimited: StorageLimits = { maxFileBytes: 100_000_000, maxStorageBytes: 0 }
 const migrations = [

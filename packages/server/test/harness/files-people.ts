@@ -1,5 +1,5 @@
 import { type CommunityRole, type IdTag, parseScope, type RefId } from '@kith/protocol'
-import type { Caller, Tenant } from '#infra/caller/index.ts'
+import { type Caller, type Identified, identified, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 
 export const aliceTag = 'alice.example' as IdTag
@@ -15,12 +15,12 @@ export function identity(
   idTag: IdTag,
   tenant: Tenant,
   options: { role?: CommunityRole; scope?: string; sessionId?: string } = {},
-): Caller {
+): Identified {
   const isOwner = idTag === tenant.idTag
   const { role = isOwner ? 'leader' : 'public', scope, sessionId } = options
   const parsed = scope === undefined ? undefined : parseScope(scope)
-  const rights = { tokenUse: 'login', scope: parsed, role, isOwner, isAdmin: false } as const
-  return { kind: 'identity', idTag, ...rights, ...(sessionId === undefined ? {} : { sessionId }) }
+  const session = sessionId === undefined ? {} : { sessionId }
+  return identified(idTag, { tokenUse: 'login', scope: parsed, role, isOwner, ...session })
 }
 
 /** A guest who holds nothing but the token of a reference, which may be gone. */

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { IdTag, Visibility } from '@kith/protocol'
+import { findUsageByKind } from '#features/files/upload/storage-store.ts'
 import { changeRelation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
@@ -20,7 +21,14 @@ interface LabTables {
     owner_tag: string
   }
   file_variants: { tenant_id: number; blob_hash: string }
-  blobs: { tenant_id: number; blob_hash: string; uses: number; size: number; unused_since: number | null }
+  blobs: {
+    tenant_id: number
+    blob_hash: string
+    uses: number
+    size: number
+    unused_since: number | null
+    kind: string
+  }
   storage_reservations: { tenant_id: number; reservation_id: string; bytes: number; expires_at: number }
   blob_claims: { tenant_id: number; reservation_id: string; blob_hash: string }
   jobs: { tenant_id: number; kind: string }
@@ -82,14 +90,24 @@ export function filesRows(db: Database, clock: TestClock, dir: string) {
       for (const { blob_hash } of [...files, ...variants])
         if (blob_hash !== null) uses.set(blob_hash, (uses.get(blob_hash) ?? 0) + 1)
       const blobs = await tables(tenant).selectFrom('blobs').selectAll().where('tenant_id', '=', at).execute()
+      const kinds = new Map<string, number>()
+      const add = (kind: string, size: number) => kinds.set(kind, (kinds.get(kind) ?? 0) + size)
       let bytes = 0
-      for (const { blob_hash, uses: counted, size, unused_since } of blobs) {
+      for (const { blob_hash, uses: counted, size, unused_since, kind } of blobs) {
         if (counted !== (uses.get(blob_hash) ?? 0)) wrong.push(`${blob_hash} has ${counted} uses`)
         if ((unused_since !== null) !== (counted === 0)) wrong.push(`${blob_hash} is unused or not`)
-        if (counted > 0) bytes += size
+        if (counted === 0) continue
+        bytes += size
+        add(kind, size)
       }
-      for (const { file_tp, size, is_copy } of files)
-        if (is_copy === 0 && (file_tp === 'CRDT' || file_tp === 'RTDB')) bytes += size
+      for (const { file_tp, size, is_copy } of files) {
+        if (is_copy !== 0 || (file_tp !== 'CRDT' && file_tp !== 'RTDB')) continue
+        bytes += size
+        add(file_tp === 'RTDB' ? 'databases' : 'documents', size)
+      }
+      const { usedBytes: _, ...told } = await findUsageByKind(db.reader(at))
+      for (const [kind, counted] of Object.entries(told))
+        if (counted !== (kinds.get(kind) ?? 0)) wrong.push(`${counted} bytes are counted of ${kind}`)
       const usage = await this.usage(tenant)
       if ((usage?.used_bytes ?? 0) !== bytes) wrong.push(`${usage?.used_bytes} bytes are counted of ${bytes}`)
       if ((usage?.files ?? 0) !== files.length)

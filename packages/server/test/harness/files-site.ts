@@ -26,6 +26,11 @@ export interface Received {
   readonly json: any
 }
 
+/** Status and code of a refusal. */
+export function failureOf({ status, json }: Pick<Received, 'status' | 'json'>): string {
+  return `${status} ${json?.error?.code}`
+}
+
 /** The endpoints of files behind a real HTTP server; a test says who asks. */
 export async function openFilesSite(endpoints: readonly Endpoint[], clock: TestClock) {
   // By bearer; as many as a test has callers.

@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '#lib/clock.ts'
 import { type OriginServer, startOrigin } from './origin-server.ts'
 
@@ -100,6 +101,11 @@ export class ForeignServer implements AsyncDisposable {
     this.rotate(idTag)
     stolen.revokedAt = since
     return stolen.kid
+  }
+
+  /** From now on it takes upgrades, in this way. */
+  onUpgrade(take: (request: IncomingMessage, connection: Duplex, head: Buffer) => void): void {
+    this.#server.onUpgrade(take)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

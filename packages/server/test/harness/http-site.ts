@@ -2,7 +2,8 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type IdTag, parseIdTag, parseScope } from '@kith/protocol'
-import { type Caller, guest, type Identified, type Tenant } from '#infra/caller/index.ts'
+import { afterEach } from 'vitest'
+import { type Caller, guest, ownerOf, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import {
   createHttpServer,
@@ -22,15 +23,7 @@ export function idTag(name: string): IdTag {
 
 export const alice: Tenant = { tenantId: 1 as TenantId, idTag: idTag('alice.example'), type: 'person' }
 
-const owner: Identified = {
-  kind: 'identity',
-  idTag: alice.idTag,
-  tokenUse: 'login',
-  scope: undefined,
-  role: 'leader',
-  isOwner: true,
-  isAdmin: false,
-}
+const owner = ownerOf(alice)
 
 /** The callers that bearers of the same name make; any other bearer is bad. */
 export const callers: Readonly<Record<string, Caller>> = {
@@ -131,6 +124,22 @@ export async function startHttpSite(endpoints: readonly Endpoint[], options: Htt
 }
 
 export type HttpSite = Awaited<ReturnType<typeof startHttpSite>>
+
+/** Starts sites that are closed after each test. Call it at the top of a test file. */
+export function httpSites() {
+  const sites: HttpSite[] = []
+  afterEach(async () => {
+    for (const site of sites.splice(0)) await site.close()
+  })
+  return async (
+    endpoints: Endpoint | readonly Endpoint[],
+    options: HttpSiteOptions = {},
+  ): Promise<HttpSite> => {
+    const site = await startHttpSite([endpoints].flat(), options)
+    sites.push(site)
+    return site
+  }
+}
 
 /** Headers and body of a JSON request. */
 export function jsonBody(value: unknown): Pick<Sent, 'headers' | 'body'> {

@@ -7,9 +7,9 @@ import {
   type JobQueue,
   type JobRecord,
   jobsMigrations,
-  listDead,
   listJobs,
   openJobs,
+  pageDead,
   type RunnerOptions,
 } from '#infra/jobs/index.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
@@ -35,7 +35,7 @@ export interface JobsLab {
   addNode(nodeId: string, options?: Partial<RunnerOptions>): LabNode
   enqueue(kind: JobKind, payload: unknown, options?: EnqueueOptions & { tenantId?: TenantId }): Promise<void>
   list(kind: JobKind, subject: string, tenantId?: TenantId): Promise<JobRecord[]>
-  listDead(): Promise<JobRecord[]>
+  listDead(): Promise<readonly JobRecord[]>
 }
 
 export const someTenant = 7 as TenantId
@@ -76,7 +76,7 @@ export function jobsLab(
       },
       list: (kind, subject, tenantId = someTenant) =>
         listJobs(db.reader(tenantId), { kind: kind.name, subject }),
-      listDead: () => listDead(db.reader(serverTenant), { limit: 100 }),
+      listDead: async () => (await pageDead(db.reader(serverTenant), { limit: 100 })).items,
     }
   }
 }
@@ -94,6 +94,7 @@ function startableNode(options: RunnerOptions, clock: TestClock): LabNode {
     transact: (tenantId, work, how) => (isCrashed ? refuse() : db.transact(tenantId, work, how)),
     snapshot: (read) => db.snapshot(read),
     ping: () => db.ping(),
+    sizeBytes: () => db.sizeBytes(),
     integrityCheck: () => db.integrityCheck(),
     backup: (path) => db.backup(path),
     close: () => db.close(),

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 
 export interface SeenRequest {
@@ -19,6 +20,7 @@ export interface OriginServer extends AsyncDisposable {
   readonly requests: readonly SeenRequest[]
   /** Connections that were ever opened. */
   readonly connections: () => number
+  onUpgrade(take: (request: IncomingMessage, connection: Duplex, head: Buffer) => void): void
   close(): Promise<void>
 }
 
@@ -55,6 +57,7 @@ export async function startOrigin(
     url: `${options.tls ? 'https' : 'http'}://${host}:${port}`,
     requests,
     connections: () => connections,
+    onUpgrade: (take) => void server.on('upgrade', take),
     close,
     [Symbol.asyncDispose]: close,
   }

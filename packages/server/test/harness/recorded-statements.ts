@@ -106,6 +106,7 @@ function unrecorded(db: Database): Database {
     transact: (tenantId, work, options) => db.transact(tenantId, work, options),
     snapshot: (read) => db.snapshot(read),
     ping: () => db.ping(),
+    sizeBytes: () => db.sizeBytes(),
     integrityCheck: () => db.integrityCheck(),
     backup: (path) => db.backup(path),
     close: () => db.close(),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe } from 'vitest'
-import { freePort } from './server-process.ts'
+import { freePort } from './free-port.ts'
 import { skipSuite } from './skip-suite.ts'
 
 /** A suite against the Redis at TEST_REDIS_URL. */

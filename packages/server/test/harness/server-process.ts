@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { roomyStart } from './compile-cache.ts'
 import { localFetch } from './local-fetch.ts'
 import { testPassword } from './test-server.ts'
 
@@ -15,17 +15,6 @@ export interface ServerPlace {
   readonly dataDir: string
   /** `idTag=serverUrl` pairs of the other servers. */
   readonly peers: string
-}
-
-/** A port that nobody listens on now, for a server that is to come back under the same address. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port')
-  return address.port
 }
 
 /** The program as its user runs it, in a process that a test may kill. */
@@ -42,7 +31,7 @@ export class ServerProcess implements AsyncDisposable {
 
   static async start(place: ServerPlace): Promise<ServerProcess> {
     const { idTag, port, dataDir, peers } = place
-    const child = spawn(process.execPath, [program, 'serve'], {
+    const child = spawn(process.execPath, [...roomyStart, program, 'serve'], {
       env: {
         BASE_ID_TAG: idTag,
         BASE_PASSWORD: testPassword,

@@ -12,6 +12,7 @@ import {
   type AccountEvent,
   Authenticator,
   accountsMigrations,
+  browserSessionsMigrations,
   createAccount,
   createPasswordHasher,
   LastUse,
@@ -53,6 +54,7 @@ const migrations: readonly Migration[] = [
   ...relationsMigrations,
   ...auditMigrations,
   ...accountsMigrations,
+  ...browserSessionsMigrations,
 ]
 
 export const defaultLifetimes: TokenLifetimes = {
@@ -67,12 +69,15 @@ export const defaultLifetimes: TokenLifetimes = {
 export class SignInWorld {
   readonly clock = new TestClock()
   readonly masterKey = createSecretKey(randomBytes(32))
+  lifetimes = defaultLifetimes
   readonly names = new Map<TenantId, string>()
   /** What an identity may do with a file. */
   readonly fileAccess = new Map<`${IdTag} ${FileId}`, 'read' | 'write'>()
   /** Keys of identities of other servers. */
   readonly remoteKeys = new Map<IdTag, { kid: string; key: KeyObject; expiresAt?: number }>()
   readonly mails: Mail[] = []
+  /** What sign-in has logged as a warning. */
+  readonly warnings: object[] = []
   mailFailure: Error | undefined
   needsVerifiedEmail = false
   /** How often a password was hashed: most of the time that a sign-in takes. */
@@ -119,6 +124,7 @@ export function signInLab(
   })
   const deps = {
     ...{ db, clock, vault, signatures, keys, secrets, jobs, tenants, lastUse, passwords },
+    logger: { warn: (details: object, msg: string) => void world.warnings.push({ ...details, msg }) },
     rateLimits,
     ...portsOf(world, { keys, tenants }),
   }
@@ -177,12 +183,15 @@ function portsOf(
       const found = tenant && (await keys.list(tenant.tenantId)).find((key) => key.kid === kid)
       return found && { ...found, key: createPublicKey(found.publicKey) }
     },
-    hasIdentity: async (idTag: IdTag) =>
-      world.remoteKeys.has(idTag) || (await tenants.find(idTag)) !== undefined,
+    findServerUrl: async (idTag: IdTag) =>
+      world.remoteKeys.has(idTag) || (await tenants.find(idTag)) !== undefined
+        ? `https://${idTag}`
+        : undefined,
+    isProxied: async () => false,
     createOwnProfile: async (tx: Writer, { name }: Pick<NewTenant, 'name'>) =>
       void world.names.set(tx.tenantId, name),
     findOwnProfile: async ({ tenantId }: Tenant) => ({ name: world.names.get(tenantId) ?? '?' }),
-    findLifetimes: async () => defaultLifetimes,
+    findLifetimes: async () => world.lifetimes,
     listLoginSettings: async (): Promise<[string, string][]> => [['theme', 'dark']],
     requiresVerifiedEmail: async () => world.needsVerifiedEmail,
     findFileAccess,

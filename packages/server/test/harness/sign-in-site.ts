@@ -24,13 +24,14 @@ export async function openSignInSite(
   const base = await lab.makeTenant('home.example.com', { password, isBase: true })
   const alice = await lab.makeTenant('alice.example.com', { password, email: 'alice@example.com' })
   const bob = await lab.makeTenant('bob.example.com', { password })
-  const site = await serve(lab)
+  const site = await serveSignIn(lab)
   return { ...lab, ...site, base, alice, bob }
 }
 
 export type SignInSite = Awaited<ReturnType<typeof openSignInSite>>
 
-async function serve(lab: SignInLab) {
+/** One process of a server behind real HTTP. Stops with the test. */
+export async function serveSignIn(lab: SignInLab) {
   const site = await startHttpSite(lab.endpoints, {
     clock: lab.clock,
     rateLimits: lab.deps.rateLimits,

@@ -35,7 +35,11 @@ export class SmallDisk {
   /** Takes everything but so many bytes, beside what it has taken before. */
   async fill(leftBytes: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.path)
-    await appendFile(this.#ballast, new Uint8Array(Math.max(0, bavail * bsize - leftBytes)))
+    const taken = new Uint8Array(Math.max(0, bavail * bsize - leftBytes))
+    // A process that writes at the same time takes some of it: then the disk is full as well.
+    await appendFile(this.#ballast, taken).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOSPC') throw error
+    })
   }
 
   async makeRoom(): Promise<void> {

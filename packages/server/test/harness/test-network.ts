@@ -6,10 +6,11 @@ import type { Client } from '@kith/client'
 import type { IdTag } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import { ForeignServer } from './foreign-server.ts'
+import { freePort } from './free-port.ts'
 import { TestClock } from './test-clock.ts'
 import { TestServer, type TestServerOptions } from './test-server.ts'
 
-type MemberOptions = Pick<TestServerOptions, 'env' | 'clock'>
+type MemberOptions = Pick<TestServerOptions, 'env' | 'clock' | 'webBuild'>
 
 // To any server of this process.
 let requests = 0
@@ -22,6 +23,7 @@ interface Member {
   readonly env: Readonly<Record<string, string>>
   readonly clock: TestClock
   readonly dataDir: string
+  readonly webBuild: string | undefined
   server: TestServer
   isDown: boolean
 }
@@ -36,11 +38,15 @@ export interface Person {
 
 /** Several servers in one process that find each other, and share one clock unless they are given others. */
 export class TestNetwork implements AsyncDisposable {
-  readonly clock = new TestClock()
+  readonly clock: TestClock
   readonly #members: Member[] = []
   readonly #foreign: ForeignServer[] = []
   readonly #identityHosts = new Map<IdTag, string>()
   #casts = 0
+
+  constructor(clock = new TestClock()) {
+    this.clock = clock
+  }
 
   /** Servers with the base identities `one.localhost`, `two.localhost`, … */
   static async start(count: number, options: Pick<TestServerOptions, 'env'> = {}): Promise<TestNetwork> {
@@ -51,10 +57,14 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /** One more; with a clock of its own it does not keep time with the others. */
-  async add(name: string, { env = {}, clock = this.clock }: MemberOptions = {}): Promise<TestServer> {
+  async add(
+    name: string,
+    { env = {}, clock = this.clock, webBuild }: MemberOptions = {},
+  ): Promise<TestServer> {
     const dataDir = await mkdtemp(join(tmpdir(), 'kith-network-'))
-    const server = await this.#start({ name, env, clock, dataDir })
-    this.#members.push({ name, env, clock, dataDir, server, isDown: false })
+    const place = { name, env, clock, dataDir, webBuild }
+    const server = await this.#start(place)
+    this.#members.push({ ...place, server, isDown: false })
     return server
   }
 
@@ -143,16 +153,18 @@ export class TestNetwork implements AsyncDisposable {
     await Promise.all(this.#members.map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })))
   }
 
-  #start(
-    options: Pick<Member, 'name' | 'env' | 'clock' | 'dataDir'> & { port?: number },
+  async #start(
+    options: Pick<Member, 'name' | 'env' | 'clock' | 'dataDir' | 'webBuild'> & { port?: number },
   ): Promise<TestServer> {
     const { name, ...rest } = options
     return TestServer.start({
       env: rest.env,
       dataDir: rest.dataDir,
-      ...(rest.port === undefined ? {} : { port: rest.port }),
+      // Where it comes back, nobody else has come meanwhile.
+      port: rest.port ?? (await freePort()),
       baseIdTag: `${name}.localhost`,
       clock: rest.clock,
+      webBuild: rest.webBuild,
       identityHosts: this.#identityHosts,
     })
   }

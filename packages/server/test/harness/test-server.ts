@@ -36,6 +36,8 @@ export interface TestServerOptions {
   readonly dataDir?: string
   /** The port of a server that was stopped, to take its place; a free one otherwise. */
   readonly port?: number
+  /** The folder with a build of the web app. */
+  readonly webBuild?: string | undefined
 }
 
 interface InboxAnswer {
@@ -68,7 +70,7 @@ export class TestServer implements AsyncDisposable {
     this.baseIdTag = running.services.config.baseIdTag
     this.#identityHosts = options.identityHosts
     this.#ownDir = ownDir
-    this.#fetch = localFetch()
+    this.#fetch = localFetch(new URL(running.url).hostname)
   }
 
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
@@ -89,10 +91,36 @@ export class TestServer implements AsyncDisposable {
     })
     const config = { ...read, federation: { ...read.federation, identityHosts } }
     await placeMigratedFile(config, migrations)
-    const running = await startServer(config, { clock, logger, passwordCost, hasBallast })
+    const running = await startServer(config, {
+      clock,
+      logger,
+      passwordCost,
+      hasBallast,
+      webBuild: options.webBuild,
+    })
     const server = new TestServer(running, { clock, identityHosts }, ownDir)
     server.#announce(config.baseIdTag)
     return server
+  }
+
+  /** Another process of a server on PostgreSQL: it shares database, blobs and master key, and has a DATA_DIR of its own. */
+  static async startBeside(
+    first: TestServer,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<TestServer> {
+    const { dataDir, database } = first.running.services.config
+    const shared = {
+      DATABASE_URL: database.url.reveal(),
+      BLOB_STORE: `file:${join(dataDir, 'blobs')}`,
+      MASTER_KEY_FILE: join(dataDir, 'master.key'),
+    }
+    const { clock, baseIdTag } = first
+    return await TestServer.start({
+      clock,
+      baseIdTag,
+      identityHosts: first.#identityHosts,
+      env: { ...shared, ...env },
+    })
   }
 
   get running(): RunningServer {
@@ -138,6 +166,11 @@ export class TestServer implements AsyncDisposable {
 
   /** A client of a tenant's owner on its own host, with a session that nobody had to sign in for. */
   async as(idTag: string): Promise<Client> {
+    return this.client(idTag, await this.tokenOfSession(idTag))
+  }
+
+  /** The token of a session that nobody had to sign in for: signing in is limited by rate. */
+  async tokenOfSession(idTag: string): Promise<string> {
     const { clock, tokenSecrets: secrets } = this.#running.services
     const tenant = await this.#tenant(idTag)
     const callerTag = tenant.idTag
@@ -157,7 +190,7 @@ export class TestServer implements AsyncDisposable {
       lifeSecs: sessionSecs,
       notAfter: [],
     })
-    return this.client(idTag, token)
+    return token
   }
 
   /** A client on a tenant's host with this bearer, or none. */

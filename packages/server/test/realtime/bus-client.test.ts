@@ -10,7 +10,7 @@ import {
 } from '@kith/client/bus'
 import { type BusEvent, createAction, getAccessToken, logout } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '#harness/server-process.ts'
+import { freePort } from '#harness/free-port.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'

@@ -1,92 +1,95 @@
 import { createAction, getAccessToken, logout } from '@kith/protocol'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { BusDevice } from '#harness/bus-client.ts'
-import { onPostgresServer } from '#harness/each-dialect.ts'
+import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
 import { RedisServer, withRedis } from '#harness/redis-server.ts'
 import { TestServer } from '#harness/test-server.ts'
+import { untilHeard } from './until-heard.ts'
 
 const home = 'home.localhost'
 const hello = { type: 'POST', content: { text: 'Hello' } } as const
 
 const servers: TestServer[] = []
-afterEach(async () => {
+const stopAll = async () => {
   for (const server of servers.splice(0).reverse()) await server.stop()
-})
+}
 
 /** Two servers on one database: processes of one server, but for the walls between them. */
-async function startTwo(redisUrl: string) {
-  const first = await TestServer.start({ env: { REDIS_URL: redisUrl } })
-  const { dataDir } = first.running.services.config
-  const second = await TestServer.start({ env: { REDIS_URL: redisUrl }, dataDir, clock: first.clock })
+async function startTwo(open: OpenTestDatabase, env: Readonly<Record<string, string>> = {}) {
+  const { url } = await open.place()
+  const first = await TestServer.start({ env: { DATABASE_URL: url, ...env } })
+  const second = await TestServer.startBeside(first, env)
   servers.push(first, second)
+  if (env.REDIS_URL !== undefined) await untilHeard(first, second)
   const connect = async (server: TestServer, token: string) => BusDevice.connect(server, home, token)
   return { first, second, connect, token: await first.signIn(home) }
 }
 
-withRedis('two processes of one server', () => {
-  // Their own: what one run has marked is there for the next for 75 s.
-  let shared: RedisServer
-  beforeAll(async () => {
-    shared = await RedisServer.start()
-  })
-  afterAll(() => shared.stop())
+withRedis('two processes of one server', () =>
+  onPostgresServer('with Redis', (open) => {
+    // Before their schema goes.
+    afterEach(stopAll)
+    // Their own: what one run has marked is there for the next for 75 s.
+    let shared: RedisServer
+    beforeAll(async () => {
+      shared = await RedisServer.start()
+    })
+    afterAll(() => shared.stop())
 
-  test('tell the clients of the other what has happened', async () => {
-    const { first, second, connect, token } = await startTwo(shared.url)
-    await using device = await connect(second, token)
-    await first.client(home, token).call(createAction, { body: hello })
-    await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
-    expect((await device.told('ACTION'))[0]).toMatchObject({ seq: 1, data: { content: { text: 'Hello' } } })
-    const another = await first.signIn(home)
-    await expect.poll(async () => (await device.told('SESSION')).length).toBe(1)
-    expect(another).toBeDefined()
-  })
+    test('tell the clients of the other what has happened', async () => {
+      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: shared.url })
+      await using device = await connect(second, token)
+      await first.client(home, token).call(createAction, { body: hello })
+      await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
+      expect((await device.told('ACTION'))[0]).toMatchObject({ seq: 1, data: { content: { text: 'Hello' } } })
+      const another = await first.signIn(home)
+      await expect.poll(async () => (await device.told('SESSION')).length).toBe(1)
+      expect(another).toBeDefined()
+    })
 
-  test('end the sockets of what the other has revoked at once', async () => {
-    const { first, second, connect, token } = await startTwo(shared.url)
-    await using device = await connect(second, token)
-    first.clock.advance(1000)
-    await first.client(home, token).call(logout, {})
-    // The clock stands still: nobody has looked in between.
-    expect((await device.client.closed).code).toBe(1008)
-  })
+    test('end the sockets of what the other has revoked at once', async () => {
+      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: shared.url })
+      await using device = await connect(second, token)
+      first.clock.advance(1000)
+      await first.client(home, token).call(logout, {})
+      // The clock stands still: nobody has looked in between.
+      expect((await device.client.closed).code).toBe(1008)
+    })
 
-  test('know who is connected to the other, and that a process which died is not', async () => {
-    const { first, second, connect, token } = await startTwo(shared.url)
-    const { tenantId } = (await first.running.features.identity.tenants.find(home as never)) ?? {}
-    const isThere = () => first.running.features.bus.isConnected(tenantId as never, home as never)
-    const device = await connect(second, token)
-    await expect.poll(isThere).toBe(true)
-    await device[Symbol.asyncDispose]()
-    await expect.poll(isThere).toBe(false)
-    // A process that dies takes nothing back; its word is over after a while.
-    second.running.services.nodeBus.mark(`present:${tenantId}:${home}`, first.clock.now() + 75_000)
-    await expect.poll(isThere).toBe(true)
-    first.clock.advance(75_000)
-    expect(await isThere()).toBe(false)
-  })
+    test('know who is connected to the other, and that a process which died is not', async () => {
+      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: shared.url })
+      const { tenantId } = (await first.running.features.identity.tenants.find(home as never)) ?? {}
+      const isThere = () => first.running.features.bus.isConnected(tenantId as never, home as never)
+      const device = await connect(second, token)
+      await expect.poll(isThere).toBe(true)
+      await device[Symbol.asyncDispose]()
+      await expect.poll(isThere).toBe(false)
+      // A process that dies takes nothing back; its word is over after a while.
+      second.running.services.nodeBus.mark(`present:${tenantId}:${home}`, first.clock.now() + 75_000)
+      await expect.poll(isThere).toBe(true)
+      first.clock.advance(75_000)
+      expect(await isThere()).toBe(false)
+    })
 
-  test('lose nothing while Redis is away', async () => {
-    await using redis = await RedisServer.start()
-    const { first, second, connect, token } = await startTwo(redis.url)
-    await using device = await connect(second, token)
-    await redis.stop()
-    await first.client(home, token).call(createAction, { body: hello })
-    await first.running.features.bus.settled()
-    second.clock.advance(3000)
-    await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
-    await redis.startAgain()
-  })
-})
+    test('lose nothing while Redis is away', async () => {
+      await using redis = await RedisServer.start()
+      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: redis.url })
+      await using device = await connect(second, token)
+      await redis.stop()
+      await first.client(home, token).call(createAction, { body: hello })
+      await first.running.features.bus.settled()
+      second.clock.advance(3000)
+      await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
+      await redis.startAgain()
+    })
+  }),
+)
 
 onPostgresServer('several processes without Redis', (open) => {
+  afterEach(stopAll)
+
   test('tell each other by the database, a little later', async () => {
-    const { url } = await open.place()
-    const env = { DATABASE_URL: url }
-    const first = await TestServer.start({ env })
-    const { dataDir } = first.running.services.config
-    const second = await TestServer.start({ env, dataDir, clock: first.clock })
-    servers.push(first, second)
+    const { first, second } = await startTwo(open)
     const client = await first.as(home)
     const { data } = await client.call(getAccessToken, {})
     await using device = await BusDevice.connect(second, home, data.token)

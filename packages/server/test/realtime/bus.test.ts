@@ -249,6 +249,20 @@ describe('the bus', () => {
       await expect.poll(async () => (await theirs.told('ACTION_STATUS')).at(-1)?.data.status).toBe('D')
     })
 
+    test('with their end those who hold them, named in them or not', async () => {
+      const [author, follower] = [await person(), await person()]
+      await server.relate(author.idTag, follower.idTag, { isFollower: true })
+      await server.relate(follower.idTag, author.idTag, { isFollowing: true })
+      await using device = await follower.connect()
+      const { data } = await author.client.call(createAction, { body: { ...hello, visibility: 'F' } })
+      const actionId = data.actionId as ActionId
+      await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
+      await author.client.call(deleteAction, { params: { actionId } })
+      await expect
+        .poll(async () => (await device.told('ACTION_STATUS')).map((told) => told.data))
+        .toEqual([{ actionId, status: 'D' }])
+    })
+
     test('with their counts the readers, once a second', async () => {
       const [author, reader] = [await person(), await person()]
       await server.relate(author.idTag, reader.idTag, { isFollower: true })

@@ -1,9 +1,10 @@
 import { createFile, getAccessToken } from '@kith/protocol'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DatabaseDevice } from '#harness/database-client.ts'
-import { onPostgresServer } from '#harness/each-dialect.ts'
+import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
 import { RedisServer, withRedis } from '#harness/redis-server.ts'
 import { TestServer } from '#harness/test-server.ts'
+import { untilHeard } from './until-heard.ts'
 
 const home = 'home.localhost'
 
@@ -11,14 +12,14 @@ const servers: TestServer[] = []
 const stopAll = async () => {
   for (const server of servers.splice(0).reverse()) await server.stop()
 }
-afterEach(stopAll)
 
 /** Two servers on one database: processes of one server, but for the walls between them. */
-async function startTwo(env: Readonly<Record<string, string>>) {
-  const first = await TestServer.start({ env })
-  const { dataDir } = first.running.services.config
-  const second = await TestServer.start({ env, dataDir, clock: first.clock })
+async function startTwo(open: OpenTestDatabase, env: Readonly<Record<string, string>> = {}) {
+  const { url } = await open.place()
+  const first = await TestServer.start({ env: { DATABASE_URL: url, ...env } })
+  const second = await TestServer.startBeside(first, env)
   servers.push(first, second)
+  if (env.REDIS_URL !== undefined) await untilHeard(first, second)
   const client = await first.as(home)
   const { data: file } = await client.call(createFile, { body: { fileTp: 'RTDB' } })
   const { data } = await client.call(getAccessToken, {})
@@ -31,66 +32,69 @@ const numbers = (events: readonly { readonly data: { readonly n: number } }[]) =
   events.map(({ data }) => data.n)
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at)
 
-withRedis('two processes of one server', () => {
-  let shared: RedisServer
-  beforeAll(async () => {
-    shared = await RedisServer.start()
-  })
-  afterAll(() => shared.stop())
+withRedis('two processes of one server', () =>
+  onPostgresServer('with Redis', (open) => {
+    // Before their schema goes.
+    afterEach(stopAll)
+    let shared: RedisServer
+    beforeAll(async () => {
+      shared = await RedisServer.start()
+    })
+    afterAll(() => shared.stop())
 
-  test('tell their clients what is written at either, in one order', async () => {
-    const { first, second, connect } = await startTwo({ REDIS_URL: shared.url })
-    await using one = await connect(first)
-    await using two = await connect(second)
-    const atOne = await one.subscribe('posts')
-    const atTwo = await two.subscribe('posts')
-    await Promise.all(upTo(40).map((n) => (n % 2 ? one : two).write('replace', `posts/${n % 7}`, { n })))
-    await expect.poll(async () => (await one.told(first, atOne.id)).length).toBe(40)
-    await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(40)
-    expect(two.events(atTwo.id)).toEqual(one.events(atOne.id))
-  })
+    test('tell their clients what is written at either, in one order', async () => {
+      const { first, second, connect } = await startTwo(open, { REDIS_URL: shared.url })
+      await using one = await connect(first)
+      await using two = await connect(second)
+      const atOne = await one.subscribe('posts')
+      const atTwo = await two.subscribe('posts')
+      await Promise.all(upTo(40).map((n) => (n % 2 ? one : two).write('replace', `posts/${n % 7}`, { n })))
+      await expect.poll(async () => (await one.told(first, atOne.id)).length).toBe(40)
+      await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(40)
+      expect(two.events(atTwo.id)).toEqual(one.events(atOne.id))
+    })
 
-  test('know the locks and the people of the other', async () => {
-    const { first, second, connect } = await startTwo({ REDIS_URL: shared.url })
-    await using one = await connect(first, 'presence=1')
-    await using two = await connect(second, 'presence=1')
-    const atTwo = await two.subscribe('posts')
-    await one.ask('presence', { state: { at: 1 } })
-    await expect.poll(() => two.presence.at(-1)).toMatchObject({ action: 'join', state: { at: 1 } })
-    await one.ask('lock', { path: 'posts/a', mode: 'hard' })
-    await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(1)
-    await one[Symbol.asyncDispose]()
-    await expect
-      .poll(async () => (await two.told(second, atTwo.id)).map(({ action }) => action))
-      .toEqual(['lock', 'unlock'])
-    await expect.poll(() => two.presence.at(-1)).toMatchObject({ action: 'leave' })
-  })
+    test('know the locks and the people of the other', async () => {
+      const { first, second, connect } = await startTwo(open, { REDIS_URL: shared.url })
+      await using one = await connect(first, 'presence=1')
+      await using two = await connect(second, 'presence=1')
+      const atTwo = await two.subscribe('posts')
+      await one.ask('presence', { state: { at: 1 } })
+      await expect.poll(() => two.presence.at(-1)).toMatchObject({ action: 'join', state: { at: 1 } })
+      await one.ask('lock', { path: 'posts/a', mode: 'hard' })
+      await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(1)
+      await one[Symbol.asyncDispose]()
+      await expect
+        .poll(async () => (await two.told(second, atTwo.id)).map(({ action }) => action))
+        .toEqual(['lock', 'unlock'])
+      await expect.poll(() => two.presence.at(-1)).toMatchObject({ action: 'leave' })
+    })
 
-  test('lose nothing while Redis is away', async () => {
-    await using redis = await RedisServer.start()
-    const { first, second, connect } = await startTwo({ REDIS_URL: redis.url })
-    await using one = await connect(first)
-    await using two = await connect(second)
-    const atTwo = await two.subscribe('posts')
-    await one.write('create', 'posts', { n: 0 })
-    await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(1)
-    await redis.stop()
-    for (const n of [1, 2]) await one.write('create', 'posts', { n })
-    await one.ask('lock', { path: 'posts' })
-    await redis.startAgain()
-    await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(4)
-    const written = two.events(atTwo.id).filter(({ action }) => action === 'create')
-    expect(numbers(written)).toEqual([0, 1, 2])
-  }, 30_000)
-})
+    test('lose nothing while Redis is away', async () => {
+      await using redis = await RedisServer.start()
+      const { first, second, connect } = await startTwo(open, { REDIS_URL: redis.url })
+      await using one = await connect(first)
+      await using two = await connect(second)
+      const atTwo = await two.subscribe('posts')
+      await one.write('create', 'posts', { n: 0 })
+      await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(1)
+      await redis.stop()
+      for (const n of [1, 2]) await one.write('create', 'posts', { n })
+      await one.ask('lock', { path: 'posts' })
+      await redis.startAgain()
+      await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(4)
+      const written = two.events(atTwo.id).filter(({ action }) => action === 'create')
+      expect(numbers(written)).toEqual([0, 1, 2])
+    }, 30_000)
+  }),
+)
 
 onPostgresServer('several processes without Redis', (open) => {
   // Before their schema goes.
   afterEach(stopAll)
 
   test('tell each other by the database, a little later', async () => {
-    const { url } = await open.place()
-    const { first, second, connect } = await startTwo({ DATABASE_URL: url })
+    const { first, second, connect } = await startTwo(open)
     await using one = await connect(first)
     await using two = await connect(second)
     const atTwo = await two.subscribe('posts')

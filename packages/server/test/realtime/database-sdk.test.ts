@@ -9,7 +9,7 @@ import {
 } from '@kith/client/rtdb'
 import { createFile } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '#harness/server-process.ts'
+import { freePort } from '#harness/free-port.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 interface Task {

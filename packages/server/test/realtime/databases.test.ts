@@ -4,7 +4,9 @@ import {
   createShare,
   deleteFile,
   deleteShare,
+  duplicateFile,
   getAccessToken,
+  getFileMetadata,
   getProxyToken,
   listFileHistory,
   restoreFileSnapshot,
@@ -505,6 +507,48 @@ test('a guest has a hundred subscriptions', async () => {
   await using guest = await as(undefined)
   for (let at = 0; at < 100; at += 1) await guest.subscribe(`posts${at}`)
   expect(await guest.ask('subscribe', { path: 'more' })).toMatchObject({ type: 'error', code: 429 })
+})
+
+test('guests of one address have a thousand subscriptions together, and others still have theirs', async () => {
+  const { as, connect } = await database('P')
+  const filter = { notEquals: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`f${at}`, at])) }
+  const guests = await Promise.all([as(undefined), as(undefined)])
+  // 100 conditions each: 5 000 are what an address may ask for.
+  for (const guest of guests)
+    for (let at = 0; at < 25; at += 1) await guest.subscribe(`posts${at}`, { filter })
+  expect(await guests[0]?.ask('subscribe', { path: 'more', filter })).toMatchObject({
+    code: 429,
+    message: 'this address has too many subscriptions',
+  })
+  await using owner = await connect()
+  await owner.subscribe('posts', { filter })
+  for (const guest of guests) await guest[Symbol.asyncDispose]()
+  await server.running.features.realtime.settled()
+  await using next = await as(undefined)
+  await next.subscribe('posts', { filter })
+})
+
+test('a database of more than 16 MiB is duplicated with its indexes, and stays', async () => {
+  const { owner, fileId, connect } = await database()
+  const device = await connect()
+  await device.ask('createIndex', { path: 'posts', field: 'n' })
+  const text = 'x'.repeat(1_000_000)
+  for (let n = 0; n < 18; n += 1) await device.write('replace', `posts/${n}`, { n, text })
+  await device.write('update', 'posts/17', { text: 'short' })
+  const { data } = await owner.client.call(duplicateFile, { params: { fileId }, body: { fileName: 'copy' } })
+  const { data: made } = await owner.client.call(getFileMetadata, { params: { fileId: data.fileId } })
+  const { data: from } = await owner.client.call(getFileMetadata, { params: { fileId } })
+  expect(made).toMatchObject({ fileName: 'copy', fileTp: 'RTDB', size: from.size })
+  const copy = { idTag: owner.idTag, fileId: data.fileId }
+  await using other = await DatabaseDevice.connect(server, copy, await owner.token())
+  const query = { path: 'posts', filter: { greaterThan: { n: 15 } }, select: ['n'] }
+  expect((await other.ask('query', query)).data).toEqual([
+    { id: '16', n: 16 },
+    { id: '17', n: 17 },
+  ])
+  expect((await other.ask('get', { path: 'posts/17' })).data).toEqual({ id: '17', n: 17, text: 'short' })
+  await other.write('update', 'posts/17', { n: 18 })
+  expect((await device.ask('get', { path: 'posts/17' })).data.n).toBe(17)
 })
 
 test('a state that is restored is told to those who listen', async () => {

@@ -6,7 +6,7 @@ import { deleteFile } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { makeDocument } from '#harness/document-client.ts'
-import { freePort } from '#harness/server-process.ts'
+import { freePort } from '#harness/free-port.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'

@@ -20,7 +20,7 @@ test('a large document opens on a line that takes nothing for a while, but more 
   await using writer = await open(fileId, token).synced()
   writer.text.insert(0, 'x'.repeat(letters))
   await using other = await open(fileId, token).synced()
-  await expect.poll(() => other.text.length, { timeout: 20_000 }).toBe(letters)
+  await expect.poll(() => other.text.length).toBe(letters)
   await using slow = await RawDocumentClient.open(server, home, fileId, `?token=${token}`)
   await slow.client.until(1)
   slow.client.socket.pause()
@@ -39,7 +39,7 @@ test('a large document opens on a line that takes nothing for a while, but more 
         seen = slow.updates.length
         return doc.getText('text').length
       },
-      { timeout: 20_000, interval: 200 },
+      { interval: 200 },
     )
     .toBe(letters + 10)
   slow.client.socket.pause()

@@ -113,6 +113,22 @@ describe.each(stockVersions)('the stock client of version %i', (version) => {
     await expect.poll(() => alice.others).toEqual([])
   })
 
+  test('is given a long document in pieces, each of which a slow line takes in seconds', async () => {
+    const { fileId, token } = await makeDocument(server, home)
+    await using writer = await stock(fileId, token)
+    for (let at = 0; at < 40; at += 1) writer.text.insert(0, `${at % 10}`.repeat(30_000))
+    await using other = await stock(fileId, token, version)
+    await expect.poll(() => other.text.length).toBe(1_200_000)
+    await using reader = await raw(fileId, `?token=${token}`)
+    reader.send('00000100')
+    await expect.poll(() => reader.frames.some((frame) => frame.startsWith('0001'))).toBe(true)
+    const parts = reader.frames.filter((frame) => /^000[12]/.test(frame))
+    expect(parts.length).toBeGreaterThanOrEqual(3)
+    expect(Math.max(...parts.map(({ length }) => length / 2))).toBeLessThan(600_000)
+    await using late = await stock(fileId, token, version)
+    expect(late.text.toString()).toBe(writer.text.toString())
+  })
+
   test('that may only read says so, and changes nothing', async () => {
     const { fileId, token } = await makeDocument(server, home)
     await share(fileId, token, 'R')

@@ -1,4 +1,5 @@
-import { type IdTag, parseIdTag } from '@kith/protocol'
+import { type IdTag, parseIdTag, type ValidationIssue } from '@kith/protocol'
+import { Failure } from '#lib/failure.ts'
 
 /** What a command was called with. */
 export interface CommandInput {
@@ -48,6 +49,23 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** Does the work; what a use case refuses as invalid was wrong in the call of the command. */
+export async function refusingInvalid<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'E-VALIDATION') throw error
+    const issues = (error.details?.issues ?? []) as readonly ValidationIssue[]
+    throw new UsageError(issues.map(issueText).join('; ') || error.message, { cause: error })
+  }
+}
+
+/** `config.healthPath must be …`; a message that is a sentence needs no path before it. */
+function issueText({ path, message }: ValidationIssue): string {
+  const member = path.split('/').filter(Boolean).join('.')
+  return /^[A-Z]/.test(message) || member === '' ? message : `${member} ${message}`
+}
+
 /** The text of an option, or undefined when it is absent. */
 export function textOption(input: CommandInput, name: string): string | undefined {
   const value = input.options[name]
@@ -68,6 +86,24 @@ export function choiceOption<Word extends string>(
   const word = words.find((candidate) => candidate === text)
   if (text !== undefined && word === undefined) throw new UsageError(`--${name} is ${words.join(' or ')}`)
   return word
+}
+
+/** A whole number from 1 to `most`; `fallback` when the option is absent. */
+export function countOption(
+  input: CommandInput,
+  name: string,
+  { most, fallback }: { readonly most: number; readonly fallback: number },
+): number {
+  const text = textOption(input, name)
+  if (text === undefined) return fallback
+  return readCount(text, `--${name}`, most)
+}
+
+/** The text as a whole number from 1 to `most`; `name` is what it was given for. */
+export function readCount(text: string, name: string, most: number): number {
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > most) throw new UsageError(`${name} is a whole number from 1 to ${most}`)
+  return count
 }
 
 /** A positional that the command cannot do without. */

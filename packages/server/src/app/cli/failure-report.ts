@@ -1,6 +1,9 @@
+import { userInfo } from 'node:os'
 import { ConfigError } from '#infra/config/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { errorCode } from '#lib/system-error.ts'
 import { UsageError } from './command.ts'
+import { manualPage } from './manual-page.ts'
 
 /** What a program is told of a failure, on standard error: the shape of the API's error without time and request. */
 interface FailureReport {
@@ -27,7 +30,67 @@ export function explanationOf(error: unknown): string {
   if (error instanceof UsageError || error instanceof ConfigError) return error.message
   if (isMistake(error)) return error.stack ?? error.message
   const { message, details } = reportOf(error)
-  return details ? `${message}\n${JSON.stringify(details, undefined, 2)}` : message
+  return [message, ...Object.entries(details ?? {}).flatMap(linesOf)].join('\n')
+}
+
+/** A member of `details` in words: of a list a line for each. */
+function linesOf([name, value]: readonly [string, unknown]): string[] {
+  const items = Array.isArray(value) ? value : [value]
+  return items.map((item) => `  ${name}: ${inWords(item)}`)
+}
+
+function inWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(inWords).join(', ')
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([name, member]) => `${name} ${inWords(member)}`)
+    .join(', ')
+}
+
+const systemAdvice: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'Another program has this address: LISTEN chooses another one, and `ss -ltnp` shows who has it.',
+  EADDRNOTAVAIL: 'This machine does not have that address: LISTEN must be one of its own.',
+  ENOSPC: 'The disk is full: `kith storage` shows what takes the room.',
+}
+
+/** What to do about a failure, for a person; undefined where the message says it. */
+export function adviceOf(error: unknown): string | undefined {
+  if (error instanceof ConfigError) return `Every variable is in ${manualPage('configuration.md')}.`
+  if (isMistake(error)) return 'This is a mistake in the program: please report it with these lines.'
+  const codes = codesOf(error)
+  const known =
+    adviceOnRefusal(error) ?? codes.map((code) => systemAdvice[code]).find((advice) => advice !== undefined)
+  if (known !== undefined) return known
+  const isAway = codes.some((code) => /^(?:E-UNAVAILABLE|ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/.test(code))
+  return isAway ? '`kith doctor` looks for what is wrong.' : undefined
+}
+
+/** What the system does not let this user do: to have a port, or to use a file. */
+function adviceOnRefusal(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, syscall, path }: NodeJS.ErrnoException = error
+  if (code !== 'EACCES' && code !== 'EPERM') return adviceOnRefusal(error.cause)
+  if (syscall === 'listen' || syscall === 'bind')
+    return `Ports below 1024 need the right to bind them: ${manualPage('tls.md')} says how to give it.`
+  if (path === undefined) return undefined
+  return `The user ${userName()} may not use ${path}: run it as the owner, or choose another place.`
+}
+
+/** A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
+}
+
+/** Of the error and its causes. */
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const code = error instanceof Failure ? error.code : errorCode(error)
+  return [...(code === undefined ? [] : [code]), ...codesOf(error.cause)]
 }
 
 /** Of the errors of the language, the plain one is thrown with a sentence for people and by the system. */

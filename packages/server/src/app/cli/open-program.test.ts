@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { CommandLine } from '#harness/command-line.ts'
+import { freePort } from '#harness/free-port.ts'
 import { openDatabase } from '#infra/db/index.ts'
 
 const needServer = [
@@ -19,14 +20,25 @@ const needServer = [
 describe('before the first start', () => {
   test.each(needServer)('kith %s %s makes nothing', async (...words) => {
     await using line = await CommandLine.open()
-    const { exitCode, out, err } = await line.run([...words, '--json'])
-    expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
-    expect(JSON.parse(err).error).toEqual({
+    expect(await line.fails(...words)).toEqual({
+      exitCode: 1,
       code: 'E-STATE',
-      message: `There is no server in ${line.dataDir} yet: the first start makes it (kith serve).`,
+      message: `There is no server in ${line.dataDir} yet: the first start makes it (kith serve). If yours is elsewhere, run kith in its working directory, or set DATA_DIR.`,
     })
     expect(await readdir(line.folder)).toEqual([])
   })
+})
+
+test('a database that does not answer is named, without its password', async () => {
+  await using line = await CommandLine.open({
+    DATABASE_URL: `postgres://kith:hush-hush@127.0.0.1:${await freePort()}/people`,
+  })
+  const { exitCode, err } = await line.run(['tenant', 'list'])
+  expect(exitCode).toBe(1)
+  expect(err).toMatch(
+    /^The database people of DATABASE_URL cannot be reached at 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
+  )
+  expect(err).not.toContain('hush-hush')
 })
 
 describe('a database of another version', () => {
@@ -46,7 +58,7 @@ describe('a database of another version', () => {
     ['older', /^The database is that of an older version of the program\. .*kith migrate\n$/],
     [
       'newer',
-      /^Another version of the program has changed the database \(9999_later\): run that version\.\n$/,
+      /^Another version of the program has changed the database \(9999_later\)\. Run the version that did, or .*\n$/,
     ],
   ])('that is %s is left alone', async (version, message) => {
     await using line = await CommandLine.open()

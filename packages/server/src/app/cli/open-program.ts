@@ -1,7 +1,8 @@
 import type { IdTag } from '@kith/protocol'
 import type { TellingBus } from '#features/bus/index.ts'
 import { openDomainBlocks } from '#features/federation/index.ts'
-import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import type { ProviderZones } from '#features/idp/index.ts'
+import { findBaseTenant, type HostedTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Config, readConfig } from '#infra/config/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { Events } from '#infra/events/index.ts'
@@ -9,10 +10,15 @@ import { silentLogger } from '#infra/telemetry/index.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Addresses, openAddresses } from '../addresses.ts'
+import { assertNotForeignRoot } from '../data-owner.ts'
 import { type IdentityFeatures, openIdentityFeatures } from '../identity-features.ts'
+import { findRunningPort } from '../lock-data-dir.ts'
 import { type AppEvent, reactionsOf } from '../reactions.ts'
 import { openServices, type Services } from '../services.ts'
+import { adviceOnOtherVersion } from '../upgrade-copies.ts'
+import { openProviderZones } from '../zone-features.ts'
 import type { CommandInput } from './command.ts'
+import { describeOtherBase } from './other-base.ts'
 import { openPresentDatabase } from './present-database.ts'
 
 /** What commands work with: the services of the server without its HTTP and its jobs, beside a running server or not. */
@@ -20,6 +26,8 @@ export interface Program {
   readonly services: Services
   readonly addresses: Addresses
   readonly identity: IdentityFeatures
+  /** What the DNS says of the names that tenants give. */
+  readonly zones: ProviderZones
 }
 
 export function readCommandConfig({ env }: Pick<CommandInput, 'env'>): Config {
@@ -39,6 +47,8 @@ interface ProgramOptions {
   readonly mayBegin?: boolean
   /** The database may have the form of an older version: it is brought up to date. */
   readonly mayMigrate?: boolean
+  /** A SQLite database is copied before that, unless it is told not to. */
+  readonly hasCopy?: boolean
 }
 
 /** Opens what the configuration names, does the work and lets go of everything. Throws `E-STATE` where there is no server
@@ -49,16 +59,21 @@ export async function withProgram<Result>(
   options: ProgramOptions = {},
 ): Promise<Result> {
   const config = readCommandConfig(input)
+  assertNotForeignRoot(config)
   await assertReady(config, options)
-  const services = await openServices(config, { clock: systemClock, logger: silentLogger })
+  const { hasCopy = true } = options
+  const services = await openServices(config, { clock: systemClock, logger: silentLogger, hasCopy })
   try {
     const addresses = openAddresses(config)
+    const runningPort = await findRunningPort(config)
+    if (runningPort !== undefined) addresses.setPort(runningPort)
     const events = new Events<AppEvent>()
     const domainBlocks = openDomainBlocks(services)
     const identity = openIdentityFeatures(services, { addresses, domainBlocks, emit: events.emit })
-    events.subscribe(reactionsOf(services, { identity, bus: unheard }))
+    const zones = openProviderZones(services, identity, addresses)
+    events.subscribe(reactionsOf(services, { identity, bus: unheard, zones }))
     try {
-      return await work({ services, addresses, identity })
+      return await work({ services, addresses, identity, zones })
     } finally {
       await identity.lastUse[Symbol.asyncDispose]()
     }
@@ -72,11 +87,11 @@ async function assertReady(config: Config, { mayBegin, mayMigrate }: ProgramOpti
   await present?.db.close()
   if (!present && !mayBegin)
     throw new Failure('E-STATE', {
-      message: `There is no server in ${config.dataDir} yet: the first start makes it (kith serve).`,
+      message: `There is no server in ${config.dataDir} yet: the first start makes it (kith serve). If yours is elsewhere, run kith in its working directory, or set DATA_DIR.`,
     })
   if (present?.foreign !== undefined)
     throw new Failure('E-STATE', {
-      message: `Another version of the program has changed the database (${present.foreign}): run that version.`,
+      message: `Another version of the program has changed the database (${present.foreign}). ${await adviceOnOtherVersion(config)}.`,
     })
   if (present && !present.isCurrent && !mayMigrate)
     throw new Failure('E-STATE', {
@@ -89,7 +104,10 @@ async function assertReady(config: Config, { mayBegin, mayMigrate }: ProgramOpti
 export async function getHosted({ identity, services }: Program, idTag: IdTag): Promise<HostedTenant> {
   const tenant = await identity.tenants.find(idTag)
   if (tenant) return tenant
-  const hint = idTag === services.config.baseIdTag ? ' The first start makes it: kith serve.' : ''
+  const base = await findBaseTenant(services.db.reader(serverTenant))
+  const other = base && describeOtherBase(services.config, base.idTag)
+  const first = base ? '' : ' The first start makes it: kith serve.'
+  const hint = idTag !== services.config.baseIdTag ? '' : other ? ` ${other}` : first
   throw new Failure('E-PROFILE-NOTFOUND', { message: `There is no tenant ${idTag} on this server.${hint}` })
 }
 

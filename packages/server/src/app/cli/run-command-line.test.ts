@@ -1,10 +1,11 @@
+import { userInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
 import { ConfigError } from '#infra/config/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { usageOf } from './command.ts'
 import { commands } from './commands.ts'
-import { explanationOf, reportOf } from './failure-report.ts'
+import { adviceOf, explanationOf, reportOf } from './failure-report.ts'
 
 const names = commands.map(({ name }) => name)
 
@@ -15,7 +16,7 @@ async function run(...words: string[]) {
 }
 
 describe('help', () => {
-  test.each([[[]], [['help']], [['--help']], [['-h']]])('%j names every command', async (words) => {
+  test.each([[['help']], [['--help']], [['-h']]])('%j names every command', async (words) => {
     const { exitCode, out, err } = await run(...words)
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
     for (const name of names) expect(out).toContain(`kith ${name} `)
@@ -43,19 +44,29 @@ describe('help', () => {
   })
 })
 
-test('--version prints the version', async () => {
-  expect(await run('--version')).toEqual({ exitCode: 0, out: '0.1.0\n', err: '' })
+test.each(['--version', '-V', 'version'])('%s prints the version', async (word) => {
+  expect(await run(word)).toEqual({ exitCode: 0, out: '0.1.0\n', err: '' })
 })
 
 describe('a line that is no command', () => {
-  test('ends with 2 and shows what there is', async () => {
+  test('ends with 2 and says where all commands are', async () => {
     const { exitCode, out, err } = await run('frobnicate')
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' })
-    expect(err).toMatch(/^Unknown command: frobnicate\n\nUsage: kith COMMAND/)
+    expect(err).toBe('Unknown command: frobnicate\n`kith help` shows all commands.\n')
   })
 
   test('begins with an option', async () => {
     expect(await run('--json', 'tenant', 'list')).toMatchObject({ exitCode: 2, out: '' })
+  })
+
+  test.each([
+    ['tenent list', 'tenant list'],
+    ['sevre', 'serve'],
+    ['doctr', 'doctor'],
+  ])('%s is near one', async (words, meant) => {
+    expect((await run(...words.split(' '))).err).toBe(
+      `Unknown command: ${words}. Did you mean kith ${meant}?\n\`kith help\` shows all commands.\n`,
+    )
   })
 
   test('shows its relatives', async () => {
@@ -70,9 +81,23 @@ describe('a line that is no command', () => {
   })
 })
 
+test('control characters of an argument do not come back in an error', async () => {
+  const words = ['tenant', 'create\u009b2J\u001b[2J']
+  expect((await run(...words)).err).toContain('create\\u009b2J\\u001b[2J\n')
+  const { err } = await run(...words, '--json')
+  expect(err).not.toContain('\u009b')
+  expect(JSON.parse(err).error.message).toBe(`Unknown command: ${words.join(' ')}`)
+})
+
 describe('a command that is called wrongly', () => {
   test.each([
-    [['migrate', '--fast'], "Unknown option '--fast'"],
+    [['migrate', '--fast'], 'Unknown option --fast\n'],
+    [['migrate', '-f'], 'Unknown option -f\n'],
+    [
+      ['tenant', 'create', 'a.localhost', '--passwrd=x'],
+      'Unknown option --passwrd. Did you mean --password?\n',
+    ],
+    [['config', '--jsn'], 'Unknown option --jsn. Did you mean --json?\n'],
     [['keys', 'rotate'], 'IDTAG is missing'],
     [['config', 'more'], 'Too many arguments: "more"'],
     [['tenant', 'create', 'a.localhost', '--name'], "'--name <value>' argument missing"],
@@ -82,22 +107,55 @@ describe('a command that is called wrongly', () => {
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' })
     expect(err).toContain(message)
     expect(err).toContain(`Usage: kith ${words[0]}`)
+    expect(err).toMatch(/\n`kith help [a-z ]+` tells more of it\.\n$/)
     expect(JSON.parse((await run(...words, '--json')).err).error.code).toBe('E-USAGE')
   })
 })
+
+const ownAdvice = `The user ${userInfo().username} may not use /x/y: run it as the owner, or choose another place.`
 
 describe('a failure', () => {
   test('of the environment tells all problems', async () => {
     await using line = await CommandLine.open({ LISTEN: 'here', TLS: 'on' })
     const said = await line.run(['tenant', 'list'])
     expect(said).toMatchObject({ exitCode: 1, out: '' })
-    expect(said.err).toMatch(/^The configuration is wrong:\n {2}LISTEN .*\n {2}TLS .*\n$/)
+    expect(said.err).toMatch(
+      /^The configuration is wrong:\n {2}TLS .*\n {2}LISTEN .*\nEvery variable is in docs\/operations\/configuration\.md\.\n$/,
+    )
     const { error } = JSON.parse((await line.run(['tenant', 'list', '--json'])).err)
     expect(error).toMatchObject({ code: 'E-CONFIG', message: 'The configuration is wrong.' })
     expect(error.details.problems.map(({ variable }: { variable: string }) => variable)).toEqual([
-      'LISTEN',
       'TLS',
+      'LISTEN',
     ])
+  })
+
+  test.each([
+    [Object.assign(new Error('listen'), { code: 'EADDRINUSE' }), 'LISTEN'],
+    [Object.assign(new Error('listen'), { code: 'EACCES', syscall: 'listen' }), 'docs/operations/tls.md'],
+    [Object.assign(new Error('bind'), { code: 'EACCES', syscall: 'bind' }), 'Ports below 1024'],
+    [Object.assign(new Error('open'), { code: 'EACCES', syscall: 'open', path: '/x/y' }), ownAdvice],
+    [
+      new Error('It cannot be read.', {
+        cause: Object.assign(new Error('chmod'), { code: 'EPERM', syscall: 'chmod', path: '/x/y' }),
+      }),
+      ownAdvice,
+    ],
+    [new Failure('E-UNAVAILABLE', { cause: new Error('refused') }), 'kith doctor'],
+    [
+      new Error('It is away.', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }),
+      'kith doctor',
+    ],
+    [new ConfigError([]), 'docs/operations/configuration.md'],
+    [new TypeError('x'), 'report it'],
+  ])('%s ends with what helps', (error, advice) => {
+    expect(adviceOf(error)).toContain(advice)
+  })
+
+  test('that says everything has no advice', () => {
+    const refused = Object.assign(new Error('connect'), { code: 'EACCES', syscall: 'connect' })
+    expect(adviceOf(refused)).toBeUndefined()
+    expect(adviceOf(new Failure('E-NOTFOUND', { message: 'No such tenant.' }))).toBeUndefined()
   })
 
   test('of the program is one line, with what caused it', () => {

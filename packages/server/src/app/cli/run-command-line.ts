@@ -1,9 +1,12 @@
-import { parseArgs } from 'node:util'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { nearestName } from '#lib/nearest-name.ts'
+import { errorCode } from '#lib/system-error.ts'
 import { version } from '../version.ts'
 import { type Command, type CommandInput, UsageError, usageOf } from './command.ts'
 import { commands } from './commands.ts'
-import { explanationOf, reportOf } from './failure-report.ts'
+import { adviceOf, explanationOf, reportOf } from './failure-report.ts'
 import { helpOf, overview } from './help.ts'
+import { status } from './status.ts'
 
 /** Where a command line runs; `interruption` aborts its signal at the first interrupt, a second one ends the process. */
 interface Terminal extends Pick<CommandInput, 'env' | 'ask' | 'interruption' | 'pause'> {
@@ -12,17 +15,33 @@ interface Terminal extends Pick<CommandInput, 'env' | 'ask' | 'interruption' | '
 }
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
-  if (words[0] === '--version') {
+export async function runCommandLine(words: readonly string[], unsafe: Terminal): Promise<number> {
+  const terminal: Terminal = {
+    ...unsafe,
+    print: (text) => unsafe.print(withoutControls(text)),
+    complain: (text) => unsafe.complain(withoutControls(text)),
+  }
+  if (['--version', '-V', 'version'].includes(words[0] ?? '')) {
     terminal.print(version)
     return 0
   }
+  if (words.every((word) => word === '--json')) return await runCommand(status, words, terminal)
   const named = nameIn(words[0] === 'help' ? words.slice(1) : words)
   const command = findCommand(named)
-  if (words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h'))
+  if (words[0] === 'help' || words.includes('--help') || words.includes('-h'))
     return command ? print(helpOf(command), terminal) : help(named, words, terminal)
   if (!command) return refuse(named, words, terminal)
   return await runCommand(command, words.slice(command.name.split(' ').length), terminal)
+}
+
+/** The text with control characters as `\u009b`, which are valid in JSON strings too: names and settings of tenants must not
+ * move the cursor of an operator's terminal. */
+function withoutControls(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (control) =>
+    control === '\n' || control === '\t'
+      ? control
+      : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 async function runCommand(command: Command, words: readonly string[], terminal: Terminal): Promise<number> {
@@ -33,10 +52,14 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
     return outcome?.ok === false ? 1 : 0
   } catch (error) {
     const isUsage = error instanceof UsageError
-    const usage = isUsage ? `\n\nUsage: ${usageOf(command)}` : ''
-    complain(error, words, terminal, usage)
+    const advice = isUsage ? `\nUsage: ${usageOf(command)}\n\n${moreHelp(command)}` : adviceOf(error)
+    complain(error, words, terminal, advice === undefined ? '' : `\n${advice}`)
     return isUsage ? 2 : 1
   }
+}
+
+function moreHelp({ name }: Command): string {
+  return `\`kith help ${name}\` tells more of it.`
 }
 
 /** What stands before the first option: a command, and perhaps what it is about. */
@@ -57,9 +80,16 @@ function print(text: string, terminal: Terminal): number {
 }
 
 function refuse(named: readonly string[], words: readonly string[], terminal: Terminal): number {
-  const error = new UsageError(`Unknown command: ${named.slice(0, 2).join(' ') || words[0]}`)
+  const name = named.slice(0, 2).join(' ')
+  const meant = nearestName(
+    name,
+    commands.map((command) => command.name),
+  )
+  const guess = meant === undefined ? '' : `. Did you mean kith ${meant}?`
+  const error = new UsageError(`Unknown command: ${name || words[0]}${guess}`)
   const relatives = relativesOf(named)
-  complain(error, words, terminal, `\n\n${overview(relatives.length > 0 ? relatives : commands)}`)
+  const more = relatives.length > 0 ? `\n\n${overview(relatives)}` : '\n`kith help` shows all commands.'
+  complain(error, words, terminal, more)
   return 2
 }
 
@@ -77,18 +107,7 @@ function findCommand(words: readonly string[]): Command | undefined {
 }
 
 function parse({ positionals, options }: Command, words: readonly string[], terminal: Terminal) {
-  const types = Object.entries(options).map(([name, { type }]) => [name, { type }] as const)
-  let parsed: ReturnType<typeof parseArgs>
-  try {
-    parsed = parseArgs({
-      args: [...words],
-      options: { ...Object.fromEntries(types), json: { type: 'boolean' } },
-      allowPositionals: true,
-      strict: true,
-    })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
+  const parsed = parseWords(options, words)
   const given = parsed.positionals
   const missing = positionals[given.length]
   if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`)
@@ -103,4 +122,29 @@ function parse({ positionals, options }: Command, words: readonly string[], term
     interruption: terminal.interruption,
     pause: terminal.pause,
   }
+}
+
+function parseWords(options: Command['options'], words: readonly string[]): ReturnType<typeof parseArgs> {
+  const types = Object.entries(options).map(([name, { type }]) => [name, { type }] as const)
+  const known: NonNullable<ParseArgsConfig['options']> = {
+    ...Object.fromEntries(types),
+    json: { type: 'boolean' },
+  }
+  const line = { args: [...words], options: known, allowPositionals: true }
+  try {
+    return parseArgs({ ...line, strict: true })
+  } catch (error) {
+    if (errorCode(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw unknownOption(line)
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function unknownOption(line: ParseArgsConfig & { readonly options: object }): UsageError {
+  const known = Object.keys(line.options)
+  const { tokens } = parseArgs({ ...line, strict: false, tokens: true })
+  const unknown = tokens.find((token) => token.kind === 'option' && !known.includes(token.name))
+  if (unknown?.kind !== 'option') throw new TypeError('every option is known')
+  const meant = nearestName(unknown.name, known)
+  const guess = meant === undefined ? '' : `. Did you mean --${meant}?`
+  return new UsageError(`Unknown option ${unknown.rawName}${guess}`)
 }

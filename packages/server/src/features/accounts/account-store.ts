@@ -1,4 +1,4 @@
-import type { Reader, Writer } from '#infra/db/index.ts'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 
 /** How the owner of a tenant signs in; a community has none. */
 export interface Account {
@@ -42,6 +42,19 @@ export async function findAccount(reader: Reader): Promise<Account | undefined> 
   )
 }
 
+/** NOTE: over all tenants: the first of those whose account has no address, and how many there are. */
+export async function listWithoutEmail(
+  reader: Reader,
+  limit: number,
+): Promise<{ tenantIds: TenantId[]; total: number }> {
+  const without = () => reader.tables<AccountTables>().selectFrom('accounts').where('email', 'is', null)
+  const rows = await without().select('tenant_id').orderBy('tenant_id').limit(limit).execute()
+  const { total } = await without()
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return { tenantIds: rows.map((row) => row.tenant_id as TenantId), total: Number(total) }
+}
+
 export async function insertAccount(
   tx: Writer,
   account: Pick<Account, 'email' | 'swKeySealed' | 'createdAt'>,
@@ -78,5 +91,14 @@ export async function updateEmailVerified(tx: Writer, verifiedAt: number): Promi
     .where('tenant_id', '=', tx.tenantId)
     .where('email', 'is not', null)
     .where('email_verified_at', 'is', null)
+    .execute()
+}
+
+export async function updateEmail(tx: Writer, to: { email: string; verifiedAt: number }): Promise<void> {
+  await tx
+    .tables<AccountTables>()
+    .updateTable('accounts')
+    .set({ email: to.email, email_verified_at: to.verifiedAt })
+    .where('tenant_id', '=', tx.tenantId)
     .execute()
 }

@@ -1,5 +1,6 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 import * as referenceSweep from './references/reference-sweep-store.ts'
+import { neverUsed } from './sessions/session.ts'
 import * as sessionSweep from './sessions/session-sweep-store.ts'
 
 export const accountsMigrations: readonly Migration[] = [
@@ -156,3 +157,23 @@ async function createPasskeys(schema: MigrationSchema): Promise<void> {
   await schema.createIndex('passkey_challenges_by_end', 'passkey_challenges', ['tenant_id', 'expires_at'])
   await schema.createIndex('passkey_challenges_ended', 'passkey_challenges', ['expires_at'])
 }
+
+interface KeyTables {
+  sessions: { method: string; created_at: number; last_used_at: number }
+}
+
+/** Keys that were never used said until now that they were used when they were made. */
+export const apiKeyUseMigrations: readonly Migration[] = [
+  {
+    id: '0034_api_key_use',
+    async up(schema) {
+      await schema
+        .tables<KeyTables>()
+        .updateTable('sessions')
+        .set({ last_used_at: neverUsed })
+        .where('method', '=', 'apikey')
+        .whereRef('last_used_at', '=', 'created_at')
+        .execute()
+    },
+  },
+]

@@ -10,6 +10,11 @@ export type AccountEvent =
       readonly sid: string
     }
   | {
+      /** A session was ended, of a person, a visitor or a key, with all that was allowed in it. */
+      readonly kind: 'session.ended'
+      readonly sid: string
+    }
+  | {
       /** The session to drop from caches; all of the tenant when absent. */
       readonly kind: 'credentials.forgotten'
       readonly sid: string | undefined

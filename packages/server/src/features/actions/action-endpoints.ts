@@ -55,8 +55,8 @@ function writeEndpoints(ports: ActionPorts): Endpoint[] {
       const request = { tenant, caller, input, idempotencyKey, draft, publishAt, published }
       return createdView(await createAction(ports, request))
     }),
-    bind(deleteContract, async ({ tenant, caller, params }) => {
-      await deleteAction(ports, { tenant, caller, actionId: params.actionId })
+    bind(deleteContract, async ({ tenant, caller, params, query }) => {
+      await deleteAction(ports, { tenant, caller, actionId: params.actionId, reason: query.reason })
       return 'ok' as const
     }),
     bind(setReactionContract, async ({ tenant, caller, params, body }) => {

@@ -36,7 +36,7 @@ interface ActionJobDeps extends ActionPorts {
 }
 
 const minuteMs = 60_000
-// Long enough for somebody who comes back from a holiday to find the request.
+// Includes a holiday, after which a request can still be answered.
 const requestSecs = 90 * 86_400
 // Small enough for a transaction that other writers wait for.
 const perTransaction = 100
@@ -76,7 +76,8 @@ function handlePassedCounts(deps: ActionJobDeps): void {
   })
 }
 
-/** Ends actions that have expired and requests that nobody answered, and forgets old keys, reads and tombstones. */
+/** Ends expired actions and requests that were not answered; deletes old idempotency keys, reads, and rows of deleted
+ * actions. */
 async function sweepActions(deps: ActionJobDeps): Promise<void> {
   const now = nowSecs(deps.clock)
   await sweepMemory(deps.db, { now })

@@ -124,7 +124,7 @@ const selectHolders = statement<
   tables.selectFrom('actions').select(['tenant_id', 'issuer_tag']).where('action_id', '=', value('actionId')),
 )
 
-/** NOTE: over all tenants: who on this server holds an action, and so receives what is about it. */
+/** NOTE: over all tenants: those of this server that hold an action, and so receive its reactions and its deletion. */
 export async function listHolders(
   reader: Reader,
   actionId: ActionId,

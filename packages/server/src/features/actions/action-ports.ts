@@ -10,7 +10,7 @@ import type { SigningKeys } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Audience } from './audience.ts'
 import type { ActionEvent } from './events.ts'
-import type { Attachments, FileShares } from './file-ports.ts'
+import type { AppPackages, Attachments, FileShares } from './file-ports.ts'
 
 /** For use cases that only read. */
 export interface ReadDeps {
@@ -21,6 +21,11 @@ export interface ReadDeps {
 /** For use cases that queue jobs. */
 export interface QueueDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
+}
+
+/** For code that shows actions with their files. */
+export interface ShowDeps extends ReadDeps {
+  readonly attachments: Pick<Attachments, 'listShown'>
 }
 
 /** For code that emits events. */
@@ -99,6 +104,7 @@ export interface IdentityDeps {
 /** What the hooks of a type may need before an action is signed. */
 export interface PrepareHookDeps extends IdentityDeps {
   readonly fileShares: FileShares
+  readonly appPackages: AppPackages
 }
 
 /** For code that completes an action before it is signed. */

@@ -45,19 +45,20 @@ eachDialect('the vectors of outcomes', (open) => {
     'outcomes',
   )
 
-  test.each(outcomes)('agree: $name', async ({ tokens }) => {
-    for (const order of ordersOf(tokens)) {
-      const lab = await openLab()
-      const bob = await lab.makeTenant(receiver)
-      const issuers = new Set(tokens.map(({ token }) => readToken(token).issuerTag))
-      await lab.db.transact(bob.tenant.tenantId, async (tx) => {
-        for (const issuer of issuers) await changeRelation(tx, issuer, { isFollowing: true, at: 1 })
-      })
-      for (const { token } of order) await lab.receive(bob.tenant, token)
-      for (const { actionId, status } of tokens) {
-        const held = await bob.stored(actionId)
-        if (status !== undefined) expect(held && held.status !== 'T' ? held.status : null).toBe(status)
-      }
+  const ordered = outcomes.flatMap(({ name, tokens }) =>
+    ordersOf(tokens).map((order, at) => ({ name, tokens, order, number: at + 1 })),
+  )
+  test.each(ordered)('agree: $name (order $number)', async ({ tokens, order }) => {
+    const lab = await openLab()
+    const bob = await lab.makeTenant(receiver)
+    const issuers = new Set(tokens.map(({ token }) => readToken(token).issuerTag))
+    await lab.db.transact(bob.tenant.tenantId, async (tx) => {
+      for (const issuer of issuers) await changeRelation(tx, issuer, { isFollowing: true, at: 1 })
+    })
+    for (const { token } of order) await lab.receive(bob.tenant, token)
+    for (const { actionId, status } of tokens) {
+      const held = await bob.stored(actionId)
+      if (status !== undefined) expect(held && held.status !== 'T' ? held.status : null).toBe(status)
     }
   })
 })

@@ -1,4 +1,4 @@
-import type { FileId, FileType, IdTag } from '@kith/protocol'
+import type { ActionId, AppCapability, AttachedFile, FileId, FileType, IdTag } from '@kith/protocol'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
@@ -36,8 +36,30 @@ export interface FileShares {
   drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
 }
 
+/** The packages that APKG actions offer. */
+export interface AppPackages {
+  /** What the package says of itself. Fails with `E-FILE-NOTFOUND` unless the caller may read it, and with `E-VALIDATION`
+   * when it is no package, or another one than the offer says. */
+  describe(
+    reader: Reader,
+    offer: {
+      readonly tenant: Tenant
+      readonly caller: Identified | undefined
+      readonly fileId: FileId
+      readonly name: string
+      readonly version: string
+    },
+  ): Promise<{ readonly capabilities: readonly AppCapability[] }>
+}
+
 /** The attachments of actions. */
 export interface Attachments {
+  /** The files that these actions show to their readers, by one query. Who may read the actions was asked before. `now`:
+   * Unix seconds. */
+  listShown(
+    reader: Reader,
+    query: { readonly tenant: Tenant; readonly actionIds: readonly ActionId[]; readonly now: number },
+  ): Promise<readonly { readonly actionId: ActionId; readonly file: AttachedFile }[]>
   /** Fails with `E-FILE-NOTFOUND` or `E-AUTH-FORBIDDEN` unless the caller may attach all these files. `now`: Unix seconds. */
   assertAttachable(
     reader: Reader,

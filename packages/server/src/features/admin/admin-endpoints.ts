@@ -4,6 +4,7 @@ import {
   rolesUpTo,
   sendPasswordReset as sendResetContract,
   updateAdminProfile,
+  updateMember,
 } from '@kith/protocol'
 import { type ChangeMemberDeps, changeMember, type MemberChange } from '#features/communities/index.ts'
 import { banView, changeOwnProfile, type FindProfileDeps, findProfile } from '#features/profiles/index.ts'
@@ -13,7 +14,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
-import { type ChangeIdentityDeps, changeIdentity } from './change-identity.ts'
+import { assertCanAdminister, type ChangeIdentityDeps, changeIdentity } from './change-identity.ts'
 import { type PasswordResetDeps, sendPasswordReset } from './send-password-reset.ts'
 
 export interface AdminEndpointDeps
@@ -44,6 +45,11 @@ export function adminEndpoints(deps: AdminEndpointDeps): Endpoint[] {
       if (!caller.isAdmin) throw new Failure('E-AUTH-FORBIDDEN')
       return changeOnServer(deps, request)
     }),
+    bind(updateMember, async ({ tenant, caller, params: { idTag }, body: { role, ...status }, ip }) => {
+      if (tenant.type !== 'community' || caller.tokenUse === 'apikey') throw new Failure('E-AUTH-FORBIDDEN')
+      const change = { ...status, ...(role === undefined ? {} : { roles: [role] }) }
+      return changeInCommunity(deps, { tenant, caller, idTag, change, ip })
+    }),
     bind(sendResetContract, async ({ caller, params: { idTag }, ip }) => ({
       sent: await sendPasswordReset(deps, { caller, idTag, ip }),
     })),
@@ -73,8 +79,7 @@ async function renameCommunity(deps: AdminEndpointDeps, request: Request): Promi
 async function changeOnServer(deps: AdminEndpointDeps, request: Request): Promise<AdminProfile> {
   const { tenant, idTag, change } = request
   const known = await find(deps, idTag, tenant)
-  if (known?.type === 'community' && change.roles?.includes('SADM'))
-    throw invalid('/roles', 'A community does not administer the server.')
+  if (change.roles?.includes('SADM')) assertCanAdminister(known)
   await changeIdentity(deps, request)
   const relation = (await findRelation(deps.db.reader(serverTenant), idTag)) ?? noRelation(idTag)
   const isAdmin = idTag === tenant.idTag || (await isAppointedAdmin(deps.db.reader(tenant.tenantId), idTag))

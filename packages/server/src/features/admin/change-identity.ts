@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { audit } from '#features/audit/index.ts'
+import { type Actor, auditActor } from '#features/audit/index.ts'
 import { changesStatus, type MemberChange } from '#features/communities/index.ts'
 import { changeOwnProfile, type ProfileEvent } from '#features/profiles/index.ts'
 import { changeStatus, type RelationEvent } from '#features/relations/index.ts'
@@ -14,12 +14,13 @@ import {
   type TenantEvent,
   type Tenants,
 } from '#features/tenants/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { assertNotPurged } from './purge-job.ts'
 
 export interface ChangeIdentityDeps {
   readonly emit: Emit<ProfileEvent | RelationEvent | TenantEvent>
@@ -31,24 +32,21 @@ export interface ChangeIdentityDeps {
   revokeSessions(tx: Writer): Promise<void>
 }
 
-interface ChangeIdentity {
-  /** The base tenant. */
-  readonly tenant: Tenant
-  readonly caller: Identified
+/** Who decides for the whole server; `tenant` is the base tenant. */
+export type ByAdmin = Actor & { readonly tenant: Tenant }
+
+type ChangeIdentity = ByAdmin & {
   readonly idTag: IdTag
   readonly change: MemberChange & { readonly name?: string | undefined }
-  readonly ip: string
 }
 
 /** Decides about an identity for the whole server: its status, its name when it lives here, and whether it administers. */
 export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeIdentity): Promise<void> {
-  const { tenant, caller, idTag, change } = request
+  const { tenant, idTag, change } = request
   const hosted = await deps.tenants.find(idTag)
-  assertKind(request, hosted)
-  const isTargetAdmin = await isAppointedAdmin(deps.db.reader(tenant.tenantId), idTag)
-  // Only the base tenant's owner may change appointed administrators.
-  if (isTargetAdmin && !caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
+  await assertMayChange(deps, request, hosted)
   const isAdmin = change.roles && adminIn(change.roles)
+  if (isAdmin) assertCanAdminister(hosted)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     if (change.name !== undefined && hosted)
       await changeOwnProfile(deps, tx.as(hosted.tenantId), { idTag, name: change.name })
@@ -59,7 +57,28 @@ export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeId
   })
 }
 
-function assertKind({ tenant, caller, idTag, change }: ChangeIdentity, hosted: HostedTenant | undefined) {
+/** Fails for what the caller may not change about this identity. */
+export async function assertMayChange(
+  { db }: Pick<ChangeIdentityDeps, 'db'>,
+  request: Pick<ChangeIdentity, 'tenant' | 'caller' | 'idTag' | 'change'>,
+  hosted: HostedTenant | undefined,
+): Promise<void> {
+  const { tenant, caller, idTag } = request
+  assertKind(request, hosted)
+  // Only the base tenant's owner may change appointed administrators.
+  if (!caller.isOwner && (await isAppointedAdmin(db.reader(tenant.tenantId), idTag)))
+    throw new Failure('E-AUTH-FORBIDDEN')
+}
+
+/** A community has no sign-in of its own with which it could. */
+export function assertCanAdminister(identity: { readonly type: string } | undefined): void {
+  if (identity?.type === 'community') throw invalid('/roles', 'A community does not administer the server.')
+}
+
+function assertKind(
+  { tenant, caller, idTag, change }: Pick<ChangeIdentity, 'tenant' | 'caller' | 'idTag' | 'change'>,
+  hosted: HostedTenant | undefined,
+) {
   const { name, roles } = change
   if (name !== undefined && !hosted) throw new Failure('E-AUTH-FORBIDDEN')
   if (roles !== undefined && !caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
@@ -87,20 +106,14 @@ async function setStatus(
   const bars = status === 'Suspended' || status === 'Banned'
   if (bars || status === 'Blocked') await assertOthersLead(tx, idTag)
   const own = hosted && tx.as(hosted.tenantId)
+  if (hosted) await assertNotPurged(tx.as(serverTenant), hosted)
   if (own && status !== undefined && !bars && hosted.suspendedAt !== undefined) await resumeTenant(deps, own)
   if (own && bars) await suspendTenant(deps, own)
   await changeStatus(deps, tx.as(serverTenant), idTag, { status, until, reason })
 }
 
-async function noteChange(
-  deps: ChangeIdentityDeps,
-  tx: Writer,
-  { caller, idTag, change, ip }: ChangeIdentity,
-): Promise<void> {
-  await audit(deps, tx, {
-    event: 'profile.changed-by-admin',
-    actorTag: caller.idTag,
-    ip,
-    details: { idTag, ...change },
-  })
+async function noteChange(deps: ChangeIdentityDeps, tx: Writer, request: ChangeIdentity): Promise<void> {
+  const { idTag, change } = request
+  const details = { idTag, ...change }
+  await auditActor(deps, tx, { actor: request, event: 'profile.changed-by-admin', details })
 }

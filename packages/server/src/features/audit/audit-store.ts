@@ -37,18 +37,27 @@ export const deleteOldEntries = deletionOf({
   time: 'at_ms',
 })
 
+interface AuditPage {
+  readonly fromMs: number
+  /** These alone; all when absent. */
+  readonly events?: readonly StoredAuditEntry['event'][]
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
 /** Newest first. `E-VALIDATION` for a bad cursor. */
 export async function pageAuditEntries(
   reader: Reader,
-  { fromMs, cursor, limit }: { fromMs: number; cursor: string | undefined; limit: number },
+  { fromMs, events, cursor, limit }: AuditPage,
 ): Promise<CursorPage<StoredAuditEntry>> {
+  const entries = reader
+    .tables<AuditTables>()
+    .selectFrom('audit_log')
+    .select(['entry_id', 'at_ms', 'event', 'actor_tag', 'ip', 'details'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('at_ms', '>=', fromMs)
   const page = await keysetPage(
-    reader
-      .tables<AuditTables>()
-      .selectFrom('audit_log')
-      .select(['entry_id', 'at_ms', 'event', 'actor_tag', 'ip', 'details'])
-      .where('tenant_id', '=', reader.tenantId)
-      .where('at_ms', '>=', fromMs),
+    events ? entries.where('event', 'in', [...events]) : entries,
     { sort: 'at', column: 'at_ms', kind: 'integer', idColumn: 'entry_id', idKind: 'text' },
     { direction: 'desc', cursor, limit },
   )

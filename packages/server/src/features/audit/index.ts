@@ -1,3 +1,4 @@
+export { type Actor, auditActor } from './actor.ts'
 export { auditEndpoints } from './audit-endpoints.ts'
 export { auditMigrations } from './audit-migrations.ts'
 export { addAuditSweep } from './sweep-audit.ts'

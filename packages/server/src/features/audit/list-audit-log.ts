@@ -1,4 +1,10 @@
-import { type AuditEntryView, type CursorPage, toIso } from '@kith/protocol'
+import {
+  type AuditEntryView,
+  type CursorPage,
+  type ModerationEntry,
+  moderationEvents,
+  toIso,
+} from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -6,9 +12,32 @@ import type { StoredAuditEntry } from './audit.ts'
 import { pageAuditEntries } from './audit-store.ts'
 import { auditKeptMs } from './sweep-audit.ts'
 
+interface ListDeps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+interface ListRequest {
+  readonly tenant: Tenant
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** The decisions about members and what they posted: without addresses, which are for leaders alone. */
+export async function listModeration(
+  { db, clock }: ListDeps,
+  { tenant, limit, cursor }: ListRequest,
+): Promise<CursorPage<ModerationEntry>> {
+  const fromMs = clock.now() - auditKeptMs
+  const asked = { fromMs, events: moderationEvents, cursor, limit }
+  const page = await pageAuditEntries(db.reader(tenant.tenantId), asked)
+  const items = page.items.map(({ ip: _, ...entry }) => toView(entry) as ModerationEntry)
+  return { ...page, items }
+}
+
 export async function listAuditLog(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
-  { tenant, limit, cursor }: { tenant: Tenant; limit: number; cursor?: string },
+  { db, clock }: ListDeps,
+  { tenant, limit, cursor }: ListRequest,
 ): Promise<CursorPage<AuditEntryView>> {
   const fromMs = clock.now() - auditKeptMs
   const page = await pageAuditEntries(db.reader(tenant.tenantId), { fromMs, cursor, limit })

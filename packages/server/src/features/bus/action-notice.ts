@@ -13,8 +13,14 @@ export function actionNotice({ kind, tenant, action }: ActionChange): Notice {
       // The tenant has accepted or dismissed it: its own devices show that.
       return { kind: 'ACTION_STATUS', actionId, status: status === 'T' ? 'D' : status, to: [tenant.idTag] }
     case 'action.deleted':
-      return { kind: 'ACTION_STATUS', actionId, status: 'D', to: involved(action) }
+      // Whoever holds it shows it: a follower is nowhere named in it.
+      return { kind: 'ACTION_STATUS', actionId, status: 'D', to: [...holders(action), tenant.idTag] }
   }
+}
+
+// A draft has left for nobody.
+function holders(action: ActionChange['action']): IdTag[] {
+  return action.token === undefined ? [] : involved(action)
 }
 
 function involved({ issuerTag, authorTag, audienceTag, audience, subject }: ActionChange['action']): IdTag[] {

@@ -13,6 +13,7 @@ export type Notice =
       readonly to: readonly IdTag[]
     }
   | { readonly kind: 'STAT'; readonly actionId: ActionId }
+  | { readonly kind: 'CONVERSATION'; readonly conversationId: string }
   | {
       readonly kind: 'FILE'
       readonly fileId: FileId

@@ -5,6 +5,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { SocketVisit } from '#infra/ws/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { PeriodicWork } from '#lib/periodic-work.ts'
 import { Connection } from './connection.ts'
 import { appendNotice, appendNotices, findLog, hasListeners, listLogs, wantLog } from './event-log-store.ts'
 import { EventNumbers } from './event-numbers.ts'
@@ -66,13 +67,18 @@ class ProcessBus implements Bus {
   readonly #feeds = new Map<TenantId, OpenFeed>()
   readonly #numbers: EventNumbers
   readonly #presence: Presence
-  #callOff: (() => void) | undefined
-  #looking: Promise<void> | undefined
+  readonly #look: PeriodicWork
 
   constructor(deps: BusDeps) {
     this.#deps = deps
     this.#db = deps.db
-    this.#presence = new Presence(deps.bus, deps.clock)
+    this.#presence = new Presence(deps)
+    this.#look = new PeriodicWork({
+      clock: deps.clock,
+      everyMs: lookEveryMs,
+      work: () => this.#readLogs(),
+      onError: (error) => deps.logger.error({ err: error }, 'the logs of events could not be read'),
+    })
     const onNumbered = (tenantId: TenantId, seq: number) => this.#hint(tenantId, { seq })
     this.#numbers = new EventNumbers({ ...deps, onNumbered })
   }
@@ -128,8 +134,7 @@ class ProcessBus implements Bus {
     open.feed.close()
     this.#feeds.delete(tenantId)
     if (this.#feeds.size > 0) return
-    this.#callOff?.()
-    this.#callOff = undefined
+    this.#look.stop()
   }
 
   async replay(connection: Connection, since: number): Promise<boolean> {
@@ -148,19 +153,19 @@ class ProcessBus implements Bus {
 
   async settled(): Promise<void> {
     await this.#numbers.settled()
-    await this.#looking
+    await this.#look.settled()
     for (const { feed } of this.#feeds.values()) await feed.settled()
   }
 
   async close(): Promise<void> {
-    this.#callOff?.()
+    this.#look.stop()
     this.#presence.close()
     for (const { feed, unsubscribe } of this.#feeds.values()) {
       unsubscribe()
       feed.close()
     }
     await this.#numbers.close()
-    await this.#looking
+    await this.#look.settled()
     for (const { feed } of this.#feeds.values()) await feed.settled()
     this.#feeds.clear()
   }
@@ -179,11 +184,11 @@ class ProcessBus implements Bus {
         if ('seq' in hint) feed.advance(hint.seq)
         else feed.pass(hint.notice)
       },
-      onGap: () => this.#look(),
+      onGap: () => void this.#look.run(),
     })
     const open = { feed, unsubscribe }
     this.#feeds.set(tenant.tenantId, open)
-    this.#callOff ??= this.#wait()
+    this.#look.start()
     return open
   }
 
@@ -200,26 +205,8 @@ class ProcessBus implements Bus {
     })
   }
 
-  #wait(): () => void {
-    const { clock } = this.#deps
-    return clock.wakeAt(clock.now() + lookEveryMs, () => {
-      this.#callOff = this.#wait()
-      this.#look()
-    })
-  }
-
-  /** Looks how far the logs have come: one query for all tenants whose clients are here. */
-  #look(): void {
-    this.#looking ??= this.#lookAtAll()
-      .catch((error: unknown) =>
-        this.#deps.logger.error({ err: error }, 'the logs of events could not be read'),
-      )
-      .finally(() => {
-        this.#looking = undefined
-      })
-  }
-
-  async #lookAtAll(): Promise<void> {
+  /** How far the logs have come: one query for all tenants whose clients are here. */
+  async #readLogs(): Promise<void> {
     const tenantIds = [...this.#feeds.keys()]
     if (tenantIds.length === 0) return
     for (const { tenantId, lastSeq, hasUnnumbered } of await listLogs(

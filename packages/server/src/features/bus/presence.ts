@@ -2,6 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import type { NodeBus } from '#infra/bus/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { PeriodicWork } from '#lib/periodic-work.ts'
 import type { Connection } from './connection.ts'
 
 // docs/protocol/realtime.md, `presence`.
@@ -10,17 +11,29 @@ const refreshEveryMs = 30_000
 // The marks of a process that died have expired by then; two refreshes may be late.
 const markMs = 75_000
 
+interface PresenceDeps {
+  readonly bus: NodeBus
+  readonly clock: Clock
+  readonly logger: { error(fields: object, message: string): void }
+}
+
 /** Which accounts have an active client, on this process and on the others. */
 export class Presence {
   readonly #bus: NodeBus
   readonly #clock: Clock
   // Bound: the sockets that may be open.
   readonly #accounts = new Map<string, Map<Connection, number | undefined>>()
-  #callOff: (() => void) | undefined
+  readonly #refresh: PeriodicWork
 
-  constructor(bus: NodeBus, clock: Clock) {
+  constructor({ bus, clock, logger }: PresenceDeps) {
     this.#bus = bus
     this.#clock = clock
+    this.#refresh = new PeriodicWork({
+      clock,
+      everyMs: refreshEveryMs,
+      work: () => this.#markAll(),
+      onError: (error) => logger.error({ err: error }, 'presence could not be refreshed'),
+    })
   }
 
   /** The client is there, or is idle from now on. */
@@ -31,7 +44,7 @@ export class Presence {
     const idleSinceMs = state === 'active' ? undefined : (connections.get(connection) ?? this.#clock.now())
     connections.set(connection, idleSinceMs)
     this.#mark(key)
-    this.#callOff ??= this.#wait()
+    this.#refresh.start()
   }
 
   leave(connection: Connection): void {
@@ -50,8 +63,7 @@ export class Presence {
   }
 
   close(): void {
-    this.#callOff?.()
-    this.#callOff = undefined
+    this.#refresh.stop()
   }
 
   /** Until when the account counts as present if its clients report nothing more. */
@@ -69,11 +81,8 @@ export class Presence {
     else this.#bus.unmark(key)
   }
 
-  #wait(): () => void {
-    return this.#clock.wakeAt(this.#clock.now() + refreshEveryMs, () => {
-      for (const key of this.#accounts.keys()) this.#mark(key)
-      this.#callOff = this.#wait()
-    })
+  #markAll(): void {
+    for (const key of this.#accounts.keys()) this.#mark(key)
   }
 }
 

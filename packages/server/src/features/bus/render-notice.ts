@@ -6,8 +6,9 @@ import {
   type ScopeRequirement,
   scopeAllows,
 } from '@kith/protocol'
-import { findForNotification } from '#features/actions/index.ts'
-import { findAccessibleFile, findFileViewer } from '#features/files/index.ts'
+import { findForNotification, findWithFiles } from '#features/actions/index.ts'
+import { countUnread } from '#features/conversations/index.ts'
+import { findAccessibleFile, findFileViewer, listAttachedFiles } from '#features/files/index.ts'
 import { findStoredProfile } from '#features/profiles/index.ts'
 import { actsAsTenant, findViewer } from '#features/relations/index.ts'
 import { getSetting, type Settings } from '#features/settings/index.ts'
@@ -37,14 +38,20 @@ type Renderer<Kind extends Notice['kind']> = (
   notice: NoticeOf<Kind>,
 ) => Promise<Outgoing<BusEventData<Kind>> | undefined>
 
+const attachments = { listShown: listAttachedFiles }
+
 const renderers: { readonly [Kind in BusEventName]: Renderer<Kind> } = {
-  ACTION: (deps, account, { actionId }) => findForNotification(deps, { ...account, actionId }),
+  ACTION: (deps, account, { actionId }) => findWithFiles({ ...deps, attachments }, { ...account, actionId }),
   async ACTION_STATUS(deps, account, { actionId, status, to }) {
     return (await isFor(deps, account, to)) ? { actionId, status } : undefined
   },
   async STAT(deps, account, { actionId }) {
     const action = await findForNotification(deps, { ...account, actionId })
     return action && { actionId, stat: action.stat }
+  },
+  async CONVERSATION(deps, account, { conversationId }) {
+    if (!actsAsTenant(account.caller, account.tenant)) return undefined
+    return { conversationId, unread: (await countUnread(deps, { ...account, conversationId })) ?? 0 }
   },
   async FILE(deps, account, { fileId, event, to }) {
     const isTenants = actsAsTenant(account.caller, account.tenant)
@@ -109,6 +116,7 @@ const requirements: Readonly<Record<BusEventName, ScopeRequirement | 'unscoped'>
   ACTION: 'read:actions',
   ACTION_STATUS: 'read:actions',
   STAT: 'read:actions',
+  CONVERSATION: 'read:actions',
   FILE: 'read:files',
   PROFILE: 'read:profile',
   SETTING: 'read:settings',

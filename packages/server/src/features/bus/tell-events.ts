@@ -1,6 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import type { AccountEvent } from '#features/accounts/index.ts'
 import type { ActionChange, ActionEvent } from '#features/actions/index.ts'
+import type { ConversationEvent } from '#features/conversations/index.ts'
 import { type FileEvent, listSharesOfFiles } from '#features/files/index.ts'
 import type { ProfileEvent } from '#features/profiles/index.ts'
 import { listReceivers } from '#features/relations/index.ts'
@@ -28,6 +29,8 @@ const fileWords = {
 export function busReactions(bus: TellingBus) {
   return {
     tellOfAction: (tx: Writer, event: ActionChange) => bus.tell(tx, actionNotice(event)),
+    tellOfConversation: (tx: Writer, { conversationId }: ConversationEvent) =>
+      bus.tell(tx, { kind: 'CONVERSATION', conversationId }),
     passCounts(tx: Writer, { actionId }: Of<ActionEvent, 'action.counted'>): void {
       const { tenantId } = tx
       tx.afterCommit(() => bus.pass(tenantId, { kind: 'STAT', actionId }))

@@ -1,9 +1,21 @@
-import { createCommunity as createContract, type IdTag, inviteCommunity, toIso } from '@kith/protocol'
+import {
+  createCommunity as createContract,
+  createJoinLink as createLinkContract,
+  endJoinLink as endLinkContract,
+  type IdTag,
+  inviteCommunity,
+  listJoinLinks as listLinksContract,
+  redeemJoinLink as redeemContract,
+  toIso,
+} from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
 import { type InviteDeps, inviteToFound } from './community-invitation.ts'
 import { type CreateCommunityDeps, createCommunity } from './create-community.ts'
+import { createJoinLink, endJoinLink, type JoinLinksDeps, listJoinLinks } from './join-links.ts'
+import { type RedeemDeps, redeemJoinLink } from './redeem-join-link.ts'
 
 interface CommunityEndpointDeps extends CreateCommunityDeps, InviteDeps {
+  readonly links: JoinLinksDeps & RedeemDeps
   readonly tenants: CreateCommunityDeps['tenants']
   readonly serverUrl: (idTag: IdTag) => string
 }
@@ -31,5 +43,22 @@ export function communityEndpoints(deps: CommunityEndpointDeps): Endpoint[] {
       const inviteUrl = `${deps.serverUrl(targetIdTag)}/communities/new#token=${refId}`
       return { refId, inviteUrl, targetIdTag, expiresAt }
     }),
+    ...joinLinkEndpoints(deps.links),
+  ]
+}
+
+function joinLinkEndpoints(deps: JoinLinksDeps & RedeemDeps): Endpoint[] {
+  return [
+    bind(listLinksContract, ({ tenant }) => listJoinLinks(deps, tenant)),
+    bind(createLinkContract, ({ tenant, caller, ip, body }) =>
+      createJoinLink(deps, { tenant, caller, ip, ...body }),
+    ),
+    bind(endLinkContract, async ({ tenant, caller, ip, params: { linkId } }) => {
+      await endJoinLink(deps, { tenant, caller, ip, linkId })
+      return null
+    }),
+    bind(redeemContract, ({ tenant, caller, body: { code } }) =>
+      redeemJoinLink(deps, { tenant, caller, code }),
+    ),
   ]
 }

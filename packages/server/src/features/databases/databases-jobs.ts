@@ -19,7 +19,7 @@ const minuteMs = 60_000
 const changesKeptSecs = 300
 const snapshotsAtOnce = 100
 
-/** Forgets changes and transactions that nobody asks for any more, and keeps the history of databases. */
+/** Deletes old changes and answers of transactions, takes the hourly snapshots and thins the history. */
 export function addDatabaseJobs(deps: JobDeps): void {
   const { db, clock, jobs } = deps
   addSweep(
@@ -47,7 +47,7 @@ async function takeSnapshots({ db, clock }: JobDeps, signal: AbortSignal): Promi
       await takeSnapshot({ db, clock }, key)
       await thinHistory(db, key, now)
     } catch (error) {
-      // One that cannot be read does not keep the others.
+      // A database that fails does not keep the others from their snapshots.
       failures.push(error)
     }
   }

@@ -7,11 +7,12 @@ import { TestClock } from '#harness/test-clock.ts'
 import { type NodeBus, openLocalBus } from '#infra/bus/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
-import type { DocumentSession, Participant } from './document-session.ts'
-import { DocumentThreads } from './document-threads.ts'
-import { documentsMigrations } from './documents-migrations.ts'
-import { readFrame } from './frames.ts'
-import { Documents } from './open-documents.ts'
+import { documentCostMigrations, documentsMigrations } from './documents-migrations.ts'
+import type { DocumentSession } from './session/document-session.ts'
+import { Documents } from './session/open-documents.ts'
+import type { Participant } from './session/participant.ts'
+import { readFrame } from './socket/frames.ts'
+import { DocumentThreads } from './threads/document-threads.ts'
 
 const tenantId = 7 as TenantId
 const fileId = 'f1~document' as FileId
@@ -47,7 +48,7 @@ class Editor implements Participant {
       session.ask({ kind: 'vector' }),
       session.ask({ kind: 'diff', stateVector: Y.encodeStateVector(this.doc) }),
     ])
-    if (missing) this.#take(missing)
+    for (const piece of missing ?? []) this.#take(piece)
     await session.submit(this, Y.encodeStateAsUpdate(this.doc, vector))
   }
 
@@ -128,7 +129,11 @@ type Step = {
 
 async function openWorld(open: OpenTestDatabase, hints: (message: number) => boolean) {
   const clock = new TestClock()
-  const db = await open({ migrations: documentsMigrations, clock, logger: silentLogger })
+  const db = await open({
+    migrations: [...documentsMigrations, ...documentCostMigrations],
+    clock,
+    logger: silentLogger,
+  })
   const local = openLocalBus({ clock })
   let messages = 0
   // Hints may be lost.

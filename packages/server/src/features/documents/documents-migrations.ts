@@ -30,6 +30,17 @@ export const documentsMigrations: readonly Migration[] = [
   },
 ]
 
+/** How long it takes to open a document. */
+export const documentCostMigrations: readonly Migration[] = [
+  {
+    id: '0027_document_costs',
+    async up(schema) {
+      // Milliseconds of a processor for the newest snapshot; 0 where it was never measured.
+      await schema.addColumn('crdt_documents', 'open_ms', 'integer default 0')
+    },
+  },
+]
+
 const part = { seq: 'integer', part: 'integer', bytes: 'blob' } as const
 const partKey = ['tenant_id', 'file_id', 'seq', 'part']
 

@@ -10,6 +10,7 @@ export interface DocumentTables {
     state_bytes: number
     log_bytes: number
     uncounted_bytes: number
+    open_ms: number
     thin_at: number | null
   }
   crdt_updates: Part & { writers: string | null; updates: number; quarantined_at: number | null }

@@ -2,20 +2,23 @@ import type { FileId, IdTag } from '@kith/protocol'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { inAllRuns } from '#harness/property-runs.ts'
+import { crowdedUpdate, slowUpdate } from '#harness/slow-updates.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { type NodeBus, openLocalBus } from '#infra/bus/index.ts'
+import { openLocalBus } from '#infra/bus/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { jobLeasesMigrations, jobQueueMigrations, openJobs } from '#infra/jobs/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { documentContents } from './document-contents.ts'
-import type { Participant } from './document-session.ts'
-import { DocumentThreads } from './document-threads.ts'
-import { documentsMigrations } from './documents-migrations.ts'
-import { addDocumentsSweep } from './documents-sweep.ts'
+import { documentCostMigrations, documentsMigrations } from './documents-migrations.ts'
 import type { DocumentTables } from './documents-tables.ts'
-import { readFrame } from './frames.ts'
-import { Documents } from './open-documents.ts'
+import { addDocumentsSweep } from './history/documents-sweep.ts'
+import { Documents, type DocumentsDeps } from './session/open-documents.ts'
+import type { Participant } from './session/participant.ts'
+import { readFrame } from './socket/frames.ts'
+import { DocumentThreads } from './threads/document-threads.ts'
+import type { ThreadLimits } from './threads/thread-limits.ts'
 
 const tenantId = 7 as TenantId
 const fileId = 'f1~document' as FileId
@@ -24,6 +27,8 @@ const limits = { maxFileBytes: 0, maxStorageBytes: 0 }
 // Each takes a while to start.
 const threads = new DocumentThreads({ logger: silentLogger })
 afterAll(() => threads.close())
+
+const littleMemory = { sharedHeapMegabytes: 16, slowHeapMegabytes: 16 }
 
 /** Somebody with a document of their own, which follows what they are shown. */
 class Editor implements Participant {
@@ -82,12 +87,17 @@ eachDialect('documents', (open) => {
 
   async function openLab() {
     const clock = new TestClock()
-    const migrations = [...jobQueueMigrations, ...jobLeasesMigrations, ...documentsMigrations]
+    const migrations = [
+      ...jobQueueMigrations,
+      ...jobLeasesMigrations,
+      ...documentsMigrations,
+      ...documentCostMigrations,
+    ]
     const db = await open({ migrations, clock, logger: silentLogger })
     const bus = openLocalBus({ clock })
     const usage = { bytes: 0, most: Number.MAX_SAFE_INTEGER }
     const logged: object[] = []
-    const process = (over: Partial<{ bus: NodeBus; db: Database; threads: DocumentThreads }> = {}) => {
+    const process = (over: Partial<Pick<DocumentsDeps, 'bus' | 'db' | 'threads' | 'fullAtMs'>> = {}) => {
       const documents = new Documents({
         db,
         clock,
@@ -469,7 +479,7 @@ eachDialect('documents', (open) => {
 
   test('an update that ends the thread twice is refused, and those that came with it are stored', async () => {
     const lab = await openLab()
-    const small = new DocumentThreads({ logger: silentLogger, heapMegabytes: 16, maxThreads: 1 })
+    const small = new DocumentThreads({ logger: silentLogger, limits: littleMemory })
     closers.push(() => small.close())
     const documents = lab.process({ threads: small })
     const { session, editor } = await join(documents)
@@ -480,17 +490,127 @@ eachDialect('documents', (open) => {
     expect(await presentText(lab)).toBe('bc')
   })
 
-  test('a document that ends the threads that open it rests for a minute', async () => {
-    const lab = await openLab()
-    const { editor, session } = await join(lab.documents)
-    await session.submit(editor, scattered(150_000))
-    const small = new DocumentThreads({ logger: silentLogger, heapMegabytes: 16, maxThreads: 1 })
-    closers.push(() => small.close())
-    const documents = lab.process({ threads: small })
-    await expect(join(documents)).rejects.toThrow('cannot be opened')
-    await expect(join(documents)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
-    lab.clock.advance(60_000)
-    await expect(join(documents)).rejects.toThrow('cannot be opened')
+  inAllRuns(`documents that take long (${open.dialect})`, () => {
+    test('a document that ends the threads that open it rests for a minute', async () => {
+      const lab = await openLab()
+      const { editor, session } = await join(lab.documents)
+      await session.submit(editor, scattered(150_000))
+      const small = new DocumentThreads({ logger: silentLogger, limits: littleMemory })
+      closers.push(() => small.close())
+      const documents = lab.process({ threads: small })
+      await expect(join(documents)).rejects.toThrow('cannot be opened')
+      await expect(join(documents)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+      lab.clock.advance(60_000)
+      await expect(join(documents)).rejects.toThrow('cannot be opened')
+    })
+
+    describe('a document that takes long', () => {
+      const plenty = { sharedMs: 60_000, applyMs: 60_000, openMs: 60_000 }
+      const little = { ...plenty, sharedMs: 10, applyMs: 60 }
+
+      function openThreads(limits: Partial<ThreadLimits>): DocumentThreads {
+        const opened = new DocumentThreads({ logger: silentLogger, limits })
+        closers.push(() => opened.close())
+        return opened
+      }
+
+      test('refuses an update above the limit, stores what came with it, and others lose nothing', async () => {
+        const lab = await openLab()
+        const documents = lab.process({ threads: openThreads(little) })
+        const taken = await documents.take(tenantId, 'f1~other' as FileId)
+        const neighbour = new Editor()
+        taken.session.join(neighbour)
+        await taken.session.submit(neighbour, neighbour.type('kept'))
+        const { session, editor } = await join(documents)
+        const other = await join(documents)
+        await session.submit(editor, crowdedUpdate)
+        const slow = session.submit(editor, slowUpdate(2, 400))
+        await Promise.all([slow, other.write('b'), other.write('c')])
+        expect([editor.closes, editor.mistakes, other.editor.closes]).toEqual([['full'], 0, []])
+        await taken.session.submit(neighbour, neighbour.type(', all of it'))
+        expect(neighbour.closes).toEqual([])
+        const doc = new Y.Doc()
+        Y.applyUpdate(doc, await taken.session.ask({ kind: 'state' }))
+        expect(doc.getText('t').toString()).toBe('kept, all of it')
+        taken.giveBack()
+        const present = await session.ask({ kind: 'state' })
+        Y.applyUpdate(doc, present)
+        expect(Y.decodeStateVector(Y.encodeStateVectorFromUpdate(present)).has(2)).toBe(false)
+        expect(other.editor.doc.getText('t').toString()).toBe('bc')
+      })
+
+      // Of a processor: what the slow update takes is several times as long, on any machine.
+      const fullAtMs = 20
+
+      test('is full long before it cannot be opened', async () => {
+        const lab = await openLab()
+        const { session, editor, write } = await join(lab.process({ threads: openThreads(plenty), fullAtMs }))
+        await session.submit(editor, crowdedUpdate)
+        await session.submit(editor, slowUpdate(2, 200))
+        await write('more')
+        expect(editor.closes).toContain('full')
+      })
+
+      test('is full when it is opened again, and those who have what it has may stay', async () => {
+        const lab = await openLab()
+        const { session, editor } = await join(lab.process({ threads: openThreads(plenty) }))
+        await session.submit(editor, crowdedUpdate)
+        const removed = editor.type('removed')
+        await session.submit(editor, removed)
+        await session.submit(editor, slowUpdate(2, 200))
+        expect(editor.closes).toEqual([])
+        await session.compact()
+        const [stored] = (await lab.rows('crdt_documents')) as { open_ms: number }[]
+        expect(stored?.open_ms).toBeGreaterThan(fullAtMs)
+        const late = await join(lab.process({ threads: openThreads(plenty), fullAtMs }))
+        await late.session.submit(late.editor, await session.ask({ kind: 'state' }))
+        await late.session.submit(late.editor, removed)
+        expect(late.editor.closes).toEqual([])
+        await late.write('more')
+        expect(late.editor.closes).toEqual(['full'])
+        expect((await join(lab.process())).editor.doc.getText('t').toString()).toBe('removed')
+      })
+
+      test('keeps its log when its state cannot be opened in time, and gets longer the next time', async () => {
+        const lab = await openLab()
+        const limits = { ...plenty, sharedMs: 10, openMs: 80 }
+        const { session, editor, leave } = await join(lab.process({ threads: openThreads(limits) }))
+        await session.submit(editor, crowdedUpdate)
+        await session.submit(editor, slowUpdate(2, 500))
+        await session.compact()
+        expect(lab.logged).toHaveLength(1)
+        expect([await lab.rows('crdt_snapshots'), (await lab.rows('crdt_updates')).length > 1]).toEqual([
+          [],
+          true,
+        ])
+        leave()
+        const again = await join(lab.process({ threads: openThreads(limits) }))
+        expect(again.editor.doc.getArray('list').length).toBe(5500)
+      })
+
+      test('that cannot be opened any more is restored, and what it was is kept', async () => {
+        const lab = await openLab()
+        const first = await join(lab.documents)
+        await first.write('a')
+        await first.session.compact()
+        for (const update of [crowdedUpdate, slowUpdate(2, 400)])
+          await first.session.submit(first.editor, update)
+        const documents = lab.process({ threads: openThreads({ ...plenty, sharedMs: 10, openMs: 60 }) })
+        await expect(join(documents)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+        const contents = documentContents({ db: lab.db, documents })
+        const by = 'carol.example' as IdTag
+        const seq = await contents.restore({ tenantId, fileId, seq: 2, by, limits })
+        expect((await contents.listSnapshots(lab.db.reader(tenantId), fileId)).at(0)).toMatchObject({
+          ...{ seq, writers: [by] },
+        })
+        const { editor, write } = await join(documents)
+        expect([editor.doc.getText('t').toString(), editor.doc.getArray('list').length]).toEqual(['a', 0])
+        await write('b')
+        const kept = (await lab.rows('crdt_updates')) as { quarantined_at: number | null }[]
+        expect(kept.filter(({ quarantined_at }) => quarantined_at !== null).length).toBeGreaterThan(1)
+        expect((await join(lab.process())).editor.doc.getText('t').toString()).toBe('ab')
+      })
+    })
   })
 
   test('an update over the quota is refused, and forgotten', async () => {

@@ -1,6 +1,6 @@
 export { blockedHere } from './domain-blocks/blocked-here.ts'
 export { domainBlockEndpoints } from './domain-blocks/domain-block-endpoints.ts'
-export { guardEgress } from './domain-blocks/guard.ts'
+export { guardEgress, guardWebSockets } from './domain-blocks/guard.ts'
 export { type DomainBlocks, openDomainBlocks } from './domain-blocks/open-domain-blocks.ts'
 export { withoutBlocked } from './domain-blocks/without-blocked.ts'
 export type { IdentityEvent } from './events.ts'
@@ -9,7 +9,7 @@ export {
   askIdentity,
   findIdentityKey,
   findServer,
-  hasIdentity,
+  findServerUrl,
   mayExist,
 } from './identities/ask-identities.ts'
 export { Discovery } from './identities/discovery.ts'
@@ -22,5 +22,6 @@ export { type Identities, openIdentities } from './identities/open-identities.ts
 export { addIdentitySweep } from './identities/sweep-identities.ts'
 export { openInbox } from './inbox/open-inbox.ts'
 export { queueReceivedHistory } from './inbox/opened-history.ts'
+export { listDeliveryHosts } from './outbox/list-delivery-hosts.ts'
 export { openDelivery, openOutbox } from './outbox/open-outbox.ts'
 export { deliverJob } from './outbox/outbox-jobs.ts'

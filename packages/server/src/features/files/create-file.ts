@@ -28,6 +28,8 @@ interface FileCreation {
   readonly tags: readonly string[]
   readonly parentId: FileId | undefined
   readonly visibility: Visibility
+  /** Where its content is already. */
+  readonly fileId?: FileId
   /** Whose content it gets. */
   readonly copyOf?: FileId
 }
@@ -36,6 +38,10 @@ const defaultTypes: Record<MadeType, string> = {
   CRDT: 'application/x-crdt',
   RTDB: 'application/x-rtdb',
   FLDR: 'inode/directory',
+}
+
+export function newFileId(fileTp: MadeType): FileId {
+  return fileIdOf(fileTp, randomBytes(32).toString('base64url'))
 }
 
 /** Makes an empty document, database or folder. `fill` gives it content, in the same transaction. */
@@ -51,7 +57,7 @@ export async function createFile(
   const contentType =
     creation.contentType === undefined ? defaultTypes[fileTp] : typeWithoutBytes(creation.contentType)
   const now = nowSecs(deps.clock)
-  const fileId = fileIdOf(fileTp, randomBytes(32).toString('base64url'))
+  const { fileId = newFileId(fileTp) } = creation
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     const place = { tenant, caller, fileId: copyOf, parentId, visibility, path: '/parentId' }
     const ownerTag = await assertMayPlace(tx, deps, place)

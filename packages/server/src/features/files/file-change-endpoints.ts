@@ -9,10 +9,11 @@ import {
   restoreFile as restoreFileContract,
   toIso,
 } from '@kith/protocol'
+import { idTagOf } from '#infra/caller/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
+import { findUserData } from './collections/collection-store.ts'
 import { createFile } from './create-file.ts'
 import { type FileListDeps, viewsOf } from './file-list-endpoints.ts'
-import { findUserData } from './file-list-store.ts'
 import { createdFileView } from './file-view.ts'
 import { changeFile, changeTag } from './folders/change-file.ts'
 import { type DuplicateDeps, duplicateFile } from './folders/duplicate-file.ts'
@@ -50,7 +51,8 @@ function changingEndpoints(deps: FileChangeDeps): Endpoint[] {
       const parentId = parentText === undefined ? {} : { parentId: parentFolder(parentText) ?? null }
       const { fileId } = params
       const file = await changeFile(deps, { tenant, caller, fileId, ...rest, ...parentId })
-      const userData = await findUserData(deps.db.reader(tenant.tenantId), caller.idTag, fileId)
+      const idTag = idTagOf(caller)
+      const userData = idTag && (await findUserData(deps.db.reader(tenant.tenantId), idTag, fileId))
       const [view] = await viewsOf(deps, tenant.tenantId, [{ file, userData }])
       if (!view) throw new TypeError('a file has one view')
       return view
@@ -77,7 +79,8 @@ function trashEndpoints(deps: FileChangeDeps): Endpoint[] {
       return { fileId, permanent: true as const }
     }),
     bind(restoreFileContract, async ({ tenant, caller, params: { fileId }, body = {} }) => {
-      const restoring = { tenant, caller, fileId, parentId: parentFolder(body.parentId) }
+      const target = body.parentId === undefined ? undefined : (parentFolder(body.parentId) ?? null)
+      const restoring = { tenant, caller, fileId, parentId: target }
       const { parentId, restoredAt } = await restoreFile(deps, restoring)
       return { fileId, parentId: parentId ?? null, restoredAt: toIso(restoredAt) }
     }),

@@ -1,17 +1,22 @@
 import {
   downloadFile,
+  downloadFiles,
+  downloadFolder,
   downloadVariant,
   type FileId,
   getFileDescriptor,
   getFileMetadata,
+  parseFileId,
   parseVariantId,
   uploadFile as uploadContract,
   type VariantName,
 } from '@kith/protocol'
-import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
-import { type ByteReply, bind, type Call, type Endpoint } from '#infra/http/index.ts'
+import { type Caller, guest, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import { type ByteReply, bind, type Call, type Endpoint, rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type FileQuestion, getFile, getFileWithVariants } from './access/read-file.ts'
+import { type ArchiveDeps, serveArchive, serveSelection } from './archive/serve-archive.ts'
+import { findUserData } from './collections/collection-store.ts'
 import { contentsOf, type FileContents } from './contents/file-contents.ts'
 import type { HistoryDeps } from './contents/file-history.ts'
 import { historyEndpoints } from './contents/history-endpoints.ts'
@@ -20,13 +25,16 @@ import { askForAttachment, askForContent } from './copies/queue-fetches.ts'
 import type { StoredFile } from './file.ts'
 import { type FileChangeDeps, fileChangeEndpoints } from './file-change-endpoints.ts'
 import { type FileListDeps, fileListEndpoints, viewsOf } from './file-list-endpoints.ts'
-import { findUserData } from './file-list-store.ts'
 import { createdFileView, descriptorView } from './file-view.ts'
 import { parentFolder } from './folders/parent-folder.ts'
+import { mayTellMore } from './serving/guest-content.ts'
 import { serveFile } from './serving/serve-file.ts'
+import { replacedFile } from './upload/place-upload.ts'
 import { type UploadDeps, uploadFile } from './upload/upload-file.ts'
 
-export interface FileEndpointDeps extends UploadDeps, FileChangeDeps, FileListDeps, HistoryDeps {
+export interface FileEndpointDeps extends UploadDeps, FileChangeDeps, FileListDeps, HistoryDeps, ArchiveDeps {
+  readonly blobs: UploadDeps['blobs']
+  readonly contents: HistoryDeps['contents'] & ArchiveDeps['contents']
   readonly jobs: UploadDeps['jobs'] & FileChangeDeps['jobs']
   /** Told of every reading of a file's content; must not make the reader wait. */
   readonly noteRead: (read: {
@@ -54,7 +62,8 @@ function byteEndpoints(deps: FileEndpointDeps): Endpoint[] {
       const { createdAt, tags = [], visibility = null } = query
       const { stream, contentType: declaredType, declaredLength, atMostLength } = body
       const arriving = { stream, declaredType, declaredLength, atMostLength, signal }
-      const described = { preset, fileName, tags, parentId, visibility, createdAt }
+      const replaces = replacedFile(query.replaces)
+      const described = { preset, fileName, tags, parentId, visibility, replaces, createdAt }
       return createdFileView(await uploadFile(deps, { tenant, caller, ...described, ...arriving }))
     }),
     bind(downloadFile, (call) => {
@@ -68,6 +77,21 @@ function byteEndpoints(deps: FileEndpointDeps): Endpoint[] {
       const { fileId, variant } = parsed
       return download(deps, { tenant, caller, fileId }, { ...query, variant, call })
     }),
+    bind(downloadFolder, async ({ tenant, caller, params: { fileId }, ip, signal }): Promise<ByteReply> => {
+      const address = rateKeyOf(ip)
+      const { headers, open } = await serveArchive(deps, { tenant, caller, fileId, address, signal })
+      return { status: 200, headers, body: open }
+    }),
+    bind(downloadFiles, async ({ tenant, caller, query, ip, signal }): Promise<ByteReply> => {
+      const fileIds = query.ids.map((text) => {
+        const fileId = parseFileId(text)
+        if (!fileId) throw new Failure('E-FILE-NOTFOUND')
+        return fileId
+      })
+      const address = rateKeyOf(ip)
+      const { headers, open } = await serveSelection(deps, { tenant, caller, fileIds, address, signal })
+      return { status: 200, headers, body: open }
+    }),
   ]
 }
 
@@ -75,7 +99,8 @@ function aboutEndpoints(deps: FileEndpointDeps): Endpoint[] {
   return [
     bind(getFileDescriptor, async ({ tenant, caller, params }) => {
       const { file, variants } = await getOrAsk(deps, { tenant, caller, fileId: params.fileId })
-      return descriptorView(file, variants)
+      const isHidden = caller.kind === 'guest' && mayTellMore(file, variants)
+      return descriptorView(file, variants, { isOriginalShown: !isHidden })
     }),
     bind(getFileMetadata, async ({ tenant, caller, params: { fileId } }) => {
       const { file } = await getFile(deps, { tenant, caller, fileId })
@@ -86,6 +111,18 @@ function aboutEndpoints(deps: FileEndpointDeps): Endpoint[] {
       return view
     }),
   ]
+}
+
+/** The bytes of a file that everybody may read, from this server. */
+export function downloadPublic(
+  deps: FileEndpointDeps,
+  question: Omit<FileQuestion, 'caller'>,
+  { variant, ifNoneMatch, isHead }: { variant?: VariantName; ifNoneMatch?: string; isHead: boolean },
+): Promise<ByteReply> {
+  // With a bearer nothing is answered by a redirect.
+  const headers = ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }
+  const call = { bearer: '', headers, isHead }
+  return download(deps, { ...question, caller: guest }, { ...(variant ? { variant } : {}), call })
 }
 
 interface DownloadOptions {
@@ -108,6 +145,7 @@ async function download(
   const served = await serveFile(deps, tenantId, {
     ...found,
     variant,
+    isGuest: question.caller.kind === 'guest',
     forceDownload: downloading === '1',
     range: headers.range,
     ifNoneMatch: headers['if-none-match'],

@@ -1,5 +1,7 @@
 import {
   type FileView,
+  getFileTimeline as getTimelineContract,
+  getUsageByKind as getUsageByKindContract,
   getUsage as getUsageContract,
   type IdTag,
   listFiles as listFilesContract,
@@ -10,8 +12,8 @@ import { bind, type Endpoint } from '#infra/http/index.ts'
 import type { ReadDeps } from './access/read-file.ts'
 import type { ListedFile } from './file-list-store.ts'
 import { fileView } from './file-view.ts'
-import { listFiles, listTags } from './list-files.ts'
-import { getUsage, type UsageDeps } from './upload/get-usage.ts'
+import { countMonths, listFiles, listTags } from './list-files.ts'
+import { getUsage, getUsageByKind, type UsageDeps } from './upload/get-usage.ts'
 
 export interface FileListDeps extends ReadDeps, UsageDeps {
   /** The names under which identities are known to a tenant, as far as they are. */
@@ -24,12 +26,14 @@ export function fileListEndpoints(deps: FileListDeps): Endpoint[] {
       const { items, ...page } = await listFiles(deps, { tenant, caller, query })
       return { ...page, items: await viewsOf(deps, tenant.tenantId, items) }
     }),
+    bind(getTimelineContract, ({ tenant, caller, query }) => countMonths(deps, { tenant, caller, query })),
     bind(listTagsContract, async ({ tenant, caller, query }) => {
       const { prefix = '', withCounts, limit = 200 } = query
       const tags = await listTags(deps, { tenant, caller, prefix, limit })
       return withCounts ? tags : tags.map(({ tag }) => ({ tag }))
     }),
     bind(getUsageContract, ({ tenant, caller }) => getUsage(deps, { tenant, caller })),
+    bind(getUsageByKindContract, ({ tenant, caller }) => getUsageByKind(deps, { tenant, caller })),
   ]
 }
 

@@ -1,7 +1,16 @@
-import type { FileId, FileStatus, FileType, IdTag, UploadPreset, Visibility } from '@kith/protocol'
+import {
+  type FileId,
+  type FileStatus,
+  type FileType,
+  type IdTag,
+  parseFileId,
+  type UploadPreset,
+  type Visibility,
+} from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
-import type { Commitment, NewFile, StoredFile, StoredVariant } from './file.ts'
+import { searchForm } from '#lib/search-form.ts'
+import type { Commitment, NewFile, PictureDetails, StoredFile, StoredVariant } from './file.ts'
 
 export interface FileTable {
   tenant_id: number
@@ -29,6 +38,11 @@ export interface FileTable {
   discarded_at: number | null
   discarded_by: string | null
   discarded_by_link: number
+  width: number | null
+  height: number | null
+  taken_at: number | null
+  thumbhash: string | null
+  search_name: string
 }
 interface VariantTable {
   tenant_id: number
@@ -64,6 +78,12 @@ const selectVariants = statement<FileTables, { tenantId: number; fileId: string 
       .orderBy('width')
       .orderBy('size'),
 )
+
+/** The likeness of a picture, by what names it elsewhere; undefined where it is none, or was not read yet. */
+export async function findThumbhash(reader: Reader, named: string): Promise<string | undefined> {
+  const fileId = parseFileId(named)
+  return fileId && (await findFile(reader, fileId))?.picture?.thumbhash
+}
 
 /** The file as it is stored, whoever asks: access is decided by `findReadableFile`. */
 export async function findFile(reader: Reader, fileId: FileId): Promise<StoredFile | undefined> {
@@ -180,7 +200,7 @@ export async function updateFile(
     .updateTable('files')
     .set({
       modified_at: modifiedAt,
-      ...(fileName === undefined ? {} : { file_name: fileName }),
+      ...(fileName === undefined ? {} : { file_name: fileName, search_name: searchForm(fileName) }),
       ...(tags && { tags: JSON.stringify(tags) }),
       ...(parentId === undefined ? {} : { parent_id: parentId }),
       ...(visibility === undefined ? {} : { visibility }),
@@ -194,7 +214,12 @@ export async function updateFile(
 export async function changeStatus(
   tx: Writer,
   fileId: FileId,
-  change: { from: readonly FileStatus[]; to: FileStatus; processingError?: string },
+  change: {
+    readonly from: readonly FileStatus[]
+    readonly to: FileStatus
+    readonly processingError?: string
+    readonly picture?: PictureDetails
+  },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .tables<FileTables>()
@@ -202,6 +227,7 @@ export async function changeStatus(
     .set({
       status: change.to,
       ...(change.processingError === undefined ? {} : { processing_error: change.processingError }),
+      ...(change.picture && pictureColumns(change.picture)),
     })
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', '=', fileId)
@@ -227,6 +253,7 @@ export function toFile(row: FileTable & { readonly is_in_trash?: number }): Stor
     visibility: row.visibility as Visibility,
     tags: JSON.parse(row.tags) as string[],
     processingError: row.processing_error ?? undefined,
+    picture: pictureOf(row),
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
     deletedAt: row.deleted_at ?? undefined,
@@ -242,6 +269,18 @@ function discardedOf({ discarded_at, discarded_by, discarded_by_link }: FileTabl
     by: (discarded_by ?? undefined) as IdTag | undefined,
     isByLink: discarded_by_link === 1,
   }
+}
+
+type PictureColumns = Pick<FileTable, 'width' | 'height' | 'taken_at' | 'thumbhash'>
+
+function pictureOf({ width, height, taken_at, thumbhash }: PictureColumns): PictureDetails | undefined {
+  if (width === null || height === null) return undefined
+  return { width, height, takenAt: taken_at ?? undefined, thumbhash: thumbhash ?? undefined }
+}
+
+function pictureColumns(picture: PictureDetails | undefined): PictureColumns {
+  const { width = null, height = null, takenAt = null, thumbhash = null } = picture ?? {}
+  return { width, height, taken_at: takenAt, thumbhash }
 }
 
 function contentOf({ blob_hash: hash, salt }: FileTable): Commitment | undefined {
@@ -274,5 +313,7 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     discarded_at: null,
     discarded_by: null,
     discarded_by_link: 0,
+    ...pictureColumns(file.picture),
+    search_name: searchForm(file.fileName),
   }
 }

@@ -54,6 +54,7 @@ export interface NewFile {
   readonly visibility: Visibility
   readonly tags: readonly string[]
   readonly processingError: string | undefined
+  readonly picture?: PictureDetails | undefined
   /** Unix seconds. */
   readonly createdAt: number
   readonly modifiedAt: number
@@ -61,6 +62,17 @@ export interface NewFile {
   readonly expiresAt?: number | undefined
   /** The narrowed credential with which it was made. */
   readonly madeWith?: string | undefined
+}
+
+/** What is known of a picture that was read. */
+export interface PictureDetails {
+  /** Upright, in pixels. */
+  readonly width: number
+  readonly height: number
+  /** When it was taken, Unix seconds. */
+  readonly takenAt?: number | undefined
+  /** Base64. Pictures that were read before there were any have none. */
+  readonly thumbhash?: string | undefined
 }
 
 /** One picture made from a file, or the original with its size in pixels. */
@@ -125,6 +137,9 @@ export const processedTypes: ReadonlySet<string> = new Set([
   'image/webp',
   'image/avif',
   'image/gif',
+  'image/tiff',
+  'image/heic',
+  'image/heif',
 ])
 
 export function hasVariants(contentType: string): boolean {

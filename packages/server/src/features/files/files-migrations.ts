@@ -1,7 +1,9 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 import { isOpened } from './collections/collection-sweep-store.ts'
+import { fileDetailsMigrations, takenMigrations, thumbhashMigrations } from './file-details-migrations.ts'
+import { fileOriginMigrations, storageKindsMigrations } from './storage-kinds-migrations.ts'
 
-export const filesMigrations: readonly Migration[] = [
+export const fileTableMigrations: readonly Migration[] = [
   {
     id: '0021_files',
     async up(schema) {
@@ -18,6 +20,15 @@ export const filesMigrations: readonly Migration[] = [
       await createCollections(schema)
     },
   },
+]
+
+export const filesMigrations: readonly Migration[] = [
+  ...fileTableMigrations,
+  ...fileDetailsMigrations,
+  ...thumbhashMigrations,
+  ...takenMigrations,
+  ...storageKindsMigrations,
+  ...fileOriginMigrations,
 ]
 
 async function createFiles(schema: MigrationSchema): Promise<void> {
@@ -142,7 +153,7 @@ async function createBlobs(schema: MigrationSchema): Promise<void> {
       tenant_id: 'integer',
       blob_hash: 'text',
       size: 'integer',
-      // Rows of `files` and of `file_variants` that name it.
+      // Rows that name it: of `files`, `file_variants` and `installed_apps`.
       uses: 'integer',
       unused_since: 'integer null',
       is_leaving: 'boolean default 0',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { maxOffset, maxTotal } from '@kith/protocol'
+import { type FileId, maxOffset, maxTotal } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
@@ -11,14 +11,15 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   identity,
   type Sent,
 } from '#harness/files-lab.ts'
+import { addSharedFile } from './copies/shared-file.ts'
+import { updateFile } from './file-store.ts'
 
 const owner = identity(aliceTag, alice)
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 
 interface Listed {
   readonly fileId: string
@@ -85,6 +86,35 @@ eachDialect('Listing files', (open) => {
     expect(await names(lab, '', { as: { kind: 'guest' } })).toEqual(['public'])
     const guests = await list(lab, '', { as: { kind: 'guest' } })
     expect(guests.data[0]).not.toHaveProperty('userData')
+  })
+
+  test('shows one’s own files, what came from others, or both', async () => {
+    const lab = await openLab()
+    await put(lab, 'x')
+    const folder = (await make(lab, 'FLDR', { fileName: 'box' })) as FileId
+    for (const [at, parentId] of [undefined, undefined, folder].entries())
+      await lab.db.transact(alice.tenantId, async (tx) => {
+        const fileId = `b1~${String(at).repeat(43)}` as FileId
+        const shared = { fileId, ownerTag: bobTag, fileName: `copy ${at}`, contentType: 'image/png' }
+        await addSharedFile(lab.shareDeps, tx, { ...shared, expiresAt: undefined })
+        if (parentId) await updateFile(tx, fileId, { parentId, modifiedAt: 1 })
+      })
+    const both = ['box', 'copy 0', 'copy 1', 'copy 2', 'x']
+    const sorted = async (query: string, sent: Sent = {}) => (await names(lab, query, sent)).sort()
+    expect(await sorted('')).toEqual(both)
+    expect(await sorted('?origin=own')).toEqual(['box', 'x'])
+    expect(await sorted('?origin=received')).toEqual(['copy 0', 'copy 1', 'copy 2'])
+    expect(await sorted('?origin=own&parentId=__root__&sort=name')).toEqual(['box', 'x'])
+    expect(await sorted('?origin=received&parentId=__root__')).toEqual(['copy 0', 'copy 1'])
+    expect(await sorted(`?origin=received&parentId=${folder}`)).toEqual(['copy 2'])
+    expect(await sorted('?origin=received&search=copy&sort=size')).toEqual(['copy 0', 'copy 1', 'copy 2'])
+    expect(await sorted('?origin=received', { as: { kind: 'guest' } })).toEqual([])
+    expect(await sorted('?origin=received', { as: identity(bobTag, alice) })).toEqual([])
+    const months = async (query: string) =>
+      (await lab.send('GET', `/api/files/timeline?${query}`, { as: owner })).json.data
+    expect(await months('origin=own&contentType=image/*')).toEqual([])
+    expect(await months('origin=received&contentType=image/*')).toMatchObject([{ count: 3 }])
+    expect(failureOf(await lab.send('GET', '/api/files?origin=all', { as: owner }))).toBe('400 E-VALIDATION')
   })
 
   test('needs a scope that reads files', async () => {
@@ -237,7 +267,7 @@ eachDialect('Listing files', (open) => {
     '?limit=201',
     '?fileTp=DOC',
     '?status=X',
-    '?sort=size',
+    '?sort=colour',
     '?sortDir=up',
     '?cursor=x',
     '?cursor=eyJzIjoibmFtZSIsInYiOiJhIiwiaWQiOiJiIn0',
@@ -280,6 +310,106 @@ eachDialect('The tags of files', (open) => {
     expect((await lab.send('GET', '/api/tags', member)).json.data).toEqual([{ tag: 'bobs' }])
     const moderator = { at: club, as: identity(aliceTag, club, { role: 'moderator' }) }
     expect((await lab.send('GET', '/api/tags', moderator)).json.data).toEqual([])
+  })
+})
+
+eachDialect('Searching names', (open) => {
+  const openLab = filesLab(open)
+  const given = [
+    'Übersicht 2024.txt',
+    'plan_2024 100%.txt',
+    'Plan 2025.txt',
+    'ΜΟΥΣΙΚΗ.txt',
+    'a\u030angström.txt',
+    'notes.txt',
+  ]
+
+  async function filled(lab: FilesLab): Promise<Map<string, string>> {
+    const ids = new Map<string, string>()
+    for (const name of given) {
+      lab.clock.advance(1000)
+      ids.set(name, (await lab.upload(name, name)).json.data.fileId)
+    }
+    return ids
+  }
+  async function found(lab: FilesLab, search: string, query = '', sent: Sent = {}): Promise<string[]> {
+    const answer = await lab.send('GET', `/api/files?search=${encodeURIComponent(search)}${query}`, {
+      as: owner,
+      ...sent,
+    })
+    expect(answer.status).toBe(200)
+    return answer.json.data.map(({ fileName }: Listed) => fileName)
+  }
+
+  test('finds what has all words, whatever their case, accents and order', async () => {
+    const lab = await openLab()
+    await filled(lab)
+    for (const [search, expected] of [
+      ['uber', ['Übersicht 2024.txt']],
+      ['SICHT', ['Übersicht 2024.txt']],
+      ['μουσικη', ['ΜΟΥΣΙΚΗ.txt']],
+      ['Ångström', ['a\u030angström.txt']],
+      ['2025 pl', ['Plan 2025.txt']],
+      ['2024', ['plan_2024 100%.txt', 'Übersicht 2024.txt']],
+      ['%', ['plan_2024 100%.txt']],
+      ['n_2', ['plan_2024 100%.txt']],
+      ['\\', []],
+      ['plan übersicht', []],
+      ["' or 1=1 --", []],
+    ] as const)
+      expect([search, await found(lab, search)]).toEqual([search, expected])
+    expect(await found(lab, '  ')).toHaveLength(given.length)
+  })
+
+  test('goes on from page to page, in every order, and with every other filter', async () => {
+    const lab = await openLab()
+    const ids = await filled(lab)
+    const pages = async (query: string) => {
+      const all: string[] = []
+      for (let cursor = ''; ; ) {
+        const { json } = await lab.send('GET', `/api/files?search=txt&limit=2${query}${cursor}`, {
+          as: owner,
+        })
+        all.push(...json.data.map(({ fileName }: Listed) => fileName))
+        if (!json.cursorPagination.hasMore) return all
+        cursor = `&cursor=${encodeURIComponent(json.cursorPagination.nextCursor)}`
+      }
+    }
+    for (const sort of ['created', 'modified', 'name', 'recent'])
+      expect((await pages(`&sort=${sort}`)).toSorted()).toEqual(given.toSorted())
+    await lab.send('DELETE', `/api/files/${ids.get('notes.txt')}`, { as: owner })
+    expect(await found(lab, 'notes')).toEqual([])
+    expect(await found(lab, 'NOTES', '&parentId=__trash__')).toEqual(['notes.txt'])
+    expect(await found(lab, 'plan', '&_offset=1&sort=name')).toEqual(['plan_2024 100%.txt'])
+    expect(await found(lab, 'plan', '&fileTp=FLDR')).toEqual([])
+  })
+
+  test('follows a new name', async () => {
+    const lab = await openLab()
+    const ids = await filled(lab)
+    const json = { fileName: 'Résumé.txt' }
+    await lab.send('PATCH', `/api/files/${ids.get('notes.txt')}`, { as: owner, json })
+    expect([await found(lab, 'notes'), await found(lab, 'resume')]).toEqual([[], ['Résumé.txt']])
+  })
+
+  test('shows visitors what they may read, and nothing of the rest', async () => {
+    const lab = await openLab()
+    await filled(lab)
+    await lab.upload('plan for all.txt', 'x', { query: '?visibility=P' })
+    const visitor = identity(bobTag, alice)
+    expect(await found(lab, 'plan', '', { as: visitor })).toEqual(['plan for all.txt'])
+    const { json } = await lab.send('GET', '/api/files?search=plan&_offset=0', { as: visitor })
+    expect(json.pagination.total).toBe(1)
+  })
+
+  test('of 100 characters at most', async () => {
+    const lab = await openLab()
+    for (const [search, status] of [
+      ['x'.repeat(100), 200],
+      ['x'.repeat(101), 400],
+      ['', 400],
+    ] as const)
+      expect((await lab.send('GET', `/api/files?search=${search}`, { as: owner })).status).toBe(status)
   })
 })
 

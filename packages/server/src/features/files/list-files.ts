@@ -1,32 +1,38 @@
 import {
   type CursorPage,
+  type FileOrigin,
   type FileSort,
   type FileStatus,
   type FileType,
+  type MonthCount,
   type OffsetPage,
   parseFileId,
 } from '@kith/protocol'
 import { actsAsTenant } from '#features/relations/index.ts'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { searchForm } from '#lib/search-form.ts'
 import { findFileViewer } from './access/find-file-viewer.ts'
 import type { ReadDeps } from './access/read-file.ts'
-import {
-  type FileFilter,
-  type FileListing,
-  type ListedFile,
-  listFilePage,
-  listFilesFrom,
-} from './file-list-store.ts'
+import type { FileFilter } from './file-filter-store.ts'
+import { type FileListing, type ListedFile, listFilePage, listFilesFrom } from './file-list-store.ts'
 import { listTagCounts } from './file-tags-store.ts'
+import { countByMonth } from './file-timeline-store.ts'
 
-interface FileQuery {
+interface FilterQuery {
   readonly fileTp?: readonly FileType[]
   readonly contentType?: string
   readonly tags?: readonly string[]
+  readonly origin?: FileOrigin
   /** A folder, `__root__` or `__trash__`. */
   readonly parentId?: string
   readonly status?: readonly FileStatus[]
+  readonly takenAfter?: number
+  readonly takenBefore?: number
+  readonly search?: string
+}
+
+interface FileQuery extends FilterQuery {
   readonly sort?: FileSort
   readonly sortDir?: 'asc' | 'desc'
   readonly limit?: number
@@ -53,8 +59,29 @@ export async function listFiles(
     : await listFilesFrom(reader, who, { ...listing, offset })
 }
 
+/** How many files of each month the caller may read. */
+export async function countMonths(
+  deps: ReadDeps,
+  {
+    tenant,
+    caller,
+    query,
+  }: { readonly tenant: Tenant; readonly caller: Caller; readonly query: FilterQuery },
+): Promise<MonthCount[]> {
+  const filter = filterOf(query)
+  if (!filter) return []
+  const reader = deps.db.reader(tenant.tenantId)
+  const now = nowSecs(deps.clock)
+  const who = await findFileViewer(reader, { tenant, caller, now })
+  return await countByMonth(reader, who, { filter, now })
+}
+
 /** Undefined for a folder that cannot exist. */
-function filterOf({ fileTp, contentType, tags, parentId, status }: FileQuery): FileFilter | undefined {
+function filterOf(query: FilterQuery): FileFilter | undefined {
+  const { fileTp, contentType, tags, origin, parentId, status, takenAfter, takenBefore, search = '' } = query
+  const words = searchForm(search)
+    .split(/\s+/)
+    .filter((word) => word !== '')
   const place = parentId === undefined ? undefined : placeOf(parentId)
   if (parentId !== undefined && !place) return undefined
   return {
@@ -62,7 +89,11 @@ function filterOf({ fileTp, contentType, tags, parentId, status }: FileQuery): F
     ...(fileTp && { fileTps: fileTp }),
     ...(contentType === undefined || contentType === '*/*' ? {} : { contentType: contentType.toLowerCase() }),
     ...(tags && { tags }),
+    ...(origin && { origin }),
     ...(status && { statuses: status }),
+    ...(takenAfter === undefined ? {} : { takenAfter }),
+    ...(takenBefore === undefined ? {} : { takenBefore }),
+    ...(words.length > 0 && { words }),
   }
 }
 

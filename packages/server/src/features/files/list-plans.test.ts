@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { FileId, FileSort, IdTag } from '@kith/protocol'
+import { type ActionId, encodeCursor, type FileId, type FileSort, type IdTag } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { relationsMigrations, viewerOf } from '#features/relations/index.ts'
@@ -11,19 +11,23 @@ import { queryPlan } from '#harness/query-plan.ts'
 import { planStatements } from '#harness/recorded-statements.ts'
 import { type Caller, guest } from '#infra/caller/index.ts'
 import { type Database, openDatabase, type Reader, type Writer } from '#infra/db/index.ts'
+import { listAttached } from './access/attached-files-store.ts'
 import { findAccessibleFile, listAttachable } from './access/file-access-store.ts'
 import type { FileViewer } from './access/file-viewer.ts'
 import { listGrantSteps } from './access/grant-steps-store.ts'
 import { putRead } from './collections/collection-store.ts'
 import { listEndedCopies } from './copies/copy-store.ts'
 import type { NewFile } from './file.ts'
-import { type FileFilter, listFilePage } from './file-list-store.ts'
+import type { FileFilter } from './file-filter-store.ts'
+import { listFilePage } from './file-list-store.ts'
 import { insertFile } from './file-store.ts'
 import { listTagCounts } from './file-tags-store.ts'
+import { countByMonth } from './file-timeline-store.ts'
 import { filesMigrations } from './files-migrations.ts'
 import { listDiscarded, listLeaves, listTrashRoots, removeFiles } from './folders/file-removal-store.ts'
 import { findPlace, restoreLeaves, trashLeaves } from './folders/file-tree-store.ts'
 import { deleteFolderChanges, putFolderChange } from './folders/folder-change-store.ts'
+import { sumTrash } from './folders/trash-size-store.ts'
 import { listEndedReservations } from './upload/lease-store.ts'
 
 const owner = identity(aliceTag, alice)
@@ -36,6 +40,10 @@ const cases: [string, Caller, FileFilter, FileSort, string][] = [
   ['what is public', guest, {}, 'created', 'files_by_created'],
   ['by change', owner, {}, 'modified', 'files_by_modified'],
   ['by name', owner, {}, 'name', 'files_by_name'],
+  ['by size', owner, {}, 'size', 'files_by_size'],
+  ['by when they were taken', owner, {}, 'taken', 'files_by_taken'],
+  ['of a time', visitor, { takenAfter: 1, takenBefore: 9 }, 'taken', 'files_by_taken'],
+  ['in a folder by when they were taken', owner, folder, 'taken', 'files_by_parent_taken'],
   ['in a folder', owner, folder, 'created', 'files_by_parent'],
   ['in a folder by name', owner, folder, 'name', 'files_by_parent_name'],
   ['in a folder by change', visitor, folder, 'modified', 'files_by_parent_modified'],
@@ -120,6 +128,71 @@ test.each(cases)('a list of files is read through an index, in its order: %s', a
   expect(ofList).toHaveLength(1)
   expect(ofList[0]).toMatch(new RegExp(`^SEARCH files USING INDEX ${index} \\(tenant_id=\\?`))
   expect(steps.filter((step) => isDear.test(step))).toEqual([])
+})
+
+test.each([
+  [{}, 'files_by_taken'],
+  [folder, 'files_by_parent_taken'],
+] as const)('a page by when files were taken begins at its place in the index: %j', async (filter, index) => {
+  const who = { viewer: viewerOf(alice, owner, { hasBlocksOrMutes: false }), held: [], limits: undefined }
+  const cursor = encodeCursor({ s: 'taken', v: 5, id: 'x' })
+  const steps = await stepsOf((reader: Reader) =>
+    listFilePage(reader, who, { ...firstPage, filter, sort: 'taken', cursor }),
+  )
+  expect(steps[0]).toMatch(new RegExp(`^SEARCH files USING INDEX ${index} .* <expr><\\?\\)$`))
+  expect(steps.filter((step) => isDear.test(step))).toEqual([])
+})
+
+test.each([
+  [{}, 'files_by_taken'],
+  [{ takenAfter: 1, contentType: 'image/*' }, 'files_by_taken'],
+  [folder, 'files_by_parent_taken'],
+] as const)('a timeline looks at files in their order, a portion at a time: %j', async (filter, index) => {
+  const who = { viewer: viewerOf(alice, owner, { hasBlocksOrMutes: false }), held: [], limits: undefined }
+  const steps = await stepsOf((reader: Reader) => countByMonth(reader, who, { filter, now: 1, portion: 1 }))
+  const looks = steps.filter((step) => / files /.test(step))
+  expect(looks.filter((step) => step.includes(` INDEX ${index} (`)).length).toBeGreaterThanOrEqual(4)
+  expect(looks.filter((step) => /<expr>>\?/.test(step)).length).toBeGreaterThan(0)
+  expect(steps.filter((step) => /FOR ORDER BY/.test(step) || /^SCAN files/.test(step))).toEqual([])
+})
+
+test('the size of the trash is summed up in an index that holds it', async () => {
+  const steps = await stepsOf((reader: Reader) => sumTrash(reader))
+  const looks = steps.filter((step) => / files /.test(step))
+  expect(new Set(looks)).toEqual(
+    new Set(['SEARCH files USING COVERING INDEX files_trash_sizes (tenant_id=? AND status=?)']),
+  )
+})
+
+test.each([
+  ['own', 'files_own'],
+  ['received', 'files_received'],
+] as const)(
+  'few files among many of others are found in an index of their folder: %s',
+  async (origin, index) => {
+    const who = { viewer: viewerOf(alice, owner, { hasBlocksOrMutes: false }), held: [], limits: undefined }
+    const steps = await stepsOf((reader: Reader) =>
+      listFilePage(reader, who, { ...firstPage, filter: { place: 'root', origin } }),
+    )
+    expect(steps[0]).toBe(`SEARCH files USING INDEX ${index} (tenant_id=? AND parent_id=?)`)
+  },
+)
+
+test('names are searched in an index that holds them', async () => {
+  const who = { viewer: viewerOf(alice, owner, { hasBlocksOrMutes: false }), held: [], limits: undefined }
+  const steps = await stepsOf((reader: Reader) =>
+    listFilePage(reader, who, { ...firstPage, filter: { words: ['box'] } }),
+  )
+  expect(steps[0]).toBe('SEARCH files USING COVERING INDEX files_by_search_name (tenant_id=?)')
+})
+
+test('the files of actions are found by the actions', async () => {
+  const query = { tenant: alice, actionIds: ['a', 'b'] as ActionId[], now: 1 }
+  const steps = await stepsOf((reader: Reader) => listAttached(reader, query))
+  expect(steps.filter((step) => step.startsWith('SEARCH attached'))).toEqual([
+    expect.stringContaining('(tenant_id=? AND action_id=?)'),
+  ])
+  expect(steps.filter((step) => /^SEARCH files .*\(tenant_id=\? AND file_id=\?\)/.test(step))).toHaveLength(1)
 })
 
 const narrowed = identity(bobTag, alice, { scope: `file:d1~${'A'.repeat(43)}:read` })

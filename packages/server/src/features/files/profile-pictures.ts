@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream'
 import type { FileId, UploadPreset } from '@kith/protocol'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
-import type { Writer } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { assertAttachable } from './access/assert-attachable.ts'
 import { getFile } from './access/read-file.ts'
+import { findFile } from './file-store.ts'
+import { listChangesAbove } from './folders/folder-change-store.ts'
 import { dropFiles, type TrashDeps } from './folders/trash-file.ts'
 import { type UploadDeps, uploadFile } from './upload/upload-file.ts'
 
@@ -26,6 +28,8 @@ interface StorePicture {
   /** Runs in the transaction that makes its row. */
   readonly alsoStore: (tx: Writer, fileId: FileId) => Promise<void>
 }
+
+const mayBePicture = /^(?:image\/.+|application\/octet-stream)$/i
 
 type ProfilePictureDeps = UploadDeps & Pick<TrashDeps, 'clock' | 'beforeRemoval'>
 
@@ -50,10 +54,18 @@ export function profilePictures(deps: ProfilePictureDeps) {
 async function storePicture(deps: ProfilePictureDeps, picture: StorePicture): Promise<FileId> {
   const { tenant, caller, preset, bytes, signal, alsoStore } = picture
   const { stream, contentType: declaredType, declaredLength, atMostLength } = bytes
+  if (!mayBePicture.test(declaredType)) throw new Failure('E-MEDIATYPE')
   const arriving = { stream, declaredType, declaredLength, atMostLength, signal }
   const described = { fileName: preset, tags: [], parentId: undefined, createdAt: undefined }
   const upload = { tenant, caller, preset, visibility: 'P' as const, ...described, ...arriving, alsoStore }
   return (await uploadFile(deps, upload)).fileId
+}
+
+/** Is the file removed, or in the trash, or about to be with a folder above it? */
+export async function isPictureLost(reader: Reader, fileId: FileId): Promise<boolean> {
+  const file = await findFile(reader, fileId)
+  if (!file || file.status === 'D') return true
+  return (await listChangesAbove(reader, fileId)).some(({ kind }) => kind !== 'restoring')
 }
 
 async function findPicture(

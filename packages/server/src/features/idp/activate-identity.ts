@@ -3,8 +3,10 @@ import { consumeReference, exhaustReferences } from '#features/accounts/index.ts
 import { audit } from '#features/audit/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import type { ManagedNameEvent } from './events.ts'
 import { deleteKeysOf } from './identity-key-store.ts'
 import { activeSecs, type ManagedIdentity } from './managed-identity.ts'
 import { findIdentity, updateIdentity } from './managed-identity-store.ts'
@@ -12,7 +14,7 @@ import { findIdentity, updateIdentity } from './managed-identity-store.ts'
 /** Activates a pending identity for the owner, who presents the mailed reference. All references that its registrar had
  * become worthless, and its keys are removed unless the owner keeps them. */
 export async function activateIdentity(
-  deps: { readonly db: Database; readonly clock: Clock },
+  deps: { readonly db: Database; readonly clock: Clock; readonly emit: Emit<ManagedNameEvent> },
   {
     tenant,
     refId: text,
@@ -36,6 +38,7 @@ export async function activateIdentity(
     const active = { ...identity, status: 'active', updatedAt: now, expiresAt: now + activeSecs } as const
     await updateIdentity(tx, active)
     const { idTag } = active
+    await deps.emit(tx, { kind: 'managed-name.changed', idTag })
     await exhaustReferences(tx, ['idp-activate'], idTag)
     if (!keepKeys) await deleteKeysOf(tx, idTag)
     await audit(deps, tx, { event: 'identity.activated', ip, details: { idTag, keepKeys } })

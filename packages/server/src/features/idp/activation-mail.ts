@@ -74,7 +74,7 @@ export async function sendActivationMail(
     ...(reference.expiresAt === undefined ? {} : { untilSecs: reference.expiresAt }),
   })
   const messageId = `<${mailId}@${tenant.idTag}>`
-  await sendFromJob(deps.mailer, { to: identity.email, messageId, ...mail })
+  await sendFromJob(deps, { to: identity.email, messageId, ...mail })
 }
 
 /** The page of the provider on which an identity is activated. The token is a fragment: it reaches neither logs nor

@@ -1,7 +1,9 @@
 import { audit } from '#features/audit/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import type { ManagedNameEvent } from './events.ts'
 import { type Ask, getManaged, type Managed, seen } from './find-managed.ts'
 import { findKey } from './identity-key-store.ts'
 import { countMove } from './idp-buckets.ts'
@@ -11,6 +13,7 @@ import { updateIdentity } from './managed-identity-store.ts'
 interface Deps {
   readonly db: Database
   readonly clock: Clock
+  readonly emit: Emit<ManagedNameEvent>
 }
 
 interface From {
@@ -42,6 +45,7 @@ export async function setAddress(
     await updateIdentity(tx, changed)
     if (address !== identity.address) {
       const { idTag } = identity
+      await deps.emit(tx, { kind: 'managed-name.changed', idTag })
       const by = caller.kind === 'key' ? { keyId: caller.keyId } : {}
       const actorTag = caller.idTag
       await audit(deps, tx, {
@@ -69,6 +73,7 @@ export async function changeIdentity(
     const identity = { ...(await withStatus(deps, tx, managed, request)), updatedAt }
     const changed = isDynamic === undefined ? identity : { ...identity, isDynamic }
     await updateIdentity(tx, changed)
+    await deps.emit(tx, { kind: 'managed-name.changed', idTag: changed.idTag })
     return changed
   })
 }

@@ -4,7 +4,7 @@ import { migrations } from '#app/migrations.ts'
 import { createTenant } from '#features/tenants/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
-import type { Identified } from '#infra/caller/index.ts'
+import { type Identified, identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { setAddress } from './change-identity.ts'
 import { createIdentity } from './create-identity.ts'
@@ -26,20 +26,14 @@ async function openLab(open: OpenTestDatabase) {
   const signs = new Map<IdTag, 'found' | 'unreachable'>()
   const deps = {
     ...lab.deps,
+    emit: async () => undefined,
     ownHosts: [],
     findReservedNames: async () => [],
     isBlockedDomain: async () => false,
     findSign: async (idTag: IdTag) => signs.get(idTag) ?? 'unknown',
   }
-  const caller = (idTag: IdTag): Identified => ({
-    kind: 'identity',
-    idTag,
-    tokenUse: 'proxy',
-    scope: undefined,
-    role: 'public',
-    isOwner: idTag === tenant.idTag,
-    isAdmin: false,
-  })
+  const caller = (idTag: IdTag) =>
+    identified(idTag, { tokenUse: 'proxy', role: 'public', isOwner: idTag === tenant.idTag })
   const owner = caller(tenant.idTag)
   return {
     ...lab,

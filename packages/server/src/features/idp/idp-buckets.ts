@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { type AttemptBucket, countAttempt } from '#features/accounts/index.ts'
+import { type AttemptBucket, countAttempt, countMailbox } from '#features/accounts/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -16,8 +16,6 @@ const minuteMs = 60_000
 const address = { burst: 30, refillMs: 2 * minuteMs }
 // All registrars together: with the week that a name may be pending, some 5 000 names that are never activated.
 const registrars = { burst: 60, refillMs: 2 * minuteMs }
-// References to one mailbox, whose owner may have asked for none of them.
-const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
 
 // Any tenant may be a provider, and each name may mean a mail.
 const owner = { burst: 200, refillMs: minuteMs }
@@ -46,11 +44,8 @@ export async function countMove(
 
 /** Counts a mail to a mailbox; false when it had too many. The registrar is not told: it would reveal what others sent. */
 export async function countActivationMail(deps: Deps, email: string): Promise<boolean> {
-  const at = email.lastIndexOf('@')
-  // What stands behind a plus reaches the same mailbox.
-  const owner = `${email.slice(0, at).split('+')[0]}${email.slice(at)}`.toLowerCase()
   try {
-    await countAttempt(deps, [{ tenantId: serverTenant, key: `names mailbox ${owner}`, ...mailbox }])
+    await countMailbox(deps, 'names', email)
     return true
   } catch (error) {
     if (error instanceof Failure && error.code === 'E-RATELIMIT') return false

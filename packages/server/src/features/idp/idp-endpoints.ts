@@ -1,15 +1,18 @@
 import * as contracts from '@kith/protocol'
+import type { Emit } from '#infra/events/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
 import { activateIdentity } from './activate-identity.ts'
 import { changeIdentity, setAddress } from './change-identity.ts'
 import { type CreateIdentityDeps, createIdentity } from './create-identity.ts'
+import type { ManagedNameEvent } from './events.ts'
 import { createKey, getKey, listKeys, removeKey } from './identity-keys.ts'
 import { toIdentityView, toKeyView } from './idp-view.ts'
 import { getIdentity, listIdentities } from './list-identities.ts'
 import { getProviderInfo, isAvailable } from './provider-info.ts'
 import { releaseIdentity } from './release-identity.ts'
 
-type IdpDeps = CreateIdentityDeps & Parameters<typeof getProviderInfo>[0]
+type IdpDeps = CreateIdentityDeps &
+  Parameters<typeof getProviderInfo>[0] & { readonly emit: Emit<ManagedNameEvent> }
 
 export function idpEndpoints(deps: IdpDeps): Endpoint[] {
   return [...publicEndpoints(deps), ...identityEndpoints(deps), ...keyEndpoints(deps)]

@@ -1,4 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { reversedName } from './zone/reversed-name.ts'
 
 export const idpMigrations: readonly Migration[] = [
   {
@@ -10,6 +11,50 @@ export const idpMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Names in the order of their labels from the right, so that what lies below one is found; and the serials of zones. */
+export const zoneMigrations: readonly Migration[] = [
+  {
+    id: '0029_zones',
+    async up(schema) {
+      await schema.addColumn('managed_identities', 'reversed_name', "text default ''")
+      await reverseNames(schema)
+      await schema.createIndex('managed_identities_by_reversed_name', 'managed_identities', [
+        'tenant_id',
+        'reversed_name',
+      ])
+      await schema.createTable(
+        'zone_serials',
+        { tenant_id: 'integer', serial: 'integer' },
+        { primaryKey: ['tenant_id'] },
+      )
+    },
+  },
+]
+
+const atOnce = 1000
+
+async function reverseNames(schema: MigrationSchema): Promise<void> {
+  const identities = () => schema.tables<{ managed_identities: { id_tag: string; reversed_name: string } }>()
+  for (let after = ''; ; ) {
+    const rows = await identities()
+      .selectFrom('managed_identities')
+      .select('id_tag')
+      .where('id_tag', '>', after)
+      .orderBy('id_tag')
+      .limit(atOnce)
+      .execute()
+    for (const { id_tag: idTag } of rows)
+      await identities()
+        .updateTable('managed_identities')
+        .set({ reversed_name: reversedName(idTag) })
+        .where('id_tag', '=', idTag)
+        .execute()
+    const last = rows.at(-1)
+    if (!last || rows.length < atOnce) return
+    after = last.id_tag
+  }
+}
 
 async function createManagedIdentities(schema: MigrationSchema): Promise<void> {
   await schema.createTable(

@@ -2,6 +2,7 @@ import type { CursorPage, IdTag, ManagedStatus, OffsetPage } from '@kith/protoco
 import { type Selectable, sql } from 'kysely'
 import { contains, keysetPage, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { ManagedIdentity } from './managed-identity.ts'
+import { reversedName } from './zone/reversed-name.ts'
 
 interface IdentityTables {
   managed_identities: {
@@ -19,6 +20,7 @@ interface IdentityTables {
     updated_at: number
     expires_at: number
     last_seen_at: number | null
+    reversed_name: string
   }
 }
 type IdentityRow = Selectable<IdentityTables['managed_identities']>
@@ -29,6 +31,7 @@ export async function insertIdentity(tx: Writer, identity: ManagedIdentity): Pro
     tenant_id: tx.tenantId,
     id_tag: identity.idTag,
     label: labelOf(identity.idTag),
+    reversed_name: reversedName(identity.idTag),
     email: identity.email ?? null,
     registrar_tag: identity.registrarTag,
     owner_tag: identity.ownerTag ?? null,

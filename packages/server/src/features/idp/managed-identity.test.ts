@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { idTag } from '#harness/http-site.ts'
-import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
+import { type Identified, identified, type KeyHolder, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { acceptAddress, assertMayChange, type IdentityRole, roleOnIdentity } from './managed-identity.ts'
 
@@ -12,16 +12,8 @@ const registrar = idTag('registrar.example')
 const own = { idTag: self, registrarTag: registrar }
 const owned = { ...own, ownerTag: owner }
 
-const caller = (name: string, more: Partial<Identified> = {}): Identified => ({
-  kind: 'identity',
-  idTag: idTag(name),
-  tokenUse: 'proxy',
-  scope: undefined,
-  role: 'public',
-  isOwner: false,
-  isAdmin: false,
-  ...more,
-})
+const caller = (name: string, more: Partial<Identified> = {}) =>
+  identified(idTag(name), { tokenUse: 'proxy', role: 'public', ...more })
 const key = (name: string): KeyHolder => ({ kind: 'key', idTag: idTag(name), keyId: 1 })
 
 test.each<[string, Identified | KeyHolder, Tenant, typeof own, IdentityRole | undefined]>([

@@ -16,6 +16,8 @@ export interface ProviderNamesDeps {
   readonly ownHosts: readonly string[]
   /** Reserved labels. */
   findReservedNames(): Promise<readonly string[]>
+  /** Is it the host of a proxy site? */
+  isProxied(name: IdTag): Promise<boolean>
   /** Is it in a blocked domain? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
@@ -39,6 +41,7 @@ export async function findObjection(
   const reader = deps.db.reader(serverTenant)
   const relation = await findRelation(reader, idTag)
   if (relation && isSuspendedOrBanned(relation)) return 'taken'
+  if (await deps.isProxied(idTag)) return 'taken'
   if (await isQuarantined(reader, idTag, nowSecs(deps.clock))) return 'taken'
   return (await isGiven(reader, wanted)) ? 'taken' : undefined
 }

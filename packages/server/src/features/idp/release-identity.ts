@@ -3,8 +3,10 @@ import Type from 'typebox'
 import { exhaustReferences } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { ManagedNameEvent } from './events.ts'
 import { type Ask, getManaged, idTagOf } from './find-managed.ts'
 import { assertMayChange, isProvider, type ManagedIdentity, quarantineSecs } from './managed-identity.ts'
 import { deleteIdentity } from './managed-identity-store.ts'
@@ -12,6 +14,7 @@ import { deleteReleased, findReleased, putReleased } from './released-identity-s
 
 interface RemoveDeps {
   readonly clock: Clock
+  readonly emit: Emit<ManagedNameEvent>
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
@@ -61,12 +64,13 @@ async function findQuarantined(
 /** Removes an identity with its keys, makes its references worthless, and keeps the name from others for a while. A
  * registrar whose name was still pending may have it again: it was never in use. */
 export async function removeIdentity(
-  { clock, jobs }: RemoveDeps,
+  { clock, jobs, emit }: RemoveDeps,
   tx: Writer,
   { idTag, status, registrarTag }: ManagedIdentity,
 ): Promise<void> {
   await exhaustReferences(tx, ['idp-activate'], idTag)
   await deleteIdentity(tx, idTag)
+  await emit(tx, { kind: 'managed-name.changed', idTag })
   if (status !== 'pending') await jobs.enqueue(tx, forgetNameJob, { idTag })
   const until = nowSecs(clock) + quarantineSecs
   await putReleased(tx, { idTag, until, registrarTag: status === 'pending' ? registrarTag : undefined })

@@ -2,8 +2,10 @@ import type { IdTag } from '@kith/protocol'
 import { exhaustReferences } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Jobs, recurring, sweep } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import type { ManagedNameEvent } from './events.ts'
 import { seen } from './find-managed.ts'
 import { activeSecs, type ManagedIdentity, recheckSecs, unreachableGraceSecs } from './managed-identity.ts'
 import { deleteIdentity, findIdentity, listEnded, updateIdentity } from './managed-identity-store.ts'
@@ -15,6 +17,7 @@ type Sign = 'found' | 'unknown' | 'unreachable'
 interface SweepIdentitiesDeps {
   readonly db: Database
   readonly clock: Clock
+  readonly emit: Emit<ManagedNameEvent>
   readonly jobs: Pick<Jobs, 'enqueue'>
   /** Does a server answer for the identity? */
   findSign(idTag: IdTag): Promise<Sign>
@@ -28,7 +31,7 @@ export function addManagedIdentitySweep(jobs: Pick<Jobs, 'handle'>, deps: SweepI
 }
 
 export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> {
-  const { db, clock, findSign, jobs } = deps
+  const { db, clock, findSign } = deps
   const now = nowSecs(clock)
   for (const { tenantId, idTag, status } of await listEnded(db.reader(serverTenant), now, atOnce)) {
     // The owner of a name need not contact its provider: the server of the name is asked.
@@ -36,14 +39,14 @@ export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> 
     await db.transact(tenantId, async (tx) => {
       const identity = await findIdentity(tx, idTag)
       const hasEnded = identity?.status === status && identity.expiresAt <= now
-      if (hasEnded) await judge({ clock, jobs }, tx, { identity, sign })
+      if (hasEnded) await judge(deps, tx, { identity, sign })
     })
   }
   await sweep(db, [(tx, limit) => pruneReleased(tx, { upTo: now, limit })])
 }
 
 async function judge(
-  deps: Pick<SweepIdentitiesDeps, 'clock' | 'jobs'>,
+  deps: Pick<SweepIdentitiesDeps, 'clock' | 'jobs' | 'emit'>,
   tx: Writer,
   { identity, sign }: { readonly identity: ManagedIdentity; readonly sign: Sign },
 ): Promise<void> {

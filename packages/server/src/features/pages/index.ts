@@ -1,1 +1,4 @@
-export { pageRoutes } from './page-routes.ts'
+export { readHostModule } from './app-host-assets.ts'
+export type { PublicContent } from './find-public.ts'
+export { pageLanguage } from './page-language.ts'
+export { absentPage, pageRoutes } from './page-routes.ts'

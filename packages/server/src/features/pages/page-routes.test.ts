@@ -1,20 +1,39 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { idTag, startHttpSite } from '#harness/http-site.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
-import { pageRoutes } from './index.ts'
+import { absentPage, type PublicContent, pageRoutes } from './index.ts'
 
 const alice: Tenant = { tenantId: 1 as TenantId, idTag: idTag('alice.example'), type: 'person' }
 const bob: Tenant = { tenantId: 3 as TenantId, idTag: idTag('bob.example'), type: 'person' }
 const club: Tenant = { tenantId: 2 as TenantId, idTag: idTag('club.example'), type: 'community' }
 
-async function startSite(policy: 'open' | 'invite' = 'invite') {
+const dora = { ...bob, idTag: idTag('dora.example'), suspendedAt: 1 }
+
+const nothingPublic: PublicContent = {
+  findOwner: async (tenant) => ({ ...tenant, name: 'Name', bio: undefined, pictureId: undefined }),
+  listPosts: async () => ({ posts: [], nextCursor: null }),
+  findPost: async () => undefined,
+  listPictures: async () => new Map(),
+}
+
+async function startSite(policy: 'open' | 'invite' = 'invite', content: Partial<PublicContent> = {}) {
   const rawRoutes = pageRoutes({
-    findTenant: async (host) => [alice, bob, club].find((tenant) => tenant.idTag === host),
+    serverUrlOf: (tenant) => `https://${tenant.idTag}`,
+    findServer: async (visitor) => (visitor === bob.idTag ? 'https://bob.example:8443' : undefined),
+    content: { ...nothingPublic, ...content },
+    findTenant: async (host) => [alice, bob, club, dora].find((tenant) => tenant.idTag === host),
+    areMailsKept: async () => false,
+    findOpenRegistration: async () => undefined,
     findRegistration: async (tenant) => (tenant === alice ? policy : undefined),
+    findCommunityCreation: async () => policy,
     isProvider: async (tenant) => tenant !== bob,
+    emailLinks: {
+      look: async () => ({ kind: 'unknown' }),
+      confirm: async () => ({ email: '', signedOut: false }),
+    },
   })
-  const site = await startHttpSite([], { rawRoutes })
+  const site = await startHttpSite([], { rawRoutes, absentPage })
   onTestFinished(() => site.close())
   return site
 }
@@ -24,14 +43,17 @@ const contentPolicy =
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const paths = [
-  '/',
+  '/account',
+  '/approve',
   '/login',
   '/set-password',
   '/register',
   '/activate',
   '/communities/new',
-  '/shared/0123456789ABCDEFabcdefgh',
+  '/shared',
+  '/apps',
 ]
+const appPath = '/apps/alice.example/To-do%20list'
 
 test.each(paths)('%s is a page without anything inline', async (path) => {
   const site = await startSite()
@@ -39,7 +61,7 @@ test.each(paths)('%s is a page without anything inline', async (path) => {
   expect(status).toBe(200)
   expect(headers).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': contentPolicy,
+    'content-security-policy': path === '/shared' ? `${contentPolicy}; media-src 'self'` : contentPolicy,
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     vary: 'Accept-Language',
@@ -48,9 +70,50 @@ test.each(paths)('%s is a page without anything inline', async (path) => {
   expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
 })
 
+describe('the page of an app', () => {
+  const policyOf = async (query = '') => {
+    const { status, headers, text } = await (await startSite()).send(appPath + query)
+    return { status, policy: headers['content-security-policy'], text }
+  }
+  const policyWith = (connect: string) =>
+    `${contentPolicy.replace("connect-src 'self'", `connect-src ${connect}`)}; frame-src 'self'`
+
+  test('shows frames of its own origin alone', async () => {
+    const { status, policy, text } = await policyOf()
+    expect(status).toBe(200)
+    expect(policy).toBe(policyWith("'self'"))
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/)
+  })
+
+  test.each([
+    ['https://bob.example', 'wss://bob.example'],
+    ['http://bob.localhost:8080', 'ws://bob.localhost:8080'],
+    ['https://[2001:db8::1]:8443', 'wss://[2001:db8::1]:8443'],
+  ])('connects to the server of the file, %s', async (origin, sockets) => {
+    const { policy, text } = await policyOf(`?file=r1~x&at=${encodeURIComponent(origin)}`)
+    expect(policy).toBe(policyWith(`'self' ${sockets}`))
+    expect(text).toContain(`data-file-home="${origin}"`)
+  })
+
+  test.each([
+    'https://bob.example/path',
+    'https://bob.example; script-src *',
+    'https://*.example',
+    'https://a@bob.example',
+    '*',
+    'javascript:alert(1)',
+    'https://bob.example\r\nx: y',
+    '',
+  ])('takes %j for no server', async (origin) => {
+    const { policy, text } = await policyOf(`?at=${encodeURIComponent(origin)}`)
+    expect(policy).toBe(policyWith("'self'"))
+    expect(text).not.toContain('data-file-home')
+  })
+})
+
 test('everything that the pages and their scripts name is served', async () => {
   const site = await startSite()
-  const pages = await Promise.all(paths.map((path) => site.send(path)))
+  const pages = await Promise.all(['/', ...paths, appPath].map((path) => site.send(path)))
   const waiting = pages.flatMap(({ text }) =>
     Array.from(text.matchAll(/"(\/assets\/[^"]+)"/g), ([, path = '']) => path),
   )
@@ -61,9 +124,11 @@ test('everything that the pages and their scripts name is served', async () => {
     const { status, headers, text } = await site.send(path)
     expect({ path, status }).toEqual({ path, status: 200 })
     expect(headers['content-type']).toMatch(path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/)
-    for (const [, name = ''] of text.matchAll(/from '\.\/([^']+)'/g)) waiting.push(`/assets/${name}`)
+    for (const [, name = ''] of text.matchAll(/(?:from |import\()'(\.[^']+)'/g))
+      waiting.push(new URL(name, `http://alice.example${path}`).pathname)
   }
   expect(seen).toContain('/assets/qr.js')
+  expect(seen).toContain('/assets/app/messages/shape.ts')
 })
 
 test('pages and assets are not sent again to whoever has them', async () => {
@@ -93,19 +158,20 @@ test.each([
   expect(answer.text).toContain(`<html lang="${language}">`)
 })
 
-test('a community has a page that says so, and nothing to sign in with', async () => {
+test('a community has a public page that says so, and nothing to sign in with', async () => {
   const site = await startSite()
   const headers = { host: 'club.example' }
-  expect((await site.send('/', { headers })).text).toContain('This address belongs to a community.')
-  expect((await site.send('/login', { headers })).status).toBe(404)
-  expect((await site.send('/set-password', { headers })).status).toBe(404)
-  expect((await site.send('/register', { headers })).status).toBe(404)
+  const { text } = await site.send('/', { headers })
+  expect(text).toContain('This address belongs to a community.')
+  expect(text).not.toContain('href="/login"')
+  for (const path of ['/login', '/account', '/approve', '/set-password', '/register'])
+    expect((await site.send(path, { headers })).status).toBe(404)
 })
 
 test('what a link shares is shown on the host of a person or a community, whoever comes', async () => {
   const site = await startSite()
   for (const host of ['bob.example', 'club.example']) {
-    const answer = await site.send('/shared/0123456789ABCDEFabcdefgh', { headers: { host } })
+    const answer = await site.send('/shared', { headers: { host } })
     expect(answer.status).toBe(200)
     expect(answer.text).toContain('<button type="button" id="open">Show it</button>')
   }
@@ -133,9 +199,71 @@ test('a name is activated on the host of a provider, also of a community, and on
   expect((await site.send('/activate', { headers: { host: 'bob.example' } })).status).toBe(404)
 })
 
-test('on the host of nobody there is nobody, and a host that is no name is refused', async () => {
+describe('an address with nothing to show', () => {
+  const html = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
+  const post = `/posts/a1~${'A'.repeat(43)}`
+
+  test('is one and the same page, on whatever host and for whatever reason', async () => {
+    const site = await startSite()
+    const cases: [string, string][] = [
+      ['alice.example', '/nowhere'],
+      ['alice.example', '/nowhere/at/all?x=1'],
+      ['alice.example', post],
+      ['alice.example', '/posts/nothing'],
+      ['club.example', '/login'],
+      ['bob.example', '/register'],
+      ['bob.example', '/activate'],
+      ['nobody.example', '/'],
+      ['nobody.example', '/nowhere'],
+      ['nobody.example', '/login'],
+      ['dora.example', '/'],
+      ['dora.example', post],
+    ]
+    const answers = await Promise.all(
+      cases.map(([host, path]) => site.send(path, { headers: { ...html, host } })),
+    )
+    for (const { status, headers } of answers) {
+      expect(status).toBe(404)
+      expect(headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': contentPolicy,
+        'cache-control': 'no-cache',
+      })
+    }
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]?.text).toContain('There is nothing at this address')
+  })
+
+  test('speaks the language of the visitor, and HEAD is told the same', async () => {
+    const site = await startSite()
+    const headers = { ...html, 'accept-language': 'de' }
+    expect((await site.send('/nowhere', { headers })).text).toContain('Unter dieser Adresse gibt es nichts')
+    expect(await site.send('/nowhere', { method: 'HEAD', headers })).toMatchObject({ status: 404, text: '' })
+  })
+
+  test.each([
+    ['GET', '/nowhere', {}],
+    ['GET', '/nowhere', { accept: 'application/json' }],
+    ['POST', '/nowhere', html],
+    ['GET', '/api/nowhere', html],
+    ['GET', '/ws/nowhere', html],
+    ['GET', '/.well-known/nowhere', html],
+  ])('is JSON for programs: %s %s %o', async (method, path, headers) => {
+    const site = await startSite()
+    const answer = await site.send(path, { method, headers })
+    expect(answer).toMatchObject({ status: 404, json: { error: { code: 'E-NOTFOUND' } } })
+  })
+
+  test('counts like any other request', async () => {
+    const site = await startSite()
+    const answers = await Promise.all(Array.from({ length: 12 }, () => site.send('/', { headers: html })))
+    const left = answers.map(({ headers }) => Number(headers['x-ratelimit-remaining']))
+    expect(Math.min(...left)).toBe(Math.max(...left) - 11)
+  })
+})
+
+test('a host that is no name is refused', async () => {
   const site = await startSite()
-  expect((await site.send('/', { headers: { host: 'nobody.example.com' } })).status).toBe(404)
   const answer = await site.send('/', { headers: { host: '"><script>' } })
   expect(answer.status).toBe(400)
   expect(answer.text).not.toContain('<script')
@@ -146,6 +274,9 @@ test.each([
   '/assets/page-routes.ts',
   '/assets/..%2Findex.ts',
   '/assets/%2e%2e%2findex.ts',
+  '/assets/app/host/absent.ts',
+  '/assets/app/host/pace.test.ts',
+  '/assets/app/..%2Fhost/pace.ts',
 ])('there is no asset %s', async (path) => {
   const site = await startSite()
   expect((await site.send(path)).status).toBe(404)

@@ -8,6 +8,7 @@ import {
   type ServerStatus,
 } from '#features/relations/index.ts'
 import { contains, type Reader, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { searchForm } from '#lib/search-form.ts'
 import type { StoredProfile } from './profile.ts'
 import type { ProfileRow } from './profile-store.ts'
 
@@ -165,7 +166,10 @@ function conditions(reader: Reader, filter: KnownFilter): Expression<SqlBool>[] 
     following !== undefined && sql<SqlBool>`r.following = ${Number(following)}`,
     follower !== undefined && sql<SqlBool>`r.follower = ${Number(follower)}`,
     q !== undefined &&
-      anyOf([contains(reader.dialect, 'r.id_tag', q), contains(reader.dialect, 'p.name', q)]),
+      anyOf([
+        contains(reader.dialect, 'r.id_tag', q),
+        contains(reader.dialect, 'p.search_name', searchForm(q)),
+      ]),
     idTag !== undefined && sql<SqlBool>`r.id_tag = ${idTag}`,
     role !== undefined && sql<SqlBool>`r.role = ${role}`,
   ]

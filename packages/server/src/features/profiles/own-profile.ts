@@ -46,6 +46,12 @@ export async function findShownProfile(
   return { name, ...(profilePic === undefined ? {} : { profilePic }) }
 }
 
+/** What a tenant shows of itself to everybody. */
+export async function getPublicProfile(reader: Reader, idTag: IdTag) {
+  const { name, type, x, profilePic: pictureId } = await getOwnProfile(reader, idTag)
+  return { idTag, name, type, bio: typeof x?.bio === 'string' ? x.bio : undefined, pictureId }
+}
+
 /** What everything needs that changes profiles. */
 export interface ProfileEmitter {
   readonly emit: Emit<ProfileEvent>

@@ -1,5 +1,13 @@
 import type { IdTag } from '@kith/protocol'
-import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import {
+  contains,
+  type Reader,
+  serverTenant,
+  statement,
+  type TenantId,
+  type Writer,
+} from '#infra/db/index.ts'
+import { searchForm } from '#lib/search-form.ts'
 import type { StoredProfile } from './profile.ts'
 
 /** A row of the table `profiles`. */
@@ -7,6 +15,8 @@ export interface ProfileRow {
   tenant_id: TenantId
   id_tag: IdTag
   name: string
+  /** The name in `searchForm`. */
+  search_name: string
   type: string
   profile_pic: string | null
   cover_pic: string | null
@@ -31,6 +41,17 @@ export async function findStoredProfile(reader: Reader, idTag: IdTag): Promise<S
   return row && fromRow(row)
 }
 
+/** The tenant's own profile, of a tenant's reader. */
+export async function findOwnProfile(reader: Reader): Promise<StoredProfile | undefined> {
+  const row = await reader
+    .tables<ProfileTables>()
+    .selectFrom('profiles')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
 /** The names of identities, as far as they are known here. */
 export async function findNames(
   reader: Reader,
@@ -44,6 +65,35 @@ export async function findNames(
     .where('id_tag', 'in', idTags)
     .execute()
   return new Map(rows.map((row) => [row.id_tag, row.name]))
+}
+
+/** The identities of this server with these characters in their name, the first of them. */
+export async function listOwnWithName(reader: Reader, part: string, limit: number): Promise<IdTag[]> {
+  const rows = await reader
+    .tables<ProfileTables>()
+    .selectFrom('profiles')
+    .select('id_tag')
+    .where('tenant_id', '!=', serverTenant)
+    .where(contains(reader.dialect, 'search_name', searchForm(part)))
+    .orderBy('id_tag')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id_tag)
+}
+
+/** What is known of several identities. */
+export async function findStoredProfiles(
+  reader: Reader,
+  idTags: readonly IdTag[],
+): Promise<ReadonlyMap<IdTag, StoredProfile>> {
+  if (idTags.length === 0) return new Map()
+  const rows = await reader
+    .tables<ProfileTables>()
+    .selectFrom('profiles')
+    .selectAll()
+    .where('id_tag', 'in', idTags)
+    .execute()
+  return new Map(rows.map((row) => [row.id_tag, fromRow(row)]))
 }
 
 /** Writes the own profile of the handle's tenant; what was remembered of the identity before it lived here goes. */
@@ -65,8 +115,9 @@ export async function forgetRemoteProfile(tx: Writer, idTag: IdTag): Promise<voi
 interface ProfileChange {
   readonly name?: string
   readonly x?: Readonly<Record<string, unknown>>
-  readonly profilePic?: string
-  readonly coverPic?: string
+  /** null removes it. */
+  readonly profilePic?: string | null
+  readonly coverPic?: string | null
   readonly updatedAt: number
 }
 
@@ -78,7 +129,7 @@ export async function updateOwnProfile(
     .tables<ProfileTables>()
     .updateTable('profiles')
     .set({
-      ...(name === undefined ? {} : { name }),
+      ...(name === undefined ? {} : { name, search_name: searchForm(name) }),
       ...(x === undefined ? {} : { x: JSON.stringify(x) }),
       ...(profilePic === undefined ? {} : { profile_pic: profilePic }),
       ...(coverPic === undefined ? {} : { cover_pic: coverPic }),
@@ -106,6 +157,7 @@ function toRow(tenantId: TenantId, profile: StoredProfile): ProfileRow {
     tenant_id: tenantId,
     id_tag: profile.idTag,
     name: profile.name,
+    search_name: searchForm(profile.name),
     type: profile.type,
     profile_pic: profile.profilePic ?? null,
     cover_pic: profile.coverPic ?? null,

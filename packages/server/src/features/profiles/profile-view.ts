@@ -13,6 +13,7 @@ import type { StoredProfile } from './profile.ts'
 /** What the server tells of itself. */
 export interface ServerInfo {
   readonly version: string
+  readonly commit?: string | undefined
   readonly features: readonly string[]
 }
 
@@ -23,9 +24,13 @@ export function publicMeView(profile: StoredProfile, publicKey: string, serverIn
     name: profile.name,
     type: profile.type,
     publicKey,
-    serverInfo: { version: serverInfo.version, features: [...serverInfo.features] },
+    serverInfo: serverInfoView(serverInfo),
     ...pictures(profile),
   }
+}
+
+function serverInfoView({ version, commit, features }: ServerInfo): Me['serverInfo'] {
+  return { version, ...(commit === undefined ? {} : { commit }), features: [...features] }
 }
 
 /** What the owner, or a leader of the community, gets besides. */

@@ -1,6 +1,7 @@
-import type { Migration } from '#infra/db/index.ts'
+import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { searchForm } from '#lib/search-form.ts'
 
-export const profilesMigrations: readonly Migration[] = [
+export const profileTableMigrations: readonly Migration[] = [
   {
     id: '0015_profiles',
     async up(schema) {
@@ -27,4 +28,43 @@ export const profilesMigrations: readonly Migration[] = [
       await schema.createIndex('profiles_look', 'profiles', ['tenant_id', 'look_at'])
     },
   },
+]
+
+export const profileSearchMigrations: readonly Migration[] = [
+  {
+    id: '0035_profile_search',
+    async up(schema) {
+      await schema.addColumn('profiles', 'search_name', "text default ''")
+      for (let after: string | undefined = ''; after !== undefined; )
+        after = await fillSearchNames(schema, after)
+    },
+  },
+]
+
+interface NamedTables {
+  profiles: { id_tag: string; name: string; search_name: string }
+}
+
+/** Answers the last identity of the portion. */
+async function fillSearchNames(schema: MigrationSchema, after: string): Promise<string | undefined> {
+  const tables = schema.tables<NamedTables>()
+  const rows = await tables
+    .selectFrom('profiles')
+    .select(['id_tag', 'name'])
+    .where('id_tag', '>', after)
+    .orderBy('id_tag')
+    .limit(1_000)
+    .execute()
+  for (const { id_tag, name } of rows)
+    await tables
+      .updateTable('profiles')
+      .set({ search_name: searchForm(name) })
+      .where('id_tag', '=', id_tag)
+      .execute()
+  return rows.at(-1)?.id_tag
+}
+
+export const profilesMigrations: readonly Migration[] = [
+  ...profileTableMigrations,
+  ...profileSearchMigrations,
 ]

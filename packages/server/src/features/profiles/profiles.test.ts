@@ -6,7 +6,7 @@ import { createTenant, openTenants, suspendTenant, tenantsMigrations } from '#fe
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { type Identified, identified, type Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { EgressError, type EgressRequest } from '#infra/egress/index.ts'
 import {
@@ -24,7 +24,7 @@ const dayMs = 86_400_000
 
 function identity(idTag: IdTag, isOwner = false): Identified {
   const role = isOwner ? 'leader' : 'public'
-  return { kind: 'identity', idTag, tokenUse: 'login', scope: undefined, role, isOwner, isAdmin: false }
+  return identified(idTag, { tokenUse: 'login', role, isOwner })
 }
 
 describe('a profile of another server', () => {
@@ -105,7 +105,7 @@ eachDialect('profiles', (open) => {
       keys: { list: async () => keys.kids },
       serverUrl: (idTag: IdTag) => `https://${idTag}`,
       inboxUrl: () => 'https://base.example.com/api/inbox',
-      serverInfo: { version: '1.2.3', features: ['federation'] },
+      serverInfo: { version: '1.2.3', commit: 'abc', features: ['federation'] },
       createAction: async () => undefined,
       emit: async () => undefined,
       storePicture: async () => {
@@ -117,6 +117,7 @@ eachDialect('profiles', (open) => {
       tenants,
       clock,
       keys: { create: async () => ({ kid: 'k', publicKey: 'p' }) },
+      isProxied: async () => false,
       createOwnProfile: (
         tx: Parameters<typeof createOwnProfile>[1],
         profile: Parameters<typeof createOwnProfile>[2],
@@ -140,7 +141,7 @@ eachDialect('profiles', (open) => {
         name: 'Alice',
         type: 'person',
         publicKey: 'PEM-NEW',
-        serverInfo: { version: '1.2.3', features: ['federation'] },
+        serverInfo: { version: '1.2.3', commit: 'abc', features: ['federation'] },
       }
       expect(await call(getMe)).toEqual(publicForm)
       expect(await call(getMe, { caller: identity(bob) })).toEqual(publicForm)
@@ -154,7 +155,7 @@ eachDialect('profiles', (open) => {
         name: 'Alice',
         type: 'person',
         publicKey: 'PEM-NEW',
-        serverInfo: { version: '1.2.3', features: ['federation'] },
+        serverInfo: { version: '1.2.3', commit: 'abc', features: ['federation'] },
         status: 'Active',
         roles: ['user'],
         createdAt: '2026-01-01T00:00:00.000Z',

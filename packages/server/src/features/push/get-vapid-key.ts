@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { encodeBase64Url } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Database } from '#infra/db/index.ts'
+import type { Database, TenantId } from '#infra/db/index.ts'
 import type { SealedColumn, Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { findVapidKey, insertVapidKey } from './vapid-key-store.ts'
+import { findStoredVapidKey, insertVapidKey } from './vapid-key-store.ts'
 
 export interface VapidKeyDeps {
   readonly db: Database
@@ -25,8 +25,8 @@ export const vapidKeysSealed: SealedColumn = {
 /** The public key of a tenant, the same for ever: browsers bind their subscriptions to it. Of two first requests at the
  * same time both get the key that was stored. */
 export async function getVapidKey({ db, vault, clock }: VapidKeyDeps, { tenantId }: Tenant): Promise<string> {
-  const known = await findVapidKey(db.reader(tenantId))
-  if (known !== undefined) return known
+  const known = await findStoredVapidKey(db.reader(tenantId))
+  if (known) return known.publicKey
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const made = {
     publicKey: pointOf(publicKey),
@@ -35,8 +35,25 @@ export async function getVapidKey({ db, vault, clock }: VapidKeyDeps, { tenantId
   }
   return db.transact(tenantId, async (tx) => {
     await insertVapidKey(tx, made)
-    return (await findVapidKey(tx)) ?? made.publicKey
+    return (await findStoredVapidKey(tx))?.publicKey ?? made.publicKey
   })
+}
+
+/** With its private half (PKCS #8, DER), for signing. */
+export interface VapidKeyPair {
+  readonly publicKey: string
+  readonly privateKey: Buffer
+}
+
+/** The key pair of a tenant that has subscriptions; undefined when it was lost with the master key. */
+export async function findVapidKeyPair(
+  { db, vault }: Pick<VapidKeyDeps, 'db' | 'vault'>,
+  tenantId: TenantId,
+): Promise<VapidKeyPair | undefined> {
+  const stored = await findStoredVapidKey(db.reader(tenantId))
+  if (!stored) return undefined
+  const privateKey = Buffer.from(vault.unseal(purpose, tenantId, stored.privateKeySealed))
+  return { publicKey: stored.publicKey, privateKey }
 }
 
 /** The uncompressed point, as `applicationServerKey` of the Push API wants it (RFC 8292 section 3.2). */

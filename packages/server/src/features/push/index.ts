@@ -1,3 +1,7 @@
 export { vapidKeysSealed } from './get-vapid-key.ts'
+export { handlePushJobs } from './handle-push-jobs.ts'
+export { type NotifyDeps, queueNotification } from './notify.ts'
 export { pushEndpoints } from './push-endpoints.ts'
-export { pushMigrations } from './push-migrations.ts'
+export { pushMigrations, pushSubscriptionsMigrations } from './push-migrations.ts'
+export { pushTargetsSealed } from './push-subscription.ts'
+export { removeSubscriptionsOfSession } from './subscription-store.ts'

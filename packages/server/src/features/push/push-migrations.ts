@@ -11,3 +11,26 @@ export const pushMigrations: readonly Migration[] = [
       ),
   },
 ]
+
+export const pushSubscriptionsMigrations: readonly Migration[] = [
+  {
+    id: '0026_push_subscriptions',
+    async up(schema) {
+      await schema.createTable(
+        'push_subscriptions',
+        {
+          subscription_id: 'autoincrement',
+          tenant_id: 'integer',
+          subscriber_tag: 'text',
+          sid: 'text',
+          endpoint_hash: 'text',
+          target_sealed: 'blob',
+          expires_at: 'integer null',
+          created_at: 'integer',
+        },
+        { unique: [['tenant_id', 'endpoint_hash']] },
+      )
+      await schema.createIndex('push_subscriptions_sid', 'push_subscriptions', ['tenant_id', 'sid'])
+    },
+  },
+]

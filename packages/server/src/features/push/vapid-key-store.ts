@@ -11,21 +11,27 @@ interface PushTables {
   vapid_keys: VapidKeyRow
 }
 
-/** The public key of the reader's tenant, base64url. */
-export async function findVapidKey(reader: Reader): Promise<string | undefined> {
+interface StoredVapidKey {
+  /** The uncompressed point, base64url. */
+  readonly publicKey: string
+  readonly privateKeySealed: Uint8Array
+}
+
+/** The key of the reader's tenant. */
+export async function findStoredVapidKey(reader: Reader): Promise<StoredVapidKey | undefined> {
   const row = await reader
     .tables<PushTables>()
     .selectFrom('vapid_keys')
-    .select('public_key')
+    .select(['public_key', 'private_key_sealed'])
     .where('tenant_id', '=', reader.tenantId)
     .executeTakeFirst()
-  return row?.public_key
+  return row && { publicKey: row.public_key, privateKeySealed: row.private_key_sealed }
 }
 
 /** The first one stays. */
 export async function insertVapidKey(
   tx: Writer,
-  key: { readonly publicKey: string; readonly privateKeySealed: Uint8Array; readonly createdAt: number },
+  key: StoredVapidKey & { readonly createdAt: number },
 ): Promise<void> {
   await tx
     .tables<PushTables>()

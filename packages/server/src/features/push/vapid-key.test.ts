@@ -15,7 +15,8 @@ eachDialect('the key for push services', (open) => {
     const clock = new TestClock()
     const db = await open({ migrations: pushMigrations, clock })
     const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
-    const endpoints = pushEndpoints({ db, vault, clock })
+    const egress = { assertReachable: async () => undefined }
+    const endpoints = pushEndpoints({ db, vault, clock, egress })
     const ask = async (tenantId: number) => {
       const idTag = 'alice.example.com' as IdTag
       const tenant = { tenantId: tenantId as TenantId, idTag, type: 'person' } as Tenant

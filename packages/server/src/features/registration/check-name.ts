@@ -22,6 +22,8 @@ interface NameCheckDeps extends DnsCheckDeps {
   findReservedNames(): Promise<readonly string[]>
   /** Has an identity provider of this server given one of the names, or does one rest there? */
   isProvided(names: readonly IdTag[]): Promise<boolean>
+  /** Does a proxy site of this server have it? */
+  isProxied(name: IdTag): Promise<boolean>
   /** Is it in a blocked domain? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
@@ -136,8 +138,7 @@ async function appDomainProblems(
   const path = '/appDomain'
   if (appDomain === idTag) return [refused(path, 'This is the identity itself.')]
   // What lies below the identity is its own; the rest of the server's domain is for identities.
-  if (labelsBelow(appDomain, idTag))
-    return (await deps.tenants.findByHost(appDomain)) ? [{ ...taken, path }] : []
+  if (labelsBelow(appDomain, idTag)) return (await isHost(deps, appDomain)) ? [{ ...taken, path }] : []
   const rules = { baseIdTag: deps.baseIdTag, ownHosts: deps.localAddresses, reserved: [] }
   const isOurs = labelsBelow(appDomain, deps.baseIdTag) !== undefined
   const refusal = isOurs ? 'This name is for an identity.' : refusalOf(appDomain, 'domain', rules)
@@ -149,13 +150,16 @@ function refused(path: NameProblem['path'], message: string): NameProblem {
   return { code: 'E-VALIDATION', path, message }
 }
 
-/** Is it taken: by a tenant, as an app domain, in quarantine, or because it is, or lies below, the name of a tenant or of
+/** Does this server answer on it already? */
+async function isHost({ tenants, isProxied }: NameCheckDeps, name: IdTag): Promise<boolean> {
+  return (await tenants.findByHost(name)) !== undefined || isProxied(name)
+}
+
+/** Is it taken: by a tenant, as an app domain, by a proxy site, in quarantine, or because it is, or lies below, the name of a tenant or of
  * an identity that a provider of this server manages? */
-async function isTaken(
-  { db, clock, tenants, baseIdTag, isProvided }: NameCheckDeps,
-  name: IdTag,
-): Promise<boolean> {
-  if (await tenants.findByHost(name)) return true
+async function isTaken(deps: NameCheckDeps, name: IdTag): Promise<boolean> {
+  const { db, clock, tenants, baseIdTag, isProvided } = deps
+  if (await isHost(deps, name)) return true
   const reader = db.reader(serverTenant)
   const relation = await findRelation(reader, name)
   if (relation && isSuspendedOrBanned(relation)) return true

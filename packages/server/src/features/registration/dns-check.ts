@@ -31,7 +31,11 @@ export async function whereDnsLeads(
   return await whereAddressesLead(deps, name)
 }
 
-async function whereAddressesLead({ dns, localAddresses }: DnsCheckDeps, name: IdTag) {
+/** Do the addresses of a name lead to one of this server's? */
+export async function whereAddressesLead(
+  { dns, localAddresses }: Pick<DnsCheckDeps, 'dns' | 'localAddresses'>,
+  name: string,
+): Promise<'here' | 'elsewhere' | 'unknown'> {
   const hosts = localAddresses.filter((address) => !isAddress(address))
   const alias = hosts.length > 0 ? await dns.resolveCname(name) : ({ kind: 'not-found' } as const)
   if (recordsOf(alias).some((target) => hosts.includes(target.toLowerCase().replace(/\.$/, ''))))

@@ -21,6 +21,8 @@ interface EnsureBaseTenantDeps extends MakePersonDeps {
 interface BaseTenant {
   readonly tenant: HostedTenant
   readonly setUpRefId?: RefId
+  /** A password was given, and the tenant has one already, which stays. */
+  readonly isPasswordIgnored?: true
 }
 
 /** Makes the base tenant when there is none, and ensures that its owner can sign in. Any number of nodes may do this at
@@ -40,7 +42,8 @@ export async function ensureBaseTenant(
       throw new Error(`This server belongs to ${tenant.idTag}: BASE_ID_TAG cannot be changed to ${idTag}`)
     const own = tx.as(tenant.tenantId)
     const account = await findAccount(own)
-    if (account?.passwordHash !== undefined) return { tenant }
+    if (account?.passwordHash !== undefined)
+      return { tenant, ...(password !== undefined && !isNeeded ? { isPasswordIgnored: true } : {}) }
     if (hash === undefined) return { tenant, setUpRefId: await findOrMakeSetUp(deps, own) }
     await setPassword(deps, own, hash)
     return { tenant }

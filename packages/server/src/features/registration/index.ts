@@ -1,5 +1,6 @@
 export { type NameCheck, openNameCheck } from './check-name.ts'
 export { releaseName, releaseNameJob } from './claim-name.ts'
+export { whereAddressesLead } from './dns-check.ts'
 export { ensureBaseTenant } from './ensure-base-tenant.ts'
 export { registrationFinder } from './find-registration.ts'
 export { invitationLink } from './invitation.ts'

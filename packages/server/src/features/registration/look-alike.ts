@@ -28,9 +28,31 @@ export function isLookAlike(label: string): boolean {
   return !scripts.some((script) => script.test(letters)) || drawnLikeLatin.test(letters)
 }
 
-/** What a label looks like without its accents and digits; two readings, for a `1` is an `l` or an `i`. */
+// Latin letters that NFKD leaves as they are, pairs that are drawn like one letter, and digits.
+const drawnLike: Readonly<Record<string, string>> = {
+  ...{
+    ı: 'i',
+    ɩ: 'i',
+    ł: 'l',
+    ƚ: 'l',
+    ø: 'o',
+    đ: 'd',
+    ħ: 'h',
+    ŧ: 't',
+    ƀ: 'b',
+    ɑ: 'a',
+    ɡ: 'g',
+    ŋ: 'n',
+    ʋ: 'v',
+  },
+  ...{ rn: 'm', vv: 'w', '0': 'o', '5': 's' },
+}
+const drawn = new RegExp(Object.keys(drawnLike).join('|'), 'gu')
+
+/** What a label looks like without accents, digits and hyphens; two readings, for a `1` is an `l` or an `i`. */
 export function readingsOf(label: string): string[] {
   const written = label.startsWith('xn--') ? domainToUnicode(label) : label
-  const plain = written.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('0', 'o')
-  return [label, plain.replaceAll('1', 'l'), plain.replaceAll('1', 'i')]
+  const bare = written.normalize('NFKD').replace(/[\p{M}-]/gu, '')
+  const plain = bare.replace(drawn, (part) => drawnLike[part] ?? part)
+  return [label, bare, plain.replaceAll('1', 'l'), plain.replaceAll('1', 'i')]
 }

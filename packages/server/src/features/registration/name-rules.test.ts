@@ -29,6 +29,11 @@ describe('a name below the server’s own domain', () => {
     'mai1.kith.example',
     'ádmin.kith.example',
     'ns1.www.kith.example',
+    'admın.kith.example',
+    'adrnin.kith.example',
+    'vvvvvv.kith.example',
+    'ad-min.kith.example',
+    'ns-1.kith.example',
   ])('%s is reserved, however it is asked for', (name) => {
     for (const kind of ['idp', 'domain', 'community'] as const)
       expect(refusal(name, kind)).toBe('This name is reserved.')

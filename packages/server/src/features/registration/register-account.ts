@@ -3,6 +3,7 @@ import {
   type AccountEvent,
   consumeReference,
   type Device,
+  type FailedSignInDeps,
   type IssueDeps,
   issueToken,
   mailReference,
@@ -27,7 +28,7 @@ import { type MakePersonDeps, makePerson, welcomeValidSecs } from './make-person
 import { countRegistration, countWelcome } from './registration-buckets.ts'
 import { putUnfinished } from './unfinished-store.ts'
 
-export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps, ClaimNameDeps {
+export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps, ClaimNameDeps, FailedSignInDeps {
   readonly emit: Emit<AccountEvent>
   readonly names: NameCheck
   /** Who may register (the setting `server.registration`). */
@@ -104,7 +105,7 @@ async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<P
   if (email === undefined) throw invalid('/email', 'This is no e-mail address.')
   const base = await deps.tenants.base()
   // Before the name is checked: without an invitation a client learns nothing of names, and causes no DNS queries.
-  const invitation = await findInvitation(deps, base, input.token)
+  const invitation = await findInvitation(deps, base, input)
   const place = rateKeyOf(device.ip)
   await deps.names.assert({ idTag, kind, appDomain }, { cause: 'guest', key: place })
   await countRegistration(deps, { place, isInvited: invitation !== undefined })
@@ -132,9 +133,9 @@ async function claimIfRemote(
 async function findInvitation(
   deps: RegisterAccountDeps,
   base: HostedTenant,
-  token = '',
+  { token = '', device: { ip } }: Pick<Registration, 'token' | 'device'>,
 ): Promise<Reference | undefined> {
-  if (token !== '') return getInvitation(deps, deps.db.reader(base.tenantId), { token, isFor: 'person' })
+  if (token !== '') return getInvitation(deps, base, { token, isFor: 'person', ip })
   if ((await deps.findPolicy()) === 'open') return undefined
   throw new Failure('E-AUTH-FORBIDDEN', { message: 'To register here you need an invitation.' })
 }

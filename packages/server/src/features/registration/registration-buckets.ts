@@ -1,4 +1,4 @@
-import { type AttemptBucket, countAttempt } from '#features/accounts/index.ts'
+import { type AttemptBucket, countAttempt, countMailbox } from '#features/accounts/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -14,8 +14,6 @@ const minuteMs = 60_000
 const address = { burst: 30, refillMs: 2 * minuteMs }
 // All registrations without an invitation: with the 30 days that an unused account is kept, some 20 000 of them at most.
 const strangers = { burst: 60, refillMs: 2 * minuteMs }
-// Welcomes to one mailbox, whose owner may have asked for none of them.
-const mailbox = { burst: 3, refillMs: 8 * 60 * minuteMs }
 
 /** Counts a registration before it is made. `E-RATELIMIT` when there were too many. `place` is the address, coarse
  * enough to be one customer. */
@@ -33,11 +31,8 @@ export async function countRegistration(
 /** Counts a welcome to a mailbox; false when it had too many. The client is not told: it would reveal that the
  * address was used before. */
 export async function countWelcome(deps: Deps, email: string): Promise<boolean> {
-  const at = email.lastIndexOf('@')
-  // What stands behind a plus reaches the same mailbox.
-  const owner = `${email.slice(0, at).split('+')[0]}${email.slice(at)}`.toLowerCase()
   try {
-    await countAttempt(deps, [{ tenantId: serverTenant, key: `registration mailbox ${owner}`, ...mailbox }])
+    await countMailbox(deps, 'registration', email)
     return true
   } catch (error) {
     if (error instanceof Failure && error.code === 'E-RATELIMIT') return false

@@ -1,4 +1,5 @@
 import type { IdTag, NameProblemCode } from '@kith/protocol'
+import type { FailedSignInDeps } from '#features/accounts/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
@@ -7,7 +8,7 @@ import { Failure } from '#lib/failure.ts'
 import type { NameCheck, WantedName } from './check-name.ts'
 import { getInvitation } from './invitation.ts'
 
-interface VerifyNameDeps {
+interface VerifyNameDeps extends FailedSignInDeps {
   readonly db: Database
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'base'>
@@ -26,7 +27,7 @@ export async function verifyName(
   deps: VerifyNameDeps,
   { token = '', ip, ...wanted }: WantedName & { readonly token?: string | undefined; readonly ip: string },
 ): Promise<VerifiedName> {
-  const problem = token === '' ? undefined : await findTokenProblem(deps, { token, kind: wanted.kind })
+  const problem = token === '' ? undefined : await findTokenProblem(deps, { token, ip, kind: wanted.kind })
   const problems = problem
     ? [problem]
     : (await deps.names.find(wanted, { cause: 'guest', key: rateKeyOf(ip) })).map(({ code }) => code)
@@ -40,12 +41,12 @@ export async function verifyName(
 
 async function findTokenProblem(
   deps: VerifyNameDeps,
-  { token, kind }: { readonly token: string; readonly kind: WantedName['kind'] },
+  { token, ip, kind }: { readonly token: string; readonly ip: string; readonly kind: WantedName['kind'] },
 ): Promise<'E-NOTFOUND' | 'E-GONE' | undefined> {
   const base = await deps.tenants.base()
   const isFor = kind === 'community' ? 'community' : 'person'
   try {
-    await getInvitation(deps, deps.db.reader(base.tenantId), { token, isFor })
+    await getInvitation(deps, base, { token, isFor, ip })
     return undefined
   } catch (error) {
     if (error instanceof Failure && (error.code === 'E-NOTFOUND' || error.code === 'E-GONE'))

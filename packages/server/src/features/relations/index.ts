@@ -1,4 +1,5 @@
 export { changeStatus, handleServerStatusEnds } from './change-status.ts'
+export { type Circle, countCircle, listCircle, listReceivers } from './circle-store.ts'
 export type { RelationEvent } from './events.ts'
 export { findActingRole, findRole, isBlockedByServer } from './find-role.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
@@ -18,15 +19,12 @@ export {
 } from './relation.ts'
 export { type RelationColumns, relationOf } from './relation-row.ts'
 export {
-  type Circle,
   changeRelation,
-  countCircle,
   findEffectiveRelation,
   findRelation,
   findRelations,
-  listCircle,
+  listEffectiveRelations,
   listLeaders,
-  listReceivers,
   listSuspendedOrBanned,
   removeRelation,
 } from './relation-store.ts'

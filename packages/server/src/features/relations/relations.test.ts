@@ -5,6 +5,7 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { explainStatement, recordReader } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import { type Circle, countCircle, listCircle, listReceivers } from './circle-store.ts'
 import { isLastLeader } from './last-leader.ts'
 import {
   connectionState,
@@ -18,15 +19,11 @@ import {
   withStatus,
 } from './relation.ts'
 import {
-  type Circle,
   changeRelation,
-  countCircle,
   findEffectiveRelation,
   findRelation,
   findsBlocksOrMutes,
-  listCircle,
   listLeaders,
-  listReceivers,
 } from './relation-store.ts'
 import { relationsMigrations } from './relations-migrations.ts'
 

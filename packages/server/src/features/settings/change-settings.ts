@@ -1,11 +1,10 @@
-import { type SettingLevel, type SettingView, scopeAllows } from '@kith/protocol'
-import { audit } from '#features/audit/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { type SettingLevel, type SettingName, type SettingView, scopeAllows } from '@kith/protocol'
+import { type Actor, auditActor } from '#features/audit/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
-import type { SettingName } from './definitions.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 import type { SettingEvent } from './events.ts'
 import type { Settings, SettingsDeps } from './open-settings.ts'
 import { isTenantsOwn } from './read-settings.ts'
@@ -18,13 +17,11 @@ export interface ChangeSettingsDeps extends SettingsDeps {
   readonly emit: Emit<SettingEvent>
 }
 
-interface Change {
+type Change = Actor & {
   readonly tenant: Tenant
-  readonly caller: Identified
   readonly name: string
   /** Where to set it; where its definition says when absent. */
   readonly level?: SettingLevel | undefined
-  readonly ip: string
 }
 
 // Free names are for clients' own small things, not for storage.
@@ -39,6 +36,8 @@ export async function putSetting(
   const { tenant, value } = change
   const known = getKnownName(change.name)
   const level = levelFor(known, change)
+  if (level !== 'global' && known.kind === 'defined' && known.definition.isServerWide)
+    throw invalid('/query/scope', 'This setting holds for the whole server: it cannot be set for one tenant.')
   const text = textOf(known, value)
   await deps.db.transact(tenant.tenantId, async (tx) => {
     const target = level === 'global' ? tx.as(serverTenant) : tx
@@ -66,7 +65,8 @@ export async function deleteSetting(deps: ChangeSettingsDeps, change: Change): P
   await deps.db.transact(change.tenant.tenantId, async (tx) => {
     const target = level === 'global' ? tx.as(serverTenant) : tx
     const wasThere = await deleteStoredSetting(target, known.name)
-    if (!wasThere && known.kind === 'free') throw new Failure('E-NOTFOUND')
+    if (!wasThere && known.kind === 'free')
+      throw new Failure('E-NOTFOUND', { message: 'This setting has no value.' })
     await record(deps, tx, { change, known, level, event: 'setting.removed' })
   })
 }
@@ -74,11 +74,14 @@ export async function deleteSetting(deps: ChangeSettingsDeps, change: Change): P
 /** Where the caller's change goes. Administrators are known as such on the base tenant's host alone. */
 function levelFor(known: KnownName, { caller, level }: Change): SettingLevel {
   if (known.kind === 'free') {
-    if (level === 'global' || !isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
+    if (level === 'global')
+      throw new Failure('E-AUTH-FORBIDDEN', { message: 'Names under ui. and app. are set for one tenant.' })
+    if (!isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
     return 'tenant'
   }
   const { scope, permission } = known.definition
-  if (scope === 'system' || permission === 'system') throw new Failure('E-AUTH-FORBIDDEN')
+  if (scope === 'system' || permission === 'system')
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This setting cannot be changed.' })
   const target = level ?? scope
   if (target !== 'global' && !isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
   const mayAdminister = caller.isAdmin && scopeAllows(caller.scope, 'admin:settings')
@@ -121,7 +124,7 @@ async function record(
   await deps.emit(tx, { kind: 'setting.changed', name: known.name, byTag: change.caller.idTag })
   if (level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')) return
   const details = { name: known.name, scope: level }
-  await audit(deps, tx, { event, actorTag: change.caller.idTag, ip: change.ip, details })
+  await auditActor(deps, tx, { actor: change, event, details })
 }
 
 function isSecret(known: KnownName): boolean {

@@ -1,10 +1,11 @@
+import { type SettingName, type SettingValue, settingDefinitions } from '@kith/protocol'
 import type { Database, Reader, TenantId } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
-import { definitions, findDefinition, type SettingName, type SettingValue } from './definitions.ts'
 import { openValue } from './sealed-value.ts'
 import { fits } from './setting.ts'
+import { findDefinition } from './setting-names.ts'
 import { listDefinedSettings } from './setting-store.ts'
 
 export interface SettingsDeps {
@@ -19,6 +20,8 @@ export interface Settings {
   find<Name extends SettingName>(tenantId: TenantId, name: Name): Promise<SettingValue<Name>>
   /** The same for the tenant of a handle, which inside a transaction must be the transaction's. */
   findWith<Name extends SettingName>(reader: Reader, name: Name): Promise<SettingValue<Name>>
+  /** Whether a value is set, for the tenant or for all: without one the default holds. */
+  isSet(tenantId: TenantId, name: SettingName): Promise<boolean>
   /** Drops what is in memory: for those who change a value, after the commit. */
   forget(): void
 }
@@ -37,12 +40,13 @@ export function openSettings(deps: SettingsDeps): Settings {
 
   async function findWith<Name extends SettingName>(reader: Reader, name: Name): Promise<SettingValue<Name>> {
     const values = await valuesOf(reader)
-    return values.has(name) ? (values.get(name) as SettingValue<Name>) : definitions[name].default
+    return values.has(name) ? (values.get(name) as SettingValue<Name>) : settingDefinitions[name].default
   }
 
   return {
     find: (tenantId, name) => findWith(db.reader(tenantId), name),
     findWith,
+    isSet: async (tenantId, name) => (await valuesOf(db.reader(tenantId))).has(name),
     forget: () => recent.forgetAll(),
   }
 }

@@ -11,8 +11,12 @@ import { valueOfBody } from './setting.ts'
 
 export function settingEndpoints(deps: ChangeSettingsDeps): Endpoint[] {
   return [
-    bind(listContract, ({ tenant, caller }) => listSettings(deps, { tenant, caller })),
-    bind(getContract, ({ tenant, caller, params }) => getSetting(deps, { tenant, caller, ...params })),
+    bind(listContract, ({ tenant, caller, query }) =>
+      listSettings(deps, { tenant, caller, level: query.scope }),
+    ),
+    bind(getContract, ({ tenant, caller, params, query }) =>
+      getSetting(deps, { tenant, caller, level: query.scope, ...params }),
+    ),
     bind(putContract, ({ tenant, caller, params, query, body, ip }) =>
       putSetting(deps, { tenant, caller, ip, ...params, level: query.scope, value: valueOfBody(body) }),
     ),

@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
+import { settingDefinitions } from '@kith/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { auditMigrations } from '#features/audit/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
@@ -7,7 +8,7 @@ import { TestClock } from '#harness/test-clock.ts'
 import { guest, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { openVault } from '#infra/keys/index.ts'
-import { definitions, openSettings, settingEndpoints, settingsMigrations } from './index.ts'
+import { openSettings, settingEndpoints, settingsMigrations } from './index.ts'
 import { fits } from './setting.ts'
 import { putStoredSetting } from './setting-store.ts'
 
@@ -52,7 +53,7 @@ function outcome({ status, json }: Received) {
 }
 
 test('every default fits its definition', () => {
-  const wrong = Object.entries(definitions).filter(
+  const wrong = Object.entries(settingDefinitions).filter(
     ([name, { default: value }]) => !fits(name as never, value),
   )
   expect(wrong).toEqual([])
@@ -214,6 +215,7 @@ eachDialect('settings', (open) => {
       ['DELETE', 'limits.max_setting_kb', { as: 'admin' }, 403, 'E-AUTH-FORBIDDEN'],
       ['PUT', 'limits.max_storage_gb', { body: 1000 }, 403, 'E-AUTH-FORBIDDEN'],
       ['PUT', 'limits.max_storage_gb?scope=tenant', { body: 1000 }, 403, 'E-AUTH-FORBIDDEN'],
+      ['PUT', 'limits.max_tenants?scope=tenant', { as: 'admin', body: 5 }, 400, 'E-VALIDATION'],
       ['DELETE', 'limits.max_storage_gb', {}, 403, 'E-AUTH-FORBIDDEN'],
       ['PUT', 'theme?scope=global', { body: 'mine' }, 403, 'E-AUTH-FORBIDDEN'],
       ['PUT', 'ui.a?scope=global', { as: 'admin', body: 1 }, 403, 'E-AUTH-FORBIDDEN'],

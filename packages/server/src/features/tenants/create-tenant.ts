@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import type { Writer } from '#infra/db/index.ts'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -11,6 +11,8 @@ export interface CreateTenantDeps {
   readonly tenants: Tenants
   readonly keys: Pick<SigningKeys, 'create'>
   readonly clock: Clock
+  /** Does somebody else's site answer on this host? */
+  isProxied(reader: Reader, host: string): Promise<boolean>
   /** Writes the new tenant's own profile; `tx` is bound to it. */
   createOwnProfile(tx: Writer, profile: Pick<NewTenant, 'idTag' | 'name' | 'type'>): Promise<void>
 }
@@ -31,7 +33,8 @@ export async function createTenant(
   { idTag, type, name, appDomain, ownerTag, isBase = false }: NewTenant,
 ): Promise<HostedTenant> {
   for (const host of [idTag, appDomain])
-    if (host !== undefined && (await findTenantByHost(tx, host))) throw new Failure('E-PROFILE-EXISTS')
+    if (host !== undefined && ((await findTenantByHost(tx, host)) || (await deps.isProxied(tx, host))))
+      throw new Failure('E-PROFILE-EXISTS')
   const row = {
     idTag,
     type,

@@ -9,8 +9,19 @@ export async function findActive(
   tenants: Pick<Tenants, 'find'>,
   idTag: IdTag,
 ): Promise<HostedTenant | undefined> {
-  const found = await tenants.find(idTag)
-  return found?.suspendedAt === undefined ? found : undefined
+  return active(await tenants.find(idTag))
+}
+
+/** The same by its number. */
+export async function findActiveById(
+  tenants: Pick<Tenants, 'findById'>,
+  tenantId: TenantId,
+): Promise<HostedTenant | undefined> {
+  return active(await tenants.findById(tenantId))
+}
+
+function active(tenant: HostedTenant | undefined): HostedTenant | undefined {
+  return tenant?.suspendedAt === undefined ? tenant : undefined
 }
 
 /** A tenant by its number, for jobs; fails with `E-PROFILE-NOTFOUND` when it has gone. */

@@ -4,7 +4,7 @@ export { assertFreeSlot } from './assert-free-slot.ts'
 export { assertOthersLead } from './assert-others-lead.ts'
 export { type CreateTenantDeps, createTenant, type NewTenant } from './create-tenant.ts'
 export type { TenantEvent } from './events.ts'
-export { findActive, getTenant } from './find-active.ts'
+export { findActive, findActiveById, getTenant } from './find-active.ts'
 export { hostFinder } from './find-by-host.ts'
 export { findRoleHere, leadsAlone } from './hosted-communities.ts'
 export { openTenants, type Tenants } from './open-tenants.ts'
@@ -12,6 +12,7 @@ export { removeTenant } from './remove-tenant.ts'
 export { getSignInEpoch, isOpenFor } from './sign-in-epoch.ts'
 export { resumeNamed, resumeTenant, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant, SignInEpoch } from './tenant.ts'
+export { countByStatus, listTenantsAt, pageTenants } from './tenant-list-store.ts'
 export {
   endSignInEpoch,
   findBaseTenant,

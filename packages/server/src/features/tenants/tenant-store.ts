@@ -14,7 +14,7 @@ interface TenantTable {
   created_at: number
   sign_in_epoch: Generated<number>
 }
-interface TenantTables {
+export interface TenantTables {
   tenants: TenantTable
   server_admins: { tenant_id: number; id_tag: string; appointed_at: number }
 }
@@ -239,7 +239,7 @@ function toTenant(row: TenantRow | undefined): HostedTenant | undefined {
   return row && fromRow(row)
 }
 
-function fromRow(row: TenantRow): HostedTenant {
+export function fromRow(row: TenantRow): HostedTenant {
   return {
     tenantId: row.tenant_id,
     idTag: row.id_tag as IdTag,

@@ -36,6 +36,7 @@ eachDialect('tenants', (open) => {
       tenants,
       clock,
       keys: { create: async () => ({ kid: '20260101aaaa', publicKey: 'PEM' }) },
+      isProxied: async (_: unknown, host: string) => host === 'wiki.example.org',
       createOwnProfile: async (tx: { tenantId: number }, { name }: { name: string }) => {
         profiles.push(`${tx.tenantId} ${name}`)
       },
@@ -62,7 +63,7 @@ eachDialect('tenants', (open) => {
     expect(await here.tenants.findByHost('bob.example.com')).toBeUndefined()
   })
 
-  test('take each name once, as idTag or as app domain', async () => {
+  test('take each name once, as idTag or as app domain, and none of a proxy site', async () => {
     const here = await start()
     await make(here, { appDomain: 'app.example.org' })
     const taken: Partial<NewTenant>[] = [
@@ -70,6 +71,8 @@ eachDialect('tenants', (open) => {
       { idTag: 'app.example.org' as IdTag },
       { idTag: bob, appDomain: alice },
       { idTag: bob, appDomain: 'app.example.org' },
+      { idTag: 'wiki.example.org' as IdTag },
+      { idTag: bob, appDomain: 'wiki.example.org' },
     ]
     for (const tenant of taken)
       await expect(make(here, tenant)).rejects.toMatchObject({ code: 'E-PROFILE-EXISTS' })

@@ -1,2 +1,3 @@
 export { type ArchivedFile, readArchive, readText } from './read-archive.ts'
-export { type ArchiveWriter, createArchive } from './write-archive.ts'
+export { openSpools, type Spool, type Spools } from './spool.ts'
+export { type ArchiveSink, type ArchiveWriter, createArchive, streamArchive } from './write-archive.ts'

@@ -72,3 +72,8 @@ async function makeFolder(path: string): Promise<void> {
     if (errorCode(error) !== 'EEXIST') throw error
   })
 }
+
+/** Is it the name of a tenant's directory? */
+export function isTenantFolder(name: string): boolean {
+  return /^\d+$/.test(name)
+}

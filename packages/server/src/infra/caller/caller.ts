@@ -60,8 +60,7 @@ export function idTagOf(caller: AnyCaller): IdTag | undefined {
   return caller.kind === 'identity' ? caller.idTag : undefined
 }
 
-/** The owner in person: with a token that came from a sign-in. An API key, or anybody else, may not touch what signing in
- * rests on. */
+/** Whether the owner signed in personally: only then may credentials be changed, not with an API key or a proxy token. */
 export function isPersonal(caller: Caller): boolean {
   if (caller.kind !== 'identity' || !caller.isOwner || caller.signedInAt === undefined) return false
   return caller.tokenUse === 'login' || caller.tokenUse === 'access'
@@ -86,6 +85,11 @@ export function identified(
 /** The tenant itself, where a job or another tenant's request does something in its name. */
 export function ownerOf({ idTag }: Pick<Tenant, 'idTag'>): Identified {
   return identified(idTag, { tokenUse: 'login', role: 'leader', isOwner: true })
+}
+
+/** Somebody at the server's command line, who may do what the owner of the base tenant may, at each tenant. */
+export function operatorOf({ idTag }: Pick<Tenant, 'idTag'>): Identified {
+  return identified(idTag, { tokenUse: 'login', role: 'leader', isOwner: true, isAdmin: true })
 }
 
 /** An identity as a proxy token shows it to a tenant where it has this role. */

@@ -31,7 +31,7 @@ function envFile(text: string): string {
 }
 
 test('nothing set makes a local server', () => {
-  const { effective, ...config } = read()
+  const { effective, unknown, ...config } = read()
   expect(effective.every(({ from }) => from === 'default')).toBe(true)
   expect(config).toMatchObject({
     baseIdTag: 'home.localhost',
@@ -90,12 +90,81 @@ test('a problem is not told again by what depends on it', () => {
   expect(problemsOf({ BASE_ID_TAG: '-' })).toHaveLength(1)
 })
 
-test('the message for people names every problem', () => {
-  expect(() => read({ LISTEN: 'x', TLS: 'on' })).toThrow(/wrong:\n {2}LISTEN .*\n {2}TLS /)
+test.each([
+  [{ LISTEN: '127.0.0.1:80', METRICS_LISTEN: '127.0.0.1:80' }, 'METRICS_LISTEN', 'LISTEN'],
+  [{ LISTEN: '[::]:80', DNS_LISTEN: '192.0.2.1:80' }, 'DNS_LISTEN', 'LISTEN'],
+  [{ LISTEN: 'localhost:80', METRICS_LISTEN: '[::1]:80' }, 'METRICS_LISTEN', 'LISTEN'],
+  [
+    { TLS: 'files', TLS_CERT: 'c', TLS_KEY: 'k', LISTEN: '0.0.0.0:443', PUBLIC_URL: 'https://{idTag}' },
+    'LISTEN_TLS',
+    'LISTEN',
+  ],
+])('one port is not for two: %o', (env, variable, other) => {
+  expect(problemsOf(env)).toEqual([`${variable} must have another address or port than ${other}`])
 })
 
-test('variables it does not know are nobody’s business', () => {
-  expect(problemsOf({ KITH_COLOUR: 'blue', DATA_DIRECTORY: '/x' })).toEqual([])
+test.each([
+  { LISTEN: '127.0.0.1:0', METRICS_LISTEN: '127.0.0.1:0' },
+  { LISTEN: '127.0.0.1:443' },
+  { LISTEN: '127.0.0.1:80', METRICS_LISTEN: '192.0.2.1:80' },
+])('ports of their own are for each: %o', (env) => {
+  expect(problemsOf(env)).toEqual([])
+})
+
+test('the message for people names every problem', () => {
+  expect(() => read({ LISTEN: 'x', TLS: 'on' })).toThrow(/wrong:\n {2}TLS .*\n {2}LISTEN /)
+})
+
+describe('variables it does not know', () => {
+  test('are no problem', () => {
+    expect(problemsOf({ KITH_COLOUR: 'blue', DATADIR: '/x' })).toEqual([])
+  })
+
+  test('are told with the one that was meant', () => {
+    const { unknown } = read({
+      DATADIR: '/x',
+      PUBLIC_URl: 'x',
+      SMTP_URI: 'x',
+      KITH_LOG_LEVEL: 'x',
+      KITH_DAT_DI: 'x',
+      DNS_SERVER: 'x',
+      HOME: '/root',
+    })
+    expect(unknown).toEqual(
+      [
+        ['DATADIR', 'DATA_DIR'],
+        ['PUBLIC_URl', 'PUBLIC_URL'],
+        ['SMTP_URI', 'SMTP_URL'],
+        ['KITH_LOG_LEVEL', 'LOG_LEVEL'],
+        ['KITH_DAT_DI', 'DATA_DIR'],
+        ['DNS_SERVER', 'DNS_SERVERS'],
+      ].map(([name, nearest]) => ({ name, nearest, from: 'environment' })),
+    )
+  })
+
+  test('in the file are told whatever they are called', () => {
+    expect(read({}, { envFile: envFile('COLOUR=blue\nDATADIR=/x\n') }).unknown).toEqual([
+      { name: 'COLOUR', nearest: undefined, from: 'file' },
+      { name: 'DATADIR', nearest: 'DATA_DIR', from: 'file' },
+    ])
+  })
+
+  test('of other programs are left alone, and so is what looks like one that is set', () => {
+    const others = {
+      LISTEN_FDS: '1',
+      AWS_ACCESS_KEY_ID: 'x',
+      TERM: 'xterm',
+      PATH: '/bin',
+      LOGNAME: 'kith',
+      TZ: 'UTC',
+      PIP_CERT: 'x',
+      GIT_DIR: '/x',
+      API_KEY: 'x',
+      BASE_DIR: '/x',
+      DLS: 'x',
+    }
+    expect(read({ ...others, SMTP_URL: 'smtp://mail.example', SMTP_URI: 'x' }).unknown).toEqual([])
+  })
 })
 
 test('white space and empty values count as nothing', () => {
@@ -212,5 +281,43 @@ describe('the public URL', () => {
 
   test('without {idTag} serves the base tenant alone', () => {
     expect(read({ PUBLIC_URL: 'https://social.example' }).publicUrl.servesEveryTenant).toBe(false)
+  })
+})
+
+describe('TLS', () => {
+  const files = { TLS_CERT: '/etc/cert.pem', TLS_KEY: '/etc/key.pem' }
+
+  test('is off, and nothing else is different, unless it is asked for', () => {
+    const { tls, listen, publicUrl } = read({})
+    expect({ tls, listen, template: publicUrl.template }).toEqual({
+      tls: { kind: 'off' },
+      listen: { host: '127.0.0.1', port: 8080 },
+      template: 'http://{idTag}:{port}',
+    })
+  })
+
+  test('by ACME needs a name that the world knows, and no further word', () => {
+    expect(problemsOf({ TLS: 'acme' })).toEqual([expect.stringContaining('TLS must not be acme')])
+    const { tls, listen, publicUrl } = read({ TLS: 'acme', BASE_ID_TAG: 'home.example.com' })
+    expect(tls).toEqual({
+      kind: 'acme',
+      listen: { host: '::', port: 443 },
+      directoryUrl: 'https://acme-v02.api.letsencrypt.org/directory',
+      email: undefined,
+      challenge: 'http-01',
+      caFile: undefined,
+    })
+    expect(listen).toEqual({ host: '::', port: 80 })
+    expect(publicUrl.template).toBe('https://{idTag}:{port}')
+  })
+
+  test('by files needs both of them, and none is reached by http', () => {
+    expect(problemsOf({ TLS: 'files', TLS_KEY: '/etc/key.pem' })).toEqual([
+      'TLS_CERT is needed when TLS is files',
+    ])
+    expect(problemsOf({ TLS: 'files', ...files, PUBLIC_URL: 'http://{idTag}' })).toEqual([
+      'PUBLIC_URL must begin with https: when TLS is files',
+    ])
+    expect(read({ TLS: 'files', ...files }).tls).toMatchObject({ kind: 'files', certFile: '/etc/cert.pem' })
   })
 })

@@ -1,6 +1,14 @@
 import { join, resolve } from 'node:path'
-import { type Config, ConfigError, type EffectiveVariable, type MasterKeyLocation } from './config.ts'
+import {
+  type Config,
+  ConfigError,
+  type EffectiveVariable,
+  type MasterKeyLocation,
+  type TlsConfig,
+} from './config.ts'
 import { readEnvFile } from './env-file.ts'
+import { findUnknown } from './unknown-variables.ts'
+import type { ListenAddress } from './value-parsers.ts'
 import { defaultOf, Problem, type Surroundings, type Variable } from './variable.ts'
 import { type Values, type VariableName, variables } from './variables.ts'
 
@@ -38,7 +46,8 @@ export function readConfig(env: Environment, options: ReadConfigOptions = {}): C
     }
     effective.push({ name, value: shown(variable, known[name]), from })
   }
-  return build(values as Values, problems, effective)
+  const unknown = findUnknown(env, file instanceof Problem ? {} : file)
+  return build(values as Values, problems, { effective, unknown })
 }
 
 function sourceOf(
@@ -59,7 +68,7 @@ function shown({ secret }: Variable, text: string | undefined): string | undefin
   return protocol === 'sqlite:' ? text : `${protocol}//${credentials}${host}${pathname}`
 }
 
-function build(values: Values, problems: Problems, effective: readonly EffectiveVariable[]): Config {
+function build(values: Values, problems: Problems, told: Pick<Config, 'effective' | 'unknown'>): Config {
   conflicts(values, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return {
@@ -67,6 +76,7 @@ function build(values: Values, problems: Problems, effective: readonly Effective
     basePassword: values.BASE_PASSWORD,
     defaultTenant: values.DEFAULT_TENANT,
     listen: values.LISTEN,
+    tls: tlsOf(values),
     publicUrl: values.PUBLIC_URL,
     dataDir: values.DATA_DIR,
     database: values.DATABASE_URL,
@@ -80,6 +90,7 @@ function build(values: Values, problems: Problems, effective: readonly Effective
       dnsServers: values.DNS_SERVERS,
       allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK,
       localAddresses: values.LOCAL_ADDRESSES ?? [],
+      dnsListen: values.DNS_LISTEN,
     },
     mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM, directory: join(values.DATA_DIR, 'mail') },
     corsOrigins: values.CORS_ORIGINS ?? [],
@@ -87,7 +98,7 @@ function build(values: Values, problems: Problems, effective: readonly Effective
     connections: { perAddress: values.MAX_CONNECTIONS_PER_ADDRESS, total: values.MAX_CONNECTIONS },
     metricsListen: values.METRICS_LISTEN,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
-    effective,
+    ...told,
   }
 }
 
@@ -106,8 +117,61 @@ function conflicts(values: Partial<Values>, problems: Problems): void {
     if (redirects === 'public' && isSecure(values) && !endpoint.startsWith('https:'))
       problems.push({ variable: 'BLOB_STORE', message: 'must have an https endpoint to redirect there' })
   }
+  tlsConflicts(values, problems)
+  listenConflicts(values, problems)
   if (values.CORS_ORIGINS === '*' && values.BASE_ID_TAG?.endsWith('.localhost') === false)
     problems.push({ variable: 'CORS_ORIGINS', message: 'may be * only when BASE_ID_TAG ends in .localhost' })
+}
+
+function tlsConflicts(values: Partial<Values>, problems: Problems): void {
+  const { TLS, PUBLIC_URL } = values
+  if (TLS === 'files')
+    for (const variable of ['TLS_CERT', 'TLS_KEY'] as const)
+      if (values[variable] === undefined) problems.push({ variable, message: 'is needed when TLS is files' })
+  if (TLS === 'acme' && values.BASE_ID_TAG?.endsWith('.localhost'))
+    problems.push({
+      variable: 'TLS',
+      message: 'must not be acme where BASE_ID_TAG ends in .localhost: nobody certifies such names',
+    })
+  if (TLS !== undefined && TLS !== 'off' && PUBLIC_URL && !isSecure(values))
+    problems.push({ variable: 'PUBLIC_URL', message: `must begin with https: when TLS is ${TLS}` })
+}
+
+const listenNames = ['LISTEN', 'LISTEN_TLS', 'METRICS_LISTEN', 'DNS_LISTEN'] as const
+
+/** Two of the server's own addresses cannot have one port, unless they are different ones of the machine. */
+function listenConflicts(values: Partial<Values>, problems: Problems): void {
+  const used = listenNames.filter((name) => name !== 'LISTEN_TLS' || (values.TLS ?? 'off') !== 'off')
+  for (const [at, variable] of used.entries()) {
+    const other = used.slice(0, at).find((name) => overlap(values[name], values[variable]))
+    if (other) problems.push({ variable, message: `must have another address or port than ${other}` })
+  }
+}
+
+function overlap(one: ListenAddress | undefined, other: ListenAddress | undefined): boolean {
+  if (!one || !other || one.port !== other.port || one.port === 0) return false
+  const hosts = [one.host, other.host]
+  const isLoopback = (host: string) => ['localhost', '127.0.0.1', '::1'].includes(host)
+  return (
+    one.host === other.host ||
+    hosts.some((host) => host === '::' || host === '0.0.0.0') ||
+    (hosts.includes('localhost') && hosts.every(isLoopback))
+  )
+}
+
+function tlsOf(values: Values): TlsConfig {
+  const { TLS: kind, LISTEN_TLS: listen, TLS_CERT: certFile, TLS_KEY: keyFile } = values
+  if (kind === 'files' && certFile !== undefined && keyFile !== undefined)
+    return { kind, listen, certFile, keyFile }
+  if (kind !== 'acme') return { kind: 'off' }
+  return {
+    kind,
+    listen,
+    directoryUrl: values.ACME_DIRECTORY,
+    email: values.ACME_EMAIL,
+    challenge: values.ACME_CHALLENGE,
+    caFile: values.ACME_CA_FILE,
+  }
 }
 
 function s3Credentials(values: Values): Config['s3Credentials'] {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type IdTag, parseIdTag } from '@kith/protocol'
 import { parseKeyText } from '#lib/key-text.ts'
-import { type Mailbox, parseMailbox } from '#lib/mail-address.ts'
+import { type Mailbox, parseMailAddress, parseMailbox } from '#lib/mail-address.ts'
 import { Secret } from '#lib/secret.ts'
 import { Problem, type Surroundings } from './variable.ts'
 
@@ -91,6 +91,13 @@ export function httpUrl(text: string): URL | Problem {
   return new Problem('must be an http or https address')
 }
 
+/** An http or https address without credentials. */
+export function webAddress(text: string): string | Problem {
+  const url = httpUrl(text)
+  if (url instanceof Problem) return url
+  return url.username === '' && url.password === '' ? url.href : new Problem('must not carry credentials')
+}
+
 export function urlWithScheme(...schemes: readonly string[]) {
   return (text: string): URL | Problem => {
     const url = URL.canParse(text) ? new URL(text) : undefined
@@ -114,12 +121,18 @@ function identityHost(text: string): readonly [IdTag, string] | Problem {
   const name = parseIdTag(text.slice(0, Math.max(at, 0)).trim())
   const url = httpUrl(text.slice(at + 1).trim())
   if (!name || url instanceof Problem || url.pathname !== '/' || url.search !== '')
-    return new Problem('must be a list of idTag=https://server pairs')
+    return new Problem(
+      'must be a list of idTag=serverUrl pairs, like alice.example=https://other.example,bob.localhost=http://bob.localhost:8081',
+    )
   return [name, url.origin]
 }
 
 export function mailbox(text: string): Mailbox | Problem {
   return parseMailbox(text) ?? new Problem('must be an address or "Name <address>"')
+}
+
+export function mailAddress(text: string): string | Problem {
+  return parseMailAddress(text) ?? new Problem('must be a mail address')
 }
 
 export function discoveryName(text: string): string | Problem {

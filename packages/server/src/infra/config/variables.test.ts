@@ -178,8 +178,13 @@ describe('refuses', () => {
     ['TRUSTED_PROXIES', '0x0a.0.0.1'],
     ['TRUSTED_PROXIES', '::1/129'],
     ['TLS', 'on'],
-    ['TLS', 'acme'],
-    ['DNS_LISTEN', '127.0.0.1:5353'],
+    ['TLS', 'yes'],
+    ['LISTEN_TLS', '443'],
+    ['ACME_DIRECTORY', 'authority.example'],
+    ['ACME_DIRECTORY', 'https://user:word@authority.example/'],
+    ['ACME_EMAIL', 'Admin <a@b.example>'],
+    ['ACME_CHALLENGE', 'dns-01'],
+    ['DNS_LISTEN', 'ns1.example:53'],
     ['LOG_FORMAT', 'text'],
   ])('%s=%s', (name, text) => {
     expect(wrong({ [name]: text })).toEqual([name])

@@ -2,9 +2,10 @@ import { network, privateNetwork } from './networks.ts'
 import { parsePublicUrl } from './public-url.ts'
 import { blobLocation, databaseLocation } from './storage.ts'
 import * as read from './value-parsers.ts'
-import { type Parsed, Problem, type Surroundings, type Variable } from './variable.ts'
+import type { Parsed, Surroundings, Variable } from './variable.ts'
 
 const isLocal = ({ known }: Surroundings) => known.BASE_ID_TAG?.endsWith('.localhost') ?? false
+const hasTls = ({ known }: Surroundings) => known.TLS !== undefined && known.TLS !== 'off'
 
 /** Every variable the server reads, in the order in which their defaults build on each other. */
 export const variables = {
@@ -28,24 +29,68 @@ export const variables = {
     shownDefault: 'the base tenant when `BASE_ID_TAG` ends in `.localhost`, else none',
     parse: (text) => (text === 'none' ? undefined : read.idTag(text)),
   },
-  LISTEN: {
-    group: 'Identity and addresses',
-    meaning: 'Address and port for HTTP, IPv6 in brackets. Port 0 picks a free one.',
-    default: '127.0.0.1:8080',
-    parse: read.listenAddress,
-  },
   TLS: {
     group: 'Identity and addresses',
-    meaning: 'Must be `off`: a proxy in front of the server ends TLS.',
+    meaning:
+      '`off`: a proxy in front of the server ends TLS. `acme`: the server gets certificates itself, by default from Let’s Encrypt, whose terms you agree to with it. `files`: it serves the one in `TLS_CERT` and `TLS_KEY`. See [TLS](tls.md).',
     default: 'off',
-    parse: (text) =>
-      text === 'off' ? text : new Problem('must be off in this version: let a proxy in front end TLS'),
+    parse: read.oneOf('off', 'acme', 'files'),
+  },
+  LISTEN: {
+    group: 'Identity and addresses',
+    meaning:
+      'Address and port for HTTP, IPv6 in brackets. Port 0 picks a free one. With `TLS` this port answers authorities and `/healthz`, and sends everybody else to https.',
+    default: (surroundings) => (hasTls(surroundings) ? '[::]:80' : '127.0.0.1:8080'),
+    shownDefault: '`127.0.0.1:8080`, with `TLS` `[::]:80`',
+    parse: read.listenAddress,
+  },
+  LISTEN_TLS: {
+    group: 'Identity and addresses',
+    meaning: 'Address and port for HTTPS, where `TLS` is `acme` or `files`.',
+    default: '[::]:443',
+    parse: read.listenAddress,
+  },
+  TLS_CERT: {
+    group: 'Identity and addresses',
+    meaning:
+      'File with the certificate and those above it (PEM), where `TLS` is `files`. It is read again when it changes, within 30 seconds, and at once on SIGHUP.',
+    parse: read.path,
+  },
+  TLS_KEY: {
+    group: 'Identity and addresses',
+    meaning: 'File with the private key of `TLS_CERT` (PEM, without a password).',
+    parse: read.path,
+  },
+  ACME_DIRECTORY: {
+    group: 'Identity and addresses',
+    meaning: 'The certificate authority, where `TLS` is `acme`: the address of its directory (RFC 8555).',
+    default: 'https://acme-v02.api.letsencrypt.org/directory',
+    parse: read.webAddress,
+  },
+  ACME_EMAIL: {
+    group: 'Identity and addresses',
+    meaning: 'Address at which the authority may reach you.',
+    parse: read.mailAddress,
+  },
+  ACME_CHALLENGE: {
+    group: 'Identity and addresses',
+    meaning:
+      'How the authority sees that a name leads here: `http-01` asks on port 80, `tls-alpn-01` on port 443, for servers that do not have port 80.',
+    default: 'http-01',
+    parse: read.oneOf('http-01', 'tls-alpn-01'),
+  },
+  ACME_CA_FILE: {
+    group: 'Identity and addresses',
+    meaning:
+      'File with certificates (PEM) to trust when the directory of `ACME_DIRECTORY` is asked, for a private authority.',
+    parse: read.path,
   },
   PUBLIC_URL: {
     group: 'Identity and addresses',
     meaning:
       "Where the world reaches the tenants, for links and `serverUrl`: `{idTag}` is the tenant's name, `{port}` the port that is listened on. Without `{idTag}` the base tenant alone is served.",
-    default: 'http://{idTag}:{port}',
+    default: (surroundings) => (hasTls(surroundings) ? 'https://{idTag}:{port}' : 'http://{idTag}:{port}'),
+    shownDefault: '`http://{idTag}:{port}`, with `TLS` `https://{idTag}:{port}`',
     parse: parsePublicUrl,
   },
   DATA_DIR: {
@@ -173,8 +218,9 @@ export const variables = {
   },
   DNS_LISTEN: {
     group: 'Federation',
-    meaning: "Must be empty: this version has no DNS responder for the identity provider's names.",
-    parse: () => new Problem('must be empty in this version: it answers no DNS'),
+    meaning:
+      "Address and port, UDP and TCP, on which the identity providers' names are answered as DNS. Without it none are.",
+    parse: read.listenAddress,
   },
   METRICS_LISTEN: {
     group: 'Logs and metrics',

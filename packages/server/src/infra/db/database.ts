@@ -69,6 +69,8 @@ export interface Database {
   snapshot<Result>(read: (reader: (tenantId: TenantId) => Reader) => Promise<Result>): Promise<Result>
   /** Throws when the database does not answer. */
   ping(): Promise<void>
+  /** How much room it takes. Nothing is counted for it: the system or the database server knows. */
+  sizeBytes(): Promise<number>
   /** What is wrong with the stored data, one sentence each; empty when it is sound (PostgreSQL looks after itself). */
   integrityCheck(): Promise<string[]>
   /** Writes a consistent copy to a new file while the server runs. Only for SQLite; PostgreSQL has `pg_dump`. */

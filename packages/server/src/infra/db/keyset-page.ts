@@ -20,6 +20,8 @@ export interface KeysetOrder<Column> {
   /** Rows without a value count as smaller than all others. Only where there are such rows: PostgreSQL then needs an
    * index with the same `nulls first` or `nulls last`. */
   readonly isNullable?: boolean
+  /** `column` is no column but the expression of an index. */
+  readonly isExpression?: boolean
   readonly idColumn: Column
   readonly idKind: 'integer' | 'text'
 }
@@ -35,6 +37,7 @@ interface Place {
   readonly id: RawBuilder<unknown>
   readonly direction: 'asc' | 'desc'
   readonly isNullable: boolean
+  readonly isExpression: boolean
 }
 
 interface CursorColumns {
@@ -53,6 +56,7 @@ export async function keysetPage<Tables, From extends keyof Tables, Row>(
   const column = reference(order.column)
   const id = reference(order.idColumn)
   const isNullable = order.isNullable === true
+  const isExpression = order.isExpression === true
   const nulls = isNullable ? sql.raw(direction === 'asc' ? ' nulls first' : ' nulls last') : sql``
   let page = query
     .select([column.as('cursor_value'), id.as('cursor_id')])
@@ -60,7 +64,9 @@ export async function keysetPage<Tables, From extends keyof Tables, Row>(
     .orderBy(id, direction)
     .limit(limit + 1)
   if (request.cursor !== undefined)
-    page = page.where(isBeyond(readCursor(order, request.cursor), { column, id, direction, isNullable }))
+    page = page.where(
+      isBeyond(readCursor(order, request.cursor), { column, id, direction, isNullable, isExpression }),
+    )
   const rows = (await page.execute()) as (Row & CursorColumns)[]
   const items = rows.slice(0, limit)
   const last = items.at(-1)
@@ -80,11 +86,13 @@ function reference(column: string | Expression<unknown>) {
 /** Is the row beyond the one of the cursor? Rows without a value come first upwards and last downwards. */
 function isBeyond(
   { v, id: lastId }: Cursor,
-  { column, id, direction, isNullable }: Place,
+  { column, id, direction, isNullable, isExpression }: Place,
 ): Expression<SqlBool> {
   const beyond = sql.raw(direction === 'asc' ? '>' : '<')
   if (v !== null) {
-    const isAfter = sql<SqlBool>`(${column}, ${id}) ${beyond} (${v}, ${lastId})`
+    const isInOrder = sql<SqlBool>`(${column}, ${id}) ${beyond} (${v}, ${lastId})`
+    // SQLite looks for a pair in an index only where both are columns.
+    const isAfter = isExpression ? sql<SqlBool>`(${column} ${beyond}= ${v} and ${isInOrder})` : isInOrder
     return isNullable && direction === 'desc' ? sql`(${isAfter} or ${column} is null)` : isAfter
   }
   return direction === 'asc'

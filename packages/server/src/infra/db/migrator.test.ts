@@ -76,7 +76,7 @@ eachDialect('migrations', (open) => {
   test('refuse a database where they came in another order', async () => {
     const db = await open({ migrations: [createPets] })
     await expect(open.again(db, { migrations: [addKind, createPets] })).rejects.toThrow(
-      'has the migration 0001_pets where this program has 0002_kind: another version made it, and this one cannot upgrade it',
+      'has the migration 0001_pets where this program has 0002_kind',
     )
     expect(await applied(db)).toHaveLength(1)
   })

@@ -17,26 +17,29 @@ export interface MigrationTables {
   [migrationTable]: { position: number; id: string; applied_at: number }
 }
 
+/** Another version of the program has changed the database, mostly a newer one. */
+export class OtherVersion extends Error {
+  override readonly name = 'OtherVersion'
+}
+
 /** Runs a transaction that may take as long as it needs, at read committed. */
 type TransactMigrations = (work: (tx: WriterHandle) => Promise<void>) => Promise<void>
 
 /** Applies the migrations that the database has not seen, all or none, so that a failed upgrade leaves a database that
  * the old program still takes. Refuses a database that a newer program has changed, or whose migrations came in
- * another order. Any number of processes may do this at once. Answers whether the database had none before. */
+ * another order. Any number of processes may do this at once. */
 export async function migrate(
   transact: TransactMigrations,
   migrations: readonly Migration[],
   clock: Pick<Clock, 'now'>,
-): Promise<boolean> {
+): Promise<void> {
   assertDistinct(migrations)
-  let isNew = false
   await transact(async (tx) => {
     await lock(tx)
     await tx.command(
       `create table if not exists ${migrationTable} (position bigint primary key, id text not null, applied_at bigint not null)`,
     )
     const first = await countApplied(tx, migrations)
-    isNew = first === 0
     for (const [index, { id, up }] of migrations.slice(first).entries()) {
       await up(migrationSchema(tx))
       await tx
@@ -46,7 +49,6 @@ export async function migrate(
         .execute()
     }
   })
-  return isNew
 }
 
 async function lock(tx: WriterHandle): Promise<void> {
@@ -64,11 +66,9 @@ async function countApplied(tx: Writer, migrations: readonly Migration[]): Promi
   for (const [position, { id }] of applied.entries()) {
     const known = migrations[position]
     if (!known)
-      throw new Error(`The database has the migration ${id}, which this program does not know: it is too old`)
+      throw new OtherVersion(`The database has the migration ${id}, which this program does not know`)
     if (known.id !== id)
-      throw new Error(
-        `The database has the migration ${id} where this program has ${known.id}: another version made it, and this one cannot upgrade it`,
-      )
+      throw new OtherVersion(`The database has the migration ${id} where this program has ${known.id}`)
   }
   return applied.length
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
-import type { Database } from './database.ts'
+import { listAppliedMigrations } from './catalogue.ts'
+import { type Database, serverTenant } from './database.ts'
 import { type DatabaseMetrics, unwatched } from './database-watch.ts'
 import type { Migration } from './migrator.ts'
 import { PostgresDatabase } from './postgres-database.ts'
@@ -15,8 +16,9 @@ export interface OpenDatabaseOptions {
   readonly migrations: readonly Migration[]
   /** Leaves the schema unchanged, for commands that only read; brought up to date when absent. */
   readonly schema?: 'as it is'
-  /** Called when the database had no schema before. */
-  readonly onNew?: () => void
+  /** Called before migrations are applied, with the ids of those that were applied before: none in a new database. What it throws
+   * leaves the database as it is. */
+  readonly beforeMigrations?: (database: Database, applied: readonly string[]) => Promise<void>
   readonly clock?: Clock
   readonly logger?: Pick<Logger, 'warn' | 'error'>
   readonly metrics?: DatabaseMetrics
@@ -28,7 +30,7 @@ export interface OpenDatabaseOptions {
 
 /** Opens the database and, unless it is told not to, brings its schema up to date. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
-  const { url, migrations, clock = systemClock } = options
+  const { url } = options
   const { logger = unwatched.logger, metrics = unwatched.metrics } = options
   const limits = { ...defaultWriteQueueLimits, ...options.limits }
   const { hasBallast = false } = options
@@ -36,12 +38,24 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     ? new SqliteDatabase(url.slice('sqlite:'.length), { limits, watch: { logger, metrics }, hasBallast })
     : new PostgresDatabase(await connectPools(url), limits, { logger, metrics })
   try {
-    if (options.schema === undefined && (await database.migrate(migrations, clock))) options.onNew?.()
+    if (options.schema === undefined) await bringUpToDate(database, options)
     return database
   } catch (error) {
     await database.close()
     throw error
   }
+}
+
+async function bringUpToDate(
+  database: SqliteDatabase | PostgresDatabase,
+  { migrations, clock = systemClock, beforeMigrations }: OpenDatabaseOptions,
+): Promise<void> {
+  if (beforeMigrations) {
+    const applied = await listAppliedMigrations(database.reader(serverTenant))
+    const isOlder = applied.length < migrations.length && applied.every((id, at) => migrations[at]?.id === id)
+    if (isOlder) await beforeMigrations(database, applied)
+  }
+  await database.migrate(migrations, clock)
 }
 
 async function connectPools(url: string): Promise<PostgresPools> {

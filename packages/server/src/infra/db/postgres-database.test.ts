@@ -190,6 +190,15 @@ eachDialect('a database', (open) => {
     await db.ping()
     expect(await db.integrityCheck()).toEqual([])
   })
+
+  test('knows its size, log and all', async () => {
+    const db = await open({ migrations })
+    const before = await db.sizeBytes()
+    await db.transact(alice, (tx) => onCall(tx).execute())
+    const size = await db.sizeBytes()
+    expect(size).toBeGreaterThan(16_384)
+    expect(size).toBeGreaterThanOrEqual(before)
+  })
 })
 
 test('a server that cannot be reached is unavailable', async () => {

@@ -80,7 +80,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  migrate(migrations: readonly Migration[], clock: Clock): Promise<boolean> {
+  migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {
     const begin = 'begin isolation level read committed'
     const site = callSite(this.migrate)
     return migrate(
@@ -93,6 +93,17 @@ export class PostgresDatabase implements Database {
   async ping(): Promise<void> {
     try {
       await this.#pools.readers.query({ text: 'select 1' })
+    } catch (error) {
+      throw outwardError(error)
+    }
+  }
+
+  async sizeBytes(): Promise<number> {
+    try {
+      const text = 'select pg_database_size(current_database()) as bytes'
+      const { rows } = await this.#pools.readers.query({ text })
+      const [row] = rows as { readonly bytes: string }[]
+      return Number(row?.bytes)
     } catch (error) {
       throw outwardError(error)
     }

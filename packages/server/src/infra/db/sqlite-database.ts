@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
 import type { Clock } from '#lib/clock.ts'
 import { Ballast } from './ballast.ts'
@@ -94,7 +95,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  migrate(migrations: readonly Migration[], clock: Clock): Promise<boolean> {
+  migrate(migrations: readonly Migration[], clock: Clock): Promise<void> {
     return migrate(
       (work) => this.#queue.add(serverTenant, work, { limits: withoutTimeLimit }),
       migrations,
@@ -104,6 +105,12 @@ export class SqliteDatabase implements Database {
 
   async ping(): Promise<void> {
     this.#reader.raw.exec('select 1 from sqlite_schema limit 1')
+  }
+
+  /** The file and its write-ahead log. */
+  async sizeBytes(): Promise<number> {
+    const files = await Promise.all([stat(this.#path), stat(`${this.#path}-wal`).catch(() => undefined)])
+    return files.reduce((total, file) => total + (file?.size ?? 0), 0)
   }
 
   async integrityCheck(): Promise<string[]> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TenantId, Writer } from './database.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { defaultWriteQueueLimits, WriteQueue, type WriteQueueLimits } from './write-queue.ts'
@@ -112,13 +112,13 @@ test('nothing is acknowledged, and no effect runs, before the log is on the disk
       })
       .then(() => told.push(`answer to ${id}`))
   const first = write(1)
-  await vi.waitUntil(() => syncs.length === 1)
+  await expect.poll(() => syncs.length).toBe(1)
   const others = [write(2), write(3)]
   await sleep(20)
   expect([told, connection.count('commit')]).toEqual([[], 1])
   syncs[0]?.resolve()
   await first
-  await vi.waitUntil(() => syncs.length === 2)
+  await expect.poll(() => syncs.length).toBe(2)
   expect(told).toEqual(['effect of 1', 'answer to 1'])
   syncs[1]?.resolve()
   await Promise.all(others)

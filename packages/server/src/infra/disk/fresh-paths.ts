@@ -1,5 +1,6 @@
 import { utimes } from 'node:fs/promises'
 import type { Clock } from '#lib/clock.ts'
+import { PeriodicWork } from '#lib/periodic-work.ts'
 
 /** What no process has renewed for so long belongs to one that died. */
 export const staleAfterMs = 40_000
@@ -10,10 +11,16 @@ export class FreshPaths {
   readonly #clock: Clock
   // As many as there are works under way.
   readonly #paths = new Set<string>()
-  #cancelRenewal: (() => void) | undefined
+  readonly #renewal: PeriodicWork
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#renewal = new PeriodicWork({
+      clock,
+      everyMs: renewalMs,
+      work: () => this.#renewAll(),
+      onError: () => undefined,
+    })
   }
 
   has(path: string): boolean {
@@ -24,29 +31,16 @@ export class FreshPaths {
   keep(path: string): void {
     this.#paths.add(path)
     void this.#renew(path)
-    this.#cancelRenewal ??= this.#renewLater()
+    this.#renewal.start()
   }
 
   letGo(path: string): void {
     this.#paths.delete(path)
-    if (this.#paths.size === 0) this.#stop()
-  }
-
-  #stop(): void {
-    this.#cancelRenewal?.()
-    this.#cancelRenewal = undefined
-  }
-
-  #renewLater(): () => void {
-    return this.#clock.wakeAt(this.#clock.now() + renewalMs, () => {
-      void this.#renewAll()
-    })
+    if (this.#paths.size === 0) this.#renewal.stop()
   }
 
   async #renewAll(): Promise<void> {
     await Promise.all([...this.#paths].map((path) => this.#renew(path)))
-    this.#stop()
-    if (this.#paths.size > 0) this.#cancelRenewal = this.#renewLater()
   }
 
   async #renew(path: string): Promise<void> {

@@ -1,3 +1,6 @@
 export * from './disk-reserve.ts'
 export * from './disk-space.ts'
+export { findFolderTrouble } from './folder-trouble.ts'
 export * from './fresh-paths.ts'
+export * from './is-there.ts'
+export * from './network-file-system.ts'

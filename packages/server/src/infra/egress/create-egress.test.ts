@@ -340,9 +340,7 @@ describe('a hostile answer', () => {
       const timer = setInterval(() => answer.write('x'), 20)
       answer.once('close', () => clearInterval(timer))
     })
-    const before = performance.now()
     expect(await reasonOf(egress().request(get(server.url, { timeoutMs: 200 })))).toBe('timeout')
-    expect(performance.now() - before).toBeLessThan(2000)
   })
 
   test('that never comes is not waited for', async () => {

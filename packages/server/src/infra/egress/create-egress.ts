@@ -11,6 +11,7 @@ import {
   type EgressRequest,
   type EgressStream,
   type LateBody,
+  type PassedBody,
   type UrlCheck,
 } from './egress.ts'
 import { toEgressError } from './egress-failure.ts'
@@ -92,6 +93,8 @@ class CheckedEgress implements Egress, UrlCheck {
       const answer = await this.#send(hop, request, signal)
       if (!isRedirect(answer.status)) return answer
       answer.body.destroy()
+      if (request.refusesRedirects)
+        throw new EgressError('redirect', 'a redirect, which is not followed here')
       const { location } = answer.headers
       hop = nextHop(hop, { method: request.method, location, redirects }, policy)
     }
@@ -137,11 +140,17 @@ function isLate(body: EgressRequest['body']): body is LateBody {
   return typeof body === 'object' && 'read' in body
 }
 
+function isPassed(body: EgressRequest['body']): body is PassedBody {
+  return typeof body === 'object' && 'stream' in body
+}
+
 function lengthOf(body: EgressRequest['body']): Record<string, string> {
-  return isLate(body) ? { 'content-length': String(body.bytes) } : {}
+  const bytes = isLate(body) || isPassed(body) ? body.bytes : undefined
+  return bytes === undefined ? {} : { 'content-length': String(bytes) }
 }
 
 function bodyOf(body: EgressRequest['body']): string | Uint8Array | Readable | null {
+  if (isPassed(body)) return body.stream
   return isLate(body) ? Readable.from(readOnce(body), { objectMode: false }) : (body ?? null)
 }
 

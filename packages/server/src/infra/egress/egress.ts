@@ -7,15 +7,23 @@ export interface LateBody {
   read(): Promise<Uint8Array>
 }
 
+/** A body that is passed on as it arrives, of `bytes` where that is known. */
+export interface PassedBody {
+  readonly bytes: number | undefined
+  readonly stream: Readable
+}
+
 export interface EgressRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array | LateBody
+  readonly body?: string | Uint8Array | LateBody | PassedBody
   /** Whole request with its answer; 10 s when absent. */
   readonly timeoutMs?: number
   /** Answer size; 1 MiB when absent. */
   readonly maxBytes?: number
+  /** A redirect is a failure, whatever the method. */
+  readonly refusesRedirects?: true
   readonly signal?: AbortSignal
 }
 

@@ -14,6 +14,11 @@ export class LoopGuard {
     return via === undefined ? 0 : via.split(this.#word).length - 1
   }
 
+  /** The header of a request that is passed on: what it had, and this process. */
+  extend(via: string | undefined): string {
+    return via === undefined || via === '' ? `1.1 ${this.#word}` : `${via}, 1.1 ${this.#word}`
+  }
+
   /** What leaves while `work` runs carries the count of loops on. */
   within<Result>(loops: number, work: () => Result): Result {
     return this.#current.run(loops, work)

@@ -1,15 +1,7 @@
 import { type Contract, receiveActionSync } from '@kith/protocol'
 import Type from 'typebox'
-import { afterEach, describe, expect, test } from 'vitest'
-import {
-  alice,
-  bearer,
-  callers,
-  type HttpSite,
-  type HttpSiteOptions,
-  idTag,
-  startHttpSite,
-} from '#harness/http-site.ts'
+import { describe, expect, test } from 'vitest'
+import { alice, bearer, callers, type HttpSiteOptions, httpSites, idTag } from '#harness/http-site.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { Caller, Identified } from '#infra/caller/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -17,16 +9,7 @@ import { bind, type Endpoint } from './endpoint.ts'
 import { createMemoryRateLimits, defaultRateLimits, type RateLimitName } from './rate-limits.ts'
 import type { HttpHooks } from './request-admission.ts'
 
-let site: HttpSite | undefined
-afterEach(async () => {
-  await site?.close()
-  site = undefined
-})
-
-async function serving(endpoints: Endpoint | Endpoint[], options: HttpSiteOptions = {}): Promise<HttpSite> {
-  site = await startHttpSite([endpoints].flat(), options)
-  return site
-}
+const serving = httpSites()
 
 const clock = new TestClock()
 function withLimits(limits: Partial<Record<RateLimitName, number>>): HttpSiteOptions {
@@ -228,9 +211,9 @@ describe('a suspended tenant', () => {
     },
   }
   const answer = async (part: Partial<Contract>, headers = {}) => {
-    const { send } = await serving(who(part), { ...withLimits({}), hooks })
+    const { send, close } = await serving(who(part), { ...withLimits({}), hooks })
     const { status, json } = await send('/api/who', { headers })
-    await site?.close()
+    await close()
     return [status, json.error?.code ?? json.data, json.error?.message]
   }
 

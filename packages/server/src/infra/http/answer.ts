@@ -109,7 +109,7 @@ export function answerFailure(
   if (refusing) exchange.verdict = refusing
   try {
     answerJson(site, exchange, {
-      status: errorStatus[failure.code],
+      status: failure.status ?? errorStatus[failure.code],
       headers: { ...headers, ...headersOf(failure) },
       body: errorText(failure, nowSecs(site.clock), requestId),
     })
@@ -142,7 +142,9 @@ export function errorText({ code, message, details }: Failure, time: number, req
 
 function writeHead(site: AnswerSite, exchange: Exchange, status: number, own: Headers): void {
   const { request, response, verdict } = exchange
-  const cors = site.corsOf?.(request.headers.origin)
+  // What is for pages of every origin says so itself.
+  const isOpen = exchange.headers['access-control-allow-origin'] !== undefined
+  const cors = isOpen ? undefined : site.corsOf?.(request.headers.origin)
   const headers: Record<string, string | number> = {
     ...exchange.headers,
     ...own,
@@ -174,7 +176,7 @@ const discardForMs = 5_000
 
 /** What is left of a body after its answer is thrown away for a while, so that the client can finish sending and read
  * the answer; then the connection ends. */
-function discardRest(request: IncomingMessage, clock: Clock): void {
+export function discardRest(request: IncomingMessage, clock: Clock): void {
   if (request.complete || request.destroyed || !hasBody(request)) return
   request.unpipe()
   request.on('error', () => {})

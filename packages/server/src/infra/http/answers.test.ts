@@ -2,22 +2,13 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { type Contract, contract, JsonObject, type Reply } from '@kith/protocol'
 import Type from 'typebox'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type HttpSite, type HttpSiteOptions, jsonBody, startHttpSite } from '#harness/http-site.ts'
+import { describe, expect, test } from 'vitest'
+import { httpSites, jsonBody } from '#harness/http-site.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type ByteReply, bind, type Endpoint, Reshaped } from './endpoint.ts'
 import { RawJson } from './raw-json.ts'
 
-let site: HttpSite | undefined
-afterEach(async () => {
-  await site?.close()
-  site = undefined
-})
-
-async function serving(endpoints: Endpoint | Endpoint[], options: HttpSiteOptions = {}): Promise<HttpSite> {
-  site = await startHttpSite([endpoints].flat(), options)
-  return site
-}
+const serving = httpSites()
 
 const base = {
   tag: 'Things',

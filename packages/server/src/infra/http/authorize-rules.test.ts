@@ -2,7 +2,7 @@ import { communityRoles, parseScope, type Requirements } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { type Holder, refusalOf, scopesOfOneItem } from '#harness/contract-authority.ts'
 import { idTag } from '#harness/http-site.ts'
-import type { AnyCaller, Identified } from '#infra/caller/index.ts'
+import { type AnyCaller, type Identified, ownerOf } from '#infra/caller/index.ts'
 import { authorize } from './authorize.ts'
 
 interface Kind extends Holder {
@@ -12,17 +12,7 @@ interface Kind extends Holder {
 const fileId = `b1~${'A'.repeat(43)}`
 const alice = idTag('alice.example')
 const bob = idTag('bob.example')
-const person: Identified = {
-  kind: 'identity',
-  idTag: alice,
-  tokenUse: 'login',
-  scope: undefined,
-  role: 'leader',
-  isOwner: true,
-  isAdmin: false,
-  sessionId: 'session',
-  signedInAt: 1,
-}
+const person = { ...ownerOf({ idTag: alice }), sessionId: 'session', signedInAt: 1 }
 const { signedInAt: _, ...unsigned } = person
 const keyed: Identified = { ...unsigned, tokenUse: 'apikey' }
 const visitor: Identified = { ...unsigned, idTag: bob, tokenUse: 'proxy', role: 'public', isOwner: false }

@@ -4,22 +4,15 @@ import { buffer, text } from 'node:stream/consumers'
 import { contract, JsonObject } from '@kith/protocol'
 import Type from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type HttpSite, type HttpSiteOptions, startHttpSite } from '#harness/http-site.ts'
+import { httpSites } from '#harness/http-site.ts'
 import { Failure } from '#lib/failure.ts'
-import { type ByteBody, bind, type Endpoint } from './endpoint.ts'
+import { type ByteBody, bind } from './endpoint.ts'
 
-let site: HttpSite | undefined
+const serving = httpSites()
 const sockets: Socket[] = []
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy()
-  await site?.close()
-  site = undefined
 })
-
-async function serving(endpoint: Endpoint, options: HttpSiteOptions = {}): Promise<HttpSite> {
-  site = await startHttpSite([endpoint], options)
-  return site
-}
 
 function open(port: number, raw: string): Socket {
   const socket = connect(port, '127.0.0.1')
@@ -255,7 +248,7 @@ describe('raw bytes', () => {
       headers: asJson,
       body: '{"file":1}',
     })
-    expect([status, answer.error.code]).toEqual([400, 'E-VALIDATION'])
+    expect([status, answer.error.code]).toEqual([415, 'E-MEDIATYPE'])
   })
 
   test('may be a file of JSON for which the type is more than that', async () => {

@@ -9,17 +9,25 @@ const checkEveryMs = 30_000
 /** Slower uploads than this hold a connection for nothing (docs/protocol/conventions.md, Bounds). */
 const minBytesPerCheck = 3_000
 
-/** The body of an upload as a stream: the raw bytes, or the part `file` of a multipart form. Where `only` is given, raw
- * bytes of that type alone. */
+interface TakenBytes {
+  /** Raw bytes of this type alone. */
+  readonly only: string | undefined
+  /** Does the request name a JSON file? Undefined where it names none. */
+  readonly takesJson: boolean | undefined
+}
+
+/** The body of an upload as a stream: the raw bytes, or the part `file` of a multipart form. */
 export async function openByteBody(
   request: IncomingMessage,
   clock: Clock,
-  only: string | undefined,
+  { only, takesJson }: TakenBytes,
 ): Promise<ByteBody> {
   const mediaType = mediaTypeOf(request)
   if (only !== undefined && mediaType !== only) throw new Failure('E-MEDIATYPE')
-  if (mediaType === 'application/json' && hasBody(request))
-    throw invalid('', 'must be the bytes themselves, not JSON; a JSON file comes as a form part')
+  if (mediaType === 'application/json' && hasBody(request) && !takesJson) {
+    if (takesJson === undefined) throw new Failure('E-MEDIATYPE')
+    throw invalid('', 'must be the bytes themselves, not JSON; a file whose name ends in .json may be JSON')
+  }
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)
   if (mediaType === 'multipart/form-data') return openFormPart(request, lengthOf(request))

@@ -1,11 +1,13 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Contract } from '@kith/protocol'
 import Type from 'typebox'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { alice, type HttpSite, type HttpSiteOptions, jsonBody, startHttpSite } from '#harness/http-site.ts'
 import { createEgress, LoopGuard } from '#infra/egress/index.ts'
+import { ConnectionLimits } from './connection-limits.ts'
 import { bind, type Endpoint } from './endpoint.ts'
+import type { NodeServer } from './node-server.ts'
 
 // A machine may be busy.
 const patiently = { timeout: 15_000 }
@@ -81,6 +83,23 @@ describe('connections', () => {
         200,
       )
     await closed(many.slice(0, 1))
+  })
+
+  test('are released by their own upgrade, and not by one from the same port of another address of the network', () => {
+    const server = new EventEmitter()
+    new ConnectionLimits({ perAddress: 2, total: 10 }, () => false).watch(server as NodeServer)
+    const accept = (remoteAddress: string, remotePort: number) => {
+      const accepted = { remoteAddress, remotePort, localAddress: '2001:db8:1::1', localPort: 443 }
+      const socket = Object.assign(new EventEmitter(), accepted, { destroy: vi.fn() })
+      server.emit('connection', socket)
+      return { ...accepted, destroy: socket.destroy }
+    }
+    accept('2001:db8::1', 5000)
+    const upgraded = accept('2001:db8::2', 5000)
+    // Over TLS it is an object of its own.
+    server.emit('upgrade', {}, upgraded)
+    expect(accept('2001:db8::3', 5000).destroy).not.toHaveBeenCalled()
+    expect(accept('2001:db8::4', 5000).destroy).toHaveBeenCalled()
   })
 
   test('of a trusted proxy are not one address: requests under way count for whom it names', async () => {

@@ -1,5 +1,5 @@
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { NodeServer } from './node-server.ts'
 import { plainAddress, rateKeyOf } from './peer.ts'
 
 export interface ConnectionBounds {
@@ -25,9 +25,9 @@ export class ConnectionLimits {
     this.#isTrusted = isTrusted
   }
 
-  watch(server: Server): void {
+  watch(server: NodeServer): void {
     server.on('connection', (socket: Socket) => this.#accept(socket))
-    server.on('upgrade', (_, socket: Socket) => this.#release(socket, keyOf(socket)))
+    server.on('upgrade', (_, socket: Socket) => this.#releaseUpgraded(socket))
   }
 
   #accept(socket: Socket): void {
@@ -57,6 +57,13 @@ export class ConnectionLimits {
     return true
   }
 
+  /** Over TLS it is another socket than the one that was accepted, with the same client. */
+  #releaseUpgraded(socket: Socket): void {
+    const key = keyOf(socket)
+    for (const accepted of this.#open.get(key) ?? [])
+      if (accepted === socket || isSameConnection(accepted, socket)) this.#release(accepted, key)
+  }
+
   #release(socket: Socket, key: string): void {
     const own = this.#open.get(key)
     if (!own?.delete(socket)) return
@@ -67,4 +74,14 @@ export class ConnectionLimits {
 
 function keyOf(socket: Socket): string {
   return rateKeyOf(plainAddress(socket.remoteAddress ?? ''))
+}
+
+/** A network that counts as one has the same port many times. */
+function isSameConnection(one: Socket, other: Socket): boolean {
+  return (
+    one.remotePort === other.remotePort &&
+    one.remoteAddress === other.remoteAddress &&
+    one.localPort === other.localPort &&
+    one.localAddress === other.localAddress
+  )
 }

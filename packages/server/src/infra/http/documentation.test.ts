@@ -1,25 +1,16 @@
 import { allContracts, openApiDocument } from '@kith/protocol'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type HttpSite, type HttpSiteOptions, startHttpSite } from '#harness/http-site.ts'
+import { describe, expect, test } from 'vitest'
+import { httpSites } from '#harness/http-site.ts'
 import { documentationRoutes } from './documentation.ts'
 
-let site: HttpSite | undefined
-afterEach(async () => {
-  await site?.close()
-  site = undefined
-})
-
-async function serving(options: HttpSiteOptions): Promise<HttpSite> {
-  site = await startHttpSite([], options)
-  return site
-}
+const serving = httpSites()
 
 const rawRoutes = documentationRoutes({ contracts: allContracts, title: 'Kith <test>', version: '1.2.3' })
 
 describe('the documentation', () => {
   test('is a valid OpenAPI document with an entity tag, on every host', async () => {
-    const { send } = await serving({ rawRoutes })
+    const { send } = await serving([], { rawRoutes })
     const { status, json, headers } = await send('/api/openapi.json', {
       headers: { host: 'unknown.example' },
     })
@@ -39,8 +30,29 @@ describe('the documentation', () => {
     expect([head.status, head.text, head.headers.etag]).toEqual([200, '', etag])
   })
 
+  test.each([
+    ['gzip, deflate, br', 'gzip'],
+    ['br;q=1, GZIP;q=0.5', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['br', undefined],
+  ])('is compressed for who takes it: %s', async (accepted, encoding) => {
+    const { send } = await serving([], { rawRoutes })
+    const { headers } = await send('/api/openapi.json', {
+      method: 'HEAD',
+      headers: { 'accept-encoding': accepted },
+    })
+    expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'accept-encoding'])
+    expect(Number(headers['content-length']) < 200_000).toBe(encoding === 'gzip')
+  })
+
+  test('counts for the address that asks', async () => {
+    const { send } = await serving([], { rawRoutes })
+    for (const path of ['/api/openapi.json', '/api/docs'])
+      expect((await send(path, { method: 'HEAD' })).headers).toHaveProperty('x-ratelimit-remaining')
+  })
+
   test('is a page that loads nothing from elsewhere and nothing inline', async () => {
-    const { send } = await serving({ rawRoutes })
+    const { send } = await serving([], { rawRoutes })
     const { status, text, headers } = await send('/api/docs')
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
@@ -59,7 +71,7 @@ describe('the documentation', () => {
   })
 
   test('serves no other files', async () => {
-    const { send } = await serving({ rawRoutes })
+    const { send } = await serving([], { rawRoutes })
     for (const name of ['index.html', '..%2fpackage.json', 'x', '%2e%2e', 'constructor', '__proto__']) {
       expect((await send(`/api/docs/${name}`)).status, name).toBe(404)
     }
@@ -73,7 +85,7 @@ describe('raw routes', () => {
       path: '/healthz',
       handle: () => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' }),
     } as const
-    const { send } = await serving({ rawRoutes: [health] })
+    const { send } = await serving([], { rawRoutes: [health] })
     const { status, text, headers } = await send('/healthz', { headers: { host: 'whatever' } })
     expect([status, text]).toEqual([200, 'ok'])
     expect(headers).not.toHaveProperty('x-ratelimit-limit')
@@ -87,7 +99,7 @@ describe('raw routes', () => {
       path: '/raw/{name}',
       handle: ({ peer, params }) => ({ status: 200, body: JSON.stringify({ ...peer, ...params }) }),
     } as const satisfies (typeof rawRoutes)[number]
-    const { send } = await serving({ rawRoutes: [raw] })
+    const { send } = await serving([], { rawRoutes: [raw] })
     const { text } = await send('/raw/a%20b', { method: 'POST' })
     expect(JSON.parse(text)).toEqual({ ip: '127.0.0.1', host: 'alice.example', isSecure: false, name: 'a b' })
   })
@@ -98,7 +110,7 @@ describe('raw routes', () => {
       path: '/broken',
       handle: () => Promise.reject(new Error('secret')),
     } as const
-    const { send, logged } = await serving({ rawRoutes: [broken] })
+    const { send, logged } = await serving([], { rawRoutes: [broken] })
     const { status, text } = await send('/broken')
     expect(status).toBe(500)
     expect(text).not.toContain('secret')

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { BodyOf, Contract, DataOf, HeadersOf, Page, ParamsOf, QueryOf } from '@kith/protocol'
 import type { Caller, Guest, Identified, KeyHolder, ReferenceGuest, Tenant } from '#infra/caller/index.ts'
+import type { BrowserRequest } from './browser-request.ts'
 import type { Outgoing } from './raw-json.ts'
 
 /** The callers that reach a handler, by what its contract lets in. */
@@ -48,8 +49,12 @@ export interface Call<C extends Contract> {
         : BodyOf<C>
   /** The bearer as it was presented. */
   readonly bearer: string | undefined
+  /** What concerns cookies, where the contract has to do with them. */
+  readonly browser: C['browserCookie'] extends 'set' | 'used' ? BrowserRequest : undefined
   /** Only the headers of the answer are sent. */
   readonly isHead: boolean
+  /** The host that the client asked for, in lower case and without port. */
+  readonly host: string | undefined
   readonly ip: string
   readonly userAgent: string | undefined
   readonly requestId: string

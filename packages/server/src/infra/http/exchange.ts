@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BagMember } from '#lib/bag.ts'
 import type { Peer } from './peer.ts'
 import type { RateVerdict } from './rate-limits.ts'
 
 /** A request on its way to its answer. */
-export interface Exchange {
+export interface Exchange extends BagMember {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
@@ -15,6 +16,10 @@ export interface Exchange {
   headers: Readonly<Record<string, string>>
   /** Set when a client that waits with its body (`Expect: 100-continue`) has been told to send it. */
   hasContinued: boolean
+  /** The pattern of its path, once that was found. */
+  route: string | undefined
+  /** The identity whose host was asked, once that was found. */
+  tenant: string | undefined
 }
 
 export function exchangeOf(request: IncomingMessage, response: ServerResponse, peer: Peer): Exchange {
@@ -26,6 +31,9 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse, p
     verdict: undefined,
     headers: {},
     hasContinued: false,
+    bagIndex: -1,
+    route: undefined,
+    tenant: undefined,
   }
 }
 
@@ -66,15 +74,16 @@ export function requestIdOf(header: string | string[] | undefined): string {
   return `${processPrefix}-${counter.toString(36)}`
 }
 
-/** Aborted when the client goes away before its answer is complete, or when `stopped` is. */
+/** Aborted when the client goes away before its answer is complete, or when `stopped` is, with the reason of that. */
 export function abortSignalOf(response: ServerResponse, stopped: AbortSignal): AbortSignal {
   const controller = new AbortController()
-  const abort = () => controller.abort()
-  if (stopped.aborted || response.destroyed) abort()
-  stopped.addEventListener('abort', abort, { once: true })
+  const stop = () => controller.abort(stopped.reason)
+  if (stopped.aborted) stop()
+  if (response.destroyed) controller.abort()
+  stopped.addEventListener('abort', stop, { once: true })
   response.once('close', () => {
-    stopped.removeEventListener('abort', abort)
-    if (!response.writableFinished) abort()
+    stopped.removeEventListener('abort', stop)
+    if (!response.writableFinished) controller.abort()
   })
   return controller.signal
 }

@@ -1,3 +1,4 @@
+export type { AccessLog } from './access-log.ts'
 export {
   type AdmissionDeps,
   type AdmissionHooks,
@@ -9,6 +10,7 @@ export {
 } from './admission.ts'
 export type { WholeAnswer } from './answer.ts'
 export { bearerOf } from './bearer.ts'
+export { type BrowserRequest, browserCookieNames, hasBrowserCookie } from './browser-request.ts'
 export {
   type Answered,
   createHttpServer,
@@ -18,8 +20,11 @@ export {
 export { documentationRoutes } from './documentation.ts'
 export * from './endpoint.ts'
 export { hasCurrent } from './etag.ts'
+export type { Gateway, GatewayPassage, GatewayVisit } from './gateway.ts'
+export { listen } from './listen.ts'
 export { type Peer, rateKeyOf } from './peer.ts'
 export { pingRedis } from './ping-redis.ts'
+export type { ProxiedHosts, ProxiedRequest, ProxiedUpgrade } from './proxied-hosts.ts'
 export {
   assertRate,
   createMemoryRateLimits,
@@ -30,6 +35,9 @@ export {
 } from './rate-limits.ts'
 export { type Outgoing, RawJson } from './raw-json.ts'
 export type { RawRoute, RawVisit, UpgradeVisit } from './raw-route.ts'
+export { readBody } from './read-body.ts'
+export { redirectToHttps } from './redirect-to-https.ts'
 export { openRedisRateLimits } from './redis-rate-limits.ts'
 export type { HttpHooks } from './request-admission.ts'
+export { type SecureListening, secureListening } from './secure-listening.ts'
 export { compileSerializer } from './serializer.ts'

@@ -15,21 +15,12 @@ import {
 } from '@kith/protocol'
 import fc from 'fast-check'
 import Type, { type TObject, type TSchema } from 'typebox'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type HttpSite, jsonBody, startHttpSite } from '#harness/http-site.ts'
+import { describe, expect, test } from 'vitest'
+import { httpSites, jsonBody } from '#harness/http-site.ts'
 import { bind, type Endpoint } from './endpoint.ts'
 import { inputReaderOf } from './request-input.ts'
 
-let site: HttpSite | undefined
-afterEach(async () => {
-  await site?.close()
-  site = undefined
-})
-
-async function serving(...endpoints: Endpoint[]): Promise<HttpSite> {
-  site = await startHttpSite(endpoints)
-  return site
-}
+const serving = httpSites()
 
 const base = {
   tag: 'Things',

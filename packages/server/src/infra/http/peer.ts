@@ -73,7 +73,8 @@ function nearestStranger(hops: readonly string[], peer: string, isTrusted: (ip: 
 }
 
 function listOf(header: string | string[] | undefined): string[] {
-  return String(header ?? '')
+  if (header === undefined) return []
+  return String(header)
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')

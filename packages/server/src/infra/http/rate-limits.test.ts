@@ -147,9 +147,12 @@ describe('buckets in Redis', () => {
 
 /** Until the first taken point is counted in Redis: while a node still connects, it counts for itself. */
 async function untilReady(...nodes: readonly RateLimits[]): Promise<void> {
+  let round = 0
+  // With a key of its own each time: what a node has counted for itself says nothing of the next one.
   const probe = async () => {
+    round += 1
     const taken = []
-    for (const node of nodes) taken.push((await node.take('qr', 'probe')).remaining)
+    for (const node of nodes) taken.push((await node.take('qr', `probe ${round}`)).remaining)
     return new Set(taken).size === nodes.length
   }
   while (!(await probe())) await new Promise(setImmediate)

@@ -11,6 +11,7 @@ export type RateLimitName =
   | 'bad-bearer'
   | 'inbox-issuer'
   | 'upgrade'
+  | 'gateway'
 
 /** Requests per minute and key. Also in docs/protocol/conventions.md, Bounds. The tight ones leave room for a household behind one
  * address and for a peer server, and stop a guessing machine. */
@@ -33,6 +34,8 @@ export const defaultRateLimits: Readonly<Record<RateLimitName, number>> = {
   'inbox-sync': 600,
   // WebSockets that are opened: a household that comes back after a restart, not a client that loops.
   upgrade: 600,
+  // By the owner, whatever the other host: a folder of some hundred pictures, and the lists around it.
+  gateway: 1500,
   qr: 120,
   reference: 300,
   // A server on which people register asks for each of them, from one address.

@@ -1,4 +1,4 @@
-import type { Contract } from '@kith/protocol'
+import type { Contract, Requirements } from '@kith/protocol'
 import type { AnyCaller, Tenant } from '#infra/caller/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import {
@@ -28,18 +28,30 @@ export interface Admission {
   readonly caller: AnyCaller
 }
 
-/** Tenant, rate, credential, scope and role, in this order. */
+/** Tenant, rate, credential, scope and role, in this order; and room to store what the endpoint may write. */
 export async function admit(
   deps: RequestAdmissionDeps,
   contract: Contract,
   exchange: Exchange,
   bearer: string | undefined,
 ): Promise<Admission> {
-  const { host, ip } = exchange.peer
-  const counting = new RequestCounting(deps, contract, exchange)
-  const tenant = await admitToTenant(deps, contract, { host, ip, bearer }, counting)
-  const { caller } = await admitCaller(deps, contract, { tenant, ip, bearer }, counting)
+  const admission = await admitRequest(deps, contract, exchange, bearer)
   if (contract.method !== 'GET') await deps.hooks.assertStorable?.(contract)
+  return admission
+}
+
+/** Tenant, rate, credential, scope and role, in this order. */
+export async function admitRequest(
+  deps: RequestAdmissionDeps,
+  requirements: Requirements,
+  exchange: Exchange,
+  bearer: string | undefined,
+): Promise<Admission> {
+  const { host, ip } = exchange.peer
+  const counting = new RequestCounting(deps, requirements, exchange)
+  const tenant = await admitToTenant(deps, requirements, { host, ip, bearer }, counting)
+  exchange.tenant = tenant?.idTag
+  const { caller } = await admitCaller(deps, requirements, { tenant, ip, bearer }, counting)
   return { tenant, caller }
 }
 
@@ -47,18 +59,18 @@ export async function admit(
  * of the address. */
 class RequestCounting implements Counting {
   readonly #deps: CountingDeps
-  readonly #contract: Contract
+  readonly #requirements: Requirements
   readonly #exchange: Exchange
 
-  constructor(deps: CountingDeps, contract: Contract, exchange: Exchange) {
+  constructor(deps: CountingDeps, requirements: Requirements, exchange: Exchange) {
     this.#deps = deps
-    this.#contract = contract
+    this.#requirements = requirements
     this.#exchange = exchange
   }
 
   /** Servers show no bearer to an inbox, and send more than a person does: its bucket takes the place of the general one. */
   stranger(): Promise<void> {
-    const { bucket } = this.#contract
+    const { bucket } = this.#requirements
     return this.#ofAddress(bucket === 'inbox' || bucket === 'inbox-sync' ? 'inbox' : 'anonymous')
   }
 

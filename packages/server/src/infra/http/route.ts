@@ -1,4 +1,4 @@
-import { type Contract, type Page, paginationOf } from '@kith/protocol'
+import { type Contract, gatewayPath, type Page, paginationOf } from '@kith/protocol'
 import Type from 'typebox'
 import { type Answer, type Endpoint, type Handler, Reshaped } from './endpoint.ts'
 import { type InputReader, inputReaderOf } from './request-input.ts'
@@ -26,6 +26,11 @@ export function routeOf({ contract, handle }: Endpoint): Route {
     input: undefined,
     write: undefined,
   }
+}
+
+/** The same endpoint at the hosts of other identities (docs/protocol/gateway.md), in the syntax of the router. */
+export function gatewayUrlsOf({ urls }: Route): string[] {
+  return urls.map((url) => gatewayPath(url, ':at'))
 }
 
 /** A path for the router. Where a parameter is one of a few words, those come before what has a fixed word later on:

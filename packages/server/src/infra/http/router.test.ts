@@ -4,6 +4,7 @@ import { createRouter, type Target } from './router.ts'
 const answer = () => undefined
 const at = (method: Target['method'], url: string, more: Partial<Target> = {}): Target => ({
   method,
+  route: url,
   urls: [url],
   answer,
   ...more,

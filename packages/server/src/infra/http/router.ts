@@ -15,6 +15,8 @@ const methods = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'] as const
 /** What lives at a path, for the requests of one method. */
 export interface Target {
   readonly method: Exclude<(typeof methods)[number], 'HEAD'>
+  /** The pattern of its path, as the contract has it. */
+  readonly route: string
   /** In the syntax of the router. */
   readonly urls: readonly string[]
   /** What stands in every answer. */

@@ -1,8 +1,10 @@
 import type { Contract } from '@kith/protocol'
+import type { Bag } from '#lib/bag.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type AnswerSite, answerBytes, answerFailure, answerJson, answerWhole } from './answer.ts'
 import { bearerOf } from './bearer.ts'
 import type { BodyBudget } from './body-budget.ts'
+import { browserRequestOf } from './browser-request.ts'
 import { openByteBody } from './byte-body.ts'
 import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
 import { hasCurrent } from './etag.ts'
@@ -19,6 +21,8 @@ import type { RawParameters } from './router.ts'
 export interface ServeDeps extends RequestAdmissionDeps {
   readonly site: AnswerSite
   readonly bodies: BodyBudget
+  /** The requests without a whole answer. Bound: the open connections, and the streams of each. */
+  readonly running: Bag<Exchange>
   /** Aborted when the server no longer waits for running requests. */
   readonly stopped: AbortSignal
 }
@@ -32,19 +36,44 @@ export async function serve(
 ): Promise<void> {
   const { answerHeaders, queryToken } = route.contract
   if (answerHeaders) exchange.headers = answerHeaders
-  try {
+  await answering(deps, route, exchange, async () => {
     const bearer = bearerOf(exchange.request.headers, queryToken && raw.query.token)
-    const origin = { ...(await admit(deps, route.contract, exchange, bearer)), bearer }
+    const browser = browserRequestOf(route.contract, exchange)
+    const origin = { ...(await admit(deps, route.contract, exchange, bearer)), bearer, browser }
     const input = await readInput(deps, route, exchange, raw)
     const call = new LiveCall(exchange, deps.stopped, origin, input)
-    await writeAnswer(deps, route, exchange, await route.handle(call as Call<Contract>))
-  } catch (error) {
+    return await route.handle(call as Call<Contract>)
+  })
+}
+
+/** Writes what `answer` makes of a request, or the failure that it throws. Never rejects. */
+export async function answering(
+  deps: ServeDeps,
+  route: Route,
+  exchange: Exchange,
+  answer: () => Promise<Answer<Contract>>,
+): Promise<void> {
+  deps.running.add(exchange)
+  try {
+    await writeAnswer(deps, route, exchange, await answer())
+  } catch (thrown) {
+    const error = failureOf(thrown, deps.stopped)
     logFailure(deps.site, route.contract.name, exchange, error)
     answerFailure(deps.site, exchange, error)
+  } finally {
+    deps.running.delete(exchange)
   }
 }
 
-async function readInput(
+/** What a request throws that was asked to give up, since the server stops, is no bug: the next server may answer it. */
+function failureOf(thrown: unknown, stopped: AbortSignal): unknown {
+  return stopped.aborted && !(thrown instanceof Failure)
+    ? new Failure('E-UNAVAILABLE', { cause: thrown })
+    : thrown
+}
+
+/** The input of a request, checked against the contract of its route. */
+export async function readInput(
   deps: ServeDeps,
   route: Route,
   exchange: Exchange,
@@ -62,7 +91,7 @@ async function readInput(
   if (!contract.body) return { params, query, headers, body: undefined }
   if (contract.body.kind === 'bytes') askForBodyWhenRead(exchange)
   else askForBody(exchange)
-  const body = await readBody(deps, contract.body, exchange, reader)
+  const body = await readBody(deps, contract.body, exchange, { reader, params })
   return { params, query, headers, body }
 }
 
@@ -70,12 +99,15 @@ async function readBody(
   { clock, bodies }: ServeDeps,
   body: NonNullable<Contract['body']>,
   { request, peer }: Exchange,
-  reader: InputReader,
+  { reader, params }: { readonly reader: InputReader; readonly params: CallInput['params'] },
 ): Promise<unknown> {
   const reading = { clock, budget: bodies, address: rateKeyOf(peer.ip) }
   switch (body.kind) {
     case 'bytes':
-      return openByteBody(request, clock, body.mediaType)
+      return openByteBody(request, clock, {
+        only: body.mediaType,
+        takesJson: body.jsonName === undefined ? undefined : isJsonName(params, body.jsonName),
+      })
     case 'jwt':
       return body.beside === undefined
         ? (await readTokens(request, reading)).token
@@ -85,6 +117,11 @@ async function readBody(
       return parsed === undefined && body.optional ? undefined : reader.body(parsed)
     }
   }
+}
+
+function isJsonName(params: CallInput['params'], name: string): boolean {
+  const given = params[name]
+  return typeof given === 'string' && /\.json$/i.test(given)
 }
 
 async function writeAnswer(

@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { contract } from '@kith/protocol'
 import Type from 'typebox'
@@ -28,14 +29,17 @@ async function busySite(handle: Handler<typeof wait>) {
     }),
   ])
   const agent = new Agent({ keepAlive: true })
-  const answer = new Promise<{ body: string; connection: string | undefined }>((resolve, reject) => {
-    request({ port: site.port, path: '/api/wait', headers: { host: 'alice.example' }, agent })
-      .once('error', reject)
-      .once('response', async (response) => {
-        resolve({ body: await text(response), connection: response.headers.connection })
-      })
-      .end()
-  })
+  const answer = new Promise<{ status: number | undefined; body: string; connection: string | undefined }>(
+    (resolve, reject) => {
+      request({ port: site.port, path: '/api/wait', headers: { host: 'alice.example' }, agent })
+        .once('error', reject)
+        .once('response', async (response) => {
+          const { statusCode: status, headers } = response
+          resolve({ status, body: await text(response), connection: headers.connection })
+        })
+        .end()
+    },
+  )
   answer.catch(() => {})
   await begun.promise
   return { site, answer, agent }
@@ -88,12 +92,69 @@ test('a stop tells handlers to give up after five seconds', async () => {
   expect(site.clock.now()).toBeLessThan(Date.UTC(2026, 0, 1) + 10_000)
 })
 
-test('a stop cuts off after ten seconds what does not end', async () => {
+test('a request that gives up when the server stops is answered with 503, and is no bug', async () => {
+  const { site, answer } = await busySite(async ({ signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    throw signal.reason
+  })
+  await advanceUntil(site, site.server.stop())
+  const { status, body } = await answer
+  expect([status, JSON.parse(body).error.code]).toEqual([503, 'E-UNAVAILABLE'])
+  expect(site.logged.filter(({ level }) => level === 'error')).toEqual([])
+})
+
+test('what breaks before the stop is told to the requests is a bug as ever', async () => {
+  const broken = Promise.withResolvers<string>()
+  const { site, answer } = await busySite(() => broken.promise)
+  const stopped = site.server.stop()
+  broken.reject(new TypeError('a bug'))
+  expect((await answer).status).toBe(500)
+  await advanceUntil(site, stopped)
+})
+
+test('a stop answers 503 after ten seconds to what does not end', async () => {
   const { site, answer } = await busySite(() => new Promise(() => {}))
   const stopped = site.server.stop()
   await advanceUntil(site, stopped)
-  await expect(answer).rejects.toThrow()
+  const { status, connection } = await answer
+  expect([status, connection]).toEqual([503, 'close'])
   expect(site.clock.now() - Date.UTC(2026, 0, 1)).toBeGreaterThanOrEqual(10_000)
+})
+
+test('a stop breaks off after ten seconds an answer that was begun', async () => {
+  const endless = contract({
+    ...wait,
+    name: 'endless',
+    path: '/api/endless',
+    reply: { kind: 'bytes', status: 200 },
+  })
+  const site = await startHttpSite([
+    bind(endless, async () => ({
+      status: 200 as const,
+      headers: {},
+      body: async () =>
+        Readable.from(
+          (async function* () {
+            yield Buffer.from('begun')
+            await new Promise(() => {})
+          })(),
+        ),
+    })),
+  ])
+  const begun = Promise.withResolvers<void>()
+  const answer = new Promise((resolve, reject) => {
+    request({ port: site.port, path: '/api/endless', headers: { host: 'alice.example' } })
+      .once('error', reject)
+      .once('response', (response) => {
+        response.once('data', () => begun.resolve())
+        response.once('error', reject).once('end', resolve)
+      })
+      .end()
+  })
+  answer.catch(() => {})
+  await begun.promise
+  await advanceUntil(site, site.server.stop())
+  await expect(answer).rejects.toThrow('aborted')
 })
 
 test('a handler’s signal is aborted when its client goes away, and not when it has its answer', async () => {

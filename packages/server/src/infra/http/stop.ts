@@ -1,19 +1,29 @@
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { Bag, type BagMember } from '#lib/bag.ts'
 import type { Clock } from '#lib/clock.ts'
+import type { NodeServer } from './node-server.ts'
 
-/** How long a stop waits for running requests: until they are asked to give up, and until they are cut off. */
-interface StopLimits {
+interface Stopping {
+  readonly clock: Clock
   readonly abortAfterMs: number
+  /** Asks running requests to give up. */
+  abort(): void
   readonly destroyAfterMs: number
+  /** Answers those that have no answer yet, before their connections end. */
+  answerRest(): void
+}
+
+interface OpenSocket extends BagMember {
+  readonly socket: Socket
 }
 
 /** The open connections of a server, upgraded ones too. Bound: the process's file descriptors. */
-export function trackSockets(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>()
+export function trackSockets(server: NodeServer): Iterable<OpenSocket> {
+  const sockets = new Bag<OpenSocket>()
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    const open = { socket, bagIndex: -1 }
+    sockets.add(open)
+    socket.once('close', () => sockets.delete(open))
   })
   return sockets
 }
@@ -22,9 +32,9 @@ const sweepEveryMs = 50
 
 /** Stops accepting, waits for running requests, then aborts and finally cuts off what is left. */
 export async function stopGracefully(
-  server: Server,
-  sockets: ReadonlySet<Socket>,
-  options: StopLimits & { readonly clock: Clock; abort(): void },
+  server: NodeServer,
+  sockets: Iterable<OpenSocket>,
+  options: Stopping,
 ): Promise<void> {
   const { clock } = options
   const startedAtMs = clock.now()
@@ -33,7 +43,11 @@ export async function stopGracefully(
   const sweeping = setInterval(() => server.closeIdleConnections(), sweepEveryMs)
   const cancelAbort = clock.wakeAt(startedAtMs + options.abortAfterMs, options.abort)
   const cancelDestroy = clock.wakeAt(startedAtMs + options.destroyAfterMs, () => {
-    for (const socket of sockets) socket.destroy()
+    options.answerRest()
+    // The answers are handed to the system within this turn of the loop.
+    setImmediate(() => {
+      for (const { socket } of sockets) socket.destroy()
+    })
   })
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())

@@ -1,9 +1,14 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorStatus } from '@kith/protocol'
+import { type LoopGuard, maxLoops } from '#infra/egress/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { type AccessLog, logUpgrade, proxiedRoute, type UpgradeOutcome } from './access-log.ts'
+import { requestIdOf } from './exchange.ts'
+import type { NodeServer } from './node-server.ts'
 import type { PeerReader } from './peer.ts'
+import { type ProxiedHosts, proxiedHostOf, proxiedUpgrade } from './proxied-hosts.ts'
 import { rawAnswer } from './raw-answer.ts'
 import type { Routed, Router } from './router.ts'
 import { normalizeTarget } from './target.ts'
@@ -21,36 +26,71 @@ interface UpgradeDeps {
   readonly router: Router
   readonly peerOf: PeerReader
   readonly clock: Clock
+  readonly loopGuard: LoopGuard | undefined
+  readonly proxiedHosts: ProxiedHosts | undefined
+  readonly accessLog: AccessLog | undefined
+}
+
+/** Whether the connection of a request is handed over, and not answered in HTTP. */
+export function isUpgrade({ router, peerOf, proxiedHosts }: UpgradeDeps, request: IncomingMessage): boolean {
+  const { method, headers } = request
+  if (headers.upgrade === undefined) return false
+  const host = proxiedHosts && proxiedHostOf(request, peerOf(request))
+  if (host !== undefined && proxiedHosts?.takesUpgrade(host))
+    return method === 'GET' && headers.upgrade.toLowerCase() === 'websocket'
+  return upgradeOf(router, request) !== undefined
 }
 
 /** Passes connections that ask for another protocol to the target at their path. */
-export function handUpgradesOver(server: Server, deps: UpgradeDeps): void {
+export function handUpgradesOver(server: NodeServer, deps: UpgradeDeps): void {
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
     // Until the connection is taken over nothing else listens for its errors.
     const ignore = () => undefined
     connection.on('error', ignore)
-    take(deps, request, connection, head).then(
-      () => connection.off('error', ignore),
-      (error: unknown) => refuse(connection, deps.clock, error),
+    const outcome = outcomeOf(request, connection)
+    const taken = take(deps, request, { outcome, head }).then(
+      () => void connection.off('error', ignore),
+      (error: unknown) => refuse(outcome, deps.clock, error),
     )
+    const { accessLog } = deps
+    if (accessLog) void taken.then(() => logUpgrade(accessLog, outcome))
   })
 }
 
+function outcomeOf({ headers }: IncomingMessage, connection: Duplex): UpgradeOutcome {
+  const reqId = requestIdOf(headers['x-request-id'])
+  const startedAt = performance.now()
+  return { connection, startedAt, reqId, route: 'none', tenant: undefined, status: undefined }
+}
+
 async function take(
-  { router, peerOf }: UpgradeDeps,
+  { router, peerOf, loopGuard, proxiedHosts }: UpgradeDeps,
   request: IncomingMessage,
-  connection: Duplex,
-  head: Buffer,
+  { outcome, head }: { readonly outcome: UpgradeOutcome; readonly head: Buffer },
 ): Promise<void> {
+  const { connection } = outcome
   if (!normalizeTarget(request)) throw new Failure('E-VALIDATION')
+  const peer = peerOf(request)
+  const host = proxiedHosts && proxiedHostOf(request, peer)
+  const backend = host === undefined ? undefined : await proxiedHosts?.find(host)
+  if (backend !== undefined) {
+    outcome.route = proxiedRoute
+    const visit = proxiedUpgrade({ request, peer, connection, head })
+    if (loopGuard && loopGuard.countOf(request.headers.via) >= maxLoops) visit.refuse(508)
+    else proxiedHosts?.forwardUpgrade(visit, backend)
+    return
+  }
   const found = upgradeOf(router, request)
   if (!found) throw new Failure('E-NOTFOUND')
   const { params, target } = found
-  await target.upgrade?.take({ request, peer: peerOf(request), params, connection, head })
+  outcome.route = target.route
+  outcome.tenant = await target.upgrade?.take({ request, peer, params, connection, head })
 }
 
-function refuse(connection: Duplex, clock: Clock, error: unknown): void {
-  if (connection.destroyed) return
+function refuse(outcome: UpgradeOutcome, clock: Clock, error: unknown): void {
+  const { connection } = outcome
   const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
-  connection.end(rawAnswer(clock, { status: errorStatus[failure.code], failure }))
+  outcome.status = errorStatus[failure.code]
+  if (connection.destroyed) return
+  connection.end(rawAnswer(clock, { status: outcome.status, failure }))
 }

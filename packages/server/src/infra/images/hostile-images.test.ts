@@ -38,6 +38,33 @@ function png(width: number, height: number, options: { rows?: Uint8Array; extra?
   ])
 }
 
+/** A TIFF without compression whose only directory claims this size; it has no pixels. */
+function tiff([width, height]: [number, number], { dataAt = 200, next = 0 } = {}): Buffer {
+  const entries = [
+    [256, 4, 1, width],
+    [257, 4, 1, height],
+    [258, 3, 1, 8],
+    [259, 3, 1, 1],
+    [262, 3, 1, 1],
+    [273, 4, 1, dataAt],
+    [277, 3, 1, 1],
+    [278, 4, 1, height],
+    [279, 4, 1, width * height],
+  ] as const
+  const file = Buffer.alloc(200)
+  file.write('II*\0\x08\0\0\0', 'latin1')
+  file.writeUInt16LE(entries.length, 8)
+  entries.forEach(([tag, type, count, value], index) => {
+    const at = 10 + index * 12
+    file.writeUInt16LE(tag, at)
+    file.writeUInt16LE(type, at + 2)
+    file.writeUInt32LE(count, at + 4)
+    file.writeUInt32LE(value % 2 ** 32, at + 8)
+  })
+  file.writeUInt32LE(next, 10 + entries.length * 12)
+  return file
+}
+
 /** A GIF of 1×1 pixels and so many frames, 18 bytes each. */
 function gif(frames: number): Buffer {
   const start = Buffer.from('4749463839610100010080000000000000ffffff', 'hex')
@@ -88,14 +115,13 @@ const refused: readonly [string, () => Promise<Buffer | string>, unknown][] = [
   ['nothing', async () => '', unsupported],
   ['SVG', async () => svg, unsupported],
   ['SVG with a declaration', async () => `<?xml version="1.0"?>${svg}`, unsupported],
+  ['a TIFF that claims 60 000 × 60 000 pixels', async () => tiff([60_000, 60_000]), manyPixels],
   [
-    'TIFF',
-    async () =>
-      sharp({ create: { width: 300, height: 9, channels: 3, background: 'red' } })
-        .tiff()
-        .toBuffer(),
-    unsupported,
+    'a TIFF whose pixels are behind its end',
+    async () => tiff([300, 200], { dataAt: 4_000_000_000 }),
+    damaged,
   ],
+  ['a TIFF whose directory follows itself', async () => tiff([300, 200], { next: 8, dataAt: 9999 }), damaged],
   ['PPM', async () => 'P3\n1 1\n255\n255 0 0\n', unsupported],
   ['the format of libvips itself', async () => Buffer.from('08f2a6b6'.padEnd(400, '0'), 'hex'), unsupported],
 ]

@@ -27,12 +27,20 @@ export interface ImageOutput {
   readonly format: string
 }
 
-/** `outputs` holds no variant that would be no smaller than the original, but where that tells more than its pixels;
- * `original` is its oriented size. */
+/** `outputs` holds no variant that would be no smaller than the original, but where that says more than its pixels or no
+ * browser shows it; `original` has its upright size, and in Unix seconds when it was taken. */
 export type ImageResult =
   | {
       readonly kind: 'made'
-      readonly original: { width: number; height: number; format: string; frames: number }
+      readonly original: {
+        readonly width: number
+        readonly height: number
+        readonly format: string
+        readonly frames: number
+        readonly takenAt?: number
+      }
+      /** A blurred likeness of the smallest picture that was made, base64, at most 36 characters. */
+      readonly thumbhash: string
       readonly outputs: readonly ImageOutput[]
     }
   /** The bytes cannot be processed: corrupt, too many pixels or frames, too slow, too much memory. Never tried again. */

@@ -9,11 +9,12 @@ sharp.unblock({
     'VipsForeignLoadWebp',
     'VipsForeignLoadHeif',
     'VipsForeignLoadNsgif',
+    'VipsForeignLoadTiff',
   ],
 })
 // A picture is read once, and many workers share the machine: neither a cache nor threads inside one operation help.
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** Reads JPEG, PNG, WebP, AVIF and GIF, and nothing else. */
+/** Reads JPEG, PNG, WebP, AVIF, GIF and TIFF, and nothing else; of HEIC what stands before its pixels. */
 export const limitedSharp = sharp

@@ -1,6 +1,7 @@
-import { rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
+import { thumbHashToRGBA } from 'thumbhash'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ImageDesk, pictures } from '#harness/image-desk.ts'
 import { type ImagePreset, type ImageResult, imagePresets } from './images.ts'
@@ -79,6 +80,43 @@ test('a small picture that tells more than it shows has a variant of its size th
   expect([largest?.variant, width, exif]).toEqual(['hd', 400, undefined])
   const silent = await desk.made('still.webp')
   expect(silent.outputs.map(({ variant }) => variant)).not.toContain('hd')
+})
+
+test('no comment, text or trailer of an original is in a variant, and small ones have one of their size', async () => {
+  const secret = 'a secret note'
+  const plain = sharp({ create: { width: 300, height: 200, channels: 3, background: '#c04080' } })
+  const comment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, secret.length + 2]), Buffer.from(secret)])
+  const jpeg = await plain.clone().jpeg().toBuffer()
+  const moving = await readFile(join(pictures, 'animated.gif'))
+  const originals = {
+    'comment.jpg': Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)]),
+    'trailer.png': Buffer.concat([await plain.clone().png().toBuffer(), Buffer.from(secret)]),
+    'trailer.webp': Buffer.concat([await plain.clone().webp().toBuffer(), Buffer.from(secret)]),
+    'comment.gif': Buffer.concat([
+      moving.subarray(0, -1),
+      Buffer.from([0x21, 0xfe, secret.length]),
+      Buffer.from(`${secret}\0;`),
+    ]),
+  }
+  for (const [name, bytes] of Object.entries(originals)) {
+    expect([name, bytes.includes(secret)]).toEqual([name, true])
+    const { original, outputs } = await desk.made(await desk.original(name, bytes))
+    const [largest] = outputs
+    expect([name, largest?.variant, largest?.width]).toEqual([name, 'hd', original.width])
+    for (const { path } of outputs) expect((await readFile(path)).includes(secret)).toBe(false)
+  }
+})
+
+describe('TIFF', () => {
+  test('is shown by its first page', async () => {
+    const tiff = await sharp({ create: { width: 2500, height: 1000, channels: 3, background: '#c04080' } })
+      .tiff({ compression: 'lzw' })
+      .toBuffer()
+    const result = await desk.made(await desk.original('scan.tiff', tiff))
+    expect(result.original).toEqual({ width: 2500, height: 1000, format: 'tiff', frames: 1 })
+    expect(result.outputs.map(({ variant }) => variant)).toEqual(['hd', 'sd', 'tn', 'ic'])
+    expectNear(await pixel(pathOf(result, 'hd'), 0.5, 0.5), [192, 64, 128])
+  })
 })
 
 describe('Every variant', () => {
@@ -200,10 +238,48 @@ test('A picture smaller than an icon has no variants, and is a picture all the s
   expect(await desk.process(path)).toEqual({
     kind: 'made',
     original: { width: 1, height: 1, format: 'png', frames: 1 },
+    thumbhash: expect.any(String),
     outputs: [],
   })
   const { outputs } = await desk.made(path, { preset: 'thumbnail-only', format: 'avif' })
   expect(outputs).toMatchObject([{ variant: 'tn', width: 1, height: 1 }])
+})
+
+describe('The ThumbHash', () => {
+  const likenessOf = (thumbhash: string) => thumbHashToRGBA(Buffer.from(thumbhash, 'base64'))
+
+  test('shows the colours of a picture in its proportions, upright or cut as that was', async () => {
+    const half = { create: { width: 600, height: 300, channels: 3, background: '#c04080' } } as const
+    const path = await desk.original('wide.png', await sharp(half).png().toBuffer())
+    for (const [preset, ratio] of [
+      ['default', 2],
+      ['profile-picture', 1],
+    ] as const) {
+      const { thumbhash } = await desk.made(path, { preset })
+      expect(Buffer.from(thumbhash, 'base64').length).toBeLessThanOrEqual(25)
+      const { w, h, rgba } = likenessOf(thumbhash)
+      expect(w / h).toBeCloseTo(ratio, 0)
+      expectNear([...rgba.subarray(0, 4)], [192, 64, 128, 255], 24)
+    }
+  })
+
+  test('is made of pictures of one channel, of one line, transparent ones and animations', async () => {
+    const line = { create: { width: 1, height: 400, channels: 3, background: '#808080' } } as const
+    for (const bytes of [
+      await sharp(line).png().toBuffer(),
+      await sharp({ create: { ...line.create, width: 20, height: 20 } })
+        .greyscale()
+        .png()
+        .toBuffer(),
+    ]) {
+      const { rgba } = likenessOf((await desk.made(await desk.original('plain.png', bytes))).thumbhash)
+      expectNear([...rgba.subarray(0, 4)], [128, 128, 128, 255], 32)
+    }
+    const transparent = likenessOf((await desk.made('transparent.png')).thumbhash)
+    expect(transparent.rgba[3]).toBeLessThan(128)
+    for (const name of ['animated.gif', 'animated.webp'])
+      expect((await desk.made(name)).thumbhash).toMatch(/^[A-Za-z0-9+/]{6,34}={0,2}$/)
+  })
 })
 
 test('An original that is gone is no bad picture: the job may be tried again', async () => {

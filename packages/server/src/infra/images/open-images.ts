@@ -1,10 +1,11 @@
-import { access, constants, lstat, mkdir } from 'node:fs/promises'
+import { access, constants, copyFile, link, lstat, mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError } from '#lib/gate.ts'
 import type { ImageJob, ImageOutput, ImageResult, Images } from './images.ts'
+import { originalName } from './picture-file.ts'
 import type { ImageProblem, WorkerAnswer } from './worker-messages.ts'
 import { type WorkerOutcome, WorkerProcess } from './worker-process.ts'
 
@@ -113,6 +114,7 @@ class WorkerPool implements Images {
     const { preset, format } = job
     const paths = { inputPath: resolve(job.inputPath), outputDir: resolve(job.outputDir) }
     const { maxPixels, maxFrames, maxMemoryBytes } = this.#limits
+    await putOriginal(paths)
     const worker = this.#takeWorker()
     const stop = () => void worker.kill()
     signal.addEventListener('abort', stop, { once: true })
@@ -157,7 +159,8 @@ class WorkerPool implements Images {
     switch (answer.kind) {
       case 'made': {
         const outputs = answer.outputs.map((output) => outputOf(job.outputDir, output))
-        return { kind: 'made', original: answer.original, outputs: await Promise.all(outputs) }
+        const { original, thumbhash } = answer
+        return { kind: 'made', original, thumbhash, outputs: await Promise.all(outputs) }
       }
       case 'unprocessable':
         this.#options.logger.debug(
@@ -175,7 +178,7 @@ class WorkerPool implements Images {
 
 /** Shown to the person who uploaded the picture. */
 const reasons: Record<ImageProblem, string> = {
-  unsupported: 'This kind of picture cannot be read. JPEG, PNG, WebP, AVIF and GIF can.',
+  unsupported: 'This kind of picture cannot be read. JPEG, PNG, WebP, AVIF, GIF, TIFF and HEIC can.',
   damaged: 'The picture is damaged.',
   'too-many-pixels': 'The picture has too many pixels.',
   'too-many-frames': 'The animation has too many frames.',
@@ -191,6 +194,18 @@ async function outputOf(outputDir: string, output: ReportedOutput): Promise<Imag
   const file = await lstat(path)
   if (!file.isFile()) throw new Error(`The image worker left something else than a file: ${output.variant}`)
   return { ...output, path, size: file.size }
+}
+
+/** Where the worker's JavaScript may read it, which reads nothing else of the server's. */
+async function putOriginal(paths: { readonly inputPath: string; readonly outputDir: string }): Promise<void> {
+  const place = join(paths.outputDir, originalName)
+  await rm(place, { force: true })
+  try {
+    // Another disk, or a disk without links.
+    await link(paths.inputPath, place).catch(() => copyFile(paths.inputPath, place))
+  } catch (cause) {
+    throw new Failure('E-UNAVAILABLE', { cause })
+  }
 }
 
 /** An original that was removed meanwhile says nothing about the picture. */

@@ -24,14 +24,18 @@ const longestSide = { tn: 150, ic: 64, sd: 640, hd: 1920 } as const
 const squareSide = 400
 const cover = { width: 1920, height: 1080 }
 
-/** The variants of a preset for a picture of this upright size. One that says more than it shows, such as where it was
- * taken, is never the largest variant itself: then `hd` has its pixels and nothing else. */
-export function planVariants(source: Size & { readonly tells?: boolean }, preset: ImagePreset): VariantPlan {
+/** The variants of a preset for a picture of this upright size. One that needs a bare form is never the largest variant
+ * itself: then `hd` has its pixels and nothing else. */
+export function planVariants(
+  source: Size & { readonly needsBareForm?: boolean },
+  preset: ImagePreset,
+): VariantPlan {
   switch (preset) {
     case 'default': {
       const { width, height } = source
       const isSmall = Math.max(width, height) <= longestSide.hd
-      const bare = source.tells && isSmall ? [{ variant: 'hd', width, height, moves: true } as const] : []
+      const bare =
+        source.needsBareForm && isSmall ? [{ variant: 'hd', width, height, moves: true } as const] : []
       return { cropped: false, variants: [...bare, ...smaller(source, ['hd', 'sd', 'tn', 'ic'])] }
     }
     case 'profile-picture':

@@ -6,6 +6,7 @@ import type { ImagePreset } from './images.ts'
 /** A job as the worker receives it, with the limits that it watches itself. */
 export interface WorkerRequest {
   readonly inputPath: string
+  /** Has the original once more, as `originalName`: the worker's JavaScript may read it there alone. */
   readonly outputDir: string
   readonly preset: ImagePreset
   readonly format: 'webp' | 'avif'
@@ -17,19 +18,26 @@ export interface WorkerRequest {
 const pixels = Type.Integer({ minimum: 1, maximum: 2 ** 31 })
 const size = { width: pixels, height: pixels }
 
+// Its process holds memory that ends with it alone.
+const isSpent = Type.Optional(Type.Literal(true))
+
 // The worker has read hostile bytes: it names variants, and never a path, a sentence or another format.
 const WorkerAnswer = Type.Union([
   Type.Object({
     kind: Type.Literal('made'),
     original: Type.Object({
       ...size,
-      format: Type.Enum(['jpeg', 'png', 'webp', 'avif', 'gif']),
+      format: Type.Enum(['jpeg', 'png', 'webp', 'avif', 'gif', 'tiff', 'heic']),
       frames: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      takenAt: Type.Optional(Type.Integer({ minimum: 1, maximum: 253_402_300_799 })),
     }),
+    // 5 to 25 bytes, base64.
+    thumbhash: Type.String({ pattern: '^[A-Za-z0-9+/]{6,34}={0,2}$' }),
     outputs: Type.Array(
       Type.Object({ variant: Type.Enum(variantNames), ...size, format: Type.Enum(['webp', 'avif']) }),
       { maxItems: variantNames.length },
     ),
+    isSpent,
   }),
   Type.Object({
     kind: Type.Literal('unprocessable'),
@@ -42,6 +50,7 @@ const WorkerAnswer = Type.Union([
       'too-slow',
     ]),
     detail: Type.Optional(Type.String({ maxLength: 1000 })),
+    isSpent,
   }),
   Type.Object({ kind: Type.Literal('failed'), detail: Type.String({ maxLength: 1000 }) }),
 ])

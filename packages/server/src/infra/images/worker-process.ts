@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { readWorkerMessage, type WorkerAnswer, type WorkerRequest } from './worker-messages.ts'
 
 export interface WorkerOptions {
-  /** The one folder that the worker's JavaScript may write to. */
+  /** The one folder that the worker's JavaScript may write to, and read beside its program. */
   readonly tempDir: string
   readonly startLimitMs: number
   readonly timeLimitMs: number
@@ -117,8 +117,13 @@ export class WorkerProcess {
   }
 }
 
-const endsWorker = (answer: WorkerAnswer) =>
-  answer.kind === 'unprocessable' && (answer.problem === 'too-slow' || answer.problem === 'too-much-memory')
+function endsWorker(answer: WorkerAnswer): boolean {
+  if (answer.kind === 'failed') return false
+  if (answer.isSpent) return true
+  return (
+    answer.kind === 'unprocessable' && (answer.problem === 'too-slow' || answer.problem === 'too-much-memory')
+  )
+}
 
 function startChild(tempDir: string): ChildProcess {
   const child = fork(join(import.meta.dirname, 'images-worker.ts'), [], {
@@ -137,6 +142,7 @@ function nodeFlags(tempDir: string): string[] {
     '--permission',
     '--allow-addons',
     ...codeFolders().map((folder) => `--allow-fs-read=${join(folder, '*')}`),
+    `--allow-fs-read=${join(tempDir, '*')}`,
     `--allow-fs-write=${join(tempDir, '*')}`,
     `--max-old-space-size=${heapMegabytes}`,
     '--disallow-code-generation-from-strings',

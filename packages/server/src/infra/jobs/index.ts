@@ -1,6 +1,7 @@
 import { jobLeasesMigrations } from './job-leases-migrations.ts'
 import { jobQueueMigrations } from './jobs-migrations.ts'
 
+export { removeDead } from './dead-job-store.ts'
 export * from './job-kind.ts'
 export { jobLeasesMigrations } from './job-leases-migrations.ts'
 export {
@@ -9,12 +10,12 @@ export {
   countQueued,
   type GroupRecord,
   type JobRecord,
-  listDead,
   listGroups,
   listJobs,
 } from './job-list-store.ts'
 export { addMovedJobs, listOpenJobs, type MovedJob } from './job-move-store.ts'
-export { removeJobs } from './job-purge-store.ts'
+export { pageDead, pageUnfinished } from './job-page-store.ts'
+export { removeJobs, removeJobsAbout } from './job-purge-store.ts'
 export { type JobQueue, openJobs } from './job-queue.ts'
 export { jobQueueMigrations } from './jobs-migrations.ts'
 export {

@@ -105,6 +105,7 @@ eachDialect('groups of jobs', (open) => {
         failures: 5,
         restsUntilMs: startMs + 60_000,
         lastServedAtMs: startMs,
+        oldestAtMs: startMs,
         queued: 20,
       },
     ])

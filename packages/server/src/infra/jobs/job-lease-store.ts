@@ -32,12 +32,21 @@ export async function extendLease(tx: Writer, extension: Extension): Promise<boo
   return (await tx.change(extend, extension)) > 0
 }
 
-/** Ends the leases of former processes of a node: whoever starts as the same node has taken their place. */
+/** Ends the leases of former processes of a node, which the one that starts now replaces. */
 export async function endLeasesOf(tx: Writer, nodeId: string): Promise<void> {
   await tx.tables<JobTables>().deleteFrom('job_leases').where('node_id', '=', nodeId).execute()
 }
 
-/** Ends leases that have run out: jobs without a lease are lost. */
-export async function endOldLeases(tx: Writer, nowMs: number): Promise<void> {
-  await tx.tables<JobTables>().deleteFrom('job_leases').where('until_ms', '<=', nowMs).execute()
+/** Ends leases of others that have run out: jobs without a lease are lost. A process that stood still for longer than its
+ * own lease renews it unless another has ended it. */
+export async function endOldLeases(
+  tx: Writer,
+  { nowMs, leaseToken }: { readonly nowMs: number; readonly leaseToken: string },
+): Promise<void> {
+  await tx
+    .tables<JobTables>()
+    .deleteFrom('job_leases')
+    .where('until_ms', '<=', nowMs)
+    .where('lease_token', '!=', leaseToken)
+    .execute()
 }

@@ -20,9 +20,12 @@ eachDialect('leases of jobs', (open) => {
   type Lab = Awaited<ReturnType<typeof newLab>>
 
   /** Starts a node whose handler notes that it began, then waits for the node's gate. */
-  async function startNode(lab: Lab, nodeId: string, options: { isOpen?: boolean; graceMs?: number } = {}) {
-    const { isOpen = true, graceMs } = options
-    const node = lab.addNode(nodeId, graceMs === undefined ? { leaseMs } : { leaseMs, graceMs })
+  async function startNode(
+    lab: Lab,
+    nodeId: string,
+    { isOpen = true, ...options }: { isOpen?: boolean; graceMs?: number; formerNodeId?: string } = {},
+  ) {
+    const node = lab.addNode(nodeId, { leaseMs, ...options })
     const gate = Promise.withResolvers<void>()
     if (isOpen) gate.resolve()
     const begun: string[] = []
@@ -64,6 +67,20 @@ eachDialect('leases of jobs', (open) => {
       expect(next.begun).toEqual(['job'])
       expect(next.contexts[0]?.attempt).toBe(2)
       expect(await lab.list(work, 's')).toMatchObject([{ state: 'done', attempts: 2 }])
+    })
+
+    test('are taken over at once by the process that takes its place, and by no other', async () => {
+      const lab = await newLab()
+      const former = await startNode(lab, 'first start', { isOpen: false })
+      await lab.enqueue(work, { name: 'job' }, { subject: 's' })
+      await former.hasBegun()
+      former.crash()
+      const elsewhere = await startNode(lab, 'another machine')
+      await elsewhere.jobs.settle()
+      expect(elsewhere.begun).toEqual([])
+      const next = await startNode(lab, 'second start', { formerNodeId: 'first start' })
+      await Promise.all([next, elsewhere].map(({ jobs }) => jobs.settle()))
+      expect([...next.begun, ...elsewhere.begun]).toEqual(['job'])
     })
 
     test('are taken over by another node when they have run out, not before', async () => {
@@ -139,6 +156,23 @@ eachDialect('leases of jobs', (open) => {
       expect(other.begun).toEqual([])
       slow.gate.resolve()
       await slow.jobs.settle()
+      expect(await lab.list(work, 's')).toMatchObject([{ state: 'done', attempts: 1 }])
+    })
+
+    test('are not ended by the sweep of its own process, wherever in it the machine stood still', async () => {
+      const lab = await newLab()
+      const slow = await startNode(lab, 'a', { isOpen: false })
+      await lab.enqueue(work, { name: 'job' }, { subject: 's' })
+      lab.clock.advance(1000)
+      await slow.hasBegun()
+      for (let turns = 0; turns < 30; turns += 1) {
+        lab.clock.advance(2 * leaseMs)
+        await flushMicrotasks(turns)
+      }
+      expect(slow.contexts[0]?.signal.aborted).toBe(false)
+      slow.gate.resolve()
+      await slow.jobs.settle()
+      expect(slow.begun).toEqual(['job'])
       expect(await lab.list(work, 's')).toMatchObject([{ state: 'done', attempts: 1 }])
     })
 

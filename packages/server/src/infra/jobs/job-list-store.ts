@@ -1,6 +1,7 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Reader, serverTenant } from '#infra/db/index.ts'
 import { type JobRow, type JobState, type JobTables, jobColumns } from './job-tables.ts'
+import { recurringKey } from './recurring.ts'
 
 // What people see of jobs.
 
@@ -14,7 +15,7 @@ export interface JobRecord extends Omit<JobRow, 'payload'> {
   readonly payload: unknown
 }
 
-function toRecord(row: JobRow): JobRecord {
+export function toRecord(row: JobRow): JobRecord {
   return { ...row, payload: parsed(row.payload) }
 }
 
@@ -91,20 +92,6 @@ async function count(
   return row?.count ?? 0
 }
 
-/** The dead jobs of all tenants, newest first; only for a reader of the server itself. */
-export async function listDead(reader: Reader, { limit }: { readonly limit: number }): Promise<JobRecord[]> {
-  assertServer(reader)
-  const rows = await reader
-    .tables<JobTables>()
-    .selectFrom('jobs')
-    .select(jobColumns)
-    .where('state', '=', sql.lit<JobState>('dead'))
-    .orderBy('job_id', 'desc')
-    .limit(Math.min(limit, mostListed))
-    .execute()
-  return rows.map(toRecord)
-}
-
 /** A group as an admin sees it. */
 export interface GroupRecord {
   readonly groupKey: string
@@ -116,6 +103,8 @@ export interface GroupRecord {
   readonly lastServedAtMs?: number
   /** Unfinished jobs; counting stops at 10 000. */
   readonly queued: number
+  /** When the oldest of those that were counted was added; absent when there are none. */
+  readonly oldestAtMs?: number
 }
 
 /** The groups of a kind in the order of their keys; `onlyFailing` leaves out those whose last job went well. */
@@ -132,24 +121,17 @@ export async function listGroups(
   const rows = await reader
     .tables<JobTables>()
     .selectFrom('job_groups as of')
-    .select((eb) => [
+    .select((of) => [
       'of.group_key as groupKey',
       'of.failures',
       'of.rests_until_ms as restsUntilMs',
       'of.served_at_ms as servedAtMs',
-      eb
-        .selectFrom((queued) =>
-          queued
-            .selectFrom('jobs')
-            .select('jobs.job_id')
-            .whereRef('jobs.kind', '=', 'of.kind')
-            .whereRef('jobs.group_key', '=', 'of.group_key')
-            .where('jobs.remove_at_ms', 'is', null)
-            .limit(mostCounted)
-            .as('queued'),
-        )
+      queuedOf(of)
         .select((counted) => counted.fn.countAll<number>().as('count'))
         .as('queued'),
+      queuedOf(of)
+        .select((counted) => counted.fn.min<number>('queued.job_id').as('oldest'))
+        .as('oldestId'),
     ])
     .where('of.kind', '=', page.kind)
     .where('of.group_key', '>', page.afterGroupKey ?? '')
@@ -157,19 +139,56 @@ export async function listGroups(
     .orderBy('of.group_key')
     .limit(Math.min(page.limit, mostListed))
     .execute()
-  return rows.map(({ groupKey, failures, queued, restsUntilMs, servedAtMs }) => ({
-    groupKey,
-    failures,
-    queued: queued ?? 0,
-    ...(restsUntilMs === 0 ? {} : { restsUntilMs }),
-    ...(servedAtMs === 0 ? {} : { lastServedAtMs: servedAtMs }),
-  }))
+  const addedAtMs = await listAddedAtMs(
+    reader,
+    rows.flatMap(({ oldestId }) => oldestId ?? []),
+  )
+  return rows.map(({ groupKey, failures, queued, oldestId, restsUntilMs, servedAtMs }) => {
+    const oldestAtMs = oldestId === null ? undefined : addedAtMs.get(oldestId)
+    return {
+      groupKey,
+      failures,
+      queued: queued ?? 0,
+      ...(oldestAtMs === undefined ? {} : { oldestAtMs }),
+      ...(restsUntilMs === 0 ? {} : { restsUntilMs }),
+      ...(servedAtMs === 0 ? {} : { lastServedAtMs: servedAtMs }),
+    }
+  })
+}
+
+function queuedOf(of: ExpressionBuilder<JobTables & { of: JobTables['job_groups'] }, 'of'>) {
+  return of.selectFrom((queued) =>
+    queued
+      .selectFrom('jobs')
+      .select('jobs.job_id')
+      .whereRef('jobs.kind', '=', 'of.kind')
+      .whereRef('jobs.group_key', '=', 'of.group_key')
+      .where('jobs.remove_at_ms', 'is', null)
+      .limit(mostCounted)
+      .as('queued'),
+  )
+}
+
+async function listAddedAtMs(
+  reader: Reader,
+  jobIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  if (jobIds.length === 0) return new Map()
+  const rows = await reader
+    .tables<JobTables>()
+    .selectFrom('jobs')
+    .select(['job_id', 'created_at_ms'])
+    .where('job_id', 'in', jobIds)
+    .execute()
+  return new Map(rows.map((row) => [row.job_id, row.created_at_ms]))
 }
 
 export interface StateCount {
   readonly kind: string
   readonly state: JobState
   readonly count: number
+  /** It runs every so often: between two runs its one job is not work that waits. */
+  readonly isRecurring: boolean
 }
 
 /** Unfinished and dead jobs of all tenants by kind and state. It counts index entries: a few ms per 100 000 jobs. */
@@ -181,10 +200,28 @@ export async function countByState(reader: Reader): Promise<StateCount[]> {
     jobs.select(counted).where('remove_at_ms', 'is', null).groupBy(['kind', 'state']).execute(),
     jobs.select(counted).where('state', '=', sql.lit<JobState>('dead')).groupBy(['kind', 'state']).execute(),
   ])
-  return lists.flat()
+  const counts = lists.flat()
+  const recurringKinds = await listRecurring(
+    reader,
+    counts.map(({ kind }) => kind),
+  )
+  return counts.map((count) => ({ ...count, isRecurring: recurringKinds.has(count.kind) }))
 }
 
-function assertServer(reader: Reader): void {
+async function listRecurring(reader: Reader, kinds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (kinds.length === 0) return new Set()
+  const rows = await reader
+    .tables<JobTables>()
+    .selectFrom('jobs')
+    .select('kind')
+    .where('tenant_id', '=', serverTenant)
+    .where('kind', 'in', [...new Set(kinds)])
+    .where('dedup_key', '=', recurringKey)
+    .execute()
+  return new Set(rows.map(({ kind }) => kind))
+}
+
+export function assertServer(reader: Reader): void {
   if (reader.tenantId !== serverTenant)
     throw new Error('Only a reader of the server sees the jobs of all tenants')
 }

@@ -22,10 +22,11 @@ import {
   JobVerdict,
   jobKind,
   jobsMigrations,
-  listDead,
   listGroups,
   listJobs,
   openJobs,
+  pageDead,
+  pageUnfinished,
 } from './index.ts'
 
 const send = jobKind({
@@ -81,7 +82,7 @@ const allowedScans = [
   /^SCAN job_(leases|groups)$/,
   // Newest first, with a limit.
   /^SCAN jobs USING INDEX jobs_dead$/,
-  // What `countByState` counts, in the index alone.
+  // What `countByState` counts and `pageUnfinished` sorts, in the index alone.
   /^SCAN jobs USING COVERING INDEX jobs_(queue|dead)$/,
 ]
 
@@ -91,6 +92,11 @@ function isCheap(line: string): boolean {
   const [, index, terms] = /^SEARCH .* USING (?:COVERING )?INDEX (\w+) \((.*)\)$/.exec(line) ?? []
   if (index !== undefined && terms !== undefined) return entries[index]?.test(terms) ?? false
   return true
+}
+
+/** Sorts entries of the index of unfinished jobs, and looks at no row. */
+function isSortedIndex(lines: readonly string[]): boolean {
+  return lines.join() === 'SCAN jobs USING COVERING INDEX jobs_queue,USE TEMP B-TREE FOR ORDER BY'
 }
 
 test('no statement looks at jobs that are none of its business', async () => {
@@ -106,7 +112,7 @@ test('no statement looks at jobs that are none of its business', async () => {
       .all()
       .map(({ detail }) => String(detail)),
   }))
-  const expensive = plans.filter(({ lines }) => !lines.every(isCheap))
+  const expensive = plans.filter(({ lines }) => !lines.every(isCheap) && !isSortedIndex(lines))
   expect(expensive).toEqual([])
   const used = new Set(
     plans.flatMap(({ lines }) => lines.flatMap((line) => /INDEX (job\w+)/.exec(line)?.[1] ?? [])),
@@ -142,7 +148,8 @@ async function runEverything(db: Database): Promise<void> {
   await jobs.settle()
   const server = db.reader(serverTenant)
   await listJobs(db.reader(tenant), { kind: 'send', subject: 's' })
-  await listDead(server, { limit: 10 })
+  await pageDead(server, { limit: 10 })
+  await pageUnfinished(server, { limit: 10 })
   await listGroups(server, { kind: 'send', limit: 10 })
   await countQueued(server, { kind: 'send', groupKey: 'down', atMost: 10 })
   await countByState(server)
@@ -198,6 +205,7 @@ function recording(db: Database, statements: Set<string>): Database {
     transact: (tenantId, work, options) => db.transact(tenantId, (tx) => work(recordWriter(tx)), options),
     snapshot: (read) => db.snapshot(read),
     ping: () => db.ping(),
+    sizeBytes: () => db.sizeBytes(),
     integrityCheck: () => db.integrityCheck(),
     backup: (path) => db.backup(path),
     close: () => db.close(),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Writer } from '#infra/db/index.ts'
+import type { JobKind } from './job-kind.ts'
 import { lockKind } from './job-order-store.ts'
 import type { JobTables } from './job-tables.ts'
 
@@ -20,9 +21,23 @@ export async function removeJobs(tx: Writer): Promise<void> {
   }
 }
 
-async function removeOfKind(tx: Writer, kind: string): Promise<void> {
+/** The same with the jobs of one kind about one subject. */
+export async function removeJobsAbout(
+  tx: Writer,
+  { name }: Pick<JobKind, 'name'>,
+  subject: string,
+): Promise<void> {
+  await lockKind(tx, name)
+  await removeOfKind(tx, name, subject)
+}
+
+async function removeOfKind(tx: Writer, kind: string, subject?: string): Promise<void> {
   const tables = tx.tables<JobTables>()
-  const own = tables.selectFrom('jobs').where('tenant_id', '=', tx.tenantId).where('kind', '=', kind)
+  const own = tables
+    .selectFrom('jobs')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('kind', '=', kind)
+    .$if(subject !== undefined, (jobs) => jobs.where('subject', '=', subject ?? ''))
   // The next runner finds their places once more, and how a group stands that looks due.
   await tables
     .updateTable('jobs')
@@ -42,5 +57,5 @@ async function removeOfKind(tx: Writer, kind: string): Promise<void> {
       own.select(sql<string>`group_key`.as('group_key')).where('group_key', 'is not', null),
     )
     .execute()
-  await tables.deleteFrom('jobs').where('tenant_id', '=', tx.tenantId).where('kind', '=', kind).execute()
+  await tables.deleteFrom('jobs').where('job_id', 'in', own.select('job_id')).execute()
 }

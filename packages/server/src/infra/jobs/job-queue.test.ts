@@ -9,10 +9,12 @@ import {
   type JobContext,
   JobVerdict,
   jobKind,
-  listDead,
   listGroups,
   listJobs,
+  pageDead,
+  pageUnfinished,
   type RetryPolicy,
+  removeDead,
 } from './index.ts'
 
 const retry: RetryPolicy = { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 }
@@ -295,6 +297,39 @@ eachDialect('jobs', (open) => {
     })
   })
 
+  describe('a dead job', () => {
+    async function dead() {
+      let isBroken = true
+      const made = await greeter(() => {
+        if (isBroken) throw new JobVerdict('broken', { kind: 'dead' })
+      })
+      await made.enqueue(greet, { name: 'Ada' })
+      await made.jobs.settle()
+      const [job] = await made.listDead()
+      const retry = (jobId: number) => made.db.transact(serverTenant, (tx) => made.jobs.retryDead(tx, jobId))
+      return { ...made, jobId: job?.jobId ?? 0, retry, mend: () => (isBroken = false) }
+    }
+
+    test('is tried again for its tenant, once', async () => {
+      const { jobs, greeted, listDead, jobId, retry, mend } = await dead()
+      mend()
+      expect(await retry(jobId)).toBe(true)
+      await jobs.settle()
+      expect([greeted, await listDead()]).toEqual([['Ada', 'Ada'], []])
+      expect(await retry(jobId)).toBe(false)
+    })
+
+    test('is dead again when nothing was mended, and can be forgotten', async () => {
+      const { db, jobs, greeted, listDead, jobId, retry } = await dead()
+      await retry(jobId)
+      await jobs.settle()
+      const [again] = await listDead()
+      expect([greeted.length, again?.attempts]).toEqual([2, 1])
+      const forget = () => db.transact(serverTenant, (tx) => removeDead(tx, again?.jobId ?? 0))
+      expect([await forget(), await listDead(), await forget()]).toEqual([true, [], false])
+    })
+  })
+
   describe('lists', () => {
     test('show a tenant its own jobs about the subject alone, page by page', async () => {
       const { db, clock, enqueue, list } = await greeter()
@@ -333,7 +368,8 @@ eachDialect('jobs', (open) => {
     test('of the whole server are refused to a tenant', async () => {
       const { db } = await greeter()
       const reader = db.reader(someTenant)
-      await expect(listDead(reader, { limit: 10 })).rejects.toThrow()
+      await expect(pageDead(reader, { limit: 10 })).rejects.toThrow()
+      await expect(pageUnfinished(reader, { limit: 10 })).rejects.toThrow()
       await expect(listGroups(reader, { kind: 'greet', limit: 10 })).rejects.toThrow()
       await expect(countByState(reader)).rejects.toThrow()
     })
@@ -350,11 +386,14 @@ eachDialect('jobs', (open) => {
       const counts = await countByState(db.reader(serverTenant))
       expect(counts.filter(({ kind }) => kind === 'greet')).toEqual(
         expect.arrayContaining([
-          { kind: 'greet', state: 'dead', count: 1 },
-          { kind: 'greet', state: 'ready', count: 1 },
-          { kind: 'greet', state: 'new', count: 1 },
+          { kind: 'greet', state: 'dead', count: 1, isRecurring: false },
+          { kind: 'greet', state: 'ready', count: 1, isRecurring: false },
+          { kind: 'greet', state: 'new', count: 1, isRecurring: false },
         ]),
       )
+      expect(counts.filter(({ isRecurring }) => isRecurring)).toEqual([
+        { kind: 'jobs.clean', state: 'ready', count: 1, isRecurring: true },
+      ])
     })
 
     test('of dead jobs go newest first', async () => {
@@ -364,8 +403,23 @@ eachDialect('jobs', (open) => {
       for (const name of ['one', 'two', 'three']) await enqueue(greet, { name })
       await settleFor(jobs, clock, 1000)
       const server = db.reader(serverTenant)
-      const latest = await listDead(server, { limit: 2 })
+      const { items: latest } = await pageDead(server, { limit: 2 })
       expect(latest.map(({ payload }) => payload)).toEqual([{ name: 'three' }, { name: 'two' }])
+    })
+
+    test('of unfinished jobs go newest first', async () => {
+      const { db, jobs, enqueue, clock } = await greeter((name) => {
+        if (name === 'bad') throw new JobVerdict('never', { kind: 'dead' })
+      })
+      await enqueue(greet, { name: 'bad' })
+      await enqueue(greet, { name: 'good' })
+      await settleFor(jobs, clock, 1000)
+      for (const name of ['one', 'two']) await enqueue(greet, { name }, { runAtMs: clock.now() + 60_000 })
+      const server = db.reader(serverTenant)
+      const first = await pageUnfinished(server, { limit: 1 })
+      const rest = await pageUnfinished(server, { limit: 100, cursor: first.nextCursor ?? undefined })
+      const names = [...first.items, ...rest.items].filter(({ kind }) => kind === greet.name)
+      expect(names.map(({ payload }) => payload)).toEqual([{ name: 'two' }, { name: 'one' }])
     })
   })
 

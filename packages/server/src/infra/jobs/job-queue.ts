@@ -1,11 +1,12 @@
 import type { Static } from 'typebox'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { reviveDead } from './dead-job-store.ts'
 import { removeIdleGroups } from './job-group-store.ts'
 import type { EnqueueOptions, JobHandler, JobKind, Jobs } from './job-kind.ts'
 import { endLeasesOf, endOldLeases } from './job-lease-store.ts'
 import { encodePayload } from './job-payload.ts'
 import { insertJobs, type NewJob, removeFinished, runSooner } from './job-store.ts'
-import { addSweep } from './recurring.ts'
+import { addSweep, recurringKey } from './recurring.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 
 /** The queue of one process: enqueues at any time, and runs jobs between `start` and `stop`. */
@@ -14,13 +15,14 @@ export interface JobQueue extends Jobs {
   start(): Promise<void>
   /** Begins no more jobs, waits a bounded time for those that run, and gives the rest back. */
   stop(): Promise<void>
+  /** Tries a dead job again, of whatever tenant; false when there is none with this number. */
+  retryDead(tx: Writer, jobId: number): Promise<boolean>
   /** For tests: resolves when no job runs here and none is due by the clock; jobs for later and jobs of groups that
    * rest stay. Throws when the database fails meanwhile. */
   settle(): Promise<void>
 }
 
 const mostConcurrent = 1000
-const recurringKey = 'every'
 const cleanPeriodMs = 60_000
 /** A host that nothing was sent to for so long is forgotten, its failures included. */
 const keepIdleGroupMs = 24 * 3600 * 1000
@@ -44,7 +46,7 @@ class DatabaseJobQueue implements JobQueue {
       { db, jobs: this },
       { name: 'jobs.clean', everyMs: cleanPeriodMs },
       (tx, limit) => removeFinished(tx, { nowMs: clock.now(), limit }),
-      (tx) => forgetOld(tx, clock.now()),
+      (tx) => forgetOld(tx, { nowMs: clock.now(), leaseToken: this.#runner.leaseToken }),
     )
   }
 
@@ -86,10 +88,10 @@ class DatabaseJobQueue implements JobQueue {
   }
 
   async #start(): Promise<void> {
-    const { db, nodeId } = this.#options
+    const { db, nodeId, formerNodeId = nodeId } = this.#options
     const kinds = this.#runner.kinds
     await db.transact(serverTenant, async (tx) => {
-      await endLeasesOf(tx, nodeId)
+      await endLeasesOf(tx, formerNodeId)
       for (const kind of kinds)
         if (kind.everyMs !== undefined) await this.#addRecurring(tx, kind, kind.everyMs)
     })
@@ -99,6 +101,13 @@ class DatabaseJobQueue implements JobQueue {
   async stop(): Promise<void> {
     await this.#starting?.catch(() => undefined)
     await this.#runner.stop()
+  }
+
+  async retryDead(tx: Writer, jobId: number): Promise<boolean> {
+    const kind = await reviveDead(tx, jobId, this.#options.clock.now())
+    if (kind === undefined) return false
+    tx.afterCommit(() => this.#runner.notice(kind))
+    return true
   }
 
   async settle(): Promise<void> {
@@ -113,9 +122,12 @@ class DatabaseJobQueue implements JobQueue {
   }
 }
 
-async function forgetOld(tx: Writer, nowMs: number): Promise<number> {
-  await removeIdleGroups(tx, nowMs - keepIdleGroupMs)
-  await endOldLeases(tx, nowMs)
+async function forgetOld(
+  tx: Writer,
+  terms: { readonly nowMs: number; readonly leaseToken: string },
+): Promise<number> {
+  await removeIdleGroups(tx, terms.nowMs - keepIdleGroupMs)
+  await endOldLeases(tx, terms)
   return 0
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { flushMicrotasks, jobsLab, jump, otherTenant, settleFor, someTenant } from '#harness/jobs-lab.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
-import { countByState, type JobContext, jobKind, removeJobs } from './index.ts'
+import { countByState, type JobContext, jobKind, removeJobs, removeJobsAbout } from './index.ts'
 
 const base = {
   retry: { maxAttempts: 3, firstDelayMs: 1000, longestDelayMs: 10_000 },
@@ -59,7 +59,7 @@ eachDialect('recurring jobs', (open) => {
     expect(swept.map((atMs) => atMs - startMs).sort((a, b) => a - b)).toEqual([0, 60_000, 120_000])
     const counts = await countByState(lab.db.reader(serverTenant))
     expect(counts.filter(({ kind }) => kind === 'sweep')).toEqual([
-      { kind: 'sweep', state: 'ready', count: 1 },
+      { kind: 'sweep', state: 'ready', count: 1, isRecurring: true },
     ])
   })
 
@@ -148,5 +148,23 @@ eachDialect('the jobs of a tenant that ends', (open) => {
     await lab.db.transact(otherTenant, (tx) => removeJobs(tx))
     await jump(jobs, lab.clock, 60_000)
     expect(begun).toHaveLength(3)
+  })
+
+  test('about one subject leave those about others', async () => {
+    const lab = await newLab()
+    const { jobs } = lab.addNode('a')
+    jobs.handle(count, async () => undefined)
+    const add = (tenantId: TenantId, subject: string) =>
+      lab.db.transact(tenantId, (tx) => jobs.enqueue(tx, count, { n: 1 }, { subject }))
+    await add(someTenant, 'a')
+    await add(someTenant, 'b')
+    await add(otherTenant, 'a')
+    await lab.db.transact(someTenant, (tx) => removeJobsAbout(tx, count, 'a'))
+    const left = [
+      await lab.list(count, 'a'),
+      await lab.list(count, 'b'),
+      await lab.list(count, 'a', otherTenant),
+    ]
+    expect(left.map(({ length }) => length)).toEqual([0, 1, 1])
   })
 })

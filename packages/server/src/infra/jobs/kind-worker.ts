@@ -1,6 +1,6 @@
 import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import type { JobContext, JobHandler, JobKind } from './job-kind.ts'
+import { type JobContext, type JobHandler, type JobKind, JobVerdict } from './job-kind.ts'
 import { decodePayload } from './job-payload.ts'
 import type { JobRow } from './job-tables.ts'
 import { type FinishedJob, isArranged, type PollRequest, type PollResult } from './poll-kind.ts'
@@ -173,7 +173,9 @@ export class KindWorker {
     if (running.isFinished) return
     const { logger, metrics } = this.#deps
     const { jobId, attempts } = running.job
-    const details = { kind: this.kind.name, jobId, attempt: attempts, ...(err === undefined ? {} : { err }) }
+    // The message of a verdict without a cause is in the line; where it was thrown tells nothing more.
+    const isTold = err === undefined || (err instanceof JobVerdict && err.cause === undefined)
+    const details = { kind: this.kind.name, jobId, attempt: attempts, ...(isTold ? {} : { err }) }
     if (outcome.kind === 'dead' && outcome.isExpected)
       logger.info(details, `A job has nothing to do any more: ${outcome.error}`)
     else if (outcome.kind === 'dead') logger.warn(details, `A job is dead: ${outcome.error}`)

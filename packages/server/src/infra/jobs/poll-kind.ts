@@ -94,11 +94,11 @@ async function listExpired(
   tx: Writer,
   kind: JobKind,
   due: ReturnType<typeof dueParts>,
-  { nowMs, random }: PollTerms,
+  { nowMs, leaseToken, random }: PollTerms,
 ): Promise<FinishedJob[]> {
   const query = { kind: kind.name, nowMs, limit: maxRowsPerPoll }
   const how = { policy: kind.retry, nowMs, random }
-  if (due.lost) await endOldLeases(tx, nowMs)
+  if (due.lost) await endOldLeases(tx, { nowMs, leaseToken })
   const lost = due.lost ? await listLostJobs(tx, query) : []
   const overdue = due.overdue ? await listOverdueJobs(tx, query) : []
   return [

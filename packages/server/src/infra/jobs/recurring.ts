@@ -2,6 +2,9 @@ import Type from 'typebox'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type JobContext, type Jobs, jobKind } from './job-kind.ts'
 
+/** The dedup key of a recurring job, of which there is one of its kind. */
+export const recurringKey = 'every'
+
 /** Rows that one transaction of a sweep removes: others wait for a few milliseconds. */
 export const rowsPerPortion = 500
 

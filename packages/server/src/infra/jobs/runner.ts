@@ -13,8 +13,10 @@ export interface RunnerOptions {
   readonly clock: Clock
   readonly logger: JobLogger
   readonly metrics?: JobMetrics
-  /** Distinct among the processes that run at the same time; the same after a restart where that is possible. */
+  /** Distinct among the processes that run at the same time. */
   readonly nodeId: string
+  /** Of a process that has ended, whose jobs this one takes over at its start; the same one when absent. */
+  readonly formerNodeId?: string | undefined
   /** Decides about jitter. */
   readonly random?: () => number
   /** How often to look for jobs that other processes have added; own ones are noticed when they are committed. */
@@ -40,7 +42,7 @@ export class Runner {
   readonly #lease: ProcessLease
   // By name; as many as the program declares.
   readonly #workers = new Map<string, KindWorker>()
-  // Whoever wakes the runner does not lend it its context: that of a request, or of a transaction.
+  // A wake-up comes from a request or a transaction, whose async context must not reach the jobs.
   readonly #inOwnContext = AsyncLocalStorage.snapshot()
   #isRunning = false
   #isStopping = false
@@ -61,6 +63,11 @@ export class Runner {
 
   get kinds(): JobKind[] {
     return [...this.#workers.values().map(({ kind }) => kind)]
+  }
+
+  /** Of the lease that holds the jobs of this process. */
+  get leaseToken(): string {
+    return this.#lease.token
   }
 
   get #pollMs(): number {

@@ -1,5 +1,6 @@
 import type { SendMailOptions } from 'nodemailer'
 import { type Mailbox, parseMailAddress, parseMailbox } from '#lib/mail-address.ts'
+import { htmlPart, textPart } from './mail-part.ts'
 import { type Mail, MailError } from './mailer.ts'
 
 const maxSubjectLength = 255
@@ -20,8 +21,9 @@ export function mailMessage(mail: Mail, sender: Mailbox, date: Date): SendMailOp
     from: { name: from.name ?? '', address: from.address },
     to: { name: '', address: to },
     subject: mail.subject,
-    text: mail.text,
-    html: mail.html,
+    text: textPart(mail.text),
+    html: htmlPart(mail.html),
+    envelope: { from: from.address, to, use8BitMime: true },
     date,
     ...(mail.messageId === undefined ? {} : { messageId: mail.messageId }),
     // Keeps vacation responders quiet (RFC 3834).

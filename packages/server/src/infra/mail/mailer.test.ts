@@ -72,6 +72,30 @@ describe('over SMTP', () => {
     expect(server.received[0]?.source).toContain('multipart/alternative')
   })
 
+  test.each([
+    ['a text of ASCII', 'Hello', '7bit'],
+    ['another text', 'Grüße', '8bit'],
+  ])('a link stays whole in %s', async (_, greeting, encoding) => {
+    await using server = await startSmtpServer({ disabledCommands: ['STARTTLS'] })
+    const link = `https://home.example/set-password#token=${'x'.repeat(90)}&to=alice@example.com`
+    const html = `<p>${greeting}</p><p><a href="${link}">${link}</a></p>`
+    await mailer(`smtp://127.0.0.1:${server.port}`).send({ ...mail, text: `${greeting}\n\n${link}\n`, html })
+    const { source = '' } = server.received[0] ?? {}
+    const [, text, page] = source.split(/^--.*$/m)
+    expect(text).toContain(`Content-Transfer-Encoding: ${encoding}\r\n`)
+    expect(text?.replaceAll('\r\n', '\n')).toContain(`\n\n${greeting}\n\n${link}\n`)
+    expect(page).toContain('Content-Transfer-Encoding: 7bit\r\n')
+    expect(page).toContain(`href="${link}"`)
+    expect(page).toContain(greeting === 'Hello' ? greeting : 'Gr&#252;&#223;e')
+  })
+
+  test('lines that no server has to take are broken', async () => {
+    await using server = await startSmtpServer({ disabledCommands: ['STARTTLS'] })
+    await mailer(`smtp://127.0.0.1:${server.port}`).send({ ...mail, text: 'é'.repeat(600) })
+    const lines = server.received[0]?.source.split('\r\n') ?? []
+    expect(lines.filter((line) => Buffer.byteLength(line) > 998)).toEqual([])
+  })
+
   test('another sender is taken where it is given', async () => {
     await using server = await startSmtpServer({ disabledCommands: ['STARTTLS'] })
     const from = 'Bücherei <news@books.example>'

@@ -7,7 +7,7 @@ type Library = typeof import('file-type')
 interface SniffedType {
   /** What the bytes are, else what they were declared to be, else `application/octet-stream`. Fit for a header. */
   readonly contentType: string
-  /** They were declared a picture and are none, or another kind. */
+  /** They were declared a picture and are none. */
   readonly contradictsDeclared: boolean
 }
 
@@ -36,10 +36,18 @@ export function typeWithoutBytes(declaredHeader: string | undefined): string {
 async function findSignature({ fileTypeFromBuffer }: Library, head: Uint8Array): Promise<string | undefined> {
   // Bytes cut off in the middle of a structure may make the parser stumble; they have no signature then.
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
-  const essence = found && commonTypeName(found.mime.split(';')[0] ?? found.mime)
+  const essence = found ? commonTypeName(found.mime.split(';')[0] ?? found.mime) : signatureOf(head)
   if (!essence || isActive(essence)) return undefined
   if (canBeText(head) && !textSignatures.has(essence)) return undefined
   return essence === 'image/heif' && namesAvif(head) ? 'image/avif' : essence
+}
+
+// Of TIFF and BigTIFF in both byte orders. The parser reads their directory, which most programs write behind the pixels.
+const tiffSignatures = ['49492a00', '4d4d002a', '49492b00', '4d4d002b']
+
+function signatureOf(head: Uint8Array): string | undefined {
+  const start = Buffer.from(head.subarray(0, 4)).toString('hex')
+  return tiffSignatures.includes(start) ? 'image/tiff' : undefined
 }
 
 // Signatures that are text themselves; any other one found in text is a word that happens to look like it.
@@ -83,15 +91,13 @@ const moreExact = new Map([
 
 const isMoreExact = (declared: string, found: string) => moreExact.get(found)?.test(declared) === true
 
-// One container; its writers and readers disagree about the names.
-const heif = /^image\/(heic|heif|avif)(-sequence)?$/
-
 function contradicts(
   declared: string,
   { found, head, provable }: { found: string | undefined; head: Uint8Array; provable: ReadonlySet<string> },
 ): boolean {
-  if (!declared.startsWith('image/') || declared === found) return false
-  if (found !== undefined) return !isMoreExact(declared, found) && !(heif.test(declared) && heif.test(found))
+  if (!declared.startsWith('image/')) return false
+  // Another kind of picture is stored as what it is: its name was wrong, which harms nobody.
+  if (found !== undefined) return !found.startsWith('image/')
   // Without a signature only those are proven wrong that must have one.
   return declared === 'image/svg+xml' ? !canBeText(head) : provable.has(declared)
 }

@@ -2,6 +2,7 @@ import { destination, type LoggerOptions, type Logger as Pino, pino, stdTimeFunc
 import { hideSecrets, scrub } from './hide-secrets.ts'
 import type { Logger } from './logger.ts'
 import { prettyLine } from './pretty-line.ts'
+import { printable } from './printable.ts'
 
 /** Takes finished lines. */
 interface LogSink {
@@ -33,7 +34,7 @@ export function openLogger({ level, format, sink }: OpenLoggerOptions): RootLogg
     formatters: { level: (label) => ({ level: label }), log: hideSecrets },
     // Errors are made plain by `hideSecrets`, wherever they stand.
     serializers: { err: (error) => error },
-    hooks: { streamWrite: scrub },
+    hooks: { streamWrite: (line) => `${printable(scrub(line.slice(0, -1)))}\n` },
   }
   const logger = narrowed(pino(options, format === 'json' ? stream : prettySink(stream, sink === undefined)))
   return { ...logger, flush }

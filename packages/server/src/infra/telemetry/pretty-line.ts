@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { printable } from './printable.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -19,7 +20,9 @@ export function prettyLine(line: string, hasColour: boolean): string {
   const clock = paint('gray', String(time).slice(11, 23))
   const word = paint(styles[String(level)] ?? 'white', String(level).toUpperCase().padEnd(5))
   const stacks = Object.values(details).flatMap(stackOf)
-  const rest = Object.entries(details).map(([name, value]) => paint('gray', `${name}=${short(value)}`))
+  const rest = Object.entries(details).map(([name, value]) =>
+    paint('gray', `${printable(name)}=${short(value)}`),
+  )
   const head = [clock, word, printable(String(msg ?? '')), ...rest].join(' ')
   return `${[head, ...stacks].join('\n')}\n`
 }
@@ -37,12 +40,7 @@ function short(value: unknown): string {
     const { name, message } = value as { name?: unknown; message?: unknown }
     return printable(`${name}: ${message}`)
   }
-  return typeof value === 'string' && /^[^\s"\p{Cc}]+$/u.test(value)
-    ? value
+  return typeof value === 'string' && /^[^\s"]+$/.test(value)
+    ? printable(value)
     : printable(JSON.stringify(value))
-}
-
-// Text from clients may stand in a log: it must not control the terminal.
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
 }

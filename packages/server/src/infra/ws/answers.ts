@@ -7,11 +7,11 @@ interface Answer {
   movedAtMs: number
 }
 
-// A slow line takes a piece of an answer in less.
+// A slow connection takes a piece of an answer in less.
 const stalledMs = 5000
 
-/** The answers that wait for their lines, over all sockets of the process. Bound: above so many bytes those of which nothing was
- * taken for a while are given up. */
+/** The answers that wait to be sent, over all sockets of the process. Bound: above so many bytes the sockets that took
+ * nothing of theirs for a while are ended. */
 export class Answers {
   readonly #clock: Pick<Clock, 'now'>
   readonly #maxBytes: number
@@ -42,7 +42,7 @@ export class Answers {
     if (this.#waiting.delete(answer)) this.#bytes -= answer.bytes
   }
 
-  /** From time to time. */
+  /** Ends stalled answers; called every second. */
   tick(): void {
     const sinceMs = this.#clock.now() - stalledMs
     for (const answer of this.#waiting) {

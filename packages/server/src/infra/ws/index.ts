@@ -1,4 +1,5 @@
 export type { Frame, SocketHandler } from './live-socket.ts'
 export type { SocketLimits } from './open-socket-set.ts'
 export { openSockets, type Sockets } from './open-sockets.ts'
-export { SocketRefusal, type SocketRoute, type SocketVisit } from './socket-route.ts'
+export { Relays } from './relays.ts'
+export { closeOf, SocketRefusal, type SocketRoute, type SocketVisit } from './socket-route.ts'

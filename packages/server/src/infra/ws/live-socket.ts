@@ -34,13 +34,13 @@ const maxMistakes = 10
 const maxMissedPongs = 2
 const refusalCode = socketCloses.unauthenticated.code
 const refusalDelayMs = 1000
-// What has come and is not handled yet; then the client has to wait. One read of the system may bring some more.
+// Received messages that are not handled yet. Above the bound reading is paused; one read of the system may bring some more.
 const maxUnhandled = 64
 const maxUnhandledBytes = 1024 ** 2
-// For a client to answer the close; one that does not read never does.
+// How long a client may take to answer a close frame.
 const goodbyeMs = 5000
 
-// Why a socket is not read, as bits.
+// The reasons for which reading is paused, as bits.
 const unopened = 1
 const unhandled = 2
 const controls = 4
@@ -86,11 +86,8 @@ export class LiveSocket {
     socket.pause()
     socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary))
     socket.on('ping', (data) => this.#onPing(data))
-    socket.on('pong', () => {
-      this.#missedPongs = 0
-      this.#countControl()
-    })
-    // The library has closed the socket already, with the code that belongs to it.
+    socket.on('pong', () => this.#countControl())
+    // After an error the library closes the socket itself, with the right code.
     socket.on('error', () => undefined)
     socket.once('close', () => this.#onGone())
   }
@@ -115,7 +112,7 @@ export class LiveSocket {
     if (!this.#isClosing) this.#readOn(unopened)
   }
 
-  /** Sends what others did, or ends the socket (1013) when its client is too slow: nothing is ever left out silently. Bytes are
+  /** Sends a pushed message, or ends the socket (1013) when its client is too slow: no message is ever left out. Bytes are
    * sent as text where the path speaks text. */
   send(frame: Frame): void {
     if (!this.isOpen) return
@@ -123,15 +120,14 @@ export class LiveSocket {
     else this.#sending.send(frame)
   }
 
-  /** Sends the answer to a request of the client itself, however long its line takes: it does not count for the bound of `send`.
-   * Resolves when the line has taken it, or the socket has closed; a handler that waits for it in `receive` is given no message
-   * until then. */
+  /** Sends the answer to a request of the client itself, which does not count for the bound of `send`. Resolves when the
+   * connection has taken it, or the socket has closed; a handler that awaits it in `receive` gets no message until then. */
   answer(frame: Frame): Promise<void> {
     return this.isOpen ? this.#sending.answer(frame) : Promise.resolve()
   }
 
-  /** Ends the socket. What its client is to blame for (1008) is told a second after the opening at the earliest, so that
-   * a client that loops does no harm. */
+  /** Closes the socket. A client's own fault (1008) is answered a second after the opening at the earliest, to slow down
+   * clients that reconnect in a loop. */
   close(why: SocketClose): void {
     if (!this.isOpen) return
     this.#isClosing = true
@@ -148,14 +144,14 @@ export class LiveSocket {
     this.#socket.terminate()
   }
 
-  /** Counts a message that is not of the protocol: too many of them end the socket. */
+  /** Counts a message that violates the protocol: too many of them end the socket. */
   noteMistake(): void {
     this.#mistakes += 1
     if (this.#mistakes > maxMistakes) this.close('disorderly')
   }
 
-  /** Asks for a sign of life; without one for too long the socket ends. A client that is not read cannot give one, and one that
-   * takes what it is sent gives one. */
+  /** Sends a ping; without a sign of life for too long the socket ends. A client whose socket is paused cannot answer. Any
+   * received bytes are a sign of life, since a pong waits behind a long message, and so is taking what is sent. */
   beat(): void {
     if (this.#isGone) return
     const { taken, hasUnsent } = this.#sending
@@ -170,7 +166,7 @@ export class LiveSocket {
     if (this.isOpen) this.#socket.ping()
   }
 
-  /** Looks at the frames as they come, before the library does. */
+  /** Checks the frame headers before the library parses them. */
   watchFrames(
     connection: { prependListener(event: 'data', listener: (chunk: Uint8Array) => void): unknown },
     maxFrameBytes: number,
@@ -178,6 +174,7 @@ export class LiveSocket {
     const watch = new FrameWatch(maxFrameBytes)
     let isFine = true
     connection.prependListener('data', (chunk) => {
+      this.#missedPongs = 0
       if (!isFine) return
       isFine = watch.admits(chunk)
       if (isFine) this.#reception.came(watch.messageBytes, watch.isMidMessage)

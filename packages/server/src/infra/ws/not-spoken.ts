@@ -6,7 +6,7 @@ import { uncounted } from './upgrade-counting.ts'
 
 const upgradeRequired = 426
 
-/** The answer to a request at the path of a socket that asks for none. */
+/** Answers an ordinary request at the path of a socket. */
 export function rejectUpgrade(contract: SocketContract, deps: AdmissionDeps): RawRoute {
   return {
     method: 'GET',

@@ -33,17 +33,17 @@ interface SocketsOptions<Credential> extends AdmissionDeps<Credential> {
   readonly maxReceivedBytes?: number
 }
 
-// Some ten milliseconds: thousands of clients that come back at once leave room for everybody else.
+// Takes some 10 ms; requests are served between turns when thousands of clients reconnect at once.
 const upgradesPerTurn = 32
 
 /** The WebSockets of a server. */
 export interface Sockets {
   /** For the HTTP server: their paths. */
   readonly rawRoutes: readonly RawRoute[]
-  /** Looks again at what all open sockets rest on: for when something has been revoked. */
+  /** Checks the credentials of all open sockets again, after a revocation. */
   review(): Promise<void>
   readonly size: number
-  /** Ends all (1012) and lets nobody in any more. */
+  /** Closes all sockets (1012) and refuses upgrades. */
   stop(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ class SocketServer<Credential> implements Sockets {
   readonly #visits = new Map<LiveSocket, Visit<Credential>>()
   // Whose route has let them in. As many as there are sockets.
   readonly #opened = new Map<Visit<Credential>, SocketRoute<Credential>>()
-  // By the bound of messages; bounded by the routes.
+  // One for each bound of message sizes; bounded by the routes.
   readonly #acceptors = new Map<number, Promise<WebSocketServer>>()
   #isStopping = false
   #hasFailed = false
@@ -101,7 +101,7 @@ class SocketServer<Credential> implements Sockets {
   }
 
   /** What HTTP still answers, then the upgrade. */
-  async #accept(route: SocketRoute<Credential>, upgrade: UpgradeVisit): Promise<void> {
+  async #accept(route: SocketRoute<Credential>, upgrade: UpgradeVisit): Promise<string> {
     const { contract } = route
     const { request, connection, head, peer, params } = upgrade
     await this.#turns.take()
@@ -109,7 +109,7 @@ class SocketServer<Credential> implements Sockets {
     this.#assertWelcome()
     const query = queryOf(request)
     const bearer = bearerOf(request.headers, query.get('token'))
-    // It is read once; nobody who is given the query needs it.
+    // Routes are given the query, and must not see the token.
     query.delete('token')
     const counting = await UpgradeCounting.of(this.#options, address)
     if (!this.#room.hasRoomFor(address)) throw tooManySockets()
@@ -118,14 +118,16 @@ class SocketServer<Credential> implements Sockets {
     const identify = () => admitCaller(this.#options, contract, { tenant, ip: peer.ip, bearer }, counting)
     const proof = counting.isRefusing ? await identify() : undefined
     const acceptor = await this.#acceptorFor(contract)
-    if (connection.destroyed) return
+    if (connection.destroyed) return tenant.idTag
     this.#assertWelcome()
     acceptor.handleUpgrade(request, connection, head, (accepted) => {
       const socket = this.#open(route, accepted, address)
       socket.watchFrames(connection, contract.largest?.frameBytes ?? maxFrameBytes)
-      const visit = new Visit(this.#options.hooks, contract, { tenant, socket, params, query, ip: peer.ip })
+      const at = { tenant, socket, params, query, address, ip: peer.ip }
+      const visit = new Visit(this.#options.hooks, contract, at)
       void this.#welcome(route, visit, { address, identify: async () => proof ?? (await identify()) })
     })
+    return tenant.idTag
   }
 
   #acceptorFor({ largest }: SocketContract): Promise<WebSocketServer> {
@@ -159,7 +161,7 @@ class SocketServer<Credential> implements Sockets {
     return socket
   }
 
-  /** Everything from here on is told by a close: browsers see no other answer. */
+  /** After the upgrade every refusal is a close frame: browsers do not show HTTP answers. */
   async #welcome(
     route: SocketRoute<Credential>,
     visit: Visit<Credential>,
@@ -184,7 +186,7 @@ class SocketServer<Credential> implements Sockets {
     }
   }
 
-  /** What fails is looked at again the next time, and keeps nothing else from being looked at. */
+  /** A route whose review fails is reviewed again the next time; the others are reviewed all the same. */
   async #reviewAll(): Promise<void> {
     const results = await Promise.allSettled([
       this.#reviewCredentials(),
@@ -227,7 +229,7 @@ class SocketServer<Credential> implements Sockets {
   }
 }
 
-/** What stands behind the path of a request. */
+/** The query string of a request. */
 function queryOf({ url }: IncomingMessage): URLSearchParams {
   const [, query = ''] = /\?(.*)$/.exec(url ?? '') ?? []
   return new URLSearchParams(query)

@@ -1,26 +1,26 @@
-/** A socket, as what keeps the received bytes within their bound sees it. */
+/** What `Receiving` needs of a socket. */
 export interface Receiver {
   /** Reads no further until `readOn`. */
   stopReading(): void
   readOn(): void
-  /** Waiting would not help: ends it (1013). */
+  /** Ends the socket (1013): a long message is not progressing. */
   giveUp(): void
 }
 
-// docs/protocol/realtime.md, Common rules: 256 MiB in all. The oldest message goes on above this, so that there is always one that
-// comes to its end, and the longest has 64 MiB.
+// docs/protocol/realtime.md, Common rules: 256 MiB in all. Above this bound the oldest message is still read to its end, and
+// the longest has 64 MiB.
 const maxReceivedBytes = (256 - 64) * 1024 ** 2
-// Sockets with no more than this are read in any case: ten thousand of them are 40 MiB.
+// Sockets that hold no more than this are always read: ten thousand of them are 40 MiB.
 const smallBytes = 4096
-// What a read of the system may bring.
+// The largest chunk of one read from the socket.
 const readBytes = 64 * 1024
-// A message on which others wait comes at 64 KiB in five seconds at least.
+// A message that others wait for has to progress by 64 KiB in 5 s.
 const patienceTicks = 5
-// What a piece of a message costs beside its bytes.
+// The overhead of a chunk in memory.
 const pieceBytes = 256
 
-/** What clients have sent and nobody has handled yet, over all sockets of the process. Above the bound only the oldest of the
- * larger messages is read further; the others wait. */
+/** Received bytes that no handler has processed yet, over all sockets of the process. Above the bound only the oldest of the
+ * larger messages is read further; the other sockets wait. */
 export class Receiving {
   readonly #maxBytes: number
   #bytes = 0
@@ -41,7 +41,7 @@ export class Receiving {
     return new Reception(receiver, (reception, bytes) => this.#change(reception, bytes))
   }
 
-  /** Once a second: ends the oldest message when others wait and hardly anything of it comes. */
+  /** Ends the oldest message when others wait and it hardly progresses; called every second. */
   tick(): void {
     const [oldest] = this.#large
     if (this.#stopped.size === 0 || !oldest?.isMidMessage) {
@@ -89,7 +89,7 @@ export class Receiving {
   }
 }
 
-/** What has come on one socket. */
+/** The received bytes of one socket. */
 export class Reception {
   readonly receiver: Receiver
   readonly #changed: (reception: Reception, by: number) => void
@@ -104,12 +104,12 @@ export class Reception {
     this.#changed = changed
   }
 
-  /** What it keeps in memory. */
+  /** Bytes in memory. */
   get bytes(): number {
     return this.#bytes + this.#pieces * pieceBytes
   }
 
-  /** What has come since the beginning. */
+  /** Bytes received since the opening. */
   get total(): number {
     return this.#total
   }
@@ -122,7 +122,7 @@ export class Reception {
     return this.#hasEnded
   }
 
-  /** So many bytes of messages have come, the last of which has ended or not. */
+  /** Counts received bytes of messages; `isMidMessage`: the last message is not complete. */
   came(bytes: number, isMidMessage: boolean): void {
     if (this.#hasEnded) return
     const before = this.bytes
@@ -133,7 +133,7 @@ export class Reception {
     this.#changed(this, this.bytes - before)
   }
 
-  /** A message of so many bytes is done with. */
+  /** A message of so many bytes was processed. */
   handled(bytes: number): void {
     if (this.#hasEnded) return
     this.#bytes -= bytes

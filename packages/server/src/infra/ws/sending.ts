@@ -11,7 +11,7 @@ const pieceBytes = 256 * 1024
 interface SendingOptions {
   readonly isBinary: boolean
   readonly answers: Answers
-  /** Its client does not take its answer. */
+  /** Called when the client does not take its answer. */
   readonly giveUp: () => void
 }
 
@@ -21,11 +21,12 @@ interface Message {
   readonly onDone: () => void
 }
 
-/** What one socket sends, in its order: what others did within a bound, and answers as the line takes them. */
+/** The outgoing messages of one socket, in order: pushed messages within a bound, and answers as fast as the connection
+ * takes them. */
 export class Sending {
   readonly #socket: WebSocket
   readonly #options: SendingOptions
-  // Behind a message in pieces. Bound: what others did may not be more, and answers are awaited.
+  // Messages behind one that is sent in pieces. Bound: pushed messages may not be more, and answers are awaited.
   readonly #behind: Message[] = []
   #isInPieces = false
   #waiting = 0
@@ -38,7 +39,7 @@ export class Sending {
     this.#options = options
   }
 
-  /** Does as much wait of what others did as may? */
+  /** Whether the bound of pushed messages is reached. */
   get isFull(): boolean {
     return this.#waiting >= maxWaitingMessages || this.#waitingBytes > maxWaitingBytes
   }
@@ -47,7 +48,7 @@ export class Sending {
     return this.#taken < this.#given
   }
 
-  /** Grows with each piece that the line takes. */
+  /** Grows with each piece that the connection takes. */
   get taken(): number {
     return this.#taken
   }

@@ -18,7 +18,7 @@ export interface SocketRoute<Credential> {
   readonly contract: SocketContract
   /** Accepts a client that meets the contract and answers its handler, or throws a `SocketRefusal`. */
   open(visit: SocketVisit<Credential>): SocketHandler | Promise<SocketHandler>
-  /** Which of these visits, all of them opened here, are to be closed now, and how: asked whenever credentials are looked at again. */
+  /** Which of these visits of this route are to be closed now, and how; called whenever credentials are checked again. */
   review?(
     visits: readonly SocketVisit<Credential>[],
   ): Promise<ReadonlyMap<SocketVisit<Credential>, SocketClose>>
@@ -30,13 +30,15 @@ export interface SocketVisit<Credential> {
   readonly socket: LiveSocket
   readonly params: Readonly<Record<string, unknown>>
   readonly query: URLSearchParams
-  /** What the client asked for: less than its right, or no socket at all without the right to write. */
+  /** Of the client, as limits count it (IPv6 by its /64). */
+  readonly address: string
+  /** What the client asked for. `read`: less than its right; `write`: no socket without the right to write. */
   readonly access: 'read' | 'write' | undefined
-  /** The present proof: a client may show a new one. */
+  /** The current proof: a client may send a new one. */
   readonly proof: Proof<Credential>
-  /** Looks at a new bearer. Throws `E-AUTH-UNAUTH` when it is none, `E-AUTH-FORBIDDEN` when the contract does not let it in. */
+  /** Checks a new bearer. Throws `E-AUTH-UNAUTH` when it is invalid, `E-AUTH-FORBIDDEN` when the contract does not admit it. */
   authenticate(bearer: string): Promise<Proof<Credential>>
-  /** From now on the socket rests on this proof. */
+  /** Replaces the proof of the socket. */
   renew(proof: Proof<Credential>): void
 }
 
@@ -57,7 +59,7 @@ const closes: Partial<Record<ErrorCode, SocketClose>> = {
   'E-RATELIMIT': 'overloaded',
 }
 
-/** The close that stands for a failure that HTTP would have answered; undefined for unexpected errors. */
+/** The close code for a failure that HTTP would have answered; undefined for unexpected errors. */
 export function closeOf(error: unknown): SocketClose | undefined {
   if (error instanceof SocketRefusal) return error.why
   return error instanceof Failure ? closes[error.code] : undefined

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -498,6 +499,20 @@ describe('a client that', () => {
     await client[Symbol.asyncDispose]()
     await answered.promise
     await expect.poll(() => site.sockets.size).toBe(0)
+  })
+
+  test('sends a long message slowly stays, though its pongs wait behind it', async () => {
+    const site = await start()
+    await using slow = await site.connect(undefined, { autoPong: false })
+    const parts = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (const [at, part] of parts.entries()) {
+      slow.socket.send(part, { fin: at === parts.length - 1 })
+      slow.socket.ping()
+      await once(slow.socket, 'pong')
+      site.clock.advance(25_000)
+    }
+    await slow.until(1)
+    expect(slow.received).toEqual([parts.join('')])
   })
 
   test('misses two pongs in a row is gone', async () => {

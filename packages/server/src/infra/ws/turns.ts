@@ -1,7 +1,7 @@
-/** So many in one turn of the event loop; the others wait for the next, so that whatever else the process does has its turn. */
+/** Runs so many functions in each turn of the event loop, so that other work goes on. */
 export class Turns {
   readonly #perTurn: number
-  // Bound: the connections that may be open before they are upgraded.
+  // Bound: connections that are not upgraded yet.
   readonly #waiting: (() => void)[] = []
   #left: number
   #isScheduled = false

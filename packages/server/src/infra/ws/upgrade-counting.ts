@@ -8,13 +8,12 @@ interface CountingDeps {
   readonly clock: Clock
 }
 
-// A client that is refused for the number of its sockets may try again when one of them has ended.
+// A client with too many sockets may try again when one of them has ended.
 const overloadedSecs = 10
 
 export const tooManySockets = () => new Failure('E-RATELIMIT', { retryAfterSecs: overloadedSecs })
 
-/** Upgrades count for their address before anything else is known. A caller who proves an identity has a rate of its own
- * besides, whatever others did from the same address. */
+/** Counts upgrades by address before the caller is known; authenticated callers have a rate of their own besides. */
 export class UpgradeCounting implements Counting {
   readonly #deps: CountingDeps
   readonly #address: string
@@ -37,7 +36,7 @@ export class UpgradeCounting implements Counting {
     return new UpgradeCounting(deps, address, refusal)
   }
 
-  /** Whether the address has used its rate up: then only authenticated callers are upgraded. */
+  /** Whether the rate of the address is used up: then only authenticated callers are upgraded. */
   get isRefusing(): boolean {
     return this.#refusal !== undefined
   }

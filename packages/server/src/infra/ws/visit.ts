@@ -3,7 +3,7 @@ import { guest } from '#infra/caller/index.ts'
 import { type AdmissionHooks, admitAgain, type Proof } from '#infra/http/index.ts'
 import type { SocketVisit } from './socket-route.ts'
 
-type At<Credential> = Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params' | 'query'> & {
+type At<Credential> = Pick<SocketVisit<Credential>, 'tenant' | 'socket' | 'params' | 'query' | 'address'> & {
   readonly ip: string
 }
 
@@ -13,6 +13,7 @@ export class Visit<Credential> implements SocketVisit<Credential> {
   readonly socket: SocketVisit<Credential>['socket']
   readonly params: SocketVisit<Credential>['params']
   readonly query: URLSearchParams
+  readonly address: string
   readonly access: 'read' | 'write' | undefined
   readonly #ip: string
   readonly #hooks: AdmissionHooks<Credential>
@@ -27,6 +28,7 @@ export class Visit<Credential> implements SocketVisit<Credential> {
     this.socket = at.socket
     this.params = at.params
     this.query = at.query
+    this.address = at.address
     const access = at.query.get('access')
     this.access = access === 'read' || access === 'write' ? access : undefined
   }

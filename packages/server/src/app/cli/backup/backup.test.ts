@@ -132,6 +132,13 @@ describe('a backup', () => {
     expect(err).toContain(withKey)
   })
 
+  test('is not restored from a file that is not there', async () => {
+    const missing = join(source.folder, 'nothere.tar')
+    const { exitCode, err } = await source.run(['restore', missing])
+    expect(exitCode).toBe(1)
+    expect(err).toBe(`There is no file ${missing}.\n`)
+  })
+
   test('of nothing fails and makes nothing', async () => {
     await using line = await elsewhere()
     const { exitCode, err } = await line.run(['backup', '--to', join(line.folder, 'x.tar')])
@@ -152,9 +159,18 @@ describe('a backup', () => {
     expect((await readdir(source.folder)).sort()).toEqual(['data', 'with-key.tar', 'without-key.tar'])
   })
 
-  test('to where nothing can be written fails', async () => {
-    const { exitCode, err } = await source.run(['backup', '--to', '/dev/null/x.tar'])
-    expect({ exitCode, lines: err.trim().split('\n').length }).toEqual({ exitCode: 1, lines: 1 })
+  test('into a folder that is not there is called wrongly, and makes nothing', async () => {
+    const missing = join(source.folder, 'bk')
+    for (const [to, folder] of [
+      [`${missing}/`, missing],
+      [join(missing, 'x.tar'), missing],
+      ['/dev/null/x.tar', '/dev/null'],
+    ] as const) {
+      const { exitCode, err } = await source.run(['backup', '--to', to])
+      expect(exitCode).toBe(2)
+      expect(err).toContain(`There is no folder ${folder}: make it first`)
+    }
+    expect((await readdir(source.folder)).sort()).toEqual(['data', 'with-key.tar', 'without-key.tar'])
   })
 })
 
@@ -234,6 +250,28 @@ describe('restore', () => {
     })
     await using line = await elsewhere()
     expect(await restore(line, path)).toMatchObject({ exitCode: 1, code: 'E-VALIDATION' })
+    expect(await readdir(line.folder)).toEqual([])
+  })
+
+  test('that is refused leaves an empty directory that was there', async () => {
+    await using line = await elsewhere()
+    const none = join(line.folder, 'none.tar')
+    await writeFile(none, 'no tar file at all')
+    await mkdir(line.dataDir, { mode: 0o700 })
+    for (const path of [withoutKey, none]) expect(await restore(line, path)).toMatchObject({ exitCode: 1 })
+    expect(await restore(line, withKey, '--check')).toMatchObject({ exitCode: 0 })
+    expect(await readdir(line.dataDir)).toEqual([])
+  })
+
+  test('refuses the backup of another base identity, checked or not', async () => {
+    await using line = await elsewhere()
+    const other = line.with({ BASE_ID_TAG: 'other.localhost' })
+    for (const options of [[], ['--check'], ['--force']])
+      expect(await restore(other, withKey, ...options)).toMatchObject({
+        exitCode: 1,
+        code: 'E-VALIDATION',
+        message: `This backup cannot be used: it is of ${baseTag}, and BASE_ID_TAG is other.localhost. Set BASE_ID_TAG=${baseTag} first.`,
+      })
     expect(await readdir(line.folder)).toEqual([])
   })
 

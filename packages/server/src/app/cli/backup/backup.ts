@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
+import { noteBackup } from '../../last-backup.ts'
 import { type Command, hasFlag, textOption } from '../command.ts'
 import { counted } from '../help.ts'
 import { readCommandConfig } from '../open-program.ts'
+import { backupPlace } from './backup-place.ts'
 import { writeBackup } from './write-backup.ts'
 
 export const backup: Command = {
@@ -26,9 +26,11 @@ export const backup: Command = {
   async run(input) {
     const config = readCommandConfig(input)
     const withMasterKey = hasFlag(input, 'with-master-key')
-    const path = await placeOf(resolve(textOption(input, 'to') ?? '.'))
+    const path = await backupPlace(textOption(input, 'to') ?? '.', systemClock)
     const signal = input.interruption()
     const written = await writeBackup(config, { path, withMasterKey, signal, clock: systemClock })
+    // The backup is good whether or not its time can be noted.
+    await noteBackup(config.dataDir, systemClock.now()).catch(() => undefined)
     const { tenants, database, blobs, bytes } = written
     const warning = withMasterKey
       ? 'It holds the master key: this file gives access to every identity of the server.'
@@ -38,11 +40,4 @@ export const backup: Command = {
       data: { path, bytes, tenants, database, blobs, withMasterKey, warnings: [warning] },
     }
   },
-}
-
-async function placeOf(path: string): Promise<string> {
-  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false
-  if (!isFolder) return path
-  const time = new Date(systemClock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return join(path, `kith-${time}.tar`)
 }

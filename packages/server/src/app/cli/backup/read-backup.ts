@@ -14,11 +14,17 @@ export interface ReadBackup extends Manifest {
   readonly about: About
 }
 
+interface UnpackOptions {
+  readonly clock: Clock
+  /** Of the server that gets the backup: it would not start with the data of another one. */
+  readonly baseIdTag: string
+}
+
 /** Unpacks a backup into the staging folders and checks every byte of it against its hash and its manifest. */
 export async function unpackBackup(
   path: string,
   place: RestorePlace,
-  { clock }: { readonly clock: Clock },
+  { clock, baseIdTag }: UnpackOptions,
 ): Promise<ReadBackup> {
   const blobs = await openDiskBlobs({ dir: place.stagedBlobs, clock, logger: silentLogger })
   const found = { tenants: 0, blobs: { count: 0, bytes: 0 } }
@@ -26,7 +32,7 @@ export async function unpackBackup(
   let database: Manifest['database'] | undefined
   for await (const file of readArchive(path)) {
     if (!about) {
-      about = await readFirst(file, place)
+      about = await readFirst(file, place, baseIdTag)
       continue
     }
     const [folder, tenant = '', hash = ''] = file.name.split('/')
@@ -49,12 +55,16 @@ export async function unpackBackup(
   throw unusable('its end is missing')
 }
 
-async function readFirst(file: ArchivedFile, { database }: RestorePlace): Promise<About> {
+async function readFirst(file: ArchivedFile, { database }: RestorePlace, baseIdTag: string): Promise<About> {
   if (file.name !== names.about) throw unusable('it is no backup')
   const about = readAbout(await readText(file))
   if (about.database !== database.kind)
     throw unusable(
       `it is of a server on ${about.database}, and DATABASE_URL names ${database.kind}. Tenants move between the two with kith export and kith import`,
+    )
+  if (about.baseIdTag !== baseIdTag)
+    throw unusable(
+      `it is of ${about.baseIdTag}, and BASE_ID_TAG is ${baseIdTag}. Set BASE_ID_TAG=${about.baseIdTag} first`,
     )
   return about
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Config } from '#infra/config/index.ts'
 import { openDatabase } from '#infra/db/index.ts'
+import { isThere } from '#infra/disk/index.ts'
 import { loadMasterKey } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -67,17 +68,17 @@ async function unpackChecked(
   place: RestorePlace,
   { path, check, clock }: RestoreOptions,
 ): Promise<ReadBackup> {
-  await makeRoom(place)
+  const made = await makeRoom(place)
   let isOfUse = false
   try {
-    const backup = await unpackBackup(path, place, { clock })
+    const backup = await unpackBackup(path, place, { clock, baseIdTag: config.baseIdTag })
     await assertMasterKey(config, place, backup.about)
     if (place.database.kind === 'sqlite') await bringUpToDate(new Secret(`sqlite:${place.stagedDatabase}`))
     else await checkDump(place.stagedDatabase)
     isOfUse = !check
     return backup
   } finally {
-    if (!isOfUse) await clearRoom(place)
+    if (!isOfUse) await clearRoom(place, made)
   }
 }
 
@@ -95,7 +96,7 @@ async function findMasterKey({ masterKey }: Config, stagedKey: string): Promise<
   if (masterKey.kind === 'value' || !masterKey.generated) return loadMasterKey(masterKey)
   if (existsSync(stagedKey))
     return loadMasterKey({ kind: 'value', text: new Secret(await readFile(stagedKey, 'utf8')) })
-  if (existsSync(masterKey.path)) return loadMasterKey(masterKey)
+  if (await isThere(masterKey.path)) return loadMasterKey(masterKey)
   throw new Failure('E-STATE', {
     message: `The backup holds no master key. Put the key of the server at ${masterKey.path} first, readable by its owner only.`,
   })

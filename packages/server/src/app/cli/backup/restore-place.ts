@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isTenantFolder } from '#infra/blobs/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { isSqliteFileInUse } from '#infra/db/index.ts'
+import { isThere } from '#infra/disk/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { unlessMissing } from '#lib/system-error.ts'
 import type { RestorePlan } from '../../finish-restore.ts'
@@ -49,28 +51,40 @@ function leftoversOf({ stagedDatabase, stagedBlobs, stagedKey }: RestorePlace): 
   return [...new Set([dirname(stagedDatabase), stagedBlobs, dirname(stagedKey)])]
 }
 
-/** Makes the staging folders; what an earlier restore has left there goes. */
-export async function makeRoom(place: RestorePlace): Promise<void> {
+/** Makes the staging folders; what an earlier restore has left there goes. Answers the folders around them that were not there
+ * before, the inner ones first. */
+export async function makeRoom(place: RestorePlace): Promise<readonly string[]> {
   for (const folder of leftoversOf(place)) await rm(folder, { recursive: true, force: true })
-  for (const folder of leftoversOf(place)) await mkdir(folder, { recursive: true, mode: 0o700 })
+  const made: string[] = []
+  for (const folder of leftoversOf(place)) {
+    const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+    made.unshift(...foldersBetween(first, dirname(folder)))
+  }
+  return made
 }
 
-export async function clearRoom(place: RestorePlace): Promise<void> {
+function foldersBetween(first: string | undefined, last: string): string[] {
+  if (first === undefined || last.length < first.length) return []
+  return [last, ...foldersBetween(first, dirname(last))]
+}
+
+/** Removes the staging folders and those that were made for them. */
+export async function clearRoom(place: RestorePlace, made: readonly string[]): Promise<void> {
   for (const folder of leftoversOf(place)) await rm(folder, { recursive: true, force: true })
-  // Made for this restore alone, perhaps.
-  for (const folder of [place.blobDir, place.dataDir]) await rmdir(folder).catch(() => undefined)
+  for (const folder of made) await rmdir(folder).catch(() => undefined)
 }
 
 /** Refuses a place where something lies already, unless it may be moved aside, and one that a server is using. */
 export async function assertFree(place: RestorePlace, { force }: { readonly force: boolean }): Promise<void> {
   const { dataDir, database } = place
-  if (database.kind === 'sqlite' && existsSync(database.path) && isSqliteFileInUse(database.path))
+  const hasFile = database.kind === 'sqlite' && (await isThere(database.path))
+  if (hasFile && isSqliteFileInUse(database.path))
     throw new Failure('E-STATE', { message: 'The database is in use: stop the server first.' })
   const present = (await entriesOf(dataDir)).filter((name) => !harmless.includes(name))
   const inTheWay = [
     ...present.map((name) => join(dataDir, name)),
     ...(await listTenantFolders(place)).map((name) => join(place.blobDir, name)),
-    ...(database.kind === 'sqlite' && existsSync(database.path) ? [database.path] : []),
+    ...(hasFile ? [database.path] : []),
   ]
   if (inTheWay.length > 0 && !force)
     throw new Failure('E-STATE', {
@@ -107,10 +121,6 @@ export async function planMoves(
 
 async function listTenantFolders({ blobDir }: RestorePlace): Promise<string[]> {
   return (await entriesOf(blobDir)).filter(isTenantFolder)
-}
-
-function isTenantFolder(name: string): boolean {
-  return /^\d+$/.test(name)
 }
 
 async function entriesOf(folder: string): Promise<string[]> {

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
+import { isThere } from '#infra/disk/index.ts'
 import { systemClock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { assertNotForeignRoot } from '../../data-owner.ts'
 import { argument, type Command, hasFlag } from '../command.ts'
 import { counted } from '../help.ts'
 import { readCommandConfig } from '../open-program.ts'
@@ -22,6 +25,8 @@ export const restore: Command = {
     const config = readCommandConfig(input)
     const check = hasFlag(input, 'check')
     const path = resolve(argument(input, 'FROM'))
+    if (!(await isThere(path))) throw new Failure('E-NOTFOUND', { message: `There is no file ${path}.` })
+    if (!check) assertNotForeignRoot(config)
     const force = hasFlag(input, 'force')
     const restored = await restoreBackup(config, { path, force, check, clock: systemClock })
     const { about, tenants, blobs, replaced } = restored

@@ -53,7 +53,8 @@ describe('blobs verify', () => {
       deep: true,
       blobs: 3,
       bytes: contents.join('').length,
-      found: { missing: 0, damaged: 0, orphaned: 0 },
+      contents: { files: 0, snapshots: 0 },
+      found: { missing: 0, damaged: 0, orphaned: 0, unreadable: 0 },
       problems: [],
     })
     expect((await line.run(['blobs', 'verify', '--tenant', baseTag])).out).toBe(
@@ -127,9 +128,8 @@ describe('blobs migrate', () => {
     [['--to', '/srv/blobs'], '--to must begin with file: or s3://'],
     [['--to', 's3://bucket'], '--to is needed when BLOB_STORE is s3:'],
   ])('called wrongly copies nothing: %j', async (words, message) => {
-    const { exitCode, err } = await line.run(['blobs', 'migrate', ...words, '--json'])
-    expect(exitCode).toBe(2)
-    expect(JSON.parse(err).error.message).toContain(message)
+    const failed = await line.fails('blobs', 'migrate', ...words)
+    expect(failed).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
   })
 
   test('does not copy a place to itself', async () => {

@@ -111,10 +111,9 @@ describe.each(buckets)('A server whose blobs move to a bucket and back, %s', (_,
   test('says that the bucket is down, and copies nothing', async () => {
     const { BLOB_STORE: place = '', ...keys } = bucket.environment
     bucket.fault = () => ({ status: 503, code: 'SlowDown' })
-    const { exitCode, err } = await line.with(keys).run(['blobs', 'migrate', '--to', place, '--json'])
+    const failed = await line.with(keys).fails('blobs', 'migrate', '--to', place)
     bucket.fault = () => undefined
-    expect(exitCode).toBe(1)
-    expect(JSON.parse(err).error.code).toBe('E-UNAVAILABLE')
-    expect(err).not.toContain('hidden-secret')
+    expect(failed).toMatchObject({ exitCode: 1, code: 'E-UNAVAILABLE' })
+    expect(JSON.stringify(failed)).not.toContain('hidden-secret')
   })
 })

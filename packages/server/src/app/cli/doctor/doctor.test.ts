@@ -1,12 +1,15 @@
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { putSetting } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { CommandLine } from '#harness/command-line.ts'
+import { freePort } from '#harness/free-port.ts'
+import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import { S3Server } from '#harness/s3-server.ts'
-import { freePort } from '#harness/server-process.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer } from '#harness/test-server.ts'
@@ -14,7 +17,9 @@ import { readConfig } from '#infra/config/index.ts'
 import { openDatabase, serverTenant } from '#infra/db/index.ts'
 import { systemClock } from '#lib/clock.ts'
 import { openOutside } from '../../services.ts'
+import { commit } from '../../version.ts'
 import { openPresentDatabase } from '../present-database.ts'
+import { examineCertificates } from './examine-certificates.ts'
 import { examineData } from './examine-data.ts'
 import { examineMachine } from './examine-machine.ts'
 import { examineNetwork } from './examine-network.ts'
@@ -52,7 +57,7 @@ async function lookAtNetwork(env: Env, publicKeys: readonly string[] = []) {
   const config = readConfig(env)
   const outside = openOutside(config)
   const findSmtpUrl = async () => config.mail.smtpUrl
-  const deps = { config, clock: systemClock, ...outside, publicKeys, findSmtpUrl }
+  const deps = { config, clock: systemClock, ...outside, publicKeys, tenants: [], findSmtpUrl }
   const findings = await byName(examineNetwork(deps))
   await outside.egress.close()
   return findings
@@ -69,29 +74,36 @@ describe('before the first start', () => {
     expect(await readdir(line.folder)).toEqual([])
   })
 
+  test('misspelt variables are for attention, with those that were meant', async () => {
+    await using line = await CommandLine.open({ SMTP_URI: 'smtp://mail.example' })
+    const { checks } = JSON.parse((await line.run(['doctor', '--json'])).out)
+    expect(checks[0]).toMatchObject({
+      check: 'Configuration',
+      status: 'warning',
+      message: 'Not known: SMTP_URI (SMTP_URL?).',
+    })
+  })
+
   test('a wrong environment is told of by its variables, and ends it', async () => {
     await using line = await CommandLine.open({ LISTEN: '8080', TLS: 'on' })
     const { exitCode, out } = await line.run(['doctor', '--json'])
     expect(exitCode).toBe(1)
     const { ok, checks } = JSON.parse(out)
     expect(ok).toBe(false)
-    expect(checks.map(({ message }: Finding) => message.split(' ')[0])).toEqual(['LISTEN', 'TLS'])
+    expect(checks.map(({ message }: Finding) => message.split(' ')[0])).toEqual(['TLS', 'LISTEN'])
   })
 })
 
 describe('beside a running server', () => {
+  let beside: LineBesideServer
   let line: CommandLine
   let server: TestServer
-  const clock = new TestClock(systemClock.now())
   beforeAll(async () => {
-    const port = await freePort()
-    line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
-    server = await TestServer.start({ dataDir: line.dataDir, port, clock })
+    beside = await openLineBesideServer()
+    ;({ line, server } = beside)
+    await line.json('tenant', 'email', 'home.localhost', 'admin@example.org')
   })
-  afterAll(async () => {
-    await server.stop()
-    await line[Symbol.asyncDispose]()
-  })
+  afterAll(() => beside?.[Symbol.asyncDispose]())
   const baseKeys = async () => {
     const { identity } = server.running.features
     const keys = await server.running.services.signingKeys.list((await identity.tenants.base()).tenantId)
@@ -104,23 +116,56 @@ describe('beside a running server', () => {
     expect(checks.filter(({ status }: Finding) => status !== 'ok')).toEqual([])
     expect(checks.map(({ check }: Finding) => check)).toEqual([
       'Configuration',
+      'Version',
       'Node.js',
       'Pictures',
       'Clock',
+      'Server',
       'Data directory',
       'Blobs',
       'Disk space',
       'Database',
       'Master key',
       'Base tenant',
+      'E-mail addresses',
       'Tenants',
       'Jobs',
       'Hosts',
       'Listening',
+      'Browsers',
       'Public address',
       'Discovery',
       'Mail',
     ])
+  })
+
+  test('a restart that was forgotten is for attention', async () => {
+    const path = join(line.dataDir, 'server.json')
+    const holder = JSON.parse(await readFile(path, 'utf8'))
+    expect(holder.commit).toBe(commit)
+    await writeFile(path, JSON.stringify({ ...holder, commit: 'f'.repeat(40) }))
+    const { Server } = await lookAtData(line.env)
+    await writeFile(path, JSON.stringify(holder))
+    expect(Server).toMatchObject(
+      commit === undefined
+        ? { status: 'ok' }
+        : {
+            status: 'warning',
+            message: expect.stringContaining(
+              `It runs commit ${'f'.repeat(12)}, and this is ${commit.slice(0, 12)}.`,
+            ),
+            advice: 'Restart the server.',
+          },
+    )
+  })
+
+  test('a server that was started with another LISTEN is said to run', async () => {
+    const other = `127.0.0.1:${await freePort()}`
+    expect((await lookAtNetwork({ ...line.env, LISTEN: other }, await baseKeys())).Listening).toMatchObject({
+      status: 'warning',
+      message: `The server answers at ${server.running.url}, and LISTEN is ${other} here.`,
+      advice: expect.stringContaining('same variables'),
+    })
   })
 
   test('a public address that leads nowhere is for attention', async () => {
@@ -149,6 +194,27 @@ describe('beside a running server', () => {
       message:
         'PUBLIC_URL has no {idTag} and so serves home.localhost alone, but alice.localhost lives here too',
     })
+  })
+
+  test('the addresses of the other tenants are looked at too', async () => {
+    const { checks } = await line.json('doctor')
+    expect(checks).toContainEqual({
+      check: 'Tenant addresses',
+      status: 'ok',
+      message: 'Those of 1 lead here.',
+    })
+  })
+
+  test('accounts without an e-mail address are named', async () => {
+    const look = async () => (await lookAtWork(line.env))['E-mail addresses']
+    expect(await look()).toMatchObject({
+      status: 'warning',
+      message: expect.stringMatching(/^1 account .*: alice.localhost$/),
+    })
+    for (const name of ['b', 'c', 'd', 'e', 'f']) await server.createTenant(`${name}.localhost`)
+    const { message, advice } = (await look()) ?? {}
+    expect(message).toMatch(/^6 accounts .*: alice.localhost, b.localhost, .*, …$/)
+    expect(advice).toContain('kith tenant email IDTAG ADDRESS')
   })
 
   test('another base identity is a problem', async () => {
@@ -196,6 +262,17 @@ describe('the port', () => {
     })
   })
 
+  test('in the hands of the server of another data directory is a problem', async () => {
+    await using line = await CommandLine.open()
+    await using server = await TestServer.start({ dataDir: line.dataDir })
+    const address = `127.0.0.1:${server.running.port}`
+    const taken = { status: 'problem', message: `Another program has ${address}.` }
+    const other = { LISTEN: address, DATA_DIR: line.folder }
+    expect((await lookAtNetwork(other)).Listening).toMatchObject(taken)
+    const own = { LISTEN: address, DATA_DIR: line.dataDir }
+    expect((await lookAtNetwork(own)).Listening).toMatchObject({ status: 'ok' })
+  })
+
   test('of an address that this machine has not is a problem', async () => {
     expect((await lookAtNetwork({ LISTEN: '192.0.2.1:80' })).Listening).toMatchObject({
       status: 'problem',
@@ -204,10 +281,64 @@ describe('the port', () => {
   })
 })
 
+describe('the other ports', () => {
+  const busy = async () => {
+    const port = await freePort()
+    const server = createServer((socket) => void socket.end()).listen(port, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    return `127.0.0.1:${port}`
+  }
+
+  test.each([
+    ['DNS_LISTEN', 'Listening for DNS'],
+    ['METRICS_LISTEN', 'Listening for metrics'],
+  ])('of %s in the hands of another program is a problem, as it is for serve', async (variable, check) => {
+    const address = await busy()
+    const env = { LISTEN: '127.0.0.1:0', [variable]: address }
+    expect((await lookAtNetwork(env))[check]).toMatchObject({
+      status: 'problem',
+      message: `Another program has ${address}.`,
+      advice: `Stop it, or choose another ${variable}.`,
+    })
+    await using line = await CommandLine.open(env)
+    expect(await line.run(['serve'])).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('EADDRINUSE'),
+    })
+  })
+
+  test('that a running server does not have is a problem', async () => {
+    const port = await freePort()
+    await using line = await CommandLine.open()
+    await using server = await TestServer.start({ port, dataDir: line.dataDir })
+    const address = `127.0.0.1:${await freePort()}`
+    const env = {
+      DATA_DIR: line.dataDir,
+      LISTEN: `127.0.0.1:${server.running.port}`,
+      DNS_LISTEN: address,
+    }
+    expect((await lookAtNetwork(env))['Listening for DNS']).toMatchObject({
+      status: 'problem',
+      message: `Nothing listens on ${address}, but a server is running.`,
+    })
+  })
+
+  test('of an authority’s certificate that is none is a problem, as it is for serve', async () => {
+    const env = { BASE_ID_TAG: 'home.example', TLS: 'acme', ACME_CA_FILE: '/dev/null', DATA_DIR: tmpdir() }
+    const config = readConfig(env)
+    const [authority] = await Promise.all(examineCertificates({ config, clock: systemClock, db: undefined }))
+    expect(authority).toMatchObject({
+      check: 'Authority',
+      status: 'problem',
+      message: 'ACME_CA_FILE has no certificate in PEM form: /dev/null',
+    })
+  })
+})
+
 describe('a server for the world', () => {
   test('needs https', async () => {
     const env = { BASE_ID_TAG: 'home.example', LISTEN: '127.0.0.1:0', PUBLIC_URL: 'http://{idTag}' }
-    // Nobody is to be asked.
+    // No DNS server listens on this port.
     const findings = await lookAtNetwork({ ...env, DNS_SERVERS: `127.0.0.1:${await freePort()}` })
     expect(findings['Public address']).toMatchObject({
       status: 'problem',
@@ -330,6 +461,15 @@ describe('the data', () => {
       message: `MASTER_KEY_FILE does not exist: ${dataDir}/master.key`,
     })
     expect(await readdir(dataDir)).toEqual([])
+  })
+
+  test('without their database are a problem, and none is made', async () => {
+    const env = { ...line.env, DATABASE_URL: `sqlite:${line.folder}/none.db` }
+    expect((await lookAtData(env)).Database).toMatchObject({
+      status: 'problem',
+      message: expect.stringContaining(`${keyFile} is the key of an older one`),
+    })
+    expect(await readdir(line.folder)).not.toContain('none.db')
   })
 
   test('in a directory that others may look into are for attention', async () => {

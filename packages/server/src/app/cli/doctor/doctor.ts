@@ -1,27 +1,37 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { openSettings } from '#features/settings/index.ts'
-import { findBaseTenant } from '#features/tenants/index.ts'
-import { type Config, ConfigError } from '#infra/config/index.ts'
-import { serverTenant } from '#infra/db/index.ts'
-import { loadPresentMasterKey, openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
+import { findBaseTenant, type HostedTenant, openTenants } from '#features/tenants/index.ts'
+import { type Config, ConfigError, describeUnknown } from '#infra/config/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { DnsResolver } from '#infra/dns/index.ts'
+import {
+  loadPresentMasterKey,
+  openSignatures,
+  openSigningKeys,
+  openVault,
+  type Vault,
+} from '#infra/keys/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
 import { openOutside } from '../../services.ts'
 import { findSmtpUrl } from '../../settings-mailer.ts'
 import type { Command } from '../command.ts'
 import { columns } from '../help.ts'
+import { manualPage } from '../manual-page.ts'
 import { readCommandConfig } from '../open-program.ts'
 import { openPresentDatabase } from '../present-database.ts'
+import { examineCertificates } from './examine-certificates.ts'
 import { examineData, type FoundDatabase } from './examine-data.ts'
 import { examineMachine } from './examine-machine.ts'
+import { examineNames } from './examine-names.ts'
 import { examineNetwork, type NetworkDeps } from './examine-network.ts'
 import { examineWork } from './examine-work.ts'
-import { type Finding, ok } from './finding.ts'
+import { type Finding, ok, warning } from './finding.ts'
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Look for what keeps this server from working, and tell what to do about it.',
   description:
-    'It changes nothing: it makes no directory, key or database and applies no migration. A warning is for attention; a problem keeps something from working and lets the command exit with 1. Run it as the user that runs the server, with the same environment, beside the running server or without it.',
+    'It changes nothing: it makes no directory, key or database and applies no migration; where the server keeps its data it makes an empty directory and removes it again, to see whether it can. What it says of ports, directories and certificates is what `kith serve` finds. A warning is for attention; a problem keeps something from working and lets the command exit with 1. Run it as the user that runs the server, with the same environment, beside the running server or without it.',
   positionals: [],
   options: {},
   async run(input) {
@@ -30,6 +40,9 @@ export const doctor: Command = {
     return { text: report(findings), data: { ok: isWell, checks: findings }, ok: isWell }
   },
 }
+
+// One more than addresses are looked at, so that it shows when there are others.
+const mostLookedAt = 22
 
 const words = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM' }
 
@@ -58,17 +71,25 @@ async function examineAll(readConfig: () => Config, clock: Clock): Promise<Findi
       examineData(config, found, clock),
       found.present?.isCurrent ? examineWork(config, found.present.db, clock) : [],
       examineNetwork({ config, clock, ...outside, ...known }),
+      examineCertificates({ config, clock, db: found.present?.isCurrent ? found.present.db : undefined }),
+      found.present?.isCurrent ? await lookAtNames(config, found.present.db, { clock, ...outside }) : [],
     ]
-    const configured: Finding = { check: 'Configuration', ...ok('It can be read.') }
-    return [configured, ...(await Promise.all(groups.flat()))]
+    return [examineVariables(config), ...(await Promise.all(groups.flat()))]
   } finally {
     await outside.egress.close()
     await found.present?.db.close()
   }
 }
 
+function examineVariables({ unknown }: Config): Finding {
+  const check = 'Configuration'
+  if (unknown.length === 0) return { check, ...ok('It can be read.') }
+  const names = unknown.map(describeUnknown).join('; ')
+  return { check, ...warning(`Not known: ${names}.`, `See ${manualPage('configuration.md')}.`) }
+}
+
 function misconfigured({ variable, message }: ConfigError['problems'][number]): Finding {
-  const advice = 'See docs/operations/configuration.md.'
+  const advice = `See ${manualPage('configuration.md')}.`
   return { check: 'Configuration', status: 'problem', message: `${variable} ${message}`, advice }
 }
 
@@ -80,25 +101,44 @@ async function findDatabase(config: Config): Promise<FoundDatabase> {
   }
 }
 
+async function lookAtNames(
+  config: Config,
+  db: Database,
+  outside: { readonly clock: Clock; readonly dns: DnsResolver },
+): Promise<Promise<Finding>[]> {
+  return examineNames({ config, db, vault: await openReadingVault(config), ...outside })
+}
+
+/** Without a readable master key another serves, since the checks here read public data only; the key itself has a check of
+ * its own. */
+async function openReadingVault({ masterKey: location }: Config): Promise<Vault> {
+  const masterKey = await loadPresentMasterKey(location).catch(() => createSecretKey(randomBytes(32)))
+  return openVault({ masterKey })
+}
+
 /** What the checks of the network need of the database. */
 async function learn(
   config: Config,
   { present, error }: FoundDatabase,
   clock: Clock,
-): Promise<Pick<NetworkDeps, 'publicKeys' | 'findSmtpUrl'>> {
+): Promise<Pick<NetworkDeps, 'publicKeys' | 'tenants' | 'findSmtpUrl'>> {
   const { smtpUrl } = config.mail
   const isUnknown = present ? !present.isCurrent : error !== undefined
   if (!present || isUnknown)
-    return { publicKeys: isUnknown ? undefined : [], findSmtpUrl: async () => smtpUrl }
+    return { publicKeys: isUnknown ? undefined : [], tenants: [], findSmtpUrl: async () => smtpUrl }
   const { db } = present
-  // Public keys can be read without it, and a check of its own tells of it.
-  const masterKey = await loadPresentMasterKey(config.masterKey).catch(() => createSecretKey(randomBytes(32)))
-  const vault = openVault({ masterKey })
+  const vault = await openReadingVault(config)
   const keys = openSigningKeys({ db, vault, clock, signatures: openSignatures() })
+  const publicKeysOf = async ({ tenantId }: HostedTenant) =>
+    (await keys.list(tenantId)).map(({ publicKey }) => publicKey)
+  const hosted = await openTenants({ db, clock }).list({ limit: mostLookedAt })
   const base = await findBaseTenant(db.reader(serverTenant))
-  const listed = base ? await keys.list(base.tenantId) : []
+  const others = hosted.filter(({ isBase, suspendedAt }) => !isBase && suspendedAt === undefined)
   return {
-    publicKeys: listed.map(({ publicKey }) => publicKey),
+    publicKeys: base ? await publicKeysOf(base) : [],
+    tenants: await Promise.all(
+      others.map(async (tenant) => ({ idTag: tenant.idTag, publicKeys: await publicKeysOf(tenant) })),
+    ),
     findSmtpUrl: async () => smtpUrl ?? (await findSmtpUrl(openSettings({ db, vault, clock }))),
   }
 }

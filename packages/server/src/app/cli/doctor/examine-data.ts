@@ -3,15 +3,21 @@ import { access, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { findS3Trouble } from '#infra/blobs/index.ts'
 import type { Config, S3Credentials, S3Location } from '#infra/config/index.ts'
+import { findFolderTrouble, findNetworkFileSystem, isThere } from '#infra/disk/index.ts'
 import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { type Clock, systemClock } from '#lib/clock.ts'
+import { assertNoOldData } from '../../assert-no-old-data.ts'
+import { describeHolder, findRunningServer } from '../../lock-data-dir.ts'
+import { adviceOnOtherVersion, listUpgradeCopies } from '../../upgrade-copies.ts'
+import { commit, shortCommit, version } from '../../version.ts'
 import { checkTools } from '../backup/postgres-tools.ts'
 import { reportOf } from '../failure-report.ts'
 import type { PresentDatabase } from '../present-database.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
 import { listUnopenable } from './unopenable-keys.ts'
 
+const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
 const scarceBytes = gibibyte / 4
 const littleBytes = 2 * gibibyte
@@ -26,6 +32,7 @@ export interface FoundDatabase {
 export function examineData(config: Config, found: FoundDatabase, clock: Clock): Promise<Finding>[] {
   const { dataDir, blobStore } = config
   return [
+    examine('Server', () => examineServer(config)),
     examine('Data directory', () => examineFolder(dataDir)),
     examine('Blobs', () =>
       blobStore.kind === 'file'
@@ -39,13 +46,37 @@ export function examineData(config: Config, found: FoundDatabase, clock: Clock):
   ]
 }
 
+/** Which server has DATA_DIR, and whether it is this program. */
+async function examineServer(config: Config): Promise<Verdict> {
+  const running = await findRunningServer(config)
+  if (!running) return ok(`No server runs in ${config.dataDir}.`)
+  const { heldBy } = running
+  const shown = `${config.dataDir} is that of ${describeHolder(heldBy)}.`
+  if (!heldBy) return ok(shown)
+  if (heldBy.version === version && isSameCommit(heldBy.commit)) return ok(shown)
+  if (heldBy.version === version)
+    return warning(
+      `${shown} It runs commit ${shortCommit(heldBy.commit)}, and this is ${shortCommit(commit)}.`,
+      'Restart the server.',
+    )
+  return warning(`${shown} It is version ${heldBy.version}, and this is ${version}.`, 'Restart the server.')
+}
+
+/** A release that was put in its place does not run before a restart. */
+function isSameCommit(running: string | undefined): boolean {
+  return running === undefined || commit === undefined || running === commit
+}
+
 async function examineFolder(path: string): Promise<Verdict> {
+  const trouble = await findFolderTrouble(path)
+  const advice = 'Run kith as the user that runs the server, and give that user the directory.'
+  if (trouble)
+    return problem(
+      `${trouble.path} ${trouble.why}.`,
+      trouble.why.includes('this user') ? advice : `Choose another place than ${path}, or make room for it.`,
+    )
   const found = await stat(path).catch(() => undefined)
   if (!found) return ok(`${path} is not there yet; the first start makes it.`)
-  if (!found.isDirectory()) return problem(`${path} is no directory.`, 'Move it away.')
-  const advice = 'Run kith as the user that runs the server, and give that user the directory.'
-  if (!(await isAllowed(path, constants.W_OK | constants.X_OK)))
-    return problem(`${path} cannot be written.`, advice)
   const uid = process.getuid?.()
   // Root may write everywhere, and what it makes is closed to the server.
   if (uid !== undefined && found.uid !== uid)
@@ -102,9 +133,13 @@ function existingParent(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingParent(dirname(path))
 }
 
-async function examineDatabase({ database }: Config, { present, error }: FoundDatabase): Promise<Verdict> {
+async function examineDatabase(config: Config, { present, error }: FoundDatabase): Promise<Verdict> {
+  const { database } = config
   if (error !== undefined) throw error
-  if (!present) return ok('There is none yet; the first start makes it.')
+  if (!present) {
+    await assertNoOldData(config)
+    return ok('There is none yet; the first start makes it.')
+  }
   const { db, foreign, pending } = present
   const broken = await db.integrityCheck()
   if (broken[0] !== undefined)
@@ -113,10 +148,23 @@ async function examineDatabase({ database }: Config, { present, error }: FoundDa
   if (closed !== undefined)
     return problem(`${closed} cannot be written.`, 'Give it to the user that runs the server.')
   if (foreign !== undefined)
-    return problem(`Another version of the program has changed it (${foreign}).`, 'Run that version.')
+    return problem(
+      `Another version of the program has changed it (${foreign}).`,
+      `${await adviceOnOtherVersion(config)}.`,
+    )
   if (pending > 0)
     return warning(`${pending} migrations are to be applied.`, 'The next start does it, or kith migrate.')
-  return ok('It is sound and up to date.')
+  const remote = database.kind === 'sqlite' ? await findNetworkFileSystem(dirname(database.path)) : undefined
+  if (remote !== undefined)
+    return warning(
+      `The database is on a network file system (${remote}), where SQLite's locks and its memory-mapped index may not hold.`,
+      'Keep DATA_DIR on a disk of this machine, or use PostgreSQL.',
+    )
+  const [copy, ...older] = await listUpgradeCopies(config)
+  const copies = copy
+    ? ` As it was before the last upgrade it is in ${copy.path} (${(copy.bytes / mebibyte).toFixed(1)} MiB${older.length > 0 ? `, ${older.length} older beside it` : ''}).`
+    : ''
+  return ok(`It is sound and up to date.${copies}`)
 }
 
 /** One of the files of a SQLite database that this user may not write. */
@@ -131,7 +179,7 @@ async function examineKey(
   { present, error }: FoundDatabase,
   clock: Clock,
 ): Promise<Verdict> {
-  const isToBeMade = location.kind === 'file' && location.generated && !existsSync(location.path)
+  const isToBeMade = location.kind === 'file' && location.generated && !(await isThere(location.path))
   if (isToBeMade && !present && error === undefined) return ok('There is none yet; the first start makes it.')
   const masterKey = await loadPresentMasterKey(location)
   if (!present?.isCurrent) return ok('It can be read.')

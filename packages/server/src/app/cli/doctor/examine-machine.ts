@@ -7,9 +7,10 @@ import { openImages } from '#infra/images/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { commit, shortCommit, version } from '../../version.ts'
+import { examineNode } from './examine-node.ts'
 import { examine, type Finding, ok, problem, type Verdict } from './finding.ts'
 
-const leastNode = 24
 // A picture of one pixel (PNG).
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -21,17 +22,13 @@ const toleratedMs = 5 * 60_000
 /** What has nothing to do with the data of this server. */
 export function examineMachine(config: Config, clock: Clock): Promise<Finding>[] {
   return [
-    examine('Node.js', examineNode),
+    examine('Version', () =>
+      ok(`${version}${commit === undefined ? '' : `, commit ${shortCommit(commit)}`}.`),
+    ),
+    examine('Node.js', () => examineNode()),
     examine('Pictures', makePicture),
     examine('Clock', () => examineClock(config, clock)),
   ]
-}
-
-function examineNode(): Verdict {
-  const { node } = process.versions
-  return Number.parseInt(node, 10) >= leastNode
-    ? ok(`Version ${node}.`)
-    : problem(`Version ${node} is too old.`, `Install Node.js ${leastNode} or newer.`)
 }
 
 /** Starts the process in which pictures are made and has it make one. */

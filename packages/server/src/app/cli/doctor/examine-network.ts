@@ -1,15 +1,16 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+import type { IdTag } from '@kith/protocol'
 import { Discovery, serverItself } from '#features/federation/index.ts'
-import { type Config, type ListenAddress, publicUrlOf } from '#infra/config/index.ts'
+import { type Config, publicUrlOf, servedAddressOf } from '#infra/config/index.ts'
 import type { DnsResolver } from '#infra/dns/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
 import { pingRedis } from '#infra/http/index.ts'
 import { MailError, verifyMailer } from '#infra/mail/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Secret } from '#lib/secret.ts'
-import { errorCode } from '#lib/system-error.ts'
 import { reportOf } from '../failure-report.ts'
+import { examineAddress, examineTenantAddresses, notHttps, type OwnIdentity } from './examine-addresses.ts'
+import { examineBrowsers } from './examine-browsers.ts'
+import { examinePorts, findHolder, type Holder } from './examine-ports.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
 
 export interface NetworkDeps {
@@ -19,19 +20,23 @@ export interface NetworkDeps {
   readonly egress: Egress
   /** Of the base tenant: none before the first start, undefined where they cannot be read. */
   readonly publicKeys: readonly string[] | undefined
+  /** Who lives here beside it. */
+  readonly tenants: readonly OwnIdentity[]
   /** The mail server of the environment or the settings. */
   findSmtpUrl(): Promise<Secret | undefined>
 }
 
-const healthTimeoutMs = 3000
-
 /** Whether this server is reached, and reaches what it needs. */
 export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
-  const { listen, redisUrl, database } = deps.config
-  const holder = findHolder(listen)
+  const { redisUrl, database } = deps.config
+  const holder = findHolder(deps.config)
   return [
-    examine('Listening', async () => examinePort(listen, await holder)),
+    ...examinePorts(deps.config, holder),
+    examine('Browsers', () => examineBrowsers(deps.config)),
     examine('Public address', async () => examinePublicUrl(deps, await holder)),
+    ...(deps.tenants.length > 0 && deps.config.publicUrl.servesEveryTenant
+      ? [examine('Tenant addresses', async () => examineTenants(deps, await holder))]
+      : []),
     examine('Discovery', async () => examineDiscovery(deps, await holder)),
     examine('Mail', () => examineMail(deps)),
     ...(redisUrl ? [examine('Redis', () => examineRedis(redisUrl))] : []),
@@ -39,73 +44,30 @@ export function examineNetwork(deps: NetworkDeps): Promise<Finding>[] {
   ]
 }
 
-/** What listens on the port; or the code of the error for which nothing can. */
-type Holder = 'nobody' | 'a server' | 'another program' | { readonly code: string | undefined }
-
-async function findHolder({ host, port }: ListenAddress): Promise<Holder> {
-  const found = port === 0 ? 'free' : await tryToListen(host, port)
-  if (found === 'free') return 'nobody'
-  if (found.code !== 'EADDRINUSE') return found
-  return (await answersHealthz(host, port)) ? 'a server' : 'another program'
-}
-
-async function tryToListen(
-  host: string,
-  port: number,
-): Promise<'free' | { readonly code: string | undefined }> {
-  const server = createServer()
-  try {
-    server.listen(port, host)
-    await once(server, 'listening')
-    return 'free'
-  } catch (error) {
-    return { code: errorCode(error) }
-  } finally {
-    server.close()
-  }
-}
-
-/** Not with the egress client, which is not allowed to call this machine. */
-async function answersHealthz(host: string, port: number): Promise<boolean> {
-  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
-  const name = everywhere[host] ?? (host.includes(':') ? `[${host}]` : host)
-  const signal = AbortSignal.timeout(healthTimeoutMs)
-  const answer = await fetch(`http://${name}:${port}/healthz`, { signal }).catch(() => undefined)
-  return answer?.status === 200
-}
-
-function examinePort({ host, port }: ListenAddress, holder: Holder): Verdict {
-  const shown = `${host}:${port}`
-  if (port === 0) return ok('Each start picks a free port.')
-  if (holder === 'a server') return ok(`A server answers on ${shown}.`)
-  if (holder === 'nobody')
-    return warning(`Nothing listens on ${shown}: the server is not running.`, 'kith serve')
-  if (holder === 'another program')
-    return problem(`Another program has ${shown}.`, 'Stop it, or choose another LISTEN.')
-  return problem(`${shown} cannot be listened on (${holder.code}).`, 'Choose another LISTEN.')
-}
-
 async function examinePublicUrl(deps: NetworkDeps, holder: Holder): Promise<Verdict> {
-  const { baseIdTag, publicUrl, listen, federation } = deps.config
+  const { baseIdTag, publicUrl } = deps.config
+  const listen = servedAddressOf(deps.config)
   if (publicUrl.template.includes('{port}') && listen.port === 0)
     return ok('It changes with the port at each start.')
   const url = publicUrlOf(publicUrl, baseIdTag, listen.port)
-  if (url.startsWith('http:') && federation.allowPrivateNetwork === false)
-    return problem(`${url} is not https.`, 'Other servers talk to https only: set PUBLIC_URL=https://{idTag}')
-  const found = await ask(deps, new Map([[baseIdTag, url]]))
-  if (found === 'ours') return ok(`${url} leads here.`)
-  if (found === 'foreign')
-    return problem(`Another server answers at ${url} for ${baseIdTag}.`, 'Check PUBLIC_URL and the DNS.')
+  const wrong = notHttps(deps.config, url)
+  if (wrong) return wrong
   if (holder === 'nobody') return ok(`Nothing answers at ${url} while the server is not running.`)
-  return warning(
-    `${url} does not lead here, as far as can be seen from this machine.`,
-    'Check PUBLIC_URL and the DNS. The firewall and the proxy in front must pass requests for this name on with their Host header.',
-  )
+  return examineAddress(deps, url, { idTag: baseIdTag, publicKeys: deps.publicKeys })
+}
+
+async function examineTenants(deps: NetworkDeps, holder: Holder): Promise<Verdict> {
+  const { publicUrl } = deps.config
+  const { port } = servedAddressOf(deps.config)
+  if (holder === 'nobody') return ok('Nothing answers while the server is not running.')
+  const urlOf = (idTag: IdTag) => publicUrlOf(publicUrl, idTag, port)
+  return examineTenantAddresses(deps, { tenants: deps.tenants, urlOf })
 }
 
 /** Asks as another server would that does not know the base identity yet. */
 async function examineDiscovery(deps: NetworkDeps, holder: Holder): Promise<Verdict> {
-  const { baseIdTag, publicUrl, listen, federation } = deps.config
+  const { baseIdTag, publicUrl, federation } = deps.config
+  const listen = servedAddressOf(deps.config)
   if (baseIdTag.endsWith('.localhost')) return ok(`${baseIdTag} is known on this machine alone.`)
   const found = await ask(deps, federation.identityHosts)
   if (found === 'ours') return ok(`Other servers find ${baseIdTag} here.`)
@@ -120,7 +82,7 @@ async function examineDiscovery(deps: NetworkDeps, holder: Holder): Promise<Verd
   )
 }
 
-/** What answers for the base identity, where the list of hosts or the DNS say it lives. */
+/** Which server answers at the address of the base identity, found as other servers find it. */
 async function ask(
   { config, clock, dns, egress, publicKeys }: NetworkDeps,
   identityHosts: Config['federation']['identityHosts'],
@@ -133,7 +95,8 @@ async function ask(
     discoveryName,
     identityHosts,
     allowPlainHttp: allowPrivateNetwork !== false,
-    localhostUrl: (idTag) => `http://${idTag}:${config.listen.port}`,
+    localhostUrl: (idTag) =>
+      `${config.tls.kind === 'off' ? 'http' : 'https'}://${idTag}:${servedAddressOf(config).port}`,
   })
   const found = await discovery.discover({
     idTag: config.baseIdTag,

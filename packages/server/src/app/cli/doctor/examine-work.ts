@@ -1,8 +1,8 @@
-import { findAccount } from '#features/accounts/index.ts'
+import { findAccount, listWithoutEmail } from '#features/accounts/index.ts'
 import { findBaseTenant, openTenants } from '#features/tenants/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
-import { countByState, listDead, listGroups } from '#infra/jobs/index.ts'
+import { countByState, listGroups, pageDead } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { assertAllServed } from '../../served-tenants.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
@@ -14,6 +14,7 @@ const mostListed = 1000
 export function examineWork(config: Config, db: Database, clock: Clock): Promise<Finding>[] {
   return [
     examine('Base tenant', () => examineBase(config, db)),
+    examine('E-mail addresses', () => examineAddresses(db, clock)),
     examine('Tenants', () => examineTenants(config, db, clock)),
     examine('Jobs', () => examineJobs(db.reader(serverTenant))),
     examine('Hosts', () => examineHosts(db.reader(serverTenant), clock)),
@@ -37,6 +38,18 @@ async function examineBase({ baseIdTag }: Config, db: Database): Promise<Verdict
   return ok(`${baseIdTag} can sign in.`)
 }
 
+async function examineAddresses(db: Database, clock: Clock): Promise<Verdict> {
+  const { tenantIds, total } = await listWithoutEmail(db.reader(serverTenant), mostNamed)
+  if (total === 0) return ok('Every account has one.')
+  const tenants = openTenants({ db, clock })
+  const found = await Promise.all(tenantIds.map((tenantId) => tenants.findById(tenantId)))
+  const names = found.flatMap((tenant) => tenant?.idTag ?? [])
+  return warning(
+    `${total} ${total === 1 ? 'account has' : 'accounts have'} none, and no link can be mailed when the password is forgotten: ${names.join(', ')}${total > names.length ? ', …' : ''}`,
+    'Who owns the account enters it on its page after signing in; you set it with kith tenant email IDTAG ADDRESS',
+  )
+}
+
 async function examineTenants(config: Config, db: Database, clock: Clock): Promise<Verdict> {
   const tenants = openTenants({ db, clock })
   await assertAllServed(config, tenants)
@@ -47,13 +60,15 @@ async function examineTenants(config: Config, db: Database, clock: Clock): Promi
 async function examineJobs(reader: Reader): Promise<Verdict> {
   const counts = await countByState(reader)
   const dead = counts.filter(({ state }) => state === 'dead')
-  const open = sum(counts.filter(({ state }) => state !== 'dead' && state !== 'done'))
+  const open = sum(
+    counts.filter(({ state, isRecurring }) => state !== 'dead' && (!isRecurring || state === 'leased')),
+  )
   if (dead.length === 0) return ok(`${open} wait or run, none has been given up.`)
   const kinds = dead.map(({ kind, count }) => `${count} ${kind}`).join(', ')
-  const [latest] = await listDead(reader, { limit: 1 })
+  const [latest] = (await pageDead(reader, { limit: 1 })).items
   return warning(
     `${open} wait or run, ${sum(dead)} have been given up: ${kinds}.`,
-    `They are not tried again. The latest failed with: ${latest?.lastError ?? 'nothing said'}`,
+    `They are not tried again by themselves: kith jobs list, kith jobs retry. The latest failed with: ${latest?.lastError ?? 'nothing said'}`,
   )
 }
 

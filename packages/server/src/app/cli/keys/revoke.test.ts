@@ -1,6 +1,7 @@
 import { createAction, getAuditLog } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
+import { openLineBesideServer } from '#harness/line-beside-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -8,9 +9,8 @@ import { systemClock } from '#lib/clock.ts'
 const baseTag = 'home.localhost'
 
 test('distrusts the current key beside a running server, which signs with another at once', async () => {
-  await using line = await CommandLine.open()
-  const clock = new TestClock(systemClock.now())
-  await using server = await TestServer.start({ dataDir: line.dataDir, clock })
+  await using beside = await openLineBesideServer()
+  const { line, server } = beside
   const published = async () => {
     const answer = await server.request(baseTag, '/.well-known/service/id-tag')
     return ((await answer.json()) as { data: { keys: { kid: string; revokedAt?: number }[] } }).data.keys

@@ -1,35 +1,27 @@
+import { join } from 'node:path'
 import { getAccessToken, getReference, listReferences, uploadFile } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/server-process.ts'
-import { TestClock } from '#harness/test-clock.ts'
-import { TestServer } from '#harness/test-server.ts'
+import type { CommandLine } from '#harness/command-line.ts'
+import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
+import type { TestServer } from '#harness/test-server.ts'
 import { systemClock } from '#lib/clock.ts'
 
 const baseTag = 'home.localhost'
 const aliceTag = 'alice.localhost'
 const someFile = `b1~${'A'.repeat(43)}`
 
+let beside: LineBesideServer
 let line: CommandLine
 let server: TestServer
 beforeAll(async () => {
-  const port = await freePort()
-  line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
-  server = await TestServer.start({ dataDir: line.dataDir, port, clock: new TestClock(systemClock.now()) })
+  beside = await openLineBesideServer()
+  ;({ line, server } = beside)
   await server.createTenant(aliceTag)
   await server.createTenant('club.localhost', { type: 'community' })
 })
-afterAll(async () => {
-  await server.stop()
-  await line[Symbol.asyncDispose]()
-})
+afterAll(() => beside?.[Symbol.asyncDispose]())
 
 const create = (...words: string[]) => line.json('ref', 'create', ...words)
-const fails = async (...words: string[]) => {
-  const { exitCode, out, err } = await line.run(['ref', 'create', ...words, '--json'])
-  expect(out).toBe('')
-  return { exitCode, ...JSON.parse(err).error }
-}
 
 test('makes an invitation of the base tenant that its owner sees', async () => {
   const { reference, link } = await create('invite')
@@ -44,16 +36,38 @@ test('makes an invitation of the base tenant that its owner sees', async () => {
   expect(data).toMatchObject([{ refId: reference.refId, type: 'invite', count: 1 }])
 })
 
+test('its link leads to the server that runs, whatever LISTEN is in this shell', async () => {
+  const { reference, link } = await line.with({ LISTEN: '127.0.0.1:8080' }).json('ref', 'create', 'invite')
+  expect(link).toBe(`${server.urlOf(baseTag)}/register#token=${reference.refId}`)
+})
+
 test('prints the id, and the link where there is one', async () => {
   const { out } = await line.run(['ref', 'create', 'password-reset', '--tenant', aliceTag, '--expires', '2h'])
   const [refId, link] = out.trim().split('\n')
   expect(link).toBe(`${server.urlOf(aliceTag)}/set-password#token=${refId}`)
   const { data } = await server.client(aliceTag).call(getReference, { params: { refId: refId as never } })
-  expect(data).toEqual({ refId, type: 'password-reset' })
+  expect(data).toEqual({ refId, type: 'password-reset', state: 'active' })
+})
+
+test('says whose password a link sets, and where mails are kept while there is no mail server', async () => {
+  const reset = await line.run(['ref', 'create', 'password-reset', '--tenant', aliceTag])
+  expect(reset.out).toContain(`Whoever opens the link sets the password of ${aliceTag}.`)
+  const { out } = await line.run(['ref', 'create', 'invite'])
+  expect(out).not.toContain('sets the password of home')
+  expect(out).toContain(`No mail server is set`)
+  expect(out).toContain(join(line.dataDir, 'mail'))
+  const withServer = line.with({ SMTP_URL: 'smtp://mail.example.com:587' })
+  expect((await withServer.run(['ref', 'create', 'invite'])).out).not.toContain('mail server')
+})
+
+test('explains each type, and which one to invite with', async () => {
+  const { out } = await line.run(['help', 'ref', 'create'])
+  expect(out).toMatch(/`invite`: somebody new registers .* This is the one to invite with/)
+  expect(out).toMatch(/`welcome`: sets the password of an account that exists/)
 })
 
 test('makes what gives an account for a day, and unseen', async () => {
-  const { reference } = await create('email-verify')
+  const { reference } = await create('email-verify', '--tenant', baseTag)
   const left = (Date.parse(reference.expiresAt) - systemClock.now()) / 1000
   expect(left).toBeGreaterThan(86_400 - 30)
   expect(left).toBeLessThanOrEqual(86_400)
@@ -112,10 +126,16 @@ describe('called wrongly', () => {
   test.each([
     [['poem'], 'TYPE is one of share.file, email-verify,'],
     [[], 'TYPE is missing'],
-    [['welcome', '--count', '2'], 'welcome serves once'],
-    [['password-reset', '--count', 'unlimited'], 'password-reset serves once'],
-    [['password-reset', '--expires', '25h'], 'password-reset ends after 24 hours at the latest'],
-    [['welcome', '--expires', '31d'], 'welcome ends after 720 hours at the latest'],
+    [['welcome'], 'welcome sets the password of an account: --tenant says of which'],
+    [['password-reset'], '--tenant says of which'],
+    [['email-verify'], '--tenant says of which'],
+    [['welcome', '--count', '2', '--tenant', baseTag], 'welcome serves once'],
+    [['password-reset', '--count', 'unlimited', '--tenant', baseTag], 'password-reset serves once'],
+    [
+      ['password-reset', '--expires', '25h', '--tenant', baseTag],
+      'password-reset ends after 24 hours at the latest',
+    ],
+    [['welcome', '--expires', '31d', '--tenant', baseTag], 'welcome ends after 720 hours at the latest'],
     [['invite', '--count', '0'], '--count is a whole number from 1, or unlimited'],
     [['invite', '--count', '1.5'], '--count is a whole number from 1, or unlimited'],
     [['invite', '--expires', 'soon'], '--expires is a time like'],
@@ -126,7 +146,7 @@ describe('called wrongly', () => {
     [['share.file', '--resource', 'a file'], 'share.file needs --resource with the id of a file'],
     [['share.file', '--resource', someFile, '--access', 'admin'], '--access is read or write'],
   ])('%j ends with 2', async (words, message) => {
-    expect(await fails(...words)).toEqual({
+    expect(await line.fails('ref', 'create', ...words)).toEqual({
       exitCode: 2,
       code: 'E-USAGE',
       message: expect.stringContaining(message),
@@ -136,14 +156,14 @@ describe('called wrongly', () => {
 
 describe('fails', () => {
   test('for a tenant that is not here', async () => {
-    expect(await fails('invite', '--tenant', 'nobody.localhost')).toMatchObject({
+    expect(await line.fails('ref', 'create', 'invite', '--tenant', 'nobody.localhost')).toMatchObject({
       exitCode: 1,
       code: 'E-PROFILE-NOTFOUND',
     })
   })
 
   test('for a file that the tenant has not', async () => {
-    expect(await fails('share.file', '--resource', someFile)).toEqual({
+    expect(await line.fails('ref', 'create', 'share.file', '--resource', someFile)).toEqual({
       exitCode: 1,
       code: 'E-FILE-NOTFOUND',
       message: `home.localhost has no file ${someFile}.`,
@@ -151,7 +171,7 @@ describe('fails', () => {
   })
 
   test('for the password of a community', async () => {
-    expect(await fails('welcome', '--tenant', 'club.localhost')).toMatchObject({
+    expect(await line.fails('ref', 'create', 'welcome', '--tenant', 'club.localhost')).toMatchObject({
       exitCode: 1,
       code: 'E-STATE',
     })

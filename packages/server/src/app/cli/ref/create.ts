@@ -1,5 +1,5 @@
 import { parseFileId, parseTimestamp, type ReferenceType, referenceTypes } from '@kith/protocol'
-import { recoveryLifeSecs } from '#features/accounts/index.ts'
+import { recoveryLifeSecs, typesMadeElsewhere } from '#features/accounts/index.ts'
 import {
   argument,
   type Command,
@@ -9,19 +9,36 @@ import {
   textOption,
   UsageError,
 } from '../command.ts'
+import { findMailDirectory } from '../mail/find-mail-server.ts'
 import { withProgram } from '../open-program.ts'
-import { makeRef, type RefRequest } from './make-ref.ts'
+import { makeRef, type RefRequest, setsPassword } from './make-ref.ts'
 
-// An activation is the server's to make, together with the name that it is for.
-const types = referenceTypes.filter((type) => type !== 'idp-activate')
+const types = referenceTypes.filter((type) => !typesMadeElsewhere.includes(type))
+
+const meanings: Readonly<Partial<Record<ReferenceType, string>>> = {
+  invite: 'somebody new registers with it and gets an account of their own. This is the one to invite with.',
+  'share.file': 'opens one file of the tenant to everybody who has the link.',
+  welcome:
+    'sets the password of an account that exists and hands the account over with it; for its owner alone, within 30 days.',
+  'password-reset':
+    'sets the password of an account that exists, within a day; `kith tenant password` makes the same link.',
+  'email-verify':
+    'sets the password of an account that exists and proves its address, within a day; the server mails it by itself.',
+}
 
 export const createRef: Command = {
   name: 'ref create',
   summary: 'Make a reference: an invitation, a link that sets a password, or a link to a file.',
-  description: `TYPE is one of ${types.map((type) => `\`${type}\``).join(', ')}. Anyone with the printed id may use it.`,
+  description: `Anyone with the printed id may use it. TYPE is one of:
+
+${types.map((type) => `- \`${type}\`: ${meanings[type]}`).join('\n')}`,
   positionals: ['TYPE'],
   options: {
-    tenant: { type: 'string', value: 'T', meaning: 'On which tenant; the base tenant when absent.' },
+    tenant: {
+      type: 'string',
+      value: 'T',
+      meaning: 'On which tenant; the base tenant when absent. What sets the password of an account needs it.',
+    },
     count: {
       type: 'string',
       value: 'N',
@@ -43,15 +60,40 @@ export const createRef: Command = {
   },
   async run(input) {
     const request = readRequest(input)
-    const { reference, link } = await withProgram(input, (program) => makeRef(program, request))
-    const text = link === undefined ? reference.refId : `${reference.refId}\n${link}`
-    return { text, data: { reference, ...(link === undefined ? {} : { link }) } }
+    const { reference, link, mailDirectory } = await withProgram(input, async (program) => ({
+      ...(await makeRef(program, request)),
+      mailDirectory: request.type === 'invite' ? await findMailDirectory(program) : undefined,
+    }))
+    const lines = [
+      reference.refId,
+      ...(link === undefined ? [] : [link]),
+      ...(setsPassword(request.type)
+        ? [`Whoever opens the link sets the password of ${reference.tenant}.`]
+        : []),
+      ...(mailDirectory === undefined ? [] : [adviceWithoutMails(mailDirectory)]),
+    ]
+    return {
+      text: lines.join('\n'),
+      data: {
+        reference,
+        ...(link === undefined ? {} : { link }),
+        ...(mailDirectory === undefined ? {} : { mailDirectory }),
+      },
+    }
   },
+}
+
+function adviceWithoutMails(directory: string): string {
+  return `No mail server is set, so nobody gets the mail with the link that sets the password of the new account: it is kept as a file in ${directory}. Hand that link on, make one with \`kith tenant password IDTAG\`, or set SMTP_URL.`
 }
 
 function readRequest(input: CommandInput): RefRequest {
   const type = readType(argument(input, 'TYPE'))
   const tenant = textOption(input, 'tenant')
+  if (tenant === undefined && setsPassword(type))
+    throw new UsageError(
+      `${type} sets the password of an account: --tenant says of which. To invite somebody: kith ref create invite`,
+    )
   const expires = textOption(input, 'expires')
   const count = readCount(textOption(input, 'count'))
   if (recoveryLifeSecs[type] !== undefined && count !== 1) throw new UsageError(`${type} serves once`)

@@ -1,13 +1,10 @@
 import { registerAccount } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/server-process.ts'
-import { TestServer } from '#harness/test-server.ts'
+import { openLineBesideServer } from '#harness/line-beside-server.ts'
 
 test('an invitation from the command line is a link with which somebody registers, once', async () => {
-  const port = await freePort()
-  await using line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
-  await using server = await TestServer.start({ dataDir: line.dataDir, port })
+  await using beside = await openLineBesideServer()
+  const { line, server } = beside
   const { reference, link } = await line.json('ref', 'create', 'invite')
   expect(link).toBe(`${server.urlOf('home.localhost')}/register#token=${reference.refId}`)
   const body = { type: 'idp', email: 'guest@example.org', token: reference.refId } as const

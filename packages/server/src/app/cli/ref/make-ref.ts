@@ -28,6 +28,11 @@ export interface RefRequest {
 
 const passwordTypes: readonly ReferenceType[] = ['password-reset', 'welcome', 'email-verify']
 
+/** Does its link set the password of an account that exists? */
+export function setsPassword(type: ReferenceType): boolean {
+  return passwordTypes.includes(type)
+}
+
 /** Makes a reference. `link` is where one that sets a password, or an invitation, is used. */
 export async function makeRef(program: Program, { type, count, target, ...request }: RefRequest) {
   const { services, addresses } = program
@@ -41,8 +46,7 @@ export async function makeRef(program: Program, { type, count, target, ...reques
     throw new UsageError(`${type} ends after ${lifeSecs / 3600} hours at the latest`)
   if (type === 'invite' && !tenant.isBase)
     throw new UsageError(`An invitation is one to ${services.config.baseIdTag}, the base tenant`)
-  const setsPassword = passwordTypes.includes(type)
-  if (setsPassword) await assertPerson(program, tenant)
+  if (setsPassword(type)) await assertPerson(program, tenant)
   if (target && !(await findFile(db.reader(tenant.tenantId), target.resourceId)))
     throw new Failure('E-FILE-NOTFOUND', { message: `${tenant.idTag} has no file ${target.resourceId}.` })
   const reference = await db.transact(tenant.tenantId, async (tx) => {
@@ -57,7 +61,7 @@ export async function makeRef(program: Program, { type, count, target, ...reques
       ...(expiresAt === undefined ? {} : { expiresAt }),
     })
   })
-  const linkTo = setsPassword ? passwordLink : type === 'invite' ? invitationLink : undefined
+  const linkTo = setsPassword(type) ? passwordLink : type === 'invite' ? invitationLink : undefined
   return {
     reference: referenceView(reference, tenant),
     ...(linkTo ? { link: linkTo(addresses.serverUrl(tenant.idTag), reference.refId) } : {}),

@@ -1,3 +1,4 @@
+import type { IdTag } from '@kith/protocol'
 import { parseMailAddress } from '#lib/mail-address.ts'
 import {
   type Command,
@@ -40,15 +41,37 @@ export const createTenant: Command = {
   },
   async run(input) {
     const request = readRequest(input)
-    const { tenant, link } = await withProgram(input, (program) => makeTenant(program, request), {
-      mayBegin: true,
-    })
+    const { tenant, link, baseIdTag } = await withProgram(
+      input,
+      async (program) => ({
+        ...(await makeTenant(program, request)),
+        baseIdTag: program.services.config.baseIdTag,
+      }),
+      { mayBegin: true },
+    )
+    const warning = warningAbout(tenant.idTag, baseIdTag)
     const lines = [
-      `${tenant.idTag} lives here now, as a ${tenant.type}.`,
+      `${tenant.idTag} lives here now, as a ${tenant.type}, on the server of ${baseIdTag}.`,
       ...(link === undefined ? [] : [`The password is set here, once, within 30 days: ${link}`]),
+      ...(warning === undefined ? [] : [warning]),
     ]
-    return { text: lines.join('\n'), data: { tenant, ...(link === undefined ? {} : { link }) } }
+    return {
+      text: lines.join('\n'),
+      data: {
+        tenant,
+        ...(link === undefined ? {} : { link }),
+        ...(warning === undefined ? {} : { warnings: [warning] }),
+      },
+    }
   },
+}
+
+/** A name elsewhere may be meant, and may be a slip, or the wrong server. */
+function warningAbout(idTag: IdTag, baseIdTag: IdTag): string | undefined {
+  const isHere = idTag === baseIdTag || idTag.endsWith(`.${baseIdTag}`)
+  const isOfMachine = [idTag, baseIdTag].every((name) => name.endsWith('.localhost'))
+  if (isHere || isOfMachine) return undefined
+  return `${idTag} is not below ${baseIdTag}: its address works once its own DNS leads to this server. Hand no link on before that: it would lead to whoever has the name.`
 }
 
 function readRequest(input: CommandInput): TenantRequest {

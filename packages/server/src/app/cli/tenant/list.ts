@@ -2,8 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { type Command, type CommandInput, readIdTag } from '../command.ts'
 import { columns } from '../help.ts'
-import { eachTenant, getHosted, readCommandConfig, withProgram } from '../open-program.ts'
-import { hasDatabase } from '../present-database.ts'
+import { eachTenant, getHosted, withProgram } from '../open-program.ts'
 import { tenantView } from './tenant-view.ts'
 
 export const listTenants: Command = {
@@ -21,13 +20,11 @@ export const listTenants: Command = {
       status,
       createdAt.slice(0, 10),
     ])
-    const text = rows.length === 0 ? 'No tenants yet.' : columns(rows).join('\n')
-    return { text, data: { tenants } }
+    return { text: columns(rows).join('\n'), data: { tenants } }
   },
 }
 
 async function listFound(input: CommandInput, idTag: IdTag | undefined): Promise<HostedTenant[]> {
-  if (!idTag && !(await hasDatabase(readCommandConfig(input)))) return []
   return withProgram(input, async (program) =>
     idTag ? [await getHosted(program, idTag)] : Array.fromAsync(eachTenant(program.identity.tenants)),
   )

@@ -58,7 +58,10 @@ async function appoint({ services, identity }: Program, tx: Writer, idTag: IdTag
   const base = await findBaseTenant(tx)
   if (!base)
     throw new Failure('E-STATE', { message: 'The base tenant is made by the first start: kith serve.' })
-  await appointAdmin({ ...services, ...identity }, tx.as(base.tenantId), idTag)
+  const ofBase = tx.as(base.tenantId)
+  await appointAdmin({ ...services, ...identity }, ofBase, idTag)
+  const details = { idTag, roles: ['SADM'], by: 'command line' }
+  await audit(services, ofBase, { event: 'profile.changed-by-admin', details })
 }
 
 /** A person's way in: the password, or the reference with which one is set. */

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import {
   createAction,
   createApiKey,
+  getEmail,
   getMe,
   getProxyToken,
   listProfiles,
@@ -17,7 +18,7 @@ import { findAccount } from '#features/accounts/index.ts'
 import { findRelation } from '#features/relations/index.ts'
 import { isAppointedAdmin } from '#features/tenants/index.ts'
 import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/server-process.ts'
+import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -26,26 +27,18 @@ const baseTag = 'home.localhost'
 // A running server takes so long to notice what a command did.
 const noticedMs = 5_001
 
+let beside: LineBesideServer
 let line: CommandLine
 let server: TestServer
 // Behind, so that a suspension by the server is noticed everywhere when a command looks at it.
 const clock = new TestClock(systemClock.now() - 3_600_000)
 
 beforeAll(async () => {
-  const port = await freePort()
-  line = await CommandLine.open({ LISTEN: `127.0.0.1:${port}` })
-  server = await TestServer.start({ dataDir: line.dataDir, port, clock })
+  beside = await openLineBesideServer({ clock })
+  ;({ line, server } = beside)
 })
-afterAll(async () => {
-  await server.stop()
-  await line[Symbol.asyncDispose]()
-})
+afterAll(() => beside?.[Symbol.asyncDispose]())
 
-const fails = async (...words: string[]) => {
-  const { exitCode, out, err } = await line.run([...words, '--json'])
-  expect(out).toBe('')
-  return { exitCode, ...JSON.parse(err).error }
-}
 const tenantOf = async (idTag: string) => server.running.features.identity.tenants.find(idTag as never)
 const signIn = (idTag: string, password: string) =>
   server.client(idTag).call(login, { body: { idTag, password } })
@@ -53,10 +46,12 @@ const signIn = (idTag: string, password: string) =>
 const discover = (idTag: string) => server.request(baseTag, `/.well-known/service/id-tag?idTag=${idTag}`)
 
 describe('tenant list', () => {
-  test('before the first start shows nobody and makes nothing', async () => {
+  test('where no server is says so and makes nothing', async () => {
     await using empty = await CommandLine.open()
-    expect(await empty.run(['tenant', 'list'])).toEqual({ exitCode: 0, out: 'No tenants yet.\n', err: '' })
-    expect(await empty.json('tenant', 'list')).toEqual({ tenants: [] })
+    const { exitCode, out, err } = await empty.run(['tenant', 'list'])
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
+    expect(err).toContain(`There is no server in ${empty.dataDir} yet`)
+    expect(err).toContain('run kith in its working directory')
     expect((await empty.run(['tenant', 'list', baseTag])).err).toContain('There is no server in')
     expect(await readdir(empty.folder)).toEqual([])
   })
@@ -77,7 +72,7 @@ describe('tenant list', () => {
   })
 
   test('fails for somebody who does not live here', async () => {
-    expect(await fails('tenant', 'list', 'nobody.localhost')).toMatchObject({
+    expect(await line.fails('tenant', 'list', 'nobody.localhost')).toMatchObject({
       exitCode: 1,
       code: 'E-PROFILE-NOTFOUND',
       message: 'There is no tenant nobody.localhost on this server.',
@@ -132,11 +127,21 @@ describe('tenant create', () => {
     ])
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
-      out: 'dave.localhost lives here now, as a person.\n',
+      out: 'dave.localhost lives here now, as a person, on the server of home.localhost.\n',
       err: '',
     })
     clock.advance(noticedMs)
     expect((await signIn('dave.localhost', 'hush-hush-1')).data.idTag).toBe('dave.localhost')
+  })
+
+  test('warns about a name that is not below that of the server', async () => {
+    const words = ['tenant', 'create', 'foreign.example.org']
+    const { exitCode, out } = await line.run(words)
+    expect(exitCode).toBe(0)
+    expect(out).toContain('foreign.example.org is not below home.localhost')
+    const { warnings } = await line.json('tenant', 'create', 'own.example.org')
+    expect(warnings).toEqual([expect.stringContaining('own.example.org is not below home.localhost')])
+    expect(await line.json('tenant', 'create', 'grace.localhost')).not.toHaveProperty('warnings')
   })
 
   test('makes a community, whose leader is its owner', async () => {
@@ -163,7 +168,7 @@ describe('tenant create', () => {
     ['our-club.localhost', 'E-STATE', 'our-club.localhost is a community, and cannot lead another.'],
   ])('makes no community that %s would lead', async (owner, code, message) => {
     const words = ['tenant', 'create', 'led-by-none.localhost', '--type', 'community', '--owner', owner]
-    expect(await fails(...words)).toEqual({ exitCode: 1, code, message })
+    expect(await line.fails(...words)).toEqual({ exitCode: 1, code, message })
     expect(await tenantOf('led-by-none.localhost')).toBeUndefined()
   })
 
@@ -195,7 +200,7 @@ describe('tenant create', () => {
     [[], 'IDTAG is missing'],
     [['x.localhost', 'y.localhost'], 'Too many arguments: "y.localhost"'],
   ])('called wrongly makes nobody: %j', async (words, message) => {
-    expect(await fails('tenant', 'create', ...words)).toEqual({
+    expect(await line.fails('tenant', 'create', ...words)).toEqual({
       exitCode: 2,
       code: 'E-USAGE',
       message: expect.stringContaining(message),
@@ -204,7 +209,10 @@ describe('tenant create', () => {
   })
 
   test('fails for somebody who lives here already, and where there is no address', async () => {
-    expect(await fails('tenant', 'create', baseTag)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-EXISTS' })
+    expect(await line.fails('tenant', 'create', baseTag)).toMatchObject({
+      exitCode: 1,
+      code: 'E-PROFILE-EXISTS',
+    })
     const alone = await line
       .with({ PUBLIC_URL: 'http://home.localhost' })
       .run(['tenant', 'create', 'x.localhost', '--json'])
@@ -263,15 +271,15 @@ describe('tenant suspend and resume', () => {
 
   test.each(['suspend', 'resume', 'purge', 'password'])('%s fails for nobody', async (verb) => {
     const words = ['tenant', verb, 'nobody.localhost', ...(verb === 'purge' ? ['--yes'] : [])]
-    expect(await fails(...words)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-NOTFOUND' })
-    expect(await fails('tenant', verb)).toMatchObject({ exitCode: 2, message: 'IDTAG is missing' })
+    expect(await line.fails(...words)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-NOTFOUND' })
+    expect(await line.fails('tenant', verb)).toMatchObject({ exitCode: 2, message: 'IDTAG is missing' })
   })
 
   test.each([
     ['suspend', []],
     ['purge', ['--yes']],
   ])('%s leaves the base tenant alone', async (verb, options) => {
-    expect(await fails('tenant', verb, baseTag, ...options)).toMatchObject({
+    expect(await line.fails('tenant', verb, baseTag, ...options)).toMatchObject({
       exitCode: 1,
       code: 'E-STATE',
       message: 'The base tenant administers the server and stays.',
@@ -298,7 +306,7 @@ describe('tenant leader', () => {
       code: 'E-STATE',
       message: `Nobody else leads ${club}. Appoint another leader first: kith tenant leader ${club} IDTAG`,
     }
-    expect(await fails('tenant', 'suspend', lena)).toMatchObject(refused)
+    expect(await line.fails('tenant', 'suspend', lena)).toMatchObject(refused)
     expect((await tenantOf(lena))?.suspendedAt).toBeUndefined()
     // Whom the community keeps out, its server may let in again.
     await server.relate(club, mike, { isBlocked: true, standing: 'Banned' })
@@ -306,7 +314,7 @@ describe('tenant leader', () => {
     expect(await line.json('tenant', 'suspend', lena)).toMatchObject({ tenant: { status: 'suspended' } })
     clock.advance(noticedMs)
     expect(await roleOf(mike)).toBe('leader')
-    expect(await fails('tenant', 'suspend', mike)).toMatchObject(refused)
+    expect(await line.fails('tenant', 'suspend', mike)).toMatchObject(refused)
     const { data } = await (await server.as(mike)).call(getProxyToken, { query: { target: club } })
     const visiting = server.client(club, data.token)
     const { data: changed } = await visiting.call(updateAdminProfile, {
@@ -316,8 +324,8 @@ describe('tenant leader', () => {
     expect(changed.name).toBe('The band')
 
     await server.relate(club, mike, { role: undefined })
-    expect(await fails('tenant', 'purge', lena, '--yes')).toMatchObject(refused)
-    expect(await fails('tenant', 'leader', club, lena)).toMatchObject({
+    expect(await line.fails('tenant', 'purge', lena, '--yes')).toMatchObject(refused)
+    expect(await line.fails('tenant', 'leader', club, lena)).toMatchObject({
       exitCode: 1,
       message: `${lena} is blocked on this server.`,
     })
@@ -337,7 +345,41 @@ describe('tenant leader', () => {
     [[club], 2, 'IDTAG is missing'],
     [[], 2, 'COMMUNITY is missing'],
   ])('fails for %j', async (words, exitCode, message) => {
-    expect(await fails('tenant', 'leader', ...words)).toMatchObject({ exitCode, message })
+    expect(await line.fails('tenant', 'leader', ...words)).toMatchObject({ exitCode, message })
+  })
+})
+
+describe('tenant email', () => {
+  test('sets an address that counts at once, beside the running server', async () => {
+    await server.createTenant('erin.localhost')
+    const token = await server.signIn('erin.localhost')
+    const set = (address: string) => line.json('tenant', 'email', 'erin.localhost', address)
+    expect(await set('erin@one.example')).toEqual({ idTag: 'erin.localhost', email: 'erin@one.example' })
+    expect(await set('erin@Two.example')).toEqual({
+      idTag: 'erin.localhost',
+      email: 'erin@two.example',
+      former: 'erin@one.example',
+    })
+    const { data } = await server.client('erin.localhost', token).call(getEmail, {})
+    expect(data).toEqual({ address: 'erin@two.example', verified: true })
+    const { out } = await line.run(['tenant', 'email', 'erin.localhost', 'erin@two.example'])
+    expect(out).toBe('Mails about erin.localhost go to erin@two.example from now on.\n')
+  })
+
+  test('refuses what is no address, a community, and who does not live here', async () => {
+    await line.json('tenant', 'create', 'troupe.localhost', '--type', 'community')
+    const bad = ['nobody', 'a@example.org\r\nBcc: b@example.org', 'A <a@example.org>', '']
+    for (const address of bad)
+      expect((await line.fails('tenant', 'email', baseTag, address)).exitCode).toBe(2)
+    expect((await line.fails('tenant', 'email', baseTag)).exitCode).toBe(2)
+    expect(await line.fails('tenant', 'email', 'troupe.localhost', 'a@example.org')).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+    })
+    expect(await line.fails('tenant', 'email', 'nobody.localhost', 'a@example.org')).toMatchObject({
+      exitCode: 1,
+      code: 'E-PROFILE-NOTFOUND',
+    })
   })
 })
 
@@ -385,7 +427,7 @@ describe('tenant password', () => {
     clock.advance(noticedMs)
     const asked = withKey.call(getProxyToken, { query: { target: baseTag } })
     await expect(asked).rejects.toMatchObject({ code: 'E-AUTH-UNAUTH' })
-    expect(await fails('tenant', 'password', idTag, '--keep-keys')).toMatchObject({
+    expect(await line.fails('tenant', 'password', idTag, '--keep-keys')).toMatchObject({
       exitCode: 2,
       message: '--keep-keys goes with --password or --stdin: who uses a link is asked',
     })
@@ -408,16 +450,18 @@ describe('tenant password', () => {
 
   test('is not for a community, nor twice, nor short', async () => {
     await server.createTenant('choir.localhost', { type: 'community' })
-    expect(await fails('tenant', 'password', 'choir.localhost')).toEqual({
+    expect(await line.fails('tenant', 'password', 'choir.localhost')).toEqual({
       exitCode: 1,
       code: 'E-STATE',
       message: 'choir.localhost is a community: it has no password.',
     })
-    expect(await fails('tenant', 'password', baseTag, '--password', 'long enough', '--stdin')).toMatchObject({
+    expect(
+      await line.fails('tenant', 'password', baseTag, '--password', 'long enough', '--stdin'),
+    ).toMatchObject({
       exitCode: 2,
       message: '--password and --stdin exclude each other',
     })
-    expect(await fails('tenant', 'password', baseTag, '--stdin')).toMatchObject({
+    expect(await line.fails('tenant', 'password', baseTag, '--stdin')).toMatchObject({
       exitCode: 2,
       message: 'A password has 8 to 1024 characters',
     })
@@ -449,11 +493,11 @@ describe('tenant purge', () => {
 
   test('needs a word, and a suspension', async () => {
     await server.createTenant('jill.localhost')
-    expect(await fails('tenant', 'purge', 'jill.localhost')).toMatchObject({
+    expect(await line.fails('tenant', 'purge', 'jill.localhost')).toMatchObject({
       exitCode: 2,
       message: 'Everything of jill.localhost would be removed: add --yes',
     })
-    expect(await fails('tenant', 'purge', 'jill.localhost', '--yes')).toMatchObject({
+    expect(await line.fails('tenant', 'purge', 'jill.localhost', '--yes')).toMatchObject({
       exitCode: 1,
       code: 'E-STATE',
       message: 'jill.localhost is active. Suspend it first: kith tenant suspend jill.localhost',
@@ -499,7 +543,7 @@ describe('tenant purge', () => {
     expect(await readdir(`${line.dataDir}/blobs`)).not.toContain(String(tenantId))
     expect((await line.json('blobs', 'verify', '--deep', '--tenant', baseTag)).blobs).toBe(1)
 
-    expect(await fails('tenant', 'purge', idTag, '--yes')).toMatchObject({ exitCode: 1 })
+    expect(await line.fails('tenant', 'purge', idTag, '--yes')).toMatchObject({ exitCode: 1 })
     clock.advance(noticedMs)
     expect((await discover(idTag)).status).toBe(404)
     expect((await line.json('tenant', 'create', idTag)).tenant.idTag).toBe(idTag)

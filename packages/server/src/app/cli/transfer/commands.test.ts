@@ -20,12 +20,6 @@ beforeAll(async () => {
 })
 afterAll(() => here[Symbol.asyncDispose]())
 
-const fails = async (line: CommandLine, ...words: string[]) => {
-  const { exitCode, out, err } = await line.run([...words, '--json'])
-  expect(out).toBe('')
-  return { exitCode, ...JSON.parse(err).error }
-}
-
 test('export and import bring a tenant to a server that was never started', async () => {
   const exported = await here.json('export', aliceTag, '--to', file)
   expect(exported).toEqual({
@@ -45,7 +39,7 @@ test('export and import bring a tenant to a server that was never started', asyn
   const client = await server.as(aliceTag)
   expect((await client.call(getMe, {})).data.idTag).toBe(aliceTag)
   expect((await client.call(listActions, { query: {} })).data[0]?.content).toEqual({ text: 'moved' })
-  expect(await fails(there, 'import', file)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-EXISTS' })
+  expect(await there.fails('import', file)).toMatchObject({ exitCode: 1, code: 'E-PROFILE-EXISTS' })
 })
 
 describe('export', () => {
@@ -57,15 +51,15 @@ describe('export', () => {
 
   test('replaces no file, and leaves none of nobody', async () => {
     const before = (await readdir(here.folder)).sort()
-    expect(await fails(here, 'export', aliceTag, '--to', here.dataDir)).toMatchObject({
+    expect(await here.fails('export', aliceTag, '--to', here.dataDir)).toMatchObject({
       exitCode: 1,
       code: 'E-STATE',
     })
-    expect(await fails(here, 'export', 'nobody.localhost')).toMatchObject({
+    expect(await here.fails('export', 'nobody.localhost')).toMatchObject({
       exitCode: 1,
       code: 'E-PROFILE-NOTFOUND',
     })
-    expect(await fails(here, 'export')).toMatchObject({ exitCode: 2 })
+    expect(await here.fails('export')).toMatchObject({ exitCode: 2 })
     expect((await readdir(here.folder)).sort()).toEqual(before)
   })
 
@@ -80,9 +74,9 @@ describe('export', () => {
 describe('import', () => {
   test('needs a file that is there and is an export', async () => {
     const none = join(here.folder, 'none.tar')
-    expect(await fails(here, 'import')).toMatchObject({ exitCode: 2, message: 'FILE is missing' })
-    expect(await fails(here, 'import', none)).toMatchObject({ exitCode: 1, code: 'E-NOTFOUND' })
-    expect(await fails(here, 'import', join(here.dataDir, 'master.key'))).toMatchObject({
+    expect(await here.fails('import')).toMatchObject({ exitCode: 2, message: 'FILE is missing' })
+    expect(await here.fails('import', none)).toMatchObject({ exitCode: 1, code: 'E-NOTFOUND' })
+    expect(await here.fails('import', join(here.dataDir, 'master.key'))).toMatchObject({
       exitCode: 1,
       code: 'E-VALIDATION',
     })
@@ -90,7 +84,7 @@ describe('import', () => {
 
   test('is refused where the identity would have no address', async () => {
     await using there = await CommandLine.open({ PUBLIC_URL: 'http://home.localhost' })
-    expect(await fails(there, 'import', file)).toMatchObject({ exitCode: 1, code: 'E-STATE' })
+    expect(await there.fails('import', file)).toMatchObject({ exitCode: 1, code: 'E-STATE' })
     expect(await there.with({ PUBLIC_URL: '' }).json('tenant', 'list')).toEqual({ tenants: [] })
   })
 })

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
+import { exportTenant } from '#features/transfer/index.ts'
+import { version } from '../../version.ts'
 import { type Command, hasFlag, idTagArgument, textOption } from '../command.ts'
 import { counted } from '../help.ts'
 import { getHosted, withProgram } from '../open-program.ts'
-import { exportTenant } from './export-tenant.ts'
 
 export const exportCommand: Command = {
   name: 'export',
   summary: 'Write everything that belongs to a tenant to a file that another server can import.',
   description:
-    'The file is a tar archive with rows, jobs that have not ended and the bytes of files; it suits servers with another kind of database too. Sessions stay behind, API keys and passkeys go along. Without `--with-keys` the tenant gets a new signing key where it is imported, what was signed before stays valid, and its references stay behind. With `--with-keys` the file is enough to act as the tenant.',
+    'The file is a tar archive with rows, jobs that have not ended and the bytes of files; it suits servers with another kind of database too. Sessions stay behind, API keys and passkeys go along. Without `--with-keys` the tenant gets a new signing key where it is imported, what was signed before stays valid, and its references stay behind. With `--with-keys` the file is enough to act as the tenant. People download their own account in the app (Settings, Your data): the same archive, without keys and without the password, which `kith tenant password` sets where it is imported.',
   positionals: ['IDTAG'],
   options: {
     to: { type: 'string', value: 'FILE', meaning: '`./IDTAG.tar` when absent.' },
@@ -24,7 +25,11 @@ export const exportCommand: Command = {
     const signal = input.interruption()
     return withProgram(input, async (program) => {
       const tenant = await getHosted(program, idTag)
-      const written = await exportTenant(program.services, tenant, { path, withKeys, signal })
+      const written = await exportTenant({ ...program.services, version }, tenant, {
+        path,
+        withKeys,
+        signal,
+      })
       const rows = Object.values(written.tables).reduce((sum, table) => sum + table.rows, 0)
       const { blobs, jobs, bytes } = written
       const lines = [

@@ -5,25 +5,33 @@ import { audit } from '#features/audit/index.ts'
 import { forgetRemoteProfile } from '#features/profiles/index.ts'
 import type { RelationEmitter } from '#features/relations/index.ts'
 import { admitTenant, type HostedTenant, resumeTenant, type Tenants } from '#features/tenants/index.ts'
+import {
+  type About,
+  decodeRows,
+  isMovedJob,
+  listMovedTables,
+  type Manifest,
+  type MovedTable,
+  names,
+  readAbout,
+  readJob,
+  readManifest,
+  unreadable,
+} from '#features/transfer/index.ts'
 import { type ArchivedFile, readArchive, readText } from '#infra/archive/index.ts'
 import { type BlobStore, isBlobHash } from '#infra/blobs/index.ts'
-import { type Database, insertTenantRows, listAppliedMigrations, serverTenant } from '#infra/db/index.ts'
-import { addMovedJobs, type MovedJob } from '#infra/jobs/index.ts'
+import {
+  type Database,
+  insertTenantRows,
+  listAppliedMigrations,
+  serverTenant,
+  type TenantRow,
+} from '#infra/db/index.ts'
+import { addMovedJobs } from '#infra/jobs/index.ts'
 import type { SigningKeys, Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type PurgeDeps, removeTraces } from '../tenant/purge-tenant.ts'
-import { decodeRows } from './row-lines.ts'
-import { listMovedTables, type MovedTable } from './tenant-tables.ts'
-import {
-  type About,
-  type Manifest,
-  names,
-  parsed,
-  readAbout,
-  readManifest,
-  unreadable,
-} from './transfer-format.ts'
+import { type PurgeDeps, removeTraces } from '../../purge/purge-tenant.ts'
 
 interface ImportDeps extends PurgeDeps, RelationEmitter {
   readonly db: Database
@@ -85,10 +93,12 @@ async function admit(deps: ImportDeps, { tenant }: About): Promise<HostedTenant>
   const { db, clock } = deps
   const idTag = parseIdTag(tenant.idTag)
   const ownerTag = tenant.ownerTag === undefined ? undefined : parseIdTag(tenant.ownerTag)
+  const appDomain = tenant.appDomain === undefined ? undefined : parseIdTag(tenant.appDomain)
   if (!idTag) throw unreadable('it names no identity')
+  if (tenant.appDomain !== appDomain) throw unreadable('its domain is none')
   deps.assertCanBeServed(idTag)
   return db.transact(serverTenant, async (tx) => {
-    const { type, createdAt, appDomain } = tenant
+    const { type, createdAt } = tenant
     await forgetRemoteProfile(tx, idTag)
     const admitted = await admitTenant(tx, {
       idTag,
@@ -121,7 +131,7 @@ async function takeFiles(
   throw unreadable('its end is missing')
 }
 
-async function openIntake(deps: ImportDeps, { tenantId }: HostedTenant) {
+async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant) {
   const { db, blobs, vault } = deps
   const tables = await listMovedTables(db.reader(tenantId))
   const taken = new Map<string, { rows: number; hash: Hash }>()
@@ -139,6 +149,7 @@ async function openIntake(deps: ImportDeps, { tenantId }: HostedTenant) {
       tally.hash.update(text)
       tally.rows += text.split('\n').length - 1
       const rows = decodeRows(text, table, { vault, tenantId })
+      assertOwn(table, rows, idTag)
       await db.transact(tenantId, (tx) => insertTenantRows(tx, table, rows))
     },
     async takeBlob(hash: string, { size, bytes }: ArchivedFile) {
@@ -155,8 +166,8 @@ async function openIntake(deps: ImportDeps, { tenantId }: HostedTenant) {
     },
     async takeJobs(text: string) {
       const lines = text.split('\n').filter((line) => line !== '')
-      const jobs = lines.map((line) => parsed(line) as MovedJob)
-      await db.transact(tenantId, (tx) => addMovedJobs(tx, jobs))
+      const jobs = lines.map(readJob)
+      await db.transact(tenantId, (tx) => addMovedJobs(tx, jobs.filter(isMovedJob)))
       found.jobs += jobs.length
     },
     compare(manifest: Manifest): Manifest {
@@ -167,6 +178,13 @@ async function openIntake(deps: ImportDeps, { tenantId }: HostedTenant) {
       return manifest
     },
   }
+}
+
+/** Profiles are those of the whole server, and of sessions only some kinds move. */
+function assertOwn({ name, only }: MovedTable, rows: readonly TenantRow[], idTag: IdTag): void {
+  const wanted = Object.entries(name === 'profiles' ? { id_tag: idTag } : (only ?? {}))
+  if (rows.some((row) => wanted.some(([column, value]) => row[column] !== value)))
+    throw unreadable(`its table ${name} has a row that does not belong to the tenant`)
 }
 
 function fingerprint({ tables, jobs, blobs }: Manifest): string {

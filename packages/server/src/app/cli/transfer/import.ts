@@ -11,7 +11,7 @@ export const importCommand: Command = {
   name: 'import',
   summary: 'Make a tenant of what another server has exported.',
   description:
-    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended; when something is wrong, nothing of it stays.',
+    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended; when something is wrong, nothing of it stays. Its rows are believed: whoever wrote the file may have put anything into the account, in the names of others too.',
   positionals: ['FILE'],
   options: {},
   async run(input) {
@@ -21,8 +21,12 @@ export const importCommand: Command = {
     const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
     const { blobs, jobs, about } = imported
     const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
+    const password =
+      about.withPassword === false
+        ? ` It has no password: its passkeys work, and so does: kith tenant password ${idTag}`
+        : ''
     return {
-      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}`,
+      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}${password}`,
       data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs },
     }
   },

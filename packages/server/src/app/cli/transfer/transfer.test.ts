@@ -1,25 +1,40 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAction, createApiKey, type FileId, type IdTag, type RefId, uploadFile } from '@kith/protocol'
+import {
+  createAction,
+  createApiKey,
+  type FileId,
+  type IdTag,
+  installApp,
+  type RefId,
+  uploadFile,
+} from '@kith/protocol'
 import { packTar, unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { findAccount, findReference, makeReference, serviceWorkerKey } from '#features/accounts/index.ts'
 import { findFile } from '#features/files/index.ts'
 import { type HostedTenant, openTenants, suspendTenant } from '#features/tenants/index.ts'
+import {
+  exportTenant,
+  movedJobs,
+  notExportedTables,
+  sealedColumns,
+  stayingJobs,
+} from '#features/transfer/index.ts'
+import { appPackage, offerApp } from '#harness/app-package.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { TestServer } from '#harness/test-server.ts'
-import { openDiskBlobs } from '#infra/blobs/index.ts'
+import { type BlobHash, openDiskBlobs } from '#infra/blobs/index.ts'
 import { listTenantTables, type Migration, serverTenant, type TenantId } from '#infra/db/index.ts'
+import { listOpenJobs } from '#infra/jobs/index.ts'
 import { openSignatures, openSigningKeys, openVault } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { purgeTenant } from '../tenant/purge-tenant.ts'
-import { exportTenant } from './export-tenant.ts'
+import { purgeTenant } from '../../purge/purge-tenant.ts'
 import { importTenant } from './import-tenant.ts'
-import { notExportedTables, sealedColumns } from './tenant-tables.ts'
 
 const aliceTag = 'alice.localhost' as IdTag
 const photo = await readFile(new URL('../../../../test/fixtures/images/photo.jpg', import.meta.url))
@@ -36,7 +51,7 @@ beforeAll(async () => {
   alice = await source.createTenant(aliceTag, { email: 'alice@example.com' })
   await source.createTenant('bob.localhost')
   await fillWithLife()
-  const { services } = source.running
+  const services = { ...source.running.services, version: '1.0.0' }
   await exportTenant(services, alice, { path: pathOf('with-keys'), withKeys: true })
   await exportTenant(services, alice, { path: pathOf('without-keys'), withKeys: false })
 }, 60_000)
@@ -61,6 +76,8 @@ async function fillWithLife() {
   await client.call(createAction, {
     body: { type: 'POST', content: { text: 'later' }, publishAt: 2_000_000_000 },
   })
+  const { actionId } = await offerApp(client)
+  await client.call(installApp, { body: { actionId } })
   await client.call(createApiKey, { body: { name: 'for a script' } })
   await source.signIn(aliceTag)
   const { vault, clock } = source.running.services
@@ -93,7 +110,7 @@ async function rewrite(name: string, to: string, change: (files: Map<string, Buf
 
 let names = 0
 
-/** Another server with another master key, on which somebody lives already, so that tenants have other numbers. */
+/** Another server with another master key, and with a tenant of its own, so that tenant numbers differ. */
 async function openTarget(open: OpenTestDatabase, later: readonly Migration[] = []) {
   const { clock } = source
   const db = await open({ migrations: [...migrations, ...later], clock })
@@ -111,6 +128,7 @@ async function openTarget(open: OpenTestDatabase, later: readonly Migration[] = 
     clock,
     emit: async () => undefined,
     assertCanBeServed: () => undefined,
+    version: '1.0.0',
   }
   const rowsOf = async (tenantId: TenantId) => {
     const counts = []
@@ -133,7 +151,7 @@ eachDialect('an export', (open) => {
   test('with keys makes an equal tenant elsewhere', async () => {
     const target = await openTarget(open)
     const { tenant, tables, jobs, blobs } = await importTenant(target, pathOf('with-keys'))
-    expect(tables.actions?.rows).toBe(4)
+    expect(tables.actions?.rows).toBe(5)
     expect(jobs).toBe(1)
     expect(blobs.count).toBeGreaterThan(1)
     expect(await target.tenants.find(aliceTag)).toEqual({
@@ -209,6 +227,16 @@ eachDialect('an export', (open) => {
     expect(content['rows/files/000001.jsonl']).not.toContain('made_with')
   })
 
+  test('has apps with their packages, and no number of their publishers', async () => {
+    const content = await contentOf('with-keys')
+    const rows = content['rows/installed_apps/000001.jsonl'] ?? ''
+    expect(rows).not.toContain('publisher_id')
+    const target = await openTarget(open)
+    const { tenant } = await importTenant(target, pathOf('with-keys'))
+    const { blob_hash } = JSON.parse(rows) as { blob_hash: BlobHash }
+    expect(await target.blobs.size(tenant.tenantId, blob_hash)).toBe(appPackage().length)
+  })
+
   test('is refused where the identity lives already', async () => {
     const target = await openTarget(open)
     await importTenant(target, pathOf('with-keys'))
@@ -243,6 +271,7 @@ eachDialect('an export', (open) => {
         files.set(blob, Buffer.from('other bytes'))
       },
       (files) => files.set('blobs/../../evil', Buffer.from('x')),
+      (files) => files.set('jobs/000001.jsonl', Buffer.from('null\n')),
     ]
     for (const damage of damages) {
       await rewrite('with-keys', name, (files) => {
@@ -263,6 +292,41 @@ eachDialect('an export', (open) => {
       expect(await target.rowsOf(tenantId as TenantId)).toEqual([])
       expect(await Array.fromAsync(target.blobs.list(tenantId as TenantId))).toEqual([])
     }
+  })
+
+  test('of a hostile hand reaches nobody else', async () => {
+    const target = await openTarget(open)
+    const name = `hostile-${open.dialect}`
+    const rewritten = async (change: (files: Map<string, Buffer>) => void) => {
+      await rewrite('with-keys', name, (files) => {
+        const manifest = JSON.parse(files.get('manifest.json')?.toString() ?? '')
+        files.delete('manifest.json')
+        change(files)
+        const jobs = files.get('jobs/000001.jsonl')?.toString().trimEnd().split('\n').length
+        files.set('manifest.json', Buffer.from(JSON.stringify({ ...manifest, jobs })))
+      })
+      return await importTenant(target, pathOf(name))
+    }
+    const changed = (file: string, from: string, to: string) => (files: Map<string, Buffer>) => {
+      const text = files.get(file)?.toString() ?? ''
+      expect(text).toContain(from)
+      files.set(file, Buffer.from(text.replaceAll(from, to)))
+    }
+    const profiles = 'rows/profiles/000001.jsonl'
+    for (const change of [
+      changed(profiles, `"id_tag":"${aliceTag}"`, '"id_tag":"bank.example"'),
+      changed('rows/sessions/000001.jsonl', '"method":"apikey"', '"method":"password"'),
+      changed('about.json', '"type":"person"', '"type":"person","appDomain":"not a domain"'),
+    ])
+      await expect(rewritten(change)).rejects.toMatchObject({ code: 'E-VALIDATION' })
+    const { tenant } = await rewritten((files) => {
+      const job = JSON.parse(files.get('jobs/000001.jsonl')?.toString() ?? '')
+      const hostile = stayingJobs.map((kind) => ({ ...job, kind, payload: '{}', dedupKey: null }))
+      const lines = [job, ...hostile].map((one) => `${JSON.stringify(one)}\n`)
+      files.set('jobs/000001.jsonl', Buffer.from(lines.join('')))
+    })
+    const jobs = await listOpenJobs(target.db.reader(tenant.tenantId), { after: 0, limit: 100 })
+    expect(jobs.map(({ kind }) => kind)).toEqual(['actions.publish'])
   })
 
   test('takes rows of many bytes along, a few in each part', async () => {
@@ -324,8 +388,12 @@ eachDialect('an export', (open) => {
     expect(await findFile(target.db.reader(tenant.tenantId), fileId)).toBeDefined()
     const revokeSessions = async () => undefined
     await target.db.transact(tenant.tenantId, (tx) => suspendTenant({ ...target, revokeSessions }, tx))
-    const suspendedAt = Math.floor(source.clock.now() / 1000) - 60
-    const removed = await purgeTenant({ ...target, pause: async () => undefined }, { ...tenant, suspendedAt })
+    const suspended = await openTenants(target).find(tenant.idTag)
+    const suspendedAt = suspended?.suspendedAt ?? 0
+    const removed = await purgeTenant(
+      { ...target, pause: async () => undefined, by: 'command line' },
+      { ...tenant, suspendedAt },
+    )
     expect(removed.rows).toBeGreaterThan(10)
     expect(await target.rowsOf(tenant.tenantId)).toEqual([])
     expect(await Array.fromAsync(target.blobs.list(tenant.tenantId))).toEqual([])
@@ -350,4 +418,15 @@ describe('the tables that stay or hold secrets', () => {
       )
     expect(sealed.sort()).toEqual(sealedColumns.map(({ table, column }) => `${table}.${column}`).sort())
   })
+})
+
+test('of every kind of job it is said whether it moves', async () => {
+  const root = join(import.meta.dirname, '../../../features')
+  const sources = await Array.fromAsync(glob('**/*.ts', { cwd: root }), (file) =>
+    readFile(join(root, file), 'utf8'),
+  )
+  const kinds = sources.flatMap((text) =>
+    [...text.matchAll(/jobKind\(\{\s+name: '([^']+)'/g)].map(([, kind]) => kind),
+  )
+  expect([...movedJobs, ...stayingJobs].sort()).toEqual(kinds.sort())
 })

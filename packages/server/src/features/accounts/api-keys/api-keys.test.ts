@@ -30,6 +30,9 @@ eachDialect('an API key', (open) => {
 
     const exchanged = await site.ask('GET', `/api/auth/access-token?apiKey=${key}&scope=read`)
     expect(exchanged.json.data).toMatchObject({ scope: 'read:files,read:actions' })
+    await site.lastUse.flush()
+    const young = (await site.ask('GET', `${path}/${view.keyId}`, { token })).json.data
+    expect(young.lastUsedAt).toBe('2026-01-01T00:00:00.000Z')
     site.clock.advance(120_000)
     expect((await site.ask('GET', '/api/auth/access-token', { token: key })).json.data.scope).toBe(
       'read:files,write:actions',
@@ -44,6 +47,17 @@ eachDialect('an API key', (open) => {
     const narrowed = await site.ask('GET', '/api/auth/access-token', { token: exchanged.json.data.token })
     expect(narrowed.json.data.scope).toBe('read:files')
 
+    site.clock.advance(14 * 60_000)
+    for (const [method, place, body] of [
+      ['POST', path, { name: 'Another' }],
+      ['PATCH', `${path}/${view.keyId}`, { scope: 'read' }],
+    ] as const) {
+      const late = await site.ask(method, place, { token, body })
+      refused(late, 403, 'E-AUTH-FORBIDDEN')
+      expect(late.json.error.details).toEqual({ reason: 'sign-in-again' })
+    }
+    const renamed = await site.ask('PATCH', `${path}/${view.keyId}`, { token, body: { name: 'Weekly' } })
+    expect(renamed.json.data.name).toBe('Weekly')
     expect((await site.ask('DELETE', `${path}/${view.keyId}`, { token })).json.data).toBe('ok')
     for (const dead of [key, exchanged.json.data.token])
       refused(await site.ask('GET', '/api/auth/access-token', { token: dead }), 401, 'E-AUTH-UNAUTH')

@@ -14,8 +14,8 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { acceptName } from '#lib/visible-name.ts'
 import { newApiKey } from '../sessions/api-key.ts'
-import { assertSessionLives } from '../sessions/personal-caller.ts'
-import { type Session, secretHash } from '../sessions/session.ts'
+import { assertRecentlySignedIn, assertSessionLives } from '../sessions/personal-caller.ts'
+import { neverUsed, type Session, secretHash } from '../sessions/session.ts'
 import { listSessions } from '../sessions/session-store.ts'
 import {
   changeSession,
@@ -54,6 +54,7 @@ export async function createApiKey(
   input: Owner & { name: string; scope?: string; expiresAt?: number; device: Device },
 ): Promise<NewApiKeyView> {
   const { tenant, caller, expiresAt, device } = input
+  assertRecentlySignedIn(deps, caller)
   const name = acceptName(input.name)
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
@@ -86,6 +87,7 @@ export async function updateApiKey(
   input: Owner & { keyId: string; name?: string; scope?: string; ip: string },
 ): Promise<ApiKeyView> {
   const { tenant, caller, keyId, ip } = input
+  if (input.scope !== undefined) assertRecentlySignedIn(deps, caller)
   const name = input.name === undefined ? undefined : acceptName(input.name)
   const scope = input.scope === undefined ? undefined : narrowed(caller, input.scope)
   return deps.db.transact(tenant.tenantId, async (tx) => {
@@ -135,7 +137,7 @@ function toView(session: Session): ApiKeyView {
     prefix: secretPrefix ?? '',
     createdAt: toIso(createdAt),
     ...(scope === undefined ? {} : { scope: formatScope(scope).replaceAll(' ', ',') }),
-    ...(lastUsedAt > createdAt ? { lastUsedAt: toIso(lastUsedAt) } : {}),
+    ...(lastUsedAt > neverUsed ? { lastUsedAt: toIso(lastUsedAt) } : {}),
     ...(expiresAt === undefined ? {} : { expiresAt: toIso(expiresAt) }),
   }
 }

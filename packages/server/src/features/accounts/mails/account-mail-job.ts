@@ -9,8 +9,10 @@ export const accountMailJob = jobKind({
   payload: Type.Object({
     mailId: Type.String(),
     template: Type.Enum([...mailTemplates]),
+    to: Type.Optional(Type.String()),
     refHash: Type.Optional(Type.String()),
     lang: Type.Optional(Type.String()),
+    about: Type.Optional(Type.String()),
   }),
   ...mailJobPolicy,
 })

@@ -1,5 +1,6 @@
 import { JobVerdict } from '#infra/jobs/index.ts'
-import { MailError, type Mailer } from '#infra/mail/index.ts'
+import { type Mail, MailError, type Mailer } from '#infra/mail/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 
 const minuteMs = 60_000
 
@@ -14,11 +15,18 @@ export const mailJobPolicy = {
   concurrency: 2,
 } as const
 
-/** Sends a job's mail; a permanent refusal by the mail server ends the job. */
-export async function sendFromJob(mailer: Mailer, mail: Parameters<Mailer['send']>[0]): Promise<void> {
+export interface SendDeps {
+  readonly mailer: Mailer
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+/** Sends a job's mail; a permanent refusal by the mail server ends the job. A failure is logged without its stack, which
+ * tells nothing of the mail server, and without the address of the person. */
+export async function sendFromJob({ mailer, logger }: SendDeps, mail: Mail): Promise<void> {
   await mailer.send(mail).catch((error: unknown) => {
-    if (error instanceof MailError && error.isPermanent)
-      throw new JobVerdict(error.message, { kind: 'dead' }, error)
-    throw error
+    if (!(error instanceof MailError)) throw error
+    const { stage, message: detail, isPermanent } = error
+    logger.warn({ stage, detail, isPermanent, messageId: mail.messageId }, 'a mail was not sent')
+    throw new JobVerdict(detail, { kind: isPermanent ? 'dead' : 'retry' })
   })
 }

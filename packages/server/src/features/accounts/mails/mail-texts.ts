@@ -1,12 +1,17 @@
-/** The mails about an account, or about a name that a provider gives. */
+/** The mails about an account, or about a name that a provider gives; and the one that an administrator tries. */
 export const mailTemplates = [
   'password-reset',
   'welcome',
   'email-verify',
+  'email-change',
+  'email-changing',
+  'email-changed',
   'password-changed',
   'passkey-added',
   'passkey-removed',
   'idp-activate',
+  'certificates-failing',
+  'test',
 ] as const
 export type MailTemplate = (typeof mailTemplates)[number]
 
@@ -43,6 +48,29 @@ const english: Record<MailTemplate, MailText> = {
     ],
     action: 'Confirm the address',
   },
+  'email-change': {
+    subject: 'Confirm your new e-mail address',
+    paragraphs: [
+      'The account <%= it.idTag %> is to have this e-mail address.',
+      'If the account is yours, confirm the address. The link works once, until <%= it.until %>.',
+      'If it is not yours, or you did not ask for this, ignore this mail: nothing changes.',
+    ],
+    action: 'Confirm the address',
+  },
+  'email-changing': {
+    subject: 'Your e-mail address is to be changed',
+    paragraphs: [
+      'Another e-mail address was requested for the account <%= it.idTag %>. It takes the place of this one as soon as it is confirmed.',
+      'If you did not request it, sign in and change your password at once: that ends the request. If you cannot sign in, use "Forgot the password?" on the sign-in page, which sends its link here until then.',
+    ],
+  },
+  'email-changed': {
+    subject: 'Your e-mail address was changed',
+    paragraphs: [
+      'The account <%= it.idTag %> has another e-mail address now. This is the last mail about it that comes here.',
+      'If you did not want this, tell the people who run the server at once: they can set your address again.',
+    ],
+  },
   'password-changed': {
     subject: 'Your password was changed',
     paragraphs: [
@@ -73,6 +101,17 @@ const english: Record<MailTemplate, MailText> = {
     ],
     action: 'Activate the name',
   },
+  'certificates-failing': {
+    subject: 'Certificates cannot be renewed',
+    paragraphs: [
+      'The server <%= it.idTag %> cannot renew certificates that end soon or have ended: <%= it.about ?? "" %>',
+      'Browsers refuse a name whose certificate has ended. `kith doctor` on the server says what most likely helps.',
+    ],
+  },
+  test: {
+    subject: 'A mail to try',
+    paragraphs: ['The server <%= it.idTag %> can send mail. An administrator asked for this one.'],
+  },
 }
 
 const german: Record<MailTemplate, MailText> = {
@@ -100,6 +139,29 @@ const german: Record<MailTemplate, MailText> = {
       'Bestätigen Sie sie, indem Sie ein Passwort wählen. Der Link gilt einmal, bis <%= it.until %>.',
     ],
     action: 'Adresse bestätigen',
+  },
+  'email-change': {
+    subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+    paragraphs: [
+      'Das Konto <%= it.idTag %> soll diese E-Mail-Adresse bekommen.',
+      'Gehört das Konto Ihnen, bestätigen Sie die Adresse. Der Link gilt einmal, bis <%= it.until %>.',
+      'Gehört es Ihnen nicht oder waren Sie es nicht, ignorieren Sie diese Mail: Es ändert sich nichts.',
+    ],
+    action: 'Adresse bestätigen',
+  },
+  'email-changing': {
+    subject: 'Ihre E-Mail-Adresse soll geändert werden',
+    paragraphs: [
+      'Für das Konto <%= it.idTag %> wurde eine andere E-Mail-Adresse angefordert. Sie ersetzt diese hier, sobald sie bestätigt ist.',
+      'Waren Sie es nicht, melden Sie sich an und ändern Sie sofort Ihr Passwort: Das beendet die Anforderung. Können Sie sich nicht anmelden, nutzen Sie „Passwort vergessen?“ auf der Anmeldeseite; der Link kommt bis dahin hierher.',
+    ],
+  },
+  'email-changed': {
+    subject: 'Ihre E-Mail-Adresse wurde geändert',
+    paragraphs: [
+      'Das Konto <%= it.idTag %> hat jetzt eine andere E-Mail-Adresse. Dies ist die letzte Mail dazu an diese Adresse.',
+      'Wollten Sie das nicht, wenden Sie sich sofort an die Menschen, die den Server betreiben: Sie können Ihre Adresse wieder eintragen.',
+    ],
   },
   'password-changed': {
     subject: 'Ihr Passwort wurde geändert',
@@ -130,6 +192,19 @@ const german: Record<MailTemplate, MailText> = {
       'Waren Sie es nicht, ignorieren Sie diese Mail: Ein Name, der nicht aktiviert wird, wird nach einer Woche freigegeben.',
     ],
     action: 'Namen aktivieren',
+  },
+  'certificates-failing': {
+    subject: 'Zertifikate lassen sich nicht erneuern',
+    paragraphs: [
+      'Der Server <%= it.idTag %> kann Zertifikate nicht erneuern, die bald enden oder schon geendet haben: <%= it.about ?? "" %>',
+      'Browser verweigern einen Namen, dessen Zertifikat geendet hat. `kith doctor` auf dem Server sagt, was wahrscheinlich hilft.',
+    ],
+  },
+  test: {
+    subject: 'Eine Mail zur Probe',
+    paragraphs: [
+      'Der Server <%= it.idTag %> kann Mails senden. Eine Person, die ihn verwaltet, hat um diese gebeten.',
+    ],
   },
 }
 

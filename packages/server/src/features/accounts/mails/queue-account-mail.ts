@@ -8,31 +8,40 @@ import { type MakeReferenceDeps, makeReference } from '../references/make-refere
 import { referenceHash } from '../references/reference-store.ts'
 import { accountMailJob } from './account-mail-job.ts'
 import type { MailTemplate } from './mail-texts.ts'
+import { mailedTo } from './mailed-reference.ts'
 
 interface QueueDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
 }
 
 export interface MailedReference {
-  readonly type: Exclude<Extract<ReferenceType, MailTemplate>, 'idp-activate'>
+  readonly type: Exclude<Extract<ReferenceType, MailTemplate>, 'idp-activate' | 'email-change'>
   readonly validSecs: number
   /** BCP 47; the tenant's own language when absent. */
   readonly lang?: string | undefined
 }
 
-/** Sends a mail about something that happened to the account of `tx`, in the transaction of what happened. Without an
- * address nothing is sent. */
+/** Sends a mail about something that happened to the account of `tx`, in the transaction of what happened: to `to`, else
+ * to the mailbox of the reference, else to the account's address. Without an address nothing is sent. */
 export async function queueAccountMail(
   { jobs }: QueueDeps,
   tx: Writer,
-  mail: { readonly template: MailTemplate; readonly refHash?: string; readonly lang?: string | undefined },
+  mail: {
+    readonly template: MailTemplate
+    readonly to?: string
+    readonly refHash?: string
+    readonly lang?: string | undefined
+    readonly about?: string
+  },
 ): Promise<void> {
-  const { template, refHash, lang } = mail
+  const { template, to, refHash, lang, about } = mail
   await jobs.enqueue(tx, accountMailJob, {
     mailId: randomBytes(12).toString('hex'),
     template,
+    ...(to === undefined ? {} : { to }),
     ...(refHash === undefined ? {} : { refHash }),
     ...(lang === undefined ? {} : { lang }),
+    ...(about === undefined ? {} : { about }),
   })
 }
 
@@ -50,9 +59,4 @@ export async function mailReference(
   const { refId } = await makeReference(deps, tx, { type, expiresAt, resourceId })
   await queueAccountMail(deps, tx, { template: type, refHash: referenceHash(refId), lang })
   return true
-}
-
-/** The resource of a reference that was sent by mail: using it proves that its user reads the mail at that address. */
-export function mailedTo(email: string): string {
-  return `mailto:${email}`
 }

@@ -5,6 +5,8 @@ interface MailFacts {
   readonly idTag: string
   /** The future owner of the name, when that is not the reader. */
   readonly owner?: string
+  /** What it is about, where the texts cannot say it. */
+  readonly about?: string
   /** Of mails that carry a reference. */
   readonly link?: string
   /** When the reference ends, Unix seconds. */
@@ -34,8 +36,13 @@ const plain = new Eta({ autoEscape: false })
 /** A mail in the words of a language. What is filled in is escaped in the HTML part. */
 export function renderMail(template: MailTemplate, language: MailLanguage, facts: MailFacts): RenderedMail {
   const { subject, paragraphs, action } = mailLanguages[language][template]
-  const { idTag, owner, link, untilSecs } = facts
-  const values = { idTag, owner, until: untilSecs === undefined ? '' : readableTime(untilSecs, language) }
+  const { idTag, owner, about, link, untilSecs } = facts
+  const values = {
+    idTag,
+    owner,
+    about,
+    until: untilSecs === undefined ? '' : readableTime(untilSecs, language),
+  }
   const filled = paragraphs.map((paragraph) => plain.renderString(paragraph, values))
   const page = { language, subject, paragraphs: filled, link, action }
   return {

@@ -10,6 +10,7 @@ import { queueAccountMail } from '../mails/queue-account-mail.ts'
 import { assertRecentlySignedIn, assertSessionLives } from '../sessions/personal-caller.ts'
 import { getActiveTenant } from '../sign-in/complete-login.ts'
 import { hasSignInMethod } from '../sign-in/has-sign-in-method.ts'
+import type { PasskeyLoginDeps } from './check-passkey.ts'
 import { loadWebAuthn } from './load-webauthn.ts'
 import {
   challengeLifeSecs,
@@ -18,8 +19,13 @@ import {
   passkeyOrigins,
   passkeyUserId,
 } from './passkey-challenge.ts'
-import type { PasskeyLoginDeps } from './passkey-login.ts'
-import { insertPasskey, listPasskeys, type Passkey, removePasskey } from './passkey-store.ts'
+import {
+  insertPasskey,
+  listPasskeys,
+  type Passkey,
+  removePasskey,
+  updatePasskeyName,
+} from './passkey-store.ts'
 
 export interface PasskeyDeps extends PasskeyLoginDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
@@ -103,6 +109,24 @@ export async function addPasskey(
     await audit(deps, tx, { event: 'passkey.added', actorTag: caller.idTag, ip, details })
   })
   return toView(passkey)
+}
+
+/** Names a passkey anew. It stays what it is, so no mail tells of it. */
+export async function renamePasskey(
+  deps: PasskeyDeps,
+  { tenant, caller, keyId, ip, ...asked }: Owner & { keyId: string; name: string; ip: string },
+): Promise<PasskeyView> {
+  const name = acceptName(asked.name)
+  assertRecentlySignedIn(deps, caller)
+  return await deps.db.transact(tenant.tenantId, async (tx) => {
+    await assertSessionLives(deps, tx, caller)
+    const before = (await listPasskeys(tx)).find((passkey) => passkey.keyId === keyId)
+    if (!before) throw new Failure('E-NOTFOUND')
+    await updatePasskeyName(tx, { keyId, name })
+    const details = { keyId, name, before: before.name }
+    await audit(deps, tx, { event: 'passkey.renamed', actorTag: caller.idTag, ip, details })
+    return toView({ ...before, name })
+  })
 }
 
 /** Removes a passkey, but never the last way to sign in. */

@@ -5,6 +5,7 @@ import {
   getPasskeyLoginChallenge,
   listPasskeys as listContract,
   loginWithPasskey as loginContract,
+  renamePasskey as renameContract,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
 import {
@@ -13,6 +14,7 @@ import {
   deletePasskey,
   listOwnPasskeys,
   type PasskeyDeps,
+  renamePasskey,
 } from './manage-passkeys.ts'
 import { challengePasskeyLogin, loginWithPasskey } from './passkey-login.ts'
 
@@ -24,6 +26,9 @@ export function passkeyEndpoints(deps: PasskeyEndpointsDeps): Endpoint[] {
     bind(getPasskeyChallenge, ({ tenant, caller }) => challengeNewPasskey(deps, { tenant, caller })),
     bind(addContract, ({ tenant, caller, body, ip }) =>
       addPasskey(deps, { tenant, caller, name: body.name, answer: body.credential, ip }),
+    ),
+    bind(renameContract, ({ tenant, caller, params, body, ip }) =>
+      renamePasskey(deps, { tenant, caller, keyId: params.keyId, name: body.name, ip }),
     ),
     bind(deleteContract, async ({ tenant, caller, params, ip }) => {
       await deletePasskey(deps, { tenant, caller, keyId: params.keyId, ip })

@@ -87,6 +87,19 @@ export async function updatePasskeyUse(
   return numUpdatedRows > 0n
 }
 
+export async function updatePasskeyName(
+  tx: Writer,
+  { keyId, name }: Pick<Passkey, 'keyId' | 'name'>,
+): Promise<void> {
+  await tx
+    .tables<PasskeyTables>()
+    .updateTable('passkeys')
+    .set({ name })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('key_id', '=', keyId)
+    .execute()
+}
+
 export async function removePasskey(tx: Writer, keyId: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .tables<PasskeyTables>()

@@ -85,6 +85,32 @@ eachDialect('a passkey', (open) => {
     refused(await login(site, device.authenticate({ challenge })), 401, 'E-AUTH-BADCRED')
   })
 
+  test('is named anew by its owner, after a recent sign-in', async () => {
+    const { site, token, device } = await start(await openSignInSite(open))
+    const made = await register(site, token, device)
+    const path = `/api/auth/wa/reg/${device.id}`
+    const rename = (name: unknown, asked: { token?: string | undefined; host?: string } = { token }) =>
+      site.ask('PATCH', path, { body: { name }, ...asked })
+    expect((await rename('Anna’s phone')).json.data).toEqual({ ...made, name: 'Anna’s phone' })
+    const listed = async () => (await site.ask('GET', '/api/auth/wa/reg', { token })).json.data
+    expect(await listed()).toEqual([{ ...made, name: 'Anna’s phone' }])
+    for (const name of ['', ' ', 'x'.repeat(101), 5]) expect((await rename(name)).status).toBe(400)
+    refused(await rename('x', { token: undefined }), 401, 'E-AUTH-UNAUTH')
+    const other = await site.login(site.bob)
+    refused(await rename('x', { token: other, host: 'bob.example.com' }), 404, 'E-NOTFOUND')
+    expect([401, 403]).toContain((await rename('x', { token: other })).status)
+    refused(
+      await site.ask('PATCH', '/api/auth/wa/reg/unknown', { token, body: { name: 'x' } }),
+      404,
+      'E-NOTFOUND',
+    )
+    site.clock.advance(15 * 60_000 + 1_000)
+    refused(await rename('x'), 403, 'E-AUTH-FORBIDDEN')
+    expect((await listed())[0].name).toBe('Anna’s phone')
+    const { challenge } = await loginChallenge(site)
+    expect((await login(site, device.authenticate({ challenge }))).status).toBe(200)
+  })
+
   test('cannot be copied: a counter that does not go up is refused', async () => {
     const { site, token, device } = await start(await openSignInSite(open))
     await register(site, token, device)

@@ -5,6 +5,7 @@ import {
   setPassword as setPasswordContract,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
+import { loggingUnknown } from '../sign-in/log-failed-sign-in.ts'
 import { type ChangePasswordDeps, changePassword } from './change-password.ts'
 import { type ForgotPasswordDeps, forgotPassword } from './forgot-password.ts'
 import { setPasswordByReference } from './set-password.ts'
@@ -20,7 +21,9 @@ export function passwordEndpoints(deps: PasswordEndpointsDeps): Endpoint[] {
     bind(setPasswordContract, async ({ tenant, body, ip }) => {
       const refId = parseRefId(body.token)
       const { password, signOutEverything } = body
-      await setPasswordByReference(deps, { tenant, refId, password, signOutEverything, ip })
+      await loggingUnknown(deps, { ip, method: 'reference', tenant }, () =>
+        setPasswordByReference(deps, { tenant, refId, password, signOutEverything, ip }),
+      )
       return { success: true }
     }),
     bind(forgotPasswordContract, async ({ tenant, body, ip }) => {

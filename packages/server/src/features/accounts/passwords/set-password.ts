@@ -7,7 +7,7 @@ import { rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { markEmailVerified, setPassword } from '../account.ts'
 import { type Account, findAccount } from '../account-store.ts'
-import { mailedTo } from '../mails/queue-account-mail.ts'
+import { mailboxOf } from '../mails/mailed-reference.ts'
 import { consumeReference } from '../references/consume-reference.ts'
 import type { Reference } from '../references/reference.ts'
 import { findReference } from '../references/reference-store.ts'
@@ -66,7 +66,7 @@ async function end(
     reference,
   }: { input: SetPasswordInput; account: Account; reference: Reference },
 ): Promise<void> {
-  const provesAddress = account.email !== undefined && reference.resourceId === mailedTo(account.email)
+  const provesAddress = account.email !== undefined && mailboxOf(reference) === account.email
   if (provesAddress) await markEmailVerified(deps, tx)
   if (provesAddress && account.emailVerifiedAt === undefined) await endEverything(deps, tx)
   else

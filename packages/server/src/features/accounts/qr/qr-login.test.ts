@@ -2,8 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { signInLab } from '#harness/sign-in-lab.ts'
-import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
+import { openSignInSite, password, refused, type SignInSite } from '#harness/sign-in-site.ts'
+import { TestAuthenticator } from '#harness/test-authenticator.ts'
 import { TestClock } from '#harness/test-clock.ts'
+import type { Writer } from '#infra/db/index.ts'
 import { answerQrLogin, initQrLogin, pollQrLogin } from './qr-login.ts'
 import { insertQrSession } from './qr-store.ts'
 import { QrWaiters } from './qr-waiters.ts'
@@ -11,6 +13,7 @@ import { QrWaiters } from './qr-waiters.ts'
 interface Started {
   readonly sessionId: string
   readonly secret: string
+  readonly code: string
 }
 
 const base = '/api/auth/qr-login'
@@ -44,12 +47,14 @@ eachDialect('a QR sign-in', (open) => {
     expect(started).toEqual({
       sessionId: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
       secret: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      code: expect.stringMatching(/^\d{6}$/),
     })
     expect((await poll(site, started)).json.data).toEqual({ status: 'pending' })
     expect((await details(site, started.sessionId, token)).json.data).toEqual({
       sessionId: started.sessionId,
       idTag: 'alice.example.com',
       name: 'Name of alice.example.com',
+      code: started.code,
       ipAddress: '203.0.113.9',
       userAgent: 'Television/1',
       createdAt: '2026-01-01T00:00:00.000Z',
@@ -162,6 +167,40 @@ eachDialect('a QR sign-in', (open) => {
     expect((await respond(site, sessionId, token)).status).toBe(200)
   })
 
+  test('is approved by a recent sign-in, the password or a passkey, and by no token alone that is older', async () => {
+    const site = await openSignInSite(open)
+    const token = await site.login(site.alice)
+    const passkey = new TestAuthenticator(site.alice.idTag)
+    const { challenge } = (await site.ask('GET', '/api/auth/wa/reg/challenge', { token })).json.data
+    const added = { name: 'Phone', credential: passkey.register({ challenge }) }
+    await site.ask('POST', '/api/auth/wa/reg', { token, body: added })
+    const approve = (sessionId: string, proof: object = {}) =>
+      site.ask('POST', `${base}/${sessionId}/respond`, { token, body: { approved: true, ...proof } })
+    const answerOf = async () =>
+      passkey.authenticate((await site.ask('GET', '/api/auth/wa/login/challenge')).json.data)
+
+    site.clock.advance(15 * 60_000)
+    expect((await approve((await init(site)).sessionId)).status).toBe(200)
+    site.clock.advance(1000)
+    const started = await init(site)
+    const refusal = await approve(started.sessionId)
+    refused(refusal, 403, 'E-AUTH-FORBIDDEN')
+    expect(refusal.json.error.details).toEqual({ reason: 'sign-in-again' })
+    refused(await approve(started.sessionId, { password: 'a wrong password' }), 401, 'E-AUTH-BADCRED')
+    const credential = await answerOf()
+    const other = new TestAuthenticator(site.alice.idTag).authenticate(
+      (await site.ask('GET', '/api/auth/wa/login/challenge')).json.data,
+    )
+    refused(await approve(started.sessionId, { credential: other }), 401, 'E-AUTH-BADCRED')
+    expect((await poll(site, started)).json.data).toEqual({ status: 'pending' })
+    expect((await approve(started.sessionId, { credential })).json.data).toEqual({ status: 'approved' })
+    const next = await init(site)
+    refused(await approve(next.sessionId, { credential }), 401, 'E-AUTH-BADCRED')
+    expect((await approve(next.sessionId, { password })).json.data).toEqual({ status: 'approved' })
+    // To refuse needs no proof.
+    expect((await respond(site, (await init(site)).sessionId, token, false)).status).toBe(200)
+  })
+
   test('is opened twenty times by one network: the oldest of the same network makes room', async () => {
     const site = await openSignInSite(open)
     const other = (await site.ask('POST', `${base}/init`)).json.data
@@ -188,19 +227,22 @@ eachDialect('a QR sign-in', (open) => {
   test('that nobody can open any more leaves the other ways in open', async () => {
     const site = await openSignInSite(open)
     const { tenantId } = site.alice
-    await site.db.transact(tenantId, async (tx) => {
-      const now = Math.floor(site.clock.now() / 1000)
-      for (let at = 0; at < 5000; at += 1)
-        await insertQrSession(tx, {
-          sessionId: `s${at}`,
-          secretHash: 'none',
-          isDelivered: false,
-          createdAt: now,
-          expiresAt: now + 300,
-          ip: `10.0.${at >> 8}.${at & 255}`,
-          network: `10.0.${at >> 8}.${at & 255}`,
-        })
-    })
+    const now = Math.floor(site.clock.now() / 1000)
+    const insert = (tx: Writer, at: number) =>
+      insertQrSession(tx, {
+        sessionId: `s${at}`,
+        secretHash: 'none',
+        isDelivered: false,
+        createdAt: now,
+        expiresAt: now + 300,
+        ip: `10.0.${at >> 8}.${at & 255}`,
+        network: `10.0.${at >> 8}.${at & 255}`,
+      })
+    // A transaction may take ten seconds, which so many are on a busy machine.
+    for (let from = 0; from < 5000; from += 500)
+      await site.db.transact(tenantId, async (tx) => {
+        for (let at = from; at < from + 500; at += 1) await insert(tx, at)
+      })
     const refusal = await site.ask('POST', `${base}/init`, { headers: askingDevice })
     refused(refusal, 429, 'E-RATELIMIT')
     expect(refusal.headers['retry-after']).toBeDefined()

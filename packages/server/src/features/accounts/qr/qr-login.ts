@@ -16,7 +16,8 @@ import {
   getActiveTenant,
   startPersonalSession,
 } from '../sign-in/complete-login.ts'
-import { newQrSession, type QrSession, qrLifeSecs, statusOf } from './qr-session.ts'
+import { type ApproverProof, type ProveApproverDeps, proveApprover } from './prove-approver.ts'
+import { codeOf, newQrSession, type QrSession, qrLifeSecs, statusOf } from './qr-session.ts'
 import {
   countOpen,
   deleteOldestQrSession,
@@ -32,6 +33,8 @@ import type { QrWaiters } from './qr-waiters.ts'
 export interface QrLoginDeps extends CompleteLoginDeps {
   readonly qrWaiters: QrWaiters
 }
+
+export type AnswerQrDeps = QrLoginDeps & ProveApproverDeps
 
 const maxOpenOfTenant = 5000
 const maxOpenOfNetwork = 20
@@ -66,7 +69,7 @@ export async function initQrLogin(
       ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, maxUserAgentLength) }),
     })
   })
-  return made
+  return { ...made, code: codeOf(made.sessionId) }
 }
 
 interface PollInput {
@@ -108,19 +111,26 @@ export async function getQrDetails(
     sessionId,
     idTag: tenant.idTag,
     name: profile?.name ?? tenant.idTag,
+    code: codeOf(sessionId),
     ipAddress: session.ip,
     userAgent: session.userAgent ?? null,
     createdAt: toIso(session.createdAt),
   }
 }
 
+interface AnswerInput extends ApproverProof {
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly sessionId: string
+  readonly approved: boolean
+  readonly ip: string
+}
+
 /** Signs the asking device in, or refuses it. An API key or a guest may not: it would gain a full session. */
-export async function answerQrLogin(
-  deps: QrLoginDeps,
-  input: { tenant: Tenant; caller: Identified; sessionId: string; approved: boolean; ip: string },
-): Promise<{ status: QrStatus }> {
+export async function answerQrLogin(deps: AnswerQrDeps, input: AnswerInput): Promise<{ status: QrStatus }> {
   const { tenant, caller, sessionId, approved, ip } = input
   const status = approved ? 'approved' : 'denied'
+  const useProof = approved ? await proveApprover(deps, input) : undefined
   await deps.db.transact(tenant.tenantId, async (tx) => {
     await assertSessionLives(deps, tx, caller)
     const session = await findQrSession(tx, sessionId)
@@ -128,6 +138,7 @@ export async function answerQrLogin(
     const now = nowSecs(deps.clock)
     if (!(await putAnswer(tx, { sessionId, answer: status, inSession: caller.sessionId, now })))
       throw new Failure('E-STATE')
+    if (useProof && !(await useProof(tx))) throw new Failure('E-AUTH-BADCRED')
     const details = { askedFrom: session.ip }
     await audit(deps, tx, { event: `qr.${status}`, actorTag: caller.idTag, ip, details })
     tx.afterCommit(() => deps.qrWaiters.wake(sessionId))

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { QrStatus } from '@kith/protocol'
 
 /** A device that asks to be signed in by another one. */
@@ -27,4 +27,12 @@ export function newQrSession() {
 /** An answer given in time stays; it can be fetched until the session ends. */
 export function statusOf({ answer, expiresAt }: QrSession, now: number): QrStatus {
   return expiresAt <= now ? 'expired' : (answer ?? 'pending')
+}
+
+const codes = 1_000_000
+
+/** Six digits that both devices show. A person compares them, so that nobody agrees to a device that they do not see. */
+export function codeOf(sessionId: string): string {
+  const start = hash('sha256', `qr code\n${sessionId}`, 'buffer').readUIntBE(0, 6)
+  return String(start % codes).padStart(6, '0')
 }

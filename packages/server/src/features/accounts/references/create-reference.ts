@@ -6,7 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { assertRecentlySignedIn, assertSessionLives } from '../sessions/personal-caller.ts'
 import { type MakeReferenceDeps, makeReference } from './make-reference.ts'
-import { isRecovery, type Reference } from './reference.ts'
+import { isRecovery, type Reference, typesMadeElsewhere } from './reference.ts'
 
 export type FindFileAccess = (
   tenant: Tenant,
@@ -39,8 +39,7 @@ export async function createReference(
   input: CreateReferenceInput,
 ): Promise<Reference> {
   const { tenant, caller, ip, type, description, expiresAt, count } = input
-  // It activates an identity, so the server alone makes one, together with the identity.
-  if (type === 'idp-activate') throw new Failure('E-AUTH-FORBIDDEN')
+  if (typesMadeElsewhere.includes(type)) throw new Failure('E-AUTH-FORBIDDEN')
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')
   const target = type === 'share.file' ? await checkFile(deps, input) : checkAdmin(deps, input)

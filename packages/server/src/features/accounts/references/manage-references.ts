@@ -7,6 +7,7 @@ import {
   scopeAllows,
 } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
@@ -60,15 +61,34 @@ function seesActivations({ scope, tokenUse }: Identified): boolean {
   return scope === undefined && tokenUse !== 'apikey'
 }
 
-/** In full for a caller who may manage it, else only its purpose. */
+export interface GetReferenceDeps extends Pick<ListDeps, 'db' | 'clock'> {
+  readonly tenants: Pick<Tenants, 'base'>
+}
+
+/** In full for a caller who may manage it, else only its purpose and whether it can be used. */
 export async function getReference(
-  { db }: Pick<ListDeps, 'db'>,
+  { db, clock, tenants }: GetReferenceDeps,
   { tenant, caller, refId }: { tenant: Tenant; caller: Caller; refId: RefId },
 ): Promise<ReferenceInfo> {
   const reference = await findReference(db.reader(tenant.tenantId), refId)
-  if (!reference) throw new Failure('E-NOTFOUND')
+  if (!reference) return toInfo(await getInvitation({ db, tenants }, refId), nowSecs(clock))
   const isFull = !isRecovery(reference.type) && mayManage(caller, reference)
-  return isFull ? toView(reference) : toInfo(reference)
+  const info = toInfo(reference, nowSecs(clock))
+  // Used up, over and unknown are one answer (docs/protocol/profiles.md, Joining by a link).
+  if (reference.type === 'community.join' && !isFull && info.state !== 'active')
+    throw new Failure('E-NOTFOUND')
+  return isFull ? { ...toView(reference), ...info } : info
+}
+
+/** An invitation is the base tenant's, and its link may lead to the host of whom it invites. */
+async function getInvitation(
+  { db, tenants }: Pick<GetReferenceDeps, 'db' | 'tenants'>,
+  refId: RefId,
+): Promise<Reference> {
+  const { tenantId } = await tenants.base()
+  const reference = await findReference(db.reader(tenantId), refId)
+  if (reference?.type !== 'invite') throw new Failure('E-NOTFOUND')
+  return reference
 }
 
 /** Removes a reference and ends every token that was given for it. */

@@ -121,22 +121,40 @@ export async function findReferenceByHash(
   return row && fromRow(row, unsealed(vault, reader.tenantId, row.ref_sealed))
 }
 
-/** How many references of a type the server itself has made for the tenant since then. */
-export async function countReferencesSince(
+/** When the server itself made references of a type for the tenant, newest first. */
+export async function listMakingTimes(reader: Reader, type: ReferenceType, limit: number): Promise<number[]> {
+  const rows = await ofServer(reader, type).select('created_at').limit(limit).execute()
+  return rows.map(({ created_at }) => created_at)
+}
+
+/** The newest reference of a type that the server itself made and that can still be used. */
+export async function findLiveReference(
   reader: Reader,
   type: ReferenceType,
-  since: number,
-): Promise<number> {
-  const { total } = await reader
+  now: number,
+): Promise<Pick<Reference, 'resourceId' | 'expiresAt'> | undefined> {
+  const row = await ofServer(reader, type)
+    .select(['resource_id', 'expires_at'])
+    .where('count', '>', 0)
+    .where('expires_at', '>', now)
+    .limit(1)
+    .executeTakeFirst()
+  return (
+    row && {
+      ...(row.resource_id === null ? {} : { resourceId: row.resource_id }),
+      ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+    }
+  )
+}
+
+function ofServer(reader: Reader, type: ReferenceType) {
+  return reader
     .tables<ReferenceTables>()
     .selectFrom('refs')
-    .select((row) => row.fn.countAll<number>().as('total'))
     .where('tenant_id', '=', reader.tenantId)
-    .where('type', '=', type)
     .where('created_by', 'is', null)
-    .where('created_at', '>', since)
-    .executeTakeFirstOrThrow()
-  return Number(total)
+    .where('type', '=', type)
+    .orderBy('created_at', 'desc')
 }
 
 /** Uses a reference up by one. False when it is used up, has expired or was deleted meanwhile: one conditional update,

@@ -1,5 +1,5 @@
 import type { ReferenceInfo, ReferenceView } from '@kith/protocol'
-import type { Reference } from './reference.ts'
+import { type Reference, stateOf } from './reference.ts'
 
 export function toView(reference: Reference): ReferenceView {
   const { refId, type, description, createdAt, expiresAt, count, resourceId, accessLevel } = reference
@@ -16,6 +16,7 @@ export function toView(reference: Reference): ReferenceView {
 }
 
 /** For a caller who has nothing but the id. */
-export function toInfo({ refId, type }: Reference): ReferenceInfo {
-  return { refId, type }
+export function toInfo(reference: Reference, now: number): ReferenceInfo {
+  const { refId, type } = reference
+  return { refId, type, state: stateOf(reference, now) }
 }

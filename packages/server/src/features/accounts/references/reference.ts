@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { IdTag, ReferenceType, RefId } from '@kith/protocol'
+import type { IdTag, ReferenceInfo, ReferenceType, RefId } from '@kith/protocol'
 
 /** A right bound to a secret id: a caller who knows the id may use it. */
 export interface Reference {
@@ -18,12 +18,17 @@ export interface Reference {
 
 const daySecs = 86_400
 
+/** The types that are not made as references are: the server makes them with the identity, or for the address, that they are
+ * about, and communities their links. */
+export const typesMadeElsewhere: readonly ReferenceType[] = ['idp-activate', 'email-change', 'community.join']
+
 /** The types that give their holder an account, and how long they may live, in seconds. They have one use and are in no
  * list: only the recipient needs the id. */
 export const recoveryLifeSecs: Readonly<Partial<Record<ReferenceType, number>>> = {
   'password-reset': daySecs,
   'email-verify': daySecs,
   'idp-activate': daySecs,
+  'email-change': daySecs,
   welcome: 30 * daySecs,
 }
 
@@ -32,8 +37,14 @@ export function isRecovery(type: ReferenceType): boolean {
 }
 
 /** Is it used up or expired? */
-export function isSpent({ count, expiresAt }: Reference, now: number): boolean {
-  return count === 0 || (expiresAt !== undefined && expiresAt <= now)
+export function isSpent(reference: Reference, now: number): boolean {
+  return stateOf(reference, now) !== 'active'
+}
+
+/** Whether it can be used now. */
+export function stateOf({ count, expiresAt }: Reference, now: number): ReferenceInfo['state'] {
+  if (count === 0) return 'used'
+  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'active'
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -65,8 +65,15 @@ eachDialect('a reference', (open) => {
       data: [made.json.data],
       pagination: { total: 1, offset: 0, limit: 20, hasMore: false },
     })
-    expect((await site.ask('GET', `/api/refs/${refId}`, { token })).json.data).toEqual(made.json.data)
-    expect((await site.ask('GET', `/api/refs/${refId}`)).json.data).toEqual({ refId, type: 'share.file' })
+    expect((await site.ask('GET', `/api/refs/${refId}`, { token })).json.data).toEqual({
+      ...made.json.data,
+      state: 'active',
+    })
+    expect((await site.ask('GET', `/api/refs/${refId}`)).json.data).toEqual({
+      refId,
+      type: 'share.file',
+      state: 'active',
+    })
     expect((await site.ask('DELETE', `/api/refs/${refId}`, { token })).json.data).toBeNull()
     refused(await site.ask('GET', `/api/refs/${refId}`, { token }), 404, 'E-NOTFOUND')
     refused(await site.ask('DELETE', `/api/refs/${refId}`, { token }), 404, 'E-NOTFOUND')
@@ -80,6 +87,28 @@ eachDialect('a reference', (open) => {
     for (const answer of answers) if (answer.status !== 200) refused(answer, 410, 'E-GONE')
     const { json } = await site.ask('GET', `/api/refs/${refId}`, { token })
     expect(json.data.count).toBe(0)
+  })
+
+  test('tells who has it whether it is good, and is not used up by that', async () => {
+    const { site, token } = await start(await openSignInSite(open))
+    const stateOf = async (refId: RefId) => (await site.ask('GET', `/api/refs/${refId}`)).json.data.state
+    const refId = await share(site, token, { count: 1, expiresAt: Math.floor(site.clock.now() / 1000) + 60 })
+    for (let look = 0; look < 3; look += 1) expect(await stateOf(refId)).toBe('active')
+    await exchange(site, `ref=${refId}`)
+    expect(await stateOf(refId)).toBe('used')
+    const other = await share(site, token, { expiresAt: Math.floor(site.clock.now() / 1000) + 60 })
+    site.clock.advance(60_000)
+    expect(await stateOf(other)).toBe('expired')
+  })
+
+  test('that invites is told of on every host of the server, and no other is', async () => {
+    const { site, token, admin } = await start(await openSignInSite(open))
+    const made = await create(site, admin, { type: 'invite', resourceId: undefined }, homeTag)
+    const { refId } = made.json.data
+    const host = 'bob.example.com'
+    const { json } = await site.ask('GET', `/api/refs/${refId}`, { host })
+    expect(json.data).toEqual({ refId, type: 'invite', state: 'active' })
+    refused(await site.ask('GET', `/api/refs/${await share(site, token)}`, { host }), 404, 'E-NOTFOUND')
   })
 
   test('is found in the list by its state, type and resource', async () => {
@@ -175,7 +204,7 @@ eachDialect('a reference', (open) => {
       const { json: page } = await list(site, admin, `?filter=all&type=${type}`, homeTag)
       expect(page).toMatchObject({ data: [], pagination: { total: 0 } })
       const shown = await site.ask('GET', `/api/refs/${refId}`, { host: homeTag, token: admin })
-      expect(shown.json.data).toEqual({ refId, type })
+      expect(shown.json.data).toEqual({ refId, type, state: 'active' })
     }
   })
 
@@ -216,7 +245,7 @@ eachDialect('a reference', (open) => {
       const narrow = (await exchange(site, `scope=${scope}`, token)).json.data.token
       refused(await list(site, narrow), 403, 'E-AUTH-FORBIDDEN')
       const { data } = (await site.ask('GET', `/api/refs/${refId}`, { token: narrow })).json
-      expect(data).toEqual({ refId, type: 'share.file' })
+      expect(data).toEqual({ refId, type: 'share.file', state: 'active' })
       refused(await site.ask('DELETE', `/api/refs/${refId}`, { token: narrow }), 403, 'E-AUTH-FORBIDDEN')
     }
     for (const scope of ['admin', 'admin:refs']) {
@@ -245,6 +274,7 @@ eachDialect('a reference', (open) => {
     expect((await site.ask('GET', `/api/refs/${refId}`, { token: visitor })).json.data).toEqual({
       refId,
       type: 'share.file',
+      state: 'active',
     })
     refused(await site.ask('DELETE', `/api/refs/${refId}`, { token: visitor }), 403, 'E-AUTH-FORBIDDEN')
     refused(await site.ask('GET', `/api/refs/${refId}`, { host: 'bob.example.com' }), 404, 'E-NOTFOUND')

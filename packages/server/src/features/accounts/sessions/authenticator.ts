@@ -9,12 +9,13 @@ import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
+import { type FailedSignInDeps, logFailedSignIn } from '../sign-in/log-failed-sign-in.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
 import { isPersonal, type Session } from './session.ts'
 import { findSession } from './session-store.ts'
 
-interface AuthenticatorDeps extends CredentialDeps {
+interface AuthenticatorDeps extends CredentialDeps, FailedSignInDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
   readonly lastUse: Pick<LastUse, 'noteSession'>
@@ -86,7 +87,7 @@ export class Authenticator {
   /** Throws `E-AUTH-UNAUTH` for a bearer that is unknown or has ended, `E-UNAVAILABLE` when the server that could verify
    * it cannot be reached. */
   async authenticate({ tenant, bearer, ip }: PresentedBearer): Promise<Authenticated> {
-    const credential = await this.#verdict(tenant, bearer, rateKeyOf(ip))
+    const credential = await this.#verdict(tenant, bearer, ip)
     if (credential.expiresAt <= nowSecs(this.#deps.clock)) throw new Failure('E-AUTH-UNAUTH')
     return { caller: await this.recall({ tenant, credential }), credential }
   }
@@ -141,14 +142,18 @@ export class Authenticator {
     this.#deps.shareForgotten(forgotten)
   }
 
-  async #verdict(tenant: Tenant, token: string, asker: string): Promise<Credential> {
+  async #verdict(tenant: Tenant, token: string, ip: string): Promise<Credential> {
     const key = hash('sha256', token, 'base64url')
     const known = this.#verdicts.get(key)
     const nowMs = this.#deps.clock.now()
     if (known && known.tenantId === tenant.tenantId && known.untilMs > nowMs) return known.credential
     const now = nowSecs(this.#deps.clock)
-    const credential = await verifyBearer(this.#deps, tenant, { token, now, asker })
-    if (!credential) throw new Failure('E-AUTH-UNAUTH')
+    const credential = await verifyBearer(this.#deps, tenant, { token, now, asker: rateKeyOf(ip) })
+    if (!credential) {
+      // Tokens end all the time in the hands of clients that do nothing wrong.
+      if (token.startsWith('sk_')) logFailedSignIn(this.#deps, { ip, method: 'apiKey', tenant })
+      throw new Failure('E-AUTH-UNAUTH')
+    }
     const untilMs = credential.proxy ? nowMs + proxyFreshMs : Number.POSITIVE_INFINITY
     this.#verdicts.set(key, { tenantId: tenant.tenantId, credential, untilMs })
     return credential

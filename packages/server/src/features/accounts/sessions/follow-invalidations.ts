@@ -1,4 +1,5 @@
 import type { Tenants } from '#features/tenants/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
 import type { Authenticator, Invalidation } from './authenticator.ts'
 
 /** Drops from caches what another process of the server has changed. */
@@ -20,5 +21,15 @@ export function whenCredentialsEnd(look: () => void): (message: string) => void 
   return (message) => {
     const forgotten = JSON.parse(message) as Invalidation
     if (!('callerTag' in forgotten) || forgotten.tenantId === undefined) look()
+  }
+}
+
+/** Calls `end` for messages that a session has ended, or all of a tenant. */
+export function whenSessionsEnd(
+  end: (tenantId: TenantId, sid: string | undefined) => void,
+): (message: string) => void {
+  return (message) => {
+    const forgotten = JSON.parse(message) as Invalidation
+    if (!('callerTag' in forgotten)) end(forgotten.tenantId, forgotten.sid)
   }
 }

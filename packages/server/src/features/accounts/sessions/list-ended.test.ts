@@ -6,6 +6,7 @@ import { TestClock } from '#harness/test-clock.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { accountsMigrations } from '../accounts-migrations.ts'
+import { browserSessionsMigrations } from '../browser-sessions/browser-sessions-migrations.ts'
 import type { HeldCredential } from './authenticator.ts'
 import type { Credential } from './credential.ts'
 import { listEnded, listEndedTenants } from './list-ended.ts'
@@ -19,7 +20,7 @@ eachDialect('what sockets rest on', (open) => {
   async function start() {
     const clock = new TestClock()
     const db = await open({
-      migrations: [...tenantsMigrations, ...accountsMigrations],
+      migrations: [...tenantsMigrations, ...accountsMigrations, ...browserSessionsMigrations],
     })
     for (const { idTag, type } of [alice, bob])
       await db.transact(serverTenant, (tx) => admitTenant(tx, { idTag, type, isBase: false, createdAt: 1 }))

@@ -109,6 +109,23 @@ export async function listSessions(
   return rows.map(fromRow)
 }
 
+/** When the people of several tenants have last signed in, Unix seconds, as far as a session of that time is kept. */
+export async function listLastSignIns(
+  reader: Reader,
+  tenantIds: readonly TenantId[],
+): Promise<ReadonlyMap<TenantId, number>> {
+  if (tenantIds.length === 0) return new Map()
+  const rows = await reader
+    .tables<SessionTables>()
+    .selectFrom('sessions')
+    .select((row) => ['tenant_id', row.fn.max('signed_in_at').as('signed_in_at')])
+    .where('tenant_id', 'in', tenantIds)
+    .where('method', 'in', personalMethods)
+    .groupBy('tenant_id')
+    .execute()
+  return new Map(rows.map((row) => [row.tenant_id as TenantId, Number(row.signed_in_at)]))
+}
+
 /** Has this person signed in here from this address before, in a session that is not long over? */
 export async function hasSignedInFrom(reader: Reader, callerTag: IdTag, ip: string): Promise<boolean> {
   const row = await reader
@@ -180,6 +197,16 @@ export async function updateSession(
       ...(change.label === undefined ? {} : { label: change.label }),
       ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
     })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('sid', '=', sid)
+    .execute()
+}
+
+export async function updateSid(tx: Writer, sid: string, newSid: string): Promise<void> {
+  await tx
+    .tables<SessionTables>()
+    .updateTable('sessions')
+    .set({ sid: newSid })
     .where('tenant_id', '=', tx.tenantId)
     .where('sid', '=', sid)
     .execute()

@@ -12,6 +12,9 @@ export function isPersonal(method: SessionMethod): boolean {
   return personal.includes(method)
 }
 
+/** `lastUsedAt` of an API key with which nothing was asked yet. */
+export const neverUsed = 0
+
 /** The revocable row behind a token, which every use of the token reads. */
 export interface Session {
   readonly sid: string
@@ -23,6 +26,7 @@ export interface Session {
   readonly createdAt: number
   /** When the person last proved who they are. */
   readonly signedInAt: number
+  /** Unix seconds, or `neverUsed`. */
   readonly lastUsedAt: number
   /** Undefined = never. */
   readonly expiresAt?: number

@@ -4,14 +4,16 @@ import type { Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { deleteRevokedBrowserSessions } from '../browser-sessions/browser-session-store.ts'
 import type { AccountEvent } from '../events.ts'
-import { isPersonal, newSessionId, type Session, type SessionMethod } from './session.ts'
+import { isPersonal, neverUsed, newSessionId, type Session, type SessionMethod } from './session.ts'
 import {
   deleteEndedSessions,
   insertSession,
   markRevoked,
   type RevocationFilter,
   updateSession,
+  updateSid,
 } from './session-store.ts'
 
 /** The device at the other end. */
@@ -64,7 +66,8 @@ export async function startSession(
     method,
     createdAt: now,
     signedInAt: now,
-    lastUsedAt: now,
+    // A sign-in is a use of its session; a key is made to be used later.
+    lastUsedAt: method === 'apikey' ? neverUsed : now,
     ip: device.ip,
     ...(callerTag === undefined ? {} : { callerTag }),
     ...(scope === undefined ? {} : { scope }),
@@ -108,14 +111,36 @@ export async function revokeSessions(
   return ended.length
 }
 
+/** Gives a session another id. It goes on, and all that was given out in it ends: tokens, WebSockets, visits to other tenants. */
+export async function renameSession(
+  { emit }: Pick<RevokeDeps, 'emit'>,
+  tx: Writer,
+  session: Session,
+): Promise<Session> {
+  const sid = newSessionId()
+  await updateSid(tx, session.sid, sid)
+  await emit(tx, { kind: 'credentials.forgotten', sid: session.sid })
+  await announceEnd({ emit }, tx, session)
+  return { ...session, sid }
+}
+
 async function announceEnds(
   { emit }: RevokeDeps,
   tx: Writer,
   ended: readonly Pick<Session, 'sid' | 'callerTag' | 'method'>[],
 ): Promise<void> {
-  for (const { sid, callerTag, method } of ended)
-    if (callerTag !== undefined && isPersonal(method))
-      await emit(tx, { kind: 'session.revoked', callerTag, sid })
+  if (ended.some(({ method }) => isPersonal(method))) await deleteRevokedBrowserSessions(tx)
+  for (const session of ended) await announceEnd({ emit }, tx, session)
+}
+
+async function announceEnd(
+  { emit }: Pick<RevokeDeps, 'emit'>,
+  tx: Writer,
+  { sid, callerTag, method }: Pick<Session, 'sid' | 'callerTag' | 'method'>,
+): Promise<void> {
+  await emit(tx, { kind: 'session.ended', sid })
+  if (callerTag !== undefined && isPersonal(method))
+    await emit(tx, { kind: 'session.revoked', callerTag, sid })
 }
 
 /** Changes what the tokens of a session are worth, those given out before included, what it is called, or when it

@@ -9,13 +9,15 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { serviceWorkerKey } from '../account.ts'
 import { findAccount } from '../account-store.ts'
+import { describeEmail } from '../email/email-address.ts'
 import type { AccountEvent } from '../events.ts'
 import { type IssueDeps, issueToken, rolesOf } from '../sessions/issue-token.ts'
 import type { Session, SessionMethod, TokenLifetimes } from '../sessions/session.ts'
 import { type Device, startSession } from '../sessions/start-session.ts'
+import type { FailedSignInDeps } from './log-failed-sign-in.ts'
 
 /** What every way of signing in ends with. */
-export interface CompleteLoginDeps extends IssueDeps {
+export interface CompleteLoginDeps extends IssueDeps, FailedSignInDeps {
   readonly db: Database
   readonly vault: Vault
   readonly tenants: Pick<Tenants, 'findById'>
@@ -92,7 +94,12 @@ export async function answerLogin(
     roles,
     settings,
     ...(profile?.profilePic === undefined ? {} : { profilePic: profile.profilePic }),
-    ...(account ? { swEncryptionKey: serviceWorkerKey(deps.vault, tenant.tenantId, account) } : {}),
+    ...(account
+      ? {
+          email: await describeEmail(deps, reader, account),
+          swEncryptionKey: serviceWorkerKey(deps.vault, tenant.tenantId, account),
+        }
+      : {}),
   }
 }
 

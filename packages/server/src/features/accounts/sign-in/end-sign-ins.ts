@@ -11,11 +11,14 @@ import { type RevokeDeps, revokeSessions } from '../sessions/start-session.ts'
 /** The references with which a password can be set. */
 export const passwordReferences = ['password-reset', 'welcome', 'email-verify'] as const
 
+/** The references with which the account can be had: by a password, or by an address to which one is mailed. */
+export const accountReferences = [...passwordReferences, 'email-change'] as const
+
 /** Ends the sessions of a tenant's owner and pending sign-ins: those that were checked already, and references that could
- * set the password. API keys are not ended. */
+ * set the password or the address. API keys are not ended. */
 export async function endOwnSessions(deps: RevokeDeps, tx: Writer, { idTag }: Tenant): Promise<void> {
   await endSignInEpoch(tx)
-  await exhaustReferences(tx, passwordReferences)
+  await exhaustReferences(tx, accountReferences)
   await revokeSessions(deps, tx, { callerTag: idTag, methods: personalMethods })
 }
 
@@ -23,7 +26,7 @@ export async function endOwnSessions(deps: RevokeDeps, tx: Writer, { idTag }: Te
  * files stay, but do not work while the tenant is suspended. */
 export async function endSignIns(deps: RevokeDeps, tx: Writer): Promise<void> {
   await endSignInEpoch(tx)
-  await exhaustReferences(tx, passwordReferences)
+  await exhaustReferences(tx, accountReferences)
   await revokeSessions(deps, tx, { methods: [...personalMethods, 'proxy'] })
   await deletePending(tx)
 }
@@ -63,7 +66,7 @@ export async function endForNewPassword(
  * stay with them. */
 export async function endEverything(deps: RevokeDeps, tx: Writer): Promise<void> {
   await endSignInEpoch(tx)
-  await exhaustReferences(tx, passwordReferences)
+  await exhaustReferences(tx, accountReferences)
   await removeReferences(tx, ['share.file', 'invite'])
   await revokeSessions(deps, tx)
   await removePasskeys(tx)

@@ -8,8 +8,9 @@ import {
 } from '../references/exchange-reference.ts'
 import type { Device } from '../sessions/start-session.ts'
 import { type AccessTokenDeps, getAccessToken } from './get-access-token.ts'
+import { type FailedSignInDeps, loggingUnknown } from './log-failed-sign-in.ts'
 
-export type ExchangeDeps = AccessTokenDeps & ExchangeReferenceDeps
+export type ExchangeDeps = AccessTokenDeps & ExchangeReferenceDeps & FailedSignInDeps
 
 interface Input {
   readonly tenant: Tenant
@@ -28,9 +29,11 @@ export async function exchangeCredential(deps: ExchangeDeps, input: Input): Prom
   const { tenant, caller, device, apiKey, ref, token, bearer, refresh, scope } = input
   if (apiKey !== undefined || ref === undefined)
     return getAccessToken(deps, { tenant, device, presented: apiKey ?? token ?? bearer, scope })
-  const refId = parseRefId(ref)
-  if (refId === undefined) throw new Failure('E-NOTFOUND')
-  return refresh
-    ? renewReference(deps, { tenant, caller, refId })
-    : exchangeReference(deps, { tenant, refId, device })
+  return loggingUnknown(deps, { ip: device.ip, method: 'reference', tenant }, async () => {
+    const refId = parseRefId(ref)
+    if (refId === undefined) throw new Failure('E-NOTFOUND')
+    return refresh
+      ? await renewReference(deps, { tenant, caller, refId })
+      : await exchangeReference(deps, { tenant, refId, device })
+  })
 }

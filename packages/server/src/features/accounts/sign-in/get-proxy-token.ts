@@ -16,8 +16,9 @@ export interface ProxyTokenDeps {
   readonly keys: Pick<SigningKeys, 'sign'>
   readonly tenants: Pick<Tenants, 'find'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
-  /** Is there such an identity, here or elsewhere? `E-UNAVAILABLE` when it cannot be found out now. */
-  hasIdentity(idTag: IdTag, asker: IdTag): Promise<boolean>
+  /** The address of the API of an identity, here or elsewhere; undefined when there is no such identity. `E-UNAVAILABLE` when it
+   * cannot be found out now. */
+  findServerUrl(idTag: IdTag, asker: IdTag): Promise<string | undefined>
 }
 
 /** A token that proves this tenant to another one. It speaks for the tenant itself, so only its owner gets one, and only
@@ -25,10 +26,11 @@ export interface ProxyTokenDeps {
 export async function getProxyToken(
   deps: ProxyTokenDeps,
   { tenant, caller, target }: { tenant: Tenant; caller: Identified; target: IdTag },
-): Promise<IssuedToken> {
+): Promise<IssuedToken & { readonly serverUrl: string }> {
   if (!caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
-  if (!(await deps.hasIdentity(target, tenant.idTag))) throw new Failure('E-PROFILE-NOTFOUND')
+  const serverUrl = await deps.findServerUrl(target, tenant.idTag)
+  if (serverUrl === undefined) throw new Failure('E-PROFILE-NOTFOUND')
   // It cannot be revoked elsewhere, so the cached session is not enough.
   const session = await assertSessionLives(deps, deps.db.reader(tenant.tenantId), caller)
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
@@ -43,5 +45,5 @@ export async function getProxyToken(
     // Other servers do not learn the session.
     ...(isLocal && caller.sessionId !== undefined ? { homeSid: caller.sessionId } : {}),
   })
-  return { token, expiresAt }
+  return { token, expiresAt, serverUrl }
 }

@@ -41,6 +41,7 @@ eachDialect('signing in with a password', (open) => {
       expiresAt: Math.floor(site.clock.now() / 1000) + 86_400,
       roles: ['user'],
       settings: [['theme', 'dark']],
+      email: { address: 'alice@example.com', verified: false },
       swEncryptionKey: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
     })
     const again = await tryLogin(site)

@@ -19,6 +19,7 @@ import {
   startPersonalSession,
 } from './complete-login.ts'
 import { countAttempt, forgiveAttempt } from './count-attempt.ts'
+import { logFailedSignIn } from './log-failed-sign-in.ts'
 
 const verifyValidSecs = 24 * 3600
 
@@ -62,7 +63,9 @@ export async function login(deps: LoginDeps, input: LoginInput): Promise<LoginSe
   })
 }
 
-async function refuse({ db, clock }: LoginDeps, { tenant, idTag, device }: LoginInput): Promise<never> {
+async function refuse(deps: LoginDeps, { tenant, idTag, device }: LoginInput): Promise<never> {
+  const { db, clock } = deps
+  logFailedSignIn(deps, { ip: device.ip, method: 'password', tenant, idTag })
   // Only for this account, which its bucket bounds: invented names would fill the audit log.
   if (idTag === tenant.idTag)
     await db.transact(tenant.tenantId, (tx) =>

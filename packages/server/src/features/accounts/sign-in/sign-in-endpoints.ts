@@ -1,16 +1,19 @@
 import {
+  exchangeCredential as exchangeContract,
   getAccessToken as getAccessTokenContract,
   getProxyToken as getProxyTokenContract,
   initLogin as initLoginContract,
   listSessions as listSessionsContract,
   login as loginContract,
   logout as logoutContract,
-  refreshLogin as refreshLoginContract,
   revokeSession as revokeSessionContract,
 } from '@kith/protocol'
-import { bind, type Endpoint } from '#infra/http/index.ts'
+import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
 import { apiKeyEndpoints } from '../api-keys/api-key-endpoints.ts'
 import type { ApiKeyDeps } from '../api-keys/api-keys.ts'
+import { clearCookie } from '../browser-sessions/browser-cookie.ts'
+import { browserSessionEndpoints } from '../browser-sessions/browser-session-endpoints.ts'
+import { type EmailEndpointsDeps, emailEndpoints } from '../email/email-endpoints.ts'
 import { type PasskeyEndpointsDeps, passkeyEndpoints } from '../passkeys/passkey-endpoints.ts'
 import { type PasswordEndpointsDeps, passwordEndpoints } from '../passwords/password-endpoints.ts'
 import { qrEndpoints } from '../qr/qr-endpoints.ts'
@@ -20,7 +23,6 @@ import { getProxyToken, type ProxyTokenDeps } from './get-proxy-token.ts'
 import { type InitLoginDeps, initLogin } from './init-login.ts'
 import { type LoginDeps, login } from './login.ts'
 import { endSession, listSessions, logout } from './manage-sessions.ts'
-import { refreshLogin } from './refresh-login.ts'
 
 export type SignInDeps = LoginDeps &
   InitLoginDeps &
@@ -28,7 +30,8 @@ export type SignInDeps = LoginDeps &
   ProxyTokenDeps &
   ApiKeyDeps &
   PasskeyEndpointsDeps &
-  PasswordEndpointsDeps
+  PasswordEndpointsDeps &
+  EmailEndpointsDeps
 
 /** All of sign-in; to be made once per process, since long-polls wait here. */
 export function signInEndpoints(deps: SignInDeps): Endpoint[] {
@@ -39,13 +42,17 @@ export function signInEndpoints(deps: SignInDeps): Endpoint[] {
     bind(initLoginContract, ({ tenant, caller, ip, userAgent }) =>
       initLogin(deps, { tenant, caller, device: { ip, userAgent } }),
     ),
-    bind(logoutContract, async ({ tenant, caller, ip }) => {
+    bind(logoutContract, async ({ tenant, caller, ip, browser }) => {
       await logout(deps, { tenant, caller, ip })
-      return 'ok' as const
+      // A visitor's session is not that of the browser that the tenant's owner uses here.
+      return new Reshaped('ok' as const, { headers: caller.isOwner ? clearCookie(browser) : {} })
     }),
-    bind(refreshLoginContract, ({ tenant, caller }) => refreshLogin(deps, { tenant, caller })),
+    ...browserSessionEndpoints(deps),
     bind(getAccessTokenContract, ({ tenant, caller, query, bearer, ip, userAgent }) =>
       exchangeCredential(deps, { tenant, caller, ...query, bearer, device: { ip, userAgent } }),
+    ),
+    bind(exchangeContract, ({ tenant, caller, body, bearer, ip, userAgent }) =>
+      exchangeCredential(deps, { tenant, caller, ...body, bearer, device: { ip, userAgent } }),
     ),
     bind(getProxyTokenContract, ({ tenant, caller, query }) =>
       getProxyToken(deps, { tenant, caller, target: query.target }),
@@ -56,6 +63,7 @@ export function signInEndpoints(deps: SignInDeps): Endpoint[] {
       return 'ok' as const
     }),
     ...passwordEndpoints(deps),
+    ...emailEndpoints(deps),
     ...qrEndpoints({ ...deps, qrWaiters: new QrWaiters(deps.clock) }),
     ...passkeyEndpoints(deps),
     ...apiKeyEndpoints(deps),

@@ -162,7 +162,11 @@ eachDialect('a login token', (open) => {
     const start = await site.ask('POST', '/api/auth/login-init')
     expect(start.json.data).toMatchObject({
       status: 'unauthenticated',
-      qrLogin: { sessionId: expect.any(String), secret: expect.any(String) },
+      qrLogin: {
+        sessionId: expect.any(String),
+        secret: expect.any(String),
+        code: expect.stringMatching(/^\d{6}$/),
+      },
       webAuthn: { challenge: expect.any(String), rpId: aliceTag, allowCredentials: [] },
     })
     expect(start.json.data).not.toHaveProperty('login')
@@ -195,7 +199,10 @@ eachDialect('a proxy token', (open) => {
     site.world.addRemote('carol.example.org' as never)
     const token = await site.login(site.alice)
     const mint = (target: string) => site.ask('GET', `/api/auth/proxy-token?target=${target}`, { token })
-    expect((await mint('carol.example.org')).status).toBe(200)
+    expect((await mint('carol.example.org')).json.data).toMatchObject({
+      serverUrl: 'https://carol.example.org',
+    })
+    expect((await mint('bob.example.com')).json.data).toMatchObject({ serverUrl: 'https://bob.example.com' })
     refused(await mint('nobody.example.org'), 404, 'E-PROFILE-NOTFOUND')
     refused(await mint('a/b'), 400, 'E-VALIDATION')
     refused(await site.ask('GET', '/api/auth/proxy-token', { token }), 400, 'E-VALIDATION')

@@ -2,9 +2,10 @@ import type { IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
+import { endLinkInvitation, findLinkInvitation } from './link-invitation-store.ts'
 
-/** Does the community hold an open invitation of this guest? It stores only invitations whose inviters had the right to
- * invite. */
+/** Does the community hold an open invitation of this guest, by a moderator or by a link? It stores only invitations whose
+ * inviters had the right to invite. */
 export async function findOpenInvitation(
   reader: Reader,
   {
@@ -24,7 +25,7 @@ export async function findOpenInvitation(
     .where(sql<boolean>`status = 'A' and (expires_at is null or expires_at > ${at})`)
     .limit(1)
     .executeTakeFirst()
-  return row !== undefined
+  return row !== undefined || (await findLinkInvitation(reader, { guestTag, at }))
 }
 
 /** Ends the invitations of an identity that left or was refused: it needs another one to come back. */
@@ -42,4 +43,5 @@ export async function consumeInvitations(
     .where('subject', '=', communityTag)
     .where('status', '=', 'A')
     .execute()
+  await endLinkInvitation(tx, guestTag)
 }

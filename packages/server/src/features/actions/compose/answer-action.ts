@@ -1,6 +1,6 @@
 import type { ActionId } from '@kith/protocol'
 import { actsAsTenant, findViewer, tenantViewer } from '#features/relations/index.ts'
-import type { Tenant } from '#infra/caller/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -23,12 +23,12 @@ type Verdict = 'accept' | 'reject'
  * for actions that await no answer. */
 export async function answerAction(
   ports: CreateDeps,
-  request: ActionRequest,
+  request: ActionRequest & { readonly caller: Identified },
   verdict: Verdict,
 ): Promise<StoredAction> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
-  if (caller.kind !== 'identity' || !actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
+  if (!actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
   const viewer = await findViewer(ports.db.reader(tenant.tenantId), tenant, caller, 'one')
   return decide(ports, { issuing: { tenant, caller, viewer }, action, verdict })
 }

@@ -1,6 +1,6 @@
 import { type ActionId, roleLevel, type Visibility } from '@kith/protocol'
 import { findEffectiveRelation, findViewer, roleOf, tenantViewer } from '#features/relations/index.ts'
-import type { Tenant } from '#infra/caller/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
@@ -19,6 +19,10 @@ import { type Draft, extraMembers, signAction } from './sign-action.ts'
 import { publishInto } from './store-action.ts'
 import { assertFitsToken } from './token-size.ts'
 
+interface DraftRequest extends ActionRequest {
+  readonly caller: Identified
+}
+
 /** The members of a draft that may change. */
 interface DraftChange {
   readonly content?: Readonly<Record<string, unknown>> | undefined
@@ -31,7 +35,7 @@ interface DraftChange {
 /** Changes a draft; published and scheduled actions are final (`E-STATE`). */
 export async function updateDraft(
   ports: CreateDeps,
-  request: ActionRequest,
+  request: DraftRequest,
   change: DraftChange,
 ): Promise<StoredAction> {
   const draft = await getDraft(ports, request, ['R'])
@@ -43,7 +47,7 @@ export async function updateDraft(
 /** Publishes a draft or scheduled action, now or later. */
 export async function publishDraft(
   ports: CreateDeps,
-  request: ActionRequest,
+  request: DraftRequest,
   publishAt: number | undefined,
 ): Promise<StoredAction> {
   const draft = await getDraft(ports, request, ['R', 'S'])
@@ -110,8 +114,7 @@ async function publish(ports: CreateDeps, issuing: Issuing, draft: Draft): Promi
   })
 }
 
-async function issuingOf(ports: ReadDeps, { tenant, caller }: ActionRequest): Promise<Issuing> {
-  if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
+async function issuingOf(ports: ReadDeps, { tenant, caller }: DraftRequest): Promise<Issuing> {
   return { tenant, caller, viewer: await findViewer(ports.db.reader(tenant.tenantId), tenant, caller, 'one') }
 }
 

@@ -19,6 +19,19 @@ eachDialect('drafts', (open) => {
     return { ...lab, alice, bob }
   }
 
+  async function startWithDraftComment() {
+    const lab = await start()
+    const root = await lab.alice.create({ type: 'POST', content: { text: 'root' } })
+    await lab.settle()
+    const comment = await lab.bob.create({
+      type: 'CMNT',
+      parentId: root.actionId,
+      content: { text: 'hm' },
+      draft: true,
+    })
+    return { ...lab, root, comment }
+  }
+
   test('are seen by their issuer, when asked for, and by nobody else', async () => {
     const { alice, bob, settle, sent } = await start()
     const { actionId, status } = await alice.create(draft)
@@ -97,30 +110,14 @@ eachDialect('drafts', (open) => {
   })
 
   test('have no effect before they are published', async () => {
-    const { alice, bob, settle } = await start()
-    const root = await alice.create({ type: 'POST', content: { text: 'root' } })
-    await settle()
-    const comment = await bob.create({
-      type: 'CMNT',
-      parentId: root.actionId,
-      content: { text: 'hm' },
-      draft: true,
-    })
+    const { bob, root, comment } = await startWithDraftComment()
     expect((await bob.get(root.actionId)).stat).toMatchObject({ comments: 0 })
     await bob.publish(comment.actionId)
     expect((await bob.get(root.actionId)).stat).toMatchObject({ comments: 1 })
   })
 
   test('that can no longer be published stay drafts', async () => {
-    const { alice, bob, settle } = await start()
-    const root = await alice.create({ type: 'POST', content: { text: 'root' } })
-    await settle()
-    const comment = await bob.create({
-      type: 'CMNT',
-      parentId: root.actionId,
-      content: { text: 'hm' },
-      draft: true,
-    })
+    const { alice, bob, settle, root, comment } = await startWithDraftComment()
     await alice.remove(root.actionId)
     await settle()
     await expect(bob.publish(comment.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))

@@ -9,6 +9,7 @@ import { Failure } from '#lib/failure.ts'
 import { type ActionBody, endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps, PrepareDeps, ReadDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
+import { assertAltTexts } from '../alt-texts.ts'
 import { findShown } from '../feed/feed-store.ts'
 import { assertStrangerRoom } from '../receive/stranger-budget.ts'
 import { hooksOf } from '../types/index.ts'
@@ -26,6 +27,7 @@ export async function prepareBody(
 ): Promise<PreparedBody> {
   const hooks = hooksOf(body.type)
   hooks.check?.(body)
+  assertAltTexts(body)
   const getShown = (actionId: string) => getShownAction(ports, reader, { issuing, actionId })
   const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
   // The audience that an answer inherits from its parent is not checked: one identity that is gone must not prevent an

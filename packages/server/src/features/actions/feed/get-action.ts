@@ -4,10 +4,11 @@ import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Outgoing } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { actionView } from '../action-view.ts'
+import type { ShowDeps } from '../action-ports.ts'
 import type { FeedRow } from './feed-query-store.ts'
 import { findShown } from './feed-store.ts'
 import type { ReadDeps } from './list-actions.ts'
+import { showActions } from './show-actions.ts'
 import type { ViewCounter } from './view-counter.ts'
 
 export interface ActionRequest {
@@ -16,7 +17,7 @@ export interface ActionRequest {
   readonly actionId: ActionId
 }
 
-interface GetDeps extends ReadDeps {
+interface GetDeps extends ShowDeps {
   readonly viewCounter: ViewCounter
 }
 
@@ -29,7 +30,11 @@ export async function getAction(
   const row = await getShownRow(deps, request)
   const isNew = await deps.viewCounter.count(request, { issuerTag: row.issuer_tag, status: row.status })
   const counted = isNew ? { ...row, views: row.views + 1 } : row
-  return actionView(counted, actsAsTenant(request.caller, request.tenant))
+  const { tenant } = request
+  const showsMarks = actsAsTenant(request.caller, tenant)
+  const reader = deps.db.reader(tenant.tenantId)
+  const [shown] = await showActions(deps, reader, { tenant, rows: [counted], showsMarks })
+  return shown as Outgoing<Action>
 }
 
 /** The row of an action that the caller may see. */

@@ -5,11 +5,13 @@ import type { Database, Reader } from '#infra/db/index.ts'
 import type { Outgoing } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { invalid } from '#lib/failure.ts'
+import type { ShowDeps } from '../action-ports.ts'
 import { actionView } from '../action-view.ts'
 import { type ActionFilter, type ActionPlace, visibleStatuses } from './action-filter.ts'
 import type { FeedRow } from './feed-query-store.ts'
 import { countFeed, findActionPlace, listFeed } from './feed-store.ts'
 import { listUnread, putReads } from './reader-store.ts'
+import { type Shown, showActions } from './show-actions.ts'
 
 export interface ReadDeps {
   readonly db: Database
@@ -31,7 +33,20 @@ const defaultLimit = 20
 const daySecs = 86_400
 
 /** A page of the actions that the tenant holds and the caller may read. */
-export async function listActions(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
+export function listActions(deps: ShowDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
+  return listAs(deps, request, (reader, shown) => showActions(deps, reader, shown))
+}
+
+/** The same without the files that are attached. */
+export function listWithoutFiles(deps: ReadDeps, request: ListRequest): Promise<Page<Outgoing<Action>>> {
+  return listAs(deps, request, async (_, { rows, showsMarks }) =>
+    rows.map((row) => actionView(row, showsMarks)),
+  )
+}
+
+type Show = (reader: Reader, shown: Shown) => Promise<Outgoing<Action>[]>
+
+async function listAs(deps: ReadDeps, request: ListRequest, show: Show): Promise<Page<Outgoing<Action>>> {
   const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
   const filter = { ...request.filter, types: distinct(request.filter.types) }
   assertNamesSome(filter)
@@ -44,7 +59,7 @@ export async function listActions(deps: ReadDeps, request: ListRequest): Promise
   const showsMarks = visibleStatuses(viewer, filter.statuses).any.includes('N')
   const shown = rows.slice(0, limit)
   await noteRead(deps, reader, { viewer, filter, shown })
-  const items = shown.map((row) => actionView(row, showsMarks))
+  const items = await show(reader, { tenant, rows: shown, showsMarks })
   if (offset !== undefined) return { items, total: await countFeed(reader, query, maxTotal), offset, limit }
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const nextCursor = last ? encodeCursor({ s: sortName, v: last.created_at, id: last.action_id }) : null

@@ -59,84 +59,77 @@ const anyWorld = fc.record({
 eachDialect('what lists show', (open) => {
   const openLab = actionLab(open)
 
-  test('is what single reads allow, page by page, over random graphs', async () => {
+  interface Look {
+    readonly lab: ActionLab
+    readonly world: World
+    readonly home: Actor
+    readonly who: Actor
+  }
+
+  /** Looks at random graphs, as each of their callers. */
+  async function overWorlds(runs: number, look: (seen: Look) => Promise<void>): Promise<void> {
     const lab = await openLab()
     let worlds = 0
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
         worlds += 1
         const home = await draw(lab, `w${worlds}.example.com`, world)
-        for (const caller of world.callers) {
-          const who = asDrawn(home, caller)
-          const listed = [
-            ...(await allPages(who, ['A', 'C', 'N', 'P', 'R', 'S'])),
-            ...(who.caller.kind === 'identity' ? [] : await allPages(who, ['A', 'C'])),
-            // Muted identities are listed when their issuer is asked for.
-            ...(await allPages(who, ['A', 'C', 'N', 'P'], bob)),
-            ...(await allPages(who, ['A', 'C', 'N', 'P'], carol)),
-          ]
-          for (const actionId of ids.slice(0, world.actions.length)) {
-            const shown = await who.get(actionId).then(
-              ({ status }) => status,
-              () => undefined,
-            )
-            // Lists leave out requests that do not await the caller's answer; single reads show them.
-            if (shown === 'C' && !listed.includes(actionId)) continue
-            expect([actionId, shown !== undefined]).toEqual([actionId, listed.includes(actionId)])
-          }
-        }
+        for (const caller of world.callers) await look({ lab, world, home, who: asDrawn(home, caller) })
       }),
-      { numRuns: open.runs(40), verbose: true },
+      { numRuns: open.runs(runs), verbose: true },
     )
+  }
+
+  test('is what single reads allow, page by page, over random graphs', async () => {
+    await overWorlds(40, async ({ who, world }) => {
+      const listed = [
+        ...(await allPages(who, ['A', 'C', 'N', 'P', 'R', 'S'])),
+        ...(who.caller.kind === 'identity' ? [] : await allPages(who, ['A', 'C'])),
+        // Muted identities are listed when their issuer is asked for.
+        ...(await allPages(who, ['A', 'C', 'N', 'P'], bob)),
+        ...(await allPages(who, ['A', 'C', 'N', 'P'], carol)),
+      ]
+      for (const actionId of ids.slice(0, world.actions.length)) {
+        const shown = await who.get(actionId).then(
+          ({ status }) => status,
+          () => undefined,
+        )
+        // Lists leave out requests that do not await the caller's answer; single reads show them.
+        if (shown === 'C' && !listed.includes(actionId)) continue
+        expect([actionId, shown !== undefined]).toEqual([actionId, listed.includes(actionId)])
+      }
+    })
   }, 120_000)
 
   test('is, with a filter, the part of the whole list that meets it', async () => {
-    const lab = await openLab()
-    let worlds = 0
-    await fc.assert(
-      fc.asyncProperty(anyWorld, async (world) => {
-        worlds += 1
-        const home = await draw(lab, `w${worlds}.example.com`, world)
-        for (const who of world.callers.map((caller) => asDrawn(home, caller))) {
-          const status: ListedStatus[] = ['A', 'C']
-          const all = await allItems(who, { status })
-          for (const [filter, meets] of filtersOf(home.idTag)) {
-            const expected = all.filter(meets).map(({ actionId }) => actionId)
-            const listed = (await allItems(who, { status, ...filter })).map(({ actionId }) => actionId)
-            // Muted identities are listed when their issuer is asked for.
-            const shown = 'issuer' in filter ? listed.filter((id) => expected.includes(id)) : listed
-            expect([filter, shown]).toEqual([filter, expected])
-          }
-        }
-      }),
-      { numRuns: open.runs(25), verbose: true },
-    )
+    await overWorlds(25, async ({ who, home }) => {
+      const status: ListedStatus[] = ['A', 'C']
+      const all = await allItems(who, { status })
+      for (const [filter, meets] of filtersOf(home.idTag)) {
+        const expected = all.filter(meets).map(({ actionId }) => actionId)
+        const listed = (await allItems(who, { status, ...filter })).map(({ actionId }) => actionId)
+        // Muted identities are listed when their issuer is asked for.
+        const shown = 'issuer' in filter ? listed.filter((id) => expected.includes(id)) : listed
+        expect([filter, shown]).toEqual([filter, expected])
+      }
+    })
   }, 120_000)
 
   test('is also what notifications show, but for muted identities, over random graphs', async () => {
-    const lab = await openLab()
-    let worlds = 0
-    await fc.assert(
-      fc.asyncProperty(anyWorld, async (world) => {
-        worlds += 1
-        const home = await draw(lab, `w${worlds}.example.com`, world)
-        for (const who of world.callers.map((caller) => asDrawn(home, caller))) {
-          const listed = await allPages(
-            who,
-            who.caller.kind === 'identity' ? ['A', 'C', 'N', 'P', 'R', 'S'] : ['A', 'C'],
-          )
-          for (const actionId of ids.slice(0, world.actions.length)) {
-            const told = await findForNotification(lab, { tenant: who.tenant, caller: who.caller, actionId })
-            const shown = await who.get(actionId).catch(() => undefined)
-            // Lists leave out requests that do not await the caller's answer; single reads show them.
-            const isListed = listed.includes(actionId) || (told !== undefined && shown?.status === 'C')
-            expect([actionId, told !== undefined]).toEqual([actionId, isListed])
-            if (told) expect(told.status).toBe(shown?.status)
-          }
-        }
-      }),
-      { numRuns: open.runs(25), verbose: true },
-    )
+    await overWorlds(25, async ({ who, world, lab }) => {
+      const listed = await allPages(
+        who,
+        who.caller.kind === 'identity' ? ['A', 'C', 'N', 'P', 'R', 'S'] : ['A', 'C'],
+      )
+      for (const actionId of ids.slice(0, world.actions.length)) {
+        const told = await findForNotification(lab, { tenant: who.tenant, caller: who.caller, actionId })
+        const shown = await who.get(actionId).catch(() => undefined)
+        // Lists leave out requests that do not await the caller's answer; single reads show them.
+        const isListed = listed.includes(actionId) || (told !== undefined && shown?.status === 'C')
+        expect([actionId, told !== undefined]).toEqual([actionId, isListed])
+        if (told) expect(told.status).toBe(shown?.status)
+      }
+    })
   }, 120_000)
 })
 

@@ -1,3 +1,5 @@
+import { searchForm } from '#lib/search-form.ts'
+
 // The members of `content` that people read, of all types.
 const readMembers = ['title', 'text', 'summary', 'subject', 'name', 'description', 'message'] as const
 // Further words of a search are ignored.
@@ -28,8 +30,7 @@ const beginsUnspaced = new RegExp(`^[${unspaced}]`, 'u')
 const maxWordLength = 200
 
 function wordsOf(text: string): string[] {
-  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  return (plain.match(aWord) ?? []).map((word) =>
+  return (searchForm(text).match(aWord) ?? []).map((word) =>
     isUnspacedWord(word) ? word : [...word].slice(0, maxWordLength).join(''),
   )
 }

@@ -25,9 +25,8 @@ eachDialect('an action from elsewhere concerns', (open) => {
     await lab.settle()
     const concerned = async (payload: Partial<ActionTokenPayload>) => {
       const token = { issuerTag: 'zoe.example.org', type: 'POST', ...payload } as ActionTokenPayload
-      return (await findConcerned(lab, lab.db.reader(serverTenant), token)).map(
-        ({ idTag }) => idTag.split('.')[0],
-      )
+      const tenants = await findConcerned(lab, lab.db.reader(serverTenant), token)
+      return tenants.map(({ idTag }) => idTag.split('.')[0]).sort()
     }
     return { ...lab, alice, bob, carol, dora, actionId, concerned }
   }

@@ -58,13 +58,17 @@ eachDialect('the mark of a notification', (open) => {
     expect([await newOf(alice), await newOf(carol)]).toEqual([['CMNT N'], ['CMNT N']])
   })
 
-  test('is on a repost of the tenant’s action, but not on a reaction or a follow', async () => {
+  test('is on a repost of the tenant’s action, and on a reaction to it until that is taken back, but not on a follow', async () => {
     const { alice, bob, carol, newOf, settle } = await start()
     const { actionId } = await alice.create({ type: 'POST', ...say('Hello') })
     await settle()
     await bob.create({ type: 'REPOST', subject: actionId })
     await carol.react(actionId, 'LOVE')
     await settle()
-    expect([await newOf(alice), await newOf(carol)]).toEqual([['REPOST N'], []])
+    expect((await newOf(alice)).toSorted()).toEqual(['REACT N', 'REPOST N'])
+    expect(await newOf(carol)).toEqual([])
+    await carol.react(actionId, null)
+    await settle()
+    expect(await newOf(alice)).toEqual(['REPOST N'])
   })
 })

@@ -17,15 +17,19 @@ import { countAction } from '../counts/count-actions.ts'
 import { findShown } from '../feed/feed-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { hooksOf } from '../types/index.ts'
-import { removeAction } from './remove-action.ts'
+import { assertIsNoMembership, type RemovalRequest, removeAction } from './remove-action.ts'
 import { putTombstone } from './tombstone-store.ts'
 
 /** Deletes the caller's own action here and, by a signed deletion, at everybody who received it. For another's action:
  * removes it from the tenant, if the caller acts for the tenant. */
-export async function deleteAction(ports: DeleteDeps, request: ActionRequest): Promise<void> {
+export async function deleteAction(ports: DeleteDeps, request: RemovalRequest): Promise<void> {
   const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
-  if (isIssuer(tenant, caller, action)) return deleteOwn(ports, tenant, action)
+  if (isIssuer(tenant, caller, action)) {
+    // The community's own half of a membership is no more its beginning than the member's.
+    assertIsNoMembership(tenant, action)
+    return deleteOwn(ports, tenant, action)
+  }
   if (!actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
   await removeAction(ports, request, action)
 }

@@ -4,7 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import type { StoredAction } from '../action.ts'
+import { endingSubType, type StoredAction } from '../action.ts'
 import type { DeleteDeps, StoreDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction } from '../action-store.ts'
 import { detachFiles, listUnshown } from '../attachment-store.ts'
@@ -13,11 +13,16 @@ import type { ActionRequest } from '../feed/get-action.ts'
 import { hooksOf } from '../types/index.ts'
 import { signRemoval, tellRemoval } from './tell-removal.ts'
 
+export interface RemovalRequest extends ActionRequest {
+  /** Of another's action, for the audit trail. */
+  readonly reason?: string | undefined
+}
+
 /** Removes another's action from the tenant, with its files and effects: for the tenant's owner, in a community for its
  * moderators. The row that stays keeps the action from being received again. Its issuer keeps it. */
 export async function removeAction(
   ports: DeleteDeps,
-  { tenant, caller }: Pick<ActionRequest, 'tenant' | 'caller'>,
+  { tenant, caller, reason }: Pick<RemovalRequest, 'tenant' | 'caller' | 'reason'>,
   action: StoredAction,
 ): Promise<void> {
   const { actionId, type, issuerTag } = action
@@ -32,15 +37,15 @@ export async function removeAction(
     await audit(ports, tx, {
       event: 'action.removed',
       ...(caller.kind === 'identity' ? { actorTag: caller.idTag } : {}),
-      details: { actionId, type, issuerTag },
+      details: { actionId, type, issuerTag, reason },
     })
     await ports.emit(tx, { kind: 'action.deleted', tenant, action: { ...current, status: 'D' } })
   })
 }
 
 /** A membership is ended at the member's profile, not by removing the request that began it. */
-function assertIsNoMembership(tenant: Tenant, { type, status }: StoredAction): void {
-  if (tenant.type === 'community' && type === 'CONN' && status === 'A')
+export function assertIsNoMembership(tenant: Tenant, { type, subType, status }: StoredAction): void {
+  if (tenant.type === 'community' && type === 'CONN' && subType !== endingSubType && status === 'A')
     throw new Failure('E-STATE', { message: 'This is a membership: end it by the member’s profile.' })
 }
 

@@ -183,17 +183,18 @@ eachDialect('the sweep of deleted and read actions', (open) => {
     })
     expect(steps.filter((step) => /Seq Scan|^SCAN (?!some|.*INDEX)|TEMP B-TREE|Sort/.test(step))).toEqual([])
     const used = steps.flatMap((step) => step.match(/(?<=INDEX |using |Index Scan on )\w+/g) ?? [])
-    expect(used.filter((name) => !/_pkey$|^sqlite_autoindex|_key$|^actions_holders$/.test(name))).toEqual([
+    // An action by its id may be found by other indexes as well: to the planner those of an empty table are alike.
+    for (const name of [
       'comment_reads_age',
       'idempotency_keys_age',
       'action_views_day',
       'stranger_rows_day',
-      'comment_reads_age',
       'actions_remains',
       'actions_by_parent',
       'actions_by_root',
       'actions_by_subject',
       'actions_requests',
     ])
+      expect(used).toContain(name)
   })
 })

@@ -1,8 +1,9 @@
 import { type IdTag, parseActionId, roleLevel } from '@kith/protocol'
 import { findRelation, isLastLeader, lastLeader, noRelation, setRelation } from '#features/relations/index.ts'
 import { leadsAlone } from '#features/tenants/index.ts'
+import { hasRole } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
-import { invalid } from '#lib/failure.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps } from '../action-ports.ts'
 import { findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
@@ -15,9 +16,13 @@ const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === ending
 /** Connections: a request, its acceptance by a request in return, and the end of both. */
 export const conn: TypeHooks = {
   type: 'CONN',
-  async prepare({ ports, reader, tenant, body }) {
+  async prepare({ ports, reader, tenant, body, caller }) {
     if (body.audienceTag === tenant.idTag) throw invalid('/audienceTag', 'is yourself')
     if (!isEnd(body)) return {}
+    // Whoever acts for a community below its leaders ends memberships where that is decided by roles, and noted.
+    const isLeader = !caller || caller.isOwner || hasRole(caller, 'leader')
+    if (tenant.type === 'community' && !isLeader && (await isConnected(reader, body.audienceTag)))
+      throw new Failure('E-AUTH-FORBIDDEN')
     await assertMayLeave(ports, tenant, body.audienceTag)
     if (body.subject !== undefined) return {}
     // Names the request that is ended: when two requests cross, the other side could not tell which one is meant.
@@ -63,6 +68,10 @@ export const conn: TypeHooks = {
     subject: actionId,
     ...(verdict === 'reject' ? { subType: endingSubType } : {}),
   }),
+}
+
+async function isConnected(reader: Reader, idTag: IdTag | undefined): Promise<boolean> {
+  return idTag !== undefined && (await findRelation(reader, idTag))?.connection === 'connected'
 }
 
 async function assertMayLeave(

@@ -19,7 +19,11 @@ export const react: TypeHooks = {
     if (!parentId) throw new Failure('E-ACTION-NOTFOUND')
     const { parent, root, rootId } = await findThread(scene, { parentId, claimedRootId: undefined })
     await assertOnReadable(scene, parent && (root ?? parent))
-    return { withinId: rootId, visibility: action.visibility ?? root?.visibility ?? null }
+    return {
+      withinId: rootId,
+      visibility: action.visibility ?? root?.visibility ?? null,
+      isMarked: parent?.issuerTag === scene.tenant.idTag,
+    }
   },
   async findOthers(reader, _, { subject }) {
     const target = await findStoredAction(reader, subject as ActionId)

@@ -1,12 +1,14 @@
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import { type FileId, parseIdTag } from '@kith/protocol'
-import type { FileContents, Restoration } from '#features/files/index.ts'
+import type { CopyAhead, FileContents, Restoration } from '#features/files/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { type EngineDeps, withFailures } from '../engine/apply-transaction.ts'
 import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
 import { findState, lockDatabase, updateDatabase } from '../engine/database-store.ts'
+import { checkDatabase } from './check-database.ts'
+import { copyDatabase } from './copy-database.ts'
 import { copyRows, removeRows } from './database-rows-store.ts'
 import { cutPieces, documentLines, type LineDocument, parseLines } from './document-lines.ts'
 import { restoreDocuments } from './restore-snapshot.ts'
@@ -14,15 +16,15 @@ import { findPart, listStoredSnapshots, type StoredSnapshot } from './snapshot-s
 import { takeSnapshot } from './take-snapshot.ts'
 
 export interface ContentsDeps extends EngineDeps {
-  /** Told after each commit: those who listen to the database learn of it. */
+  /** Called after each commit, to tell the subscriptions. */
   readonly onChanged: (key: DatabaseKey, changed: LoggedChanges) => void
 }
 
-// Read at once; what is larger is kept as a snapshot first, so that nobody who reads slowly holds the database.
+// A larger database is read from a snapshot: a slow reader would hold its transaction open.
 const mostReadAtOnce = 4 * 1024 ** 2
 const decompress = promisify(inflate)
 
-/** The port by which files show, copy and remove what is in databases. */
+/** The contents of databases, for the files room. */
 export function databaseContents(deps: ContentsDeps): FileContents {
   return {
     /** One document a line: `{"path", "data"}`. */
@@ -49,6 +51,8 @@ export function databaseContents(deps: ContentsDeps): FileContents {
       await updateDatabase(tx, to, { ...state, bytes, countedBytes: bytes })
       return bytes
     },
+    check: (tenantId: TenantId, fileId: FileId) => checkDatabase(deps, { tenantId, fileId }),
+    copyAhead: (copy: CopyAhead) => copyAhead(deps, copy),
     remove: (tx: Writer, fileIds: readonly FileId[], limit: number) => removeRows(tx, fileIds, limit),
   }
 }
@@ -67,11 +71,19 @@ async function* present(deps: ContentsDeps, key: DatabaseKey): AsyncGenerator<Ui
   yield* inPieces(partsOf(deps, key, seq))
 }
 
+async function copyAhead(deps: ContentsDeps, { tenantId, from, to }: CopyAhead): Promise<number> {
+  const key = { tenantId, fileId: from }
+  const seq = await takeSnapshot(deps, key)
+  if (seq === undefined) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 5 })
+  const documents = documentsOf(partsOf(deps, key, seq))
+  return await withFailures(() => copyDatabase(deps, { tenantId, from, to, documents }))
+}
+
 async function restore(deps: ContentsDeps, restoration: Restoration): Promise<number> {
   const { tenantId, fileId, seq } = restoration
   const key = { tenantId, fileId }
   if (!(await findSnapshot(deps, key, seq))) throw new Failure('E-NOTFOUND')
-  // What is there now can be had back as well.
+  // The present state becomes a snapshot, so that the restoration can be undone.
   await takeSnapshot(deps, key)
   return restoreDocuments(deps, { ...restoration, documents: documentsOf(partsOf(deps, key, seq)) })
 }

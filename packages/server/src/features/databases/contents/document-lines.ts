@@ -1,7 +1,7 @@
 import type { FileId } from '@kith/protocol'
 import type { Reader } from '#infra/db/index.ts'
-import { type DocumentPlace, listPlaced } from '../engine/document-store.ts'
 import { EventLoopTurns } from '../engine/event-loop-turns.ts'
+import { type DocumentPlace, listPlaced } from '../engine/placed-documents-store.ts'
 import { isJsonObject, type JsonObject } from '../engine/values.ts'
 
 /** Pieces are not larger, but for a document of its own. */

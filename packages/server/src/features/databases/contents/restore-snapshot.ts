@@ -5,10 +5,10 @@ import { nowSecs } from '#lib/clock.ts'
 import { commitChanges, type EngineDeps } from '../engine/apply-transaction.ts'
 import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
 import { lockDatabase } from '../engine/database-store.ts'
-import { type DocumentPlace, listPlaced } from '../engine/document-store.ts'
 import { DocumentWriter } from '../engine/document-writer.ts'
 import { listIndexes } from '../engine/index-store.ts'
 import { parsePath, type RtdbPath } from '../engine/paths.ts'
+import { type DocumentPlace, listPlaced, type PlacedDocument } from '../engine/placed-documents-store.ts'
 import { collectionKey, compareKept, sortableText } from '../engine/sort-keys.ts'
 import type { JsonObject } from '../engine/values.ts'
 import { beforeAll, type LineDocument } from './document-lines.ts'
@@ -28,9 +28,11 @@ interface Wanted {
   readonly size: number
 }
 
-// One transaction keeps others out for so many documents, those that are there and those that come.
+// Other writers wait for each transaction: a bound on its documents, before and after.
 const documentsAtOnce = 400
 const bytesAtOnce = 4 * 1024 ** 2
+// With index entries, of which a document may have many.
+const workBytesAtOnce = 8 * 1024 ** 2
 
 /** Makes the documents what they were, in portions where they are many: each is a change on top of what is there. Answers
  * the number of the last. */
@@ -53,6 +55,8 @@ export async function restoreDocuments(
           fileId,
           now: nowSecs(deps.clock),
           indexes: await listIndexes(tx, fileId),
+          // These documents were within the bound when they were written; portions bound the work here.
+          maxWorkBytes: Number.POSITIVE_INFINITY,
         })
         const upTo = await writePortion(tx, writer, portion)
         const number = await commitChanges({ ...deps, tx, fileId, limits }, state, { writer, account: by })
@@ -108,19 +112,32 @@ async function writePortion(
     : false
   const bounds = [isLast ? undefined : wanted.at(-1)?.place, hasMore ? lastPresent : undefined]
   const upTo = bounds.filter((it) => it !== undefined).toSorted(comparePlaces)[0]
-  const isWithin = (place: DocumentPlace) => !upTo || !isBehindPlace(place, upTo)
-  const gone = new Map(present.filter(({ place }) => isWithin(place)).map((it) => [placeText(it.place), it]))
-  for (const { path, place, data } of wanted) {
-    if (!isWithin(place)) continue
-    const there = gone.get(placeText(place))
-    gone.delete(placeText(place))
-    await writer.write(path, there && { data: JSON.parse(there.text) as JsonObject, size: there.size }, data)
-  }
-  for (const { collectionPath, id, text, size } of gone.values()) {
-    const path = parsePath(`${collectionPath}/${id}`, 'document')
-    await writer.write(path, { data: JSON.parse(text) as JsonObject, size }, undefined)
+  const pairs = pairsOf(present, wanted).filter(({ place }) => !upTo || !isBehindPlace(place, upTo))
+  for (const [index, { place, there, wanted: it }] of pairs.entries()) {
+    const path = it?.path ?? parsePath(`${there?.collectionPath}/${there?.id}`, 'document')
+    const before = there && { data: JSON.parse(there.text) as JsonObject, size: there.size }
+    await writer.write(path, before, it?.data)
+    if (writer.workBytes > workBytesAtOnce && index < pairs.length - 1) return place
   }
   return upTo
+}
+
+/** What is there and what is to be there at one place. */
+interface Pair {
+  readonly place: DocumentPlace
+  readonly there?: PlacedDocument
+  readonly wanted?: Wanted
+}
+
+/** Both lists together, in the order of their places. */
+function pairsOf(present: readonly PlacedDocument[], wanted: readonly Wanted[]): Pair[] {
+  const pairs = new Map<string, Pair>()
+  for (const there of present) pairs.set(placeText(there.place), { place: there.place, there })
+  for (const it of wanted) {
+    const known = pairs.get(placeText(it.place))
+    pairs.set(placeText(it.place), { ...known, place: it.place, wanted: it })
+  }
+  return [...pairs.values()].sort((a, b) => comparePlaces(a.place, b.place))
 }
 
 function wantedOf({ path: text, data }: LineDocument): Wanted {

@@ -53,7 +53,7 @@ async function writeSnapshot(
   return seq
 }
 
-/** What was written since is kept when its hour has ended. */
+/** Later changes belong to the snapshot of the next hour. */
 function endTurn({ db, clock }: SnapshotDeps, { tenantId, fileId }: DatabaseKey, seq: number): Promise<void> {
   const work = async (tx: Writer) => {
     const state = await lockDatabase(tx, fileId)

@@ -1,37 +1,31 @@
+import { keptPeriodSecs } from '#features/files/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { DatabaseKey } from '../engine/database.ts'
 import { deleteSnapshotPortion, listStoredSnapshots, type StoredSnapshot } from './snapshot-store.ts'
 
-const hourSecs = 3600
-const daySecs = 24 * hourSecs
-const keptDays = 30
+// A snapshot that is due for removal may still be read, and one without bytes still be written.
+const readableSecs = 3600
 /** Of all snapshots of a database, compressed; the newest is kept whatever it has. */
 const mostStoredBytes = 256 * 1024 ** 2
 const partsAtOnce = 16
 
-/** Which snapshots are kept no longer: the last of each hour stays for a day, the last of each day for a month. */
+/** Which snapshots are kept no longer: all but the newest and the last of each period. */
 export function listThinned(snapshots: readonly StoredSnapshot[], now: number): StoredSnapshot[] {
   const taken = new Set<string>()
   let bytes = 0
   // The newest first.
   return snapshots.filter(({ createdAt, storedBytes }) => {
     const age = now - createdAt
-    // One that nobody finished; and one that somebody may still be reading.
-    if (storedBytes === null) return age > hourSecs
+    // Its process died before it was complete.
+    if (storedBytes === null) return age > readableSecs
     bytes += storedBytes
     const isNewest = taken.size === 0
-    if (isTaken(taken, createdAt, age)) return age > hourSecs
-    return !isNewest && (age > keptDays * daySecs || bytes > mostStoredBytes)
+    const secs = keptPeriodSecs(age)
+    const period = `${secs} ${Math.floor(createdAt / (secs ?? 1))}`
+    if (secs !== undefined && taken.has(period)) return age > readableSecs
+    taken.add(period)
+    return !isNewest && (secs === undefined || bytes > mostStoredBytes)
   })
-}
-
-/** Has a newer one its hour, or its day? */
-function isTaken(taken: Set<string>, createdAt: number, age: number): boolean {
-  const period =
-    age < daySecs ? `h${Math.floor(createdAt / hourSecs)}` : `d${Math.floor(createdAt / daySecs)}`
-  if (taken.has(period)) return true
-  taken.add(period)
-  return false
 }
 
 export async function thinHistory(

@@ -22,9 +22,9 @@ export interface EngineDeps {
   ) => Promise<void>
 }
 
-/** So much more or less is counted at once. */
+/** The quota is updated in steps of this size, not with every transaction. */
 const countEveryBytes = 64 * 1024
-/** The log of one database: what is beyond goes down to half of it. */
+/** Of the log of one database; a larger one is cut to half of it. */
 const mostLogBytes = 32 * 1024 ** 2
 const forgottenAtOnce = 1000
 const hourSecs = 3600
@@ -42,7 +42,7 @@ export async function applyTransaction(
   input: TransactionInput,
 ): Promise<Applied> {
   assertTxId(input.txId)
-  const operations = prepareOperations(input.operations)
+  const operations = await prepareOperations(input.operations)
   const limits = await deps.limitsOf(key.tenantId)
   return withQuota(() =>
     deps.db.transact(
@@ -94,7 +94,7 @@ async function applyOperations(
   return { seq, results, changes: writer.changes, isRepeated: false }
 }
 
-/** Writes down what has changed, and counts it. Answers the number of the new state. */
+/** Writes the changes to the log, and counts their bytes. Answers the number of the new state. */
 export async function commitChanges(
   scope: TransactionScope,
   state: DatabaseState,
@@ -106,7 +106,7 @@ export async function commitChanges(
   const seq = state.lastSeq + 1
   const bytes = state.bytes + writer.bytes
   if (writer.bytes > 0) assertDatabaseFits(bytes)
-  const logged = await appendChanges(tx, fileId, { seq, changes: writer.changes, at })
+  const logged = await appendChanges(tx, fileId, { seq, text: writer.logText, at })
   const logBytes = await shortenLog(tx, fileId, state.logBytes + logged)
   await updateDatabase(tx, fileId, {
     lastSeq: seq,
@@ -119,7 +119,7 @@ export async function commitChanges(
   return seq
 }
 
-/** The quota learns of it whenever much has come together. Answers what it knows then. */
+/** Updates the quota when enough bytes have come together. Answers the bytes that it counts then. */
 export async function countBytes(
   { tx, fileId, limits, countContent }: TransactionScope,
   bytes: number,
@@ -132,7 +132,7 @@ export async function countBytes(
 
 async function shortenLog(tx: Writer, fileId: FileId, logBytes: number): Promise<number> {
   if (logBytes <= mostLogBytes) return logBytes
-  // What went for its age was not taken off.
+  // The sweep of old changes does not subtract theirs from this number.
   const kept = await sumChanges(tx, fileId)
   if (kept <= mostLogBytes) return kept
   const excess = kept - mostLogBytes / 2
@@ -150,7 +150,7 @@ export function endOfHour(at: number): number {
   return (Math.floor(at / hourSecs) + 1) * hourSecs
 }
 
-/** A quota that is full is 413 here. */
+/** Turns `E-QUOTA` into the 413 of this protocol. */
 export async function withQuota<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -160,7 +160,7 @@ export async function withQuota<Result>(work: () => Promise<Result>): Promise<Re
   }
 }
 
-/** The same for those who know files and no databases. */
+/** Turns failures of this protocol into those of HTTP. */
 export async function withFailures<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -1,8 +1,8 @@
-import { type FileId, isEqualValue, type RtdbOperationResult } from '@kith/protocol'
+import type { FileId, RtdbOperationResult } from '@kith/protocol'
 import { sql } from 'kysely'
 import { deletionOf, type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
-import type { DocumentChange, LoggedChanges } from './database.ts'
-import { type JsonObject, memberOf, plainObject, type ReadDocument } from './values.ts'
+import type { LoggedChanges } from './database.ts'
+import { documentChange, type LoggedChange } from './logged-change.ts'
 
 interface LogTables {
   rtdb_changes: {
@@ -25,15 +25,6 @@ interface LogTables {
 
 type Of = { tenantId: TenantId; fileId: FileId }
 
-/** A change as it is kept: of what was before only the fields that differ. */
-interface LoggedChange {
-  readonly action: DocumentChange['action']
-  readonly path: string
-  readonly keys: readonly string[]
-  readonly was?: JsonObject
-  readonly after?: ReadDocument
-}
-
 const insertChanges = statement<
   LogTables,
   Of & { seq: number; at: number; size: number; changes: string },
@@ -49,16 +40,26 @@ const insertChanges = statement<
   }),
 )
 
+/** The changes of one transaction. */
+interface NewChanges {
+  readonly seq: number
+  /** Of a list of `LoggedChange`. */
+  readonly text: string
+  readonly at: number
+}
+
+// A row of this size takes some milliseconds to write. Of larger transactions other processes read the whole state again.
+const mostBytesOfOne = 4 * 1024 ** 2
+
 /** Answers the bytes that the log has grown by. */
 export async function appendChanges(
   tx: Writer,
   fileId: FileId,
-  logged: LoggedChanges & { readonly at: number },
+  { seq, text, at }: NewChanges,
 ): Promise<number> {
-  const changes = JSON.stringify(logged.changes.map(loggedChange))
-  const size = Buffer.byteLength(changes)
-  const { seq, at } = logged
-  await tx.change(insertChanges, { tenantId: tx.tenantId, fileId, seq, at, size, changes })
+  const size = Buffer.byteLength(text)
+  if (size > mostBytesOfOne) return 0
+  await tx.change(insertChanges, { tenantId: tx.tenantId, fileId, seq, at, size, changes: text })
   return size
 }
 
@@ -216,30 +217,3 @@ export const deleteOldAnswers = deletionOf({
   key: ['tenant_id', 'file_id', 'account', 'tx_id'],
   time: 'at',
 })
-
-function loggedChange({ action, path, keys, before, after }: DocumentChange): LoggedChange {
-  if (!after) return { action, path, keys, ...(before ? { was: before } : {}) }
-  if (!before) return { action, path, keys, after }
-  const was = plainObject()
-  for (const key of keys) if (Object.hasOwn(before, key)) was[key] = before[key]
-  return { action, path, keys, was, after }
-}
-
-function documentChange({ action, path, keys, was, after }: LoggedChange): DocumentChange {
-  if (!after) return { action, path, keys, ...(was ? { before: was as ReadDocument } : {}) }
-  if (!was) return { action, path, keys, after }
-  const before = plainObject({ id: after.id })
-  for (const key of Object.keys(after)) if (!keys.includes(key)) before[key] = after[key]
-  for (const key of Object.keys(was)) before[key] = was[key]
-  return { action, path, keys, before: before as ReadDocument, after }
-}
-
-/** The top-level fields that two states of a document differ in, without `id`. */
-export function changedKeys(before: JsonObject, after: JsonObject): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)])
-  names.delete('id')
-  return [...names].filter((name) => {
-    const [was, is] = [memberOf(before, name), memberOf(after, name)]
-    return was !== is && (was === undefined || is === undefined || !isEqualValue(was, is))
-  })
-}

@@ -51,7 +51,11 @@ export class DocumentCollector {
   }
 
   async add(candidates: readonly Candidate[]): Promise<void> {
-    for (const candidate of candidates) if (this.#of.matches(candidate.document)) this.#keep(candidate)
+    const { turns } = this.#of
+    for (const candidate of candidates) {
+      if (this.#of.matches(candidate.document)) this.#keep(candidate)
+      if (turns.isOver) await turns.giveWay()
+    }
     const most = this.#wanted + spare
     if (this.#of.isOrdered ? this.#kept.size >= most : this.#kept.size > 2 * most) await this.#cut(most)
     const maxBytes = this.#of.limit === undefined ? rtdbLimits.resultBytes : maxKeptBytes

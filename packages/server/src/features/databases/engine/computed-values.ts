@@ -19,6 +19,8 @@ export interface ComputeContext {
   readonly query: (query: ComputedQuery) => Promise<unknown>
   /** Counts bytes that are read or made; throws 413 when one transaction has too many. */
   readonly spend: (bytes: number) => void
+  /** Lets others run when it has taken a while. */
+  readonly giveWay: () => Promise<unknown>
 }
 
 /** A value of `data` with everything in it computed; undefined where nothing is to be written. `current` is what stands
@@ -33,6 +35,7 @@ export async function computeValue(
   if (Object.hasOwn(value, '$op')) {
     const operands = await computeOperands(context, value)
     context.spend(bytesOf(current) + bytesOf(operands))
+    await context.giveWay()
     return applyOp(operands, current)
   }
   if (Object.hasOwn(value, '$fn')) return applyFunction(context, value, current)
@@ -148,6 +151,7 @@ async function applyFunction(context: ComputeContext, value: JsonObject, current
     ? context.fieldOf(String(argument.$field))
     : await computeValue(context, argument, undefined)
   context.spend(bytesOf(input))
+  await context.giveWay()
   if (name === 'hash') return hashOf(input)
   if (name === 'length') return lengthOf(input)
   const run = typeof name === 'string' ? memberOf(textFunctions, name) : undefined
@@ -178,10 +182,19 @@ function bytesOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 8
 }
 
+/** As iterating over the text counts them: two halves together are one. */
 function countCharacters(text: string): number {
-  let count = 0
-  for (const _ of text) count += 1
+  let count = text.length
+  for (let at = 1; at < text.length; at += 1) {
+    const isPair = isHalf(text.charCodeAt(at), 0xdc00) && isHalf(text.charCodeAt(at - 1), 0xd800)
+    if (isPair) count -= 1
+  }
   return count
+}
+
+/** Is it one of the 1 024 code units of this kind of half? */
+function isHalf(code: number, first: number): boolean {
+  return code >= first && code < first + 0x400
 }
 
 function lengthOf(value: unknown): number {

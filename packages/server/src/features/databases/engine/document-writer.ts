@@ -1,10 +1,12 @@
 import { type FileId, type RtdbOperationResult, rtdbLimits } from '@kith/protocol'
 import type { Writer } from '#infra/db/index.ts'
-import { changedKeys } from './change-log-store.ts'
 import type { DocumentChange } from './database.ts'
 import { deleteDocument, findDocument, putDocument } from './document-store.ts'
+import { documentText } from './document-text.ts'
+import { EventLoopTurns } from './event-loop-turns.ts'
 import { changeEntries, type FieldIndex } from './index-store.ts'
-import { type DataContext, documentText, mergedData, newData } from './merge-data.ts'
+import { changedKeys, loggedText } from './logged-change.ts'
+import { type DataContext, mergedData, newData } from './merge-data.ts'
 import type { RtdbPath } from './paths.ts'
 import type { PreparedOperation } from './prepare-operations.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
@@ -13,16 +15,24 @@ import { TransactionQueries } from './transaction-query.ts'
 import { type JsonObject, memberOf } from './values.ts'
 
 /** What documents of one transaction may weigh together, those before and those after it. */
-const maxWorkBytes = 32 * 1024 ** 2
-// An entry of an index takes this beside its key and its document's id.
+const usualWorkBytes = 32 * 1024 ** 2
+// The bytes of an entry beside its key and its document's id.
 const entryOverhead = 32
-// To change an entry takes about as long as to write so many bytes of a document.
+// The work of changing an entry, as bytes of a document that take as long to write.
 const entryWork = 1024
 
 /** A document as it is kept: without its id. */
 interface FoundDocument {
   readonly data: JsonObject
   readonly size: number
+}
+
+interface Writing {
+  readonly fileId: FileId
+  /** Unix seconds. */
+  readonly now: number
+  readonly indexes: readonly FieldIndex[]
+  readonly maxWorkBytes?: number
 }
 
 /** Writes documents with their index entries, and knows what has changed so far. */
@@ -35,16 +45,32 @@ export class DocumentWriter {
   readonly #now: number
   readonly #indexes: readonly FieldIndex[]
   readonly #queries: TransactionQueries
+  readonly #turns = new EventLoopTurns({ isUrgent: true })
+  // Of `changes`, each.
+  readonly #logTexts: string[] = []
+  readonly #maxWorkBytes: number
   #workBytes = 0
 
-  constructor(tx: Writer, of: { fileId: FileId; now: number; indexes: readonly FieldIndex[] }) {
+  constructor(tx: Writer, of: Writing) {
+    this.#maxWorkBytes = of.maxWorkBytes ?? usualWorkBytes
     this.#tx = tx
     this.#fileId = of.fileId
     this.#now = of.now
     this.#indexes = of.indexes
-    this.#queries = new TransactionQueries(tx, of.fileId)
+    this.#queries = new TransactionQueries(tx, of.fileId, this.#turns)
   }
 
+  /** What it has done so far, as `maxWorkBytes` counts it. */
+  get workBytes(): number {
+    return this.#workBytes
+  }
+
+  /** The changes as the log has them. */
+  get logText(): string {
+    return `[${this.#logTexts.join(',')}]`
+  }
+
+  /** Yields to the event loop when it has run for a while, so that readers go on. */
   async apply(operation: PreparedOperation): Promise<RtdbOperationResult> {
     const { type, path, ref } = operation
     const before = type === 'create' ? undefined : await this.find(path)
@@ -71,28 +97,37 @@ export class DocumentWriter {
   ): Promise<void> {
     const at = { fileId: this.#fileId, path: path.parent }
     const { id } = path
+    await this.#turns.giveWay()
     const keys = changedKeys(before?.data ?? {}, data ?? {})
     if (before && data ? keys.length === 0 : before === data) return
     const was = before ? { before: { id, ...before.data } } : {}
     if (data) {
       const { text, size } = documentText(data)
       this.#spend(size)
+      await this.#turns.giveWay()
       await putDocument(this.#tx, at, { id, text, size })
       this.bytes += weightOf(path, size)
       const action = before ? 'update' : 'create'
-      this.changes.push({ action, path: path.text, ...was, after: { id, ...data }, keys })
+      this.#note({ action, path: path.text, ...was, after: { id, ...data }, keys }, text)
     } else {
       await deleteDocument(this.#tx, at, id)
-      this.changes.push({ action: 'delete', path: path.text, ...was, keys })
+      this.#note({ action: 'delete', path: path.text, ...was, keys }, undefined)
     }
     if (before) this.bytes -= weightOf(path, before.size)
+    await this.#turns.giveWay()
     await this.#changeIndexes(path, before?.data, data)
+  }
+
+  #note(change: DocumentChange, afterText: string | undefined): void {
+    this.changes.push(change)
+    this.#logTexts.push(loggedText(change, afterText))
   }
 
   #dataOf(operation: PreparedOperation, before: JsonObject | undefined): Promise<JsonObject> {
     const context: DataContext = {
       now: this.#now,
       spend: (bytes) => this.#spend(bytes),
+      giveWay: () => this.#turns.giveWay(),
       query: (query) => this.#queries.ask({ ...query, path: operation.resolve(query.path) }),
     }
     return operation.type === 'update' && before
@@ -104,7 +139,7 @@ export class DocumentWriter {
     const collection = collectionKey(path.parent)
     for (const index of this.#indexes) {
       if (index.collection !== collection) continue
-      // The portion that is built next finds it.
+      // Documents behind `builtTo` get their entries from the build of the index.
       if (index.builtTo !== null && compareKept(sortableText(path.id), index.builtTo) > 0) continue
       const had = before ? entryKeys(memberOf(before, index.field)) : []
       const has = after ? entryKeys(memberOf(after, index.field)) : []
@@ -118,13 +153,14 @@ export class DocumentWriter {
         added,
       })
       this.#spend(entryWork * (added.length + removed.length))
+      await this.#turns.giveWay()
       this.bytes += entryBytes(added, path.id) - entryBytes(removed, path.id)
     }
   }
 
   #spend(bytes: number): void {
     this.#workBytes += bytes
-    if (this.#workBytes > maxWorkBytes)
+    if (this.#workBytes > this.#maxWorkBytes)
       throw new RtdbFailure(413, 'The documents of this transaction are too large together')
   }
 }
@@ -139,7 +175,7 @@ export function weightOf(path: RtdbPath, size: number): number {
   return size + Buffer.byteLength(path.text)
 }
 
-/** What entries of a document count with. */
+/** The bytes that the entries of a document count. */
 export function entryBytes(keys: readonly string[], id: string): number {
   const idBytes = Buffer.byteLength(id) + entryOverhead
   return keys.reduce((sum, key) => sum + Buffer.byteLength(key) + idBytes, 0)

@@ -1,52 +1,27 @@
-import {
-  canonicalText,
-  compareValues,
-  isEqualValue,
-  type RtdbFilter,
-  type RtdbOperator,
-} from '@kith/protocol'
+import type { RtdbFilter, RtdbOperator } from '@kith/protocol'
 import { RtdbFailure } from './rtdb-failure.ts'
+import { identityOf, ValueIdentities } from './value-identities.ts'
 import { isJsonObject, isTooDeep, type JsonObject, memberOf } from './values.ts'
 
-/** Does the document, as it is read, pass? */
-export type CompiledFilter = (document: JsonObject) => boolean
+/** Does the document, as it is read, pass? Filters that are asked about the same document share its `identities`. */
+export type CompiledFilter = (document: JsonObject, identities?: ValueIdentities) => boolean
 
-type ValueTest = (value: unknown) => boolean
+/** `value` is undefined where the document has no such field. */
+type ValueTest = (value: unknown, identities: ValueIdentities) => boolean
 type MakeTest = (operand: unknown) => ValueTest
 
 const makers: Readonly<Record<RtdbOperator, MakeTest>> = {
-  equals: (operand) => {
-    const equals = equalTo(operand)
-    return (value) => value !== undefined && equals(value)
-  },
-  notEquals: (operand) => {
-    const equals = equalTo(operand)
-    return (value) => value === undefined || !equals(value)
-  },
-  greaterThan: (operand) => (value) => value !== undefined && compareValues(value, operand) > 0,
-  greaterThanOrEqual: (operand) => (value) => value !== undefined && compareValues(value, operand) >= 0,
-  lessThan: (operand) => (value) => value !== undefined && compareValues(value, operand) < 0,
-  lessThanOrEqual: (operand) => (value) => value !== undefined && compareValues(value, operand) <= 0,
-  inArray: (operand) => {
-    const texts = textsOf(operand)
-    return (value) => value !== undefined && texts.has(canonicalText(value))
-  },
-  notInArray: (operand) => {
-    const texts = textsOf(operand)
-    return (value) => value === undefined || !texts.has(canonicalText(value))
-  },
-  arrayContains: (operand) => {
-    const equals = equalTo(operand)
-    return (value) => Array.isArray(value) && value.some(equals)
-  },
-  arrayContainsAny: (operand) => {
-    const texts = textsOf(operand)
-    return (value) => Array.isArray(value) && value.some((element) => texts.has(canonicalText(element)))
-  },
-  arrayContainsAll: (operand) => {
-    const texts = textsOf(operand)
-    return (value) => Array.isArray(value) && containsAll(value, texts)
-  },
+  equals: isAmong,
+  notEquals: (operand) => not(isAmong(operand)),
+  greaterThan: (operand) => compares(operand, (difference) => difference > 0),
+  greaterThanOrEqual: (operand) => compares(operand, (difference) => difference >= 0),
+  lessThan: (operand) => compares(operand, (difference) => difference < 0),
+  lessThanOrEqual: (operand) => compares(operand, (difference) => difference <= 0),
+  inArray: (operand) => isAmong(...(operand as readonly unknown[])),
+  notInArray: (operand) => not(isAmong(...(operand as readonly unknown[]))),
+  arrayContains: (operand) => containsSome([operand]),
+  arrayContainsAny: (operand) => containsSome(operand as readonly unknown[]),
+  arrayContainsAll: (operand) => containsAll(operand as readonly unknown[]),
 }
 
 const listOperators: ReadonlySet<string> = new Set<RtdbOperator>([
@@ -82,13 +57,23 @@ export function conditionsOf(filter: RtdbFilter | undefined): FilterCondition[] 
   })
 }
 
+/** How many conditions it has, each value of a list counted. */
+export function countConditions(filter: RtdbFilter | undefined): number {
+  return conditionsOf(filter).reduce(
+    (count, { operator, operand }) =>
+      count + (listOperators.has(operator) ? 1 + (operand as readonly unknown[]).length : 1),
+    0,
+  )
+}
+
 /** A filter made ready for many documents. */
 export function compileFilter(filter: RtdbFilter | undefined): CompiledFilter {
   const tests = conditionsOf(filter).map(({ operator, field, operand }) => ({
     field,
     passes: makers[operator](operand),
   }))
-  return (document) => tests.every(({ field, passes }) => passes(memberOf(document, field)))
+  return (document, identities = new ValueIdentities()) =>
+    tests.every(({ field, passes }) => passes(memberOf(document, field), identities))
 }
 
 /** For a single document; `compileFilter` is for many. */
@@ -96,22 +81,38 @@ export function matchesFilter(filter: RtdbFilter | undefined, document: JsonObje
   return compileFilter(filter)(document)
 }
 
-function equalTo(operand: unknown): ValueTest {
-  if (typeof operand !== 'object' || operand === null) return (value) => isEqualValue(value, operand)
-  const text = canonicalText(operand)
-  return (value) => typeof value === 'object' && value !== null && canonicalText(value) === text
+function not(test: ValueTest): ValueTest {
+  return (value, identities) => !test(value, identities)
 }
 
-function textsOf(operand: unknown): ReadonlySet<string> {
-  return new Set((operand as readonly unknown[]).map(canonicalText))
+function isAmong(...operands: readonly unknown[]): ValueTest {
+  const wanted = new Set(operands.map(identityOf))
+  // Nothing is made of a large value that cannot be meant.
+  const hasObjects = operands.some((operand) => typeof operand === 'object' && operand !== null)
+  return (value, identities) =>
+    value !== undefined &&
+    (hasObjects || typeof value !== 'object' || value === null) &&
+    wanted.has(identities.of(value))
 }
 
-function containsAll(elements: readonly unknown[], texts: ReadonlySet<string>): boolean {
-  if (texts.size === 0) return true
-  const found = new Set<string>()
-  for (const element of elements) {
-    const text = canonicalText(element)
-    if (texts.has(text)) found.add(text)
+function compares(operand: unknown, holds: (difference: number) => boolean): ValueTest {
+  return (value, identities) => value !== undefined && holds(identities.compare(value, operand))
+}
+
+function containsSome(operands: readonly unknown[]): ValueTest {
+  const wanted = [...new Set(operands.map(identityOf))]
+  return (value, identities) => {
+    if (!Array.isArray(value)) return false
+    const elements = identities.elements(value)
+    return wanted.some((identity) => elements.has(identity))
   }
-  return found.size === texts.size
+}
+
+function containsAll(operands: readonly unknown[]): ValueTest {
+  const wanted = [...new Set(operands.map(identityOf))]
+  return (value, identities) => {
+    if (!Array.isArray(value)) return false
+    const elements = identities.elements(value)
+    return wanted.every((identity) => elements.has(identity))
+  }
 }

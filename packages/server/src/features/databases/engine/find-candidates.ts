@@ -1,16 +1,11 @@
 import type { FileId } from '@kith/protocol'
 import type { Reader } from '#infra/db/index.ts'
-import {
-  type CollectionKey,
-  type DocumentSize,
-  listDocuments,
-  listRange,
-  listSizes,
-  listSizesOf,
-  readDocument,
-} from './document-store.ts'
+import { listDocuments, listRange, listSizes, listSizesOf } from './document-list-store.ts'
+import { readDocument } from './document-store.ts'
+import type { CollectionKey } from './documents-predicate.ts'
 import type { EventLoopTurns } from './event-loop-turns.ts'
 import { type FieldIndex, findKeyBefore, type IndexEntry, listEntries } from './index-store.ts'
+import { portionDocuments, portionsOf } from './portions.ts'
 import type { KeyRange, QueryPlan } from './query-plan.ts'
 import { isCutKey, sortableText } from './sort-keys.ts'
 import type { ReadDocument } from './values.ts'
@@ -30,10 +25,6 @@ export interface CandidateSource {
 
 /** An order that the index cannot give: values that differ have the same key. */
 export class UnclearOrder extends Error {}
-
-// Read without giving way: some milliseconds.
-const portionDocuments = 300
-const portionBytes = 256 * 1024
 
 /** The candidates of a plan in portions. A document may come twice where several ranges have it. */
 export function findCandidates(
@@ -124,25 +115,6 @@ async function* inOrder(
 ): AsyncGenerator<readonly Candidate[]> {
   if (entries.some(({ key }) => isCutKey(key))) throw new UnclearOrder()
   yield* documentsOf(source, entries)
-}
-
-interface Portion {
-  readonly ids: string[]
-  readonly last: string
-}
-
-/** Parts that are read at once: a document that is large by itself alone. */
-function portionsOf(sizes: readonly DocumentSize[]): Portion[] {
-  const portions: { ids: string[]; last: string; bytes: number }[] = []
-  for (const { id, size } of sizes) {
-    const current = portions.at(-1)
-    if (current && current.bytes + size <= portionBytes) {
-      current.ids.push(id)
-      current.last = id
-      current.bytes += size
-    } else portions.push({ ids: [id], last: id, bytes: size })
-  }
-  return portions
 }
 
 function candidate(stored: { readonly id: string; readonly text: string; readonly size: number }): Candidate {

@@ -205,3 +205,15 @@ export async function findKeyBefore(
   const row = await reader.first(selectKeyBefore, { tenantId: reader.tenantId, ...of })
   return row?.key
 }
+
+/** How many entries the indexes of a database have. */
+export async function countEntries(reader: Reader, fileId: FileId): Promise<number> {
+  const row = await reader
+    .tables<IndexTables>()
+    .selectFrom('rtdb_index_entries')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', reader.tenantId)
+    .where('file_id', '=', fileId)
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}

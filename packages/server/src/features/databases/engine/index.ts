@@ -1,4 +1,3 @@
-export { aggregateRows, groupsOf } from './aggregate.ts'
 export { applyTransaction, type EngineDeps } from './apply-transaction.ts'
 export { createIndex } from './create-index.ts'
 export type {

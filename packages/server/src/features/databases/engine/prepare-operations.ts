@@ -1,4 +1,5 @@
 import { type RtdbOperation, rtdbLimits } from '@kith/protocol'
+import { EventLoopTurns } from './event-loop-turns.ts'
 import { newDocumentId } from './new-document-id.ts'
 import { parsePath, type RtdbPath } from './paths.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
@@ -22,12 +23,18 @@ const refForm = /^\$[A-Za-z_][A-Za-z0-9_]*$/
 const refUse = /\$\{(\$[A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /** Checks the operations of a transaction, and finds out what each is about. */
-export function prepareOperations(operations: readonly RtdbOperation[]): PreparedOperation[] {
+export async function prepareOperations(operations: readonly RtdbOperation[]): Promise<PreparedOperation[]> {
   if (!Array.isArray(operations)) throw new RtdbFailure(400, 'operations is an array')
   if (operations.length > rtdbLimits.operations)
     throw new RtdbFailure(400, `A transaction has at most ${rtdbLimits.operations} operations`)
   const refs: Refs = new Map()
-  return operations.map((operation) => prepare(operation, refs))
+  const turns = new EventLoopTurns()
+  const prepared: PreparedOperation[] = []
+  for (const operation of operations) {
+    prepared.push(prepare(operation, refs))
+    await turns.giveWay()
+  }
+  return prepared
 }
 
 function prepare(operation: RtdbOperation, refs: Refs): PreparedOperation {

@@ -36,7 +36,7 @@ export function planQuery(indexes: readonly FieldIndex[], { conditions, sort, ha
     const ranges = pointsOf(own) ?? rangeOf(own)
     return ranges ? [{ kind: 'ranges' as const, index, ranges }] : []
   })
-  // A range of values is the widest.
+  // Equal keys select fewer entries than a range.
   const narrow = plans.find(({ ranges }) => ranges.every(({ from, to }) => from === to))
   const walk = hasLimit ? walkOf(usable, sort) : undefined
   return narrow ?? walk ?? plans[0] ?? { kind: 'scan' }
@@ -68,7 +68,7 @@ function keysOf(operator: FilterCondition['operator'], operand: unknown): string
   return undefined
 }
 
-/** Values without a key are nowhere kept. */
+/** Leaves out values that have no key: no document can hold them. */
 function wholeKeys(values: readonly unknown[]): string[] {
   return values.flatMap((value) => {
     const key = valueKey(value)

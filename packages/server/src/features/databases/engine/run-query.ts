@@ -1,6 +1,6 @@
 import { rtdbLimits } from '@kith/protocol'
 import type { Reader } from '#infra/db/index.ts'
-import { AggregateTotals, compileAggregate } from './aggregate.ts'
+import { compileAggregate } from './aggregate.ts'
 import type { EngineDeps } from './apply-transaction.ts'
 import { type ChangedDocuments, DocumentCollector } from './collect-documents.ts'
 import type { DatabaseKey, LoggedChanges, QueryInput, QueryResult } from './database.ts'
@@ -9,6 +9,7 @@ import { findDocument, readDocument } from './document-store.ts'
 import { EventLoopTurns } from './event-loop-turns.ts'
 import { compileFilter, conditionsOf } from './filter.ts'
 import { type CandidateSource, findCandidates, UnclearOrder } from './find-candidates.ts'
+import { GroupTotals } from './group-totals.ts'
 import { listIndexes } from './index-store.ts'
 import { readChanges } from './list-changes.ts'
 import { parsePath } from './paths.ts'
@@ -20,7 +21,7 @@ import type { ReadDocument } from './values.ts'
 
 type QueryDeps = Pick<EngineDeps, 'db'>
 
-// Then it reads what was there at one moment, which keeps the log of SQLite from being emptied.
+// After these the query reads in one transaction, which keeps SQLite from truncating its log.
 const liveAttempts = 2
 
 /** The documents, or the rows of an aggregate, that a query asks for. They are read in portions, between which others
@@ -139,7 +140,7 @@ async function collectGroups(
   plan: QueryPlan,
   { filter, aggregate = { groupBy: '' }, offset, limit }: CheckedQuery,
 ): Promise<Finish> {
-  const totals = new AggregateTotals(compileAggregate(aggregate))
+  const totals = new GroupTotals(compileAggregate(aggregate), { canRemove: false })
   const matches = compileFilter(filter)
   // Bounded by the number of documents; needed where one may come twice.
   const seen = plan.kind === 'ranges' ? new Set<string>() : undefined
@@ -148,17 +149,18 @@ async function collectGroups(
       if (seen?.has(document.id) || !matches(document)) continue
       seen?.add(document.id)
       totals.add(document)
+      if (source.turns.isOver) await source.turns.giveWay()
       if (totals.textBytes > rtdbLimits.resultBytes)
         throw new RtdbFailure(
           413,
           `A result has at most ${rtdbLimits.resultBytes} bytes: these are too many groups`,
         )
     }
-  // What a document has added cannot be taken out of sums exactly.
+  // It is not known whether a changed document was counted before or after its change: read again.
   return async (changed) =>
     changed.size > 0
       ? undefined
-      : totals.rows().slice(offset, limit === undefined ? undefined : offset + limit)
+      : (await totals.allRows(source.turns)).slice(offset, limit === undefined ? undefined : offset + limit)
 }
 
 /** The last of each document that has changed in a collection. */

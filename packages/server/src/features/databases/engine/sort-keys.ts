@@ -50,7 +50,7 @@ export function valueKey(value: unknown): string | undefined {
   return `${kind}${firstCharacters(sortableText(escapeNul(text.slice(0, 2 * keyCharacters))))}`
 }
 
-/** May a value with this key be another than the next with the same key? */
+/** Was a longer key cut to this one? Then values that differ may have it. */
 export function isCutKey(key: string): boolean {
   return key.length > keyCharacters
 }

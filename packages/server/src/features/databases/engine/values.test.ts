@@ -1,6 +1,6 @@
 import { compareValues, isEqualValue } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { memberOf, plainObject } from './values.ts'
+import { isSameValue, memberOf, plainObject } from './values.ts'
 
 const ordered: readonly unknown[] = [
   undefined,
@@ -34,15 +34,21 @@ test('orders values of all kinds, texts by code unit and numbers by size', () =>
       expect(Math.sign(compareValues(value, against))).toBe(Math.sign(index - other))
 })
 
-test('equality is by structure', () => {
-  expect(isEqualValue(JSON.parse('1.0'), JSON.parse('1'))).toBe(true)
-  expect(isEqualValue(JSON.parse('-0'), 0)).toBe(true)
-  expect(isEqualValue({ a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1.0 })).toBe(true)
-  expect(isEqualValue([1, 2], [2, 1])).toBe(false)
-  expect(isEqualValue(1, '1')).toBe(false)
-  expect(isEqualValue(null, 0)).toBe(false)
-  expect(isEqualValue({}, [])).toBe(false)
-  expect(isEqualValue(JSON.parse('{"__proto__":{}}'), {})).toBe(false)
+test.each([
+  ['by text', isEqualValue],
+  ['member by member', isSameValue],
+])('equality is by structure, %s', (_, isEqual) => {
+  expect(isEqual(JSON.parse('1.0'), JSON.parse('1'))).toBe(true)
+  expect(isEqual(JSON.parse('-0'), 0)).toBe(true)
+  expect(isEqual({ a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1.0 })).toBe(true)
+  expect(isEqual([1, 2], [2, 1])).toBe(false)
+  expect(isEqual(1, '1')).toBe(false)
+  expect(isEqual(null, 0)).toBe(false)
+  expect(isEqual({}, [])).toBe(false)
+  expect(isEqual({ a: 1, b: 1 }, { a: 1, c: 1 })).toBe(false)
+  expect(isEqual([1], [1, 1])).toBe(false)
+  expect(isEqual(undefined, null)).toBe(false)
+  expect(isEqual(JSON.parse('{"__proto__":{}}'), {})).toBe(false)
 })
 
 test('names that objects inherit are plain keys', () => {

@@ -27,3 +27,16 @@ export function isTooDeep(value: unknown, depth = maxDepth): boolean {
   if (typeof value !== 'object' || value === null) return false
   return depth === 0 || Object.values(value).some((member) => isTooDeep(member, depth - 1))
 }
+
+/** Are two values of JSON equal (docs/protocol/realtime.md, Order and equality)? It makes no texts of them. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((element, index) => isSameValue(element, b[index]))
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSameValue(a[name], b[name]))
+  )
+}

@@ -4,6 +4,7 @@ import type { SocketVisit } from '#infra/ws/index.ts'
 import { randomId } from '../socket/frames.ts'
 import type { Listening } from '../subscriptions/listening.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
+import type { Allowance } from '../subscriptions/subscription-budget.ts'
 
 // As many as may wait to be sent (docs/protocol/realtime.md, Common rules).
 const maxHeld = 1000
@@ -13,18 +14,20 @@ export class Connection implements Listening {
   readonly connId = randomId()
   readonly visit: SocketVisit<HeldCredential>
   readonly file: LiveFile
+  readonly allowance: Allowance
   /** Bounded where they are opened. */
   readonly subscriptions = new Map<string, Subscription>()
   /** Whether there may be locks that end with it. */
   hasLocked = false
   #held: string[] | undefined
 
-  constructor(visit: SocketVisit<HeldCredential>, file: LiveFile) {
+  constructor(visit: SocketVisit<HeldCredential>, file: LiveFile, allowance: Allowance) {
     this.visit = visit
     this.file = file
+    this.allowance = allowance
   }
 
-  /** As which it holds locks, and under which its transactions are remembered. */
+  /** The holder of its locks, and the account whose `txId`s its transactions have. */
   get holder(): string {
     return this.file.idTag ?? `anon:${this.connId}`
   }
@@ -40,7 +43,7 @@ export class Connection implements Listening {
     this.visit.socket.close('overloaded')
   }
 
-  /** Keeps back what others did, and what its own request does, until the request is answered. */
+  /** Holds events back until the current request is answered. */
   hold(): void {
     this.#held ??= []
   }

@@ -3,7 +3,6 @@ import { getDocument, listChanges } from '../engine/index.ts'
 import type { ReadDocument } from '../engine/values.ts'
 import { type LockNews, Locks } from '../locks/locks.ts'
 import { Presence, type PresenceNews } from '../presence/presence.ts'
-import type { SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
 import { Subscriptions } from '../subscriptions/subscriptions.ts'
 import type { Connection } from './connection.ts'
 import type { LiveDeps } from './live-deps.ts'
@@ -15,10 +14,11 @@ type News =
   | { readonly kind: 'locks'; readonly news: LockNews }
   | { readonly kind: 'presence'; readonly news: PresenceNews }
 
-// Transactions of this process that are not told yet. Others are read from the log, and so are these when there are more.
+// Transactions of this process that subscriptions were not told yet. Above the bound they are read from the log, like those of
+// other processes.
 const maxOwn = 1000
 
-/** One database that clients of this process have open: it tells them its changes in the order of their numbers. */
+/** A database that clients of this process have open: tells them its changes in the order of their numbers. */
 export class LiveDatabase {
   readonly key: DatabaseKey
   readonly subscriptions: Subscriptions
@@ -35,10 +35,10 @@ export class LiveDatabase {
   #tellingLocks: Promise<void> = Promise.resolve()
   #looked = 0
 
-  constructor(deps: LiveDeps, key: DatabaseKey, budget: SubscriptionBudget) {
+  constructor(deps: LiveDeps, key: DatabaseKey) {
     this.#deps = deps
     this.key = key
-    this.subscriptions = new Subscriptions(budget, viewMaker(deps, key, budget))
+    this.subscriptions = new Subscriptions(viewMaker(deps, key))
     this.locks = new Locks({
       ...deps,
       key,
@@ -55,25 +55,25 @@ export class LiveDatabase {
     })
   }
 
-  /** How many views it has looked at for all changes so far. */
+  /** How many views were evaluated for all changes so far. */
   get looked(): number {
     return this.#looked
   }
 
-  /** The state from which changes are told. */
+  /** Sets the number after which changes are told. */
   start(seq: number): void {
     this.#told ??= seq
     this.advance(seq)
   }
 
-  /** A transaction of this process is durable, and answered. */
+  /** Called after the commit of a transaction of this process. */
   applied({ seq, changes }: LoggedChanges): void {
     if (changes.length === 0) return
     if (this.#own.size < maxOwn) this.#own.set(seq, { seq, changes })
     this.#deps.bus.publish(channelOf(this.key), hintOf({ seq }))
   }
 
-  /** The database has come so far. */
+  /** Tells the changes up to this number. */
   advance(seq: number): void {
     this.#known = Math.max(this.#known, seq)
     this.#running ??= this.#run()
@@ -111,7 +111,7 @@ export class LiveDatabase {
       })
       .finally(() => {
         this.#running = undefined
-        // Something may have come after the last look at how far it is.
+        // The number may have grown after the last check of the loop.
         if (this.#isBehind) this.advance(this.#known)
       })
   }
@@ -124,7 +124,7 @@ export class LiveDatabase {
     while (this.#isBehind) {
       const told = this.#told ?? 0
       const next = this.#own.get(told + 1)
-      if (next) this.#tell(next)
+      if (next) await this.#tell(next)
       else if (this.subscriptions.isEmpty) this.#skipTo(this.#known)
       else await this.#tellFromLog(told)
     }
@@ -134,19 +134,19 @@ export class LiveDatabase {
     const upTo = this.#known
     const { changes, isComplete } = await listChanges(this.#deps.engine, this.key, told)
     if (!isComplete) {
-      // What is no longer in the log cannot be told: everybody begins again with a first state.
+      // Changes that are no longer in the log cannot be told: all clients have to subscribe again.
       this.#deps.logger.warn({ fileId: this.key.fileId }, 'changes of a database are no longer in its log')
       this.#endAll('overloaded')
       this.#skipTo(upTo)
       return
     }
-    for (const logged of changes) this.#tell(logged)
+    for (const logged of changes) await this.#tell(logged)
     // Numbers without changes are not in the log.
     if (changes.length === 0) this.#skipTo(upTo)
   }
 
-  #tell(logged: LoggedChanges): void {
-    this.#looked += this.subscriptions.tell(logged)
+  async #tell(logged: LoggedChanges): Promise<void> {
+    this.#looked += await this.subscriptions.tell(logged)
     this.#skipTo(logged.seq)
   }
 
@@ -161,14 +161,14 @@ export class LiveDatabase {
     this.#own.clear()
   }
 
-  /** One after the other: which clients see the document is known when it was read. */
+  /** In order: each lock needs a read to find the subscriptions that show its document. */
   #tellLock(news: LockNews): void {
     if (this.subscriptions.isEmpty) return
     this.#tellingLocks = this.#tellingLocks
       .then(async () => {
         const { path } = news.lock
         const document = await this.#documentAt(path)
-        this.subscriptions.tellOf(path, document, { event: lockEvent(news), except: news.by })
+        await this.subscriptions.tellOf(path, document, { event: lockEvent(news), except: news.by })
       })
       .catch((error: unknown) => {
         this.#deps.logger.error({ err: error }, 'a lock could not be told to the clients of a database')
@@ -182,12 +182,12 @@ export class LiveDatabase {
   }
 }
 
-/** On which the processes talk about a database. */
+/** The channel of a database between processes. */
 export function channelOf({ tenantId, fileId }: DatabaseKey): string {
   return `rtdb:${tenantId}:${fileId}`
 }
 
-/** Tells the processes how far a database has come. */
+/** The message that tells other processes the last number of a database. */
 export function hintOf({ seq }: Pick<LoggedChanges, 'seq'>): string {
   return JSON.stringify({ kind: 'seq', seq } satisfies News)
 }

@@ -1,36 +1,43 @@
 import type { FileId } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
+import { PeriodicWork } from '#lib/periodic-work.ts'
 import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
-import { SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
+import { type Allowance, type Subscriber, SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
 import type { Connection } from './connection.ts'
 import { listLastSeqs } from './database-seq-store.ts'
 import { channelOf, hintOf, LiveDatabase } from './live-database.ts'
 import type { LiveDeps } from './live-deps.ts'
 
-interface LiveDatabasesDeps extends Omit<LiveDeps, 'onGap'> {
-  readonly budget?: SubscriptionBudget
-}
-
-// Instead of hints where processes do not hear each other.
+// Finds writes of other processes whose hint was lost, or where hints do not reach this process.
 const lookEveryMs = 3000
 
 /** The databases that clients of this process have open. */
 export class LiveDatabases {
   readonly #deps: LiveDeps
-  readonly #budget: SubscriptionBudget
+  readonly #budget = new SubscriptionBudget()
   // Bounded by the sockets.
   readonly #open = new Map<string, { readonly live: LiveDatabase; readonly started: Promise<void> }>()
   // Locks that end with their connections: as many as there were sockets.
   readonly #ending = new Set<Promise<void>>()
-  #callOff: (() => void) | undefined
-  #looking: Promise<void> | undefined
+  readonly #look: PeriodicWork
 
-  constructor({ budget = new SubscriptionBudget(), ...deps }: LiveDatabasesDeps) {
-    this.#budget = budget
-    this.#deps = { ...deps, onGap: () => this.#look() }
+  constructor(deps: Omit<LiveDeps, 'onGap'>) {
+    this.#deps = { ...deps, onGap: () => void this.#look.run() }
+    this.#look = new PeriodicWork({
+      clock: deps.clock,
+      everyMs: lookEveryMs,
+      work: () => this.#lookAtAll(),
+      onError: (error) =>
+        deps.logger.error({ err: error }, 'the numbers of open databases could not be read'),
+    })
   }
 
-  /** The database of this connection, with everything that it tells from now on. */
+  /** What the subscriptions of this client may take. */
+  allowanceOf(subscriber: Subscriber): Allowance {
+    return this.#budget.of(subscriber)
+  }
+
+  /** Opens the database for a connection, which is told its changes from now on. */
   async join(connection: Connection): Promise<LiveDatabase> {
     const { tenantId, fileId } = connection.file
     const open = this.#opened({ tenantId, fileId })
@@ -44,7 +51,7 @@ export class LiveDatabases {
     return open.live
   }
 
-  /** The client is gone, with its subscriptions, its locks and what it said of itself. */
+  /** Ends the subscriptions, the locks and the presence of a connection. */
   leave(connection: Connection): void {
     const { tenantId, fileId } = connection.file
     const live = this.#open.get(nameOf({ tenantId, fileId }))?.live
@@ -62,17 +69,17 @@ export class LiveDatabases {
     else this.#deps.bus.publish(channelOf(key), hintOf(changed))
   }
 
-  /** Resolves when everything that is committed is told. */
+  /** Resolves when all committed changes were told. */
   async settled(): Promise<void> {
     await Promise.all(this.#ending)
-    await this.#looking
+    await this.#look.settled()
     for (const { live } of this.#open.values()) await live.settled()
   }
 
   async close(): Promise<void> {
-    this.#callOff?.()
+    this.#look.stop()
     await Promise.all(this.#ending)
-    await this.#looking
+    await this.#look.settled()
     await Promise.all([...this.#open.values()].map(({ live }) => live.close()))
     this.#open.clear()
   }
@@ -80,11 +87,11 @@ export class LiveDatabases {
   #opened(key: DatabaseKey) {
     const known = this.#open.get(nameOf(key))
     if (known) return known
-    const live = new LiveDatabase(this.#deps, key, this.#budget)
+    const live = new LiveDatabase(this.#deps, key)
     const open = { live, started: this.#start(live) }
     this.#open.set(nameOf(key), open)
-    // Two processes on SQLite hear each other, or are none.
-    if (this.#deps.db.dialect === 'postgres') this.#callOff ??= this.#wait()
+    // A SQLite file belongs to one process, which is notified of its own changes.
+    if (this.#deps.db.dialect === 'postgres') this.#look.start()
     return open
   }
 
@@ -95,19 +102,17 @@ export class LiveDatabases {
     await live.locks.look()
   }
 
-  /** The last one closes the door when its locks are gone, so that this is told to all processes in order. */
+  /** Releases the locks of a connection that has ended, and closes the database after the last connection: other processes are
+   * told of the locks before. */
   async #goodbye(live: LiveDatabase, { connId, hasLocked }: Connection): Promise<void> {
-    // Without the store they expire by themselves.
+    // Locks that cannot be released now expire by themselves.
     if (hasLocked)
       await live.locks
         .release(connId)
         .catch((error: unknown) => this.#deps.logger.error({ err: error }, 'locks were not released'))
     if (live.connections.size > 0 || this.#open.get(nameOf(live.key))?.live !== live) return
     this.#open.delete(nameOf(live.key))
-    if (this.#open.size === 0) {
-      this.#callOff?.()
-      this.#callOff = undefined
-    }
+    if (this.#open.size === 0) this.#look.stop()
     await live.close()
   }
 
@@ -116,25 +121,7 @@ export class LiveDatabases {
     void ending.finally(() => this.#ending.delete(ending))
   }
 
-  #wait(): () => void {
-    const { clock } = this.#deps
-    return clock.wakeAt(clock.now() + lookEveryMs, () => {
-      this.#callOff = this.#wait()
-      this.#look()
-    })
-  }
-
-  /** Looks how far the databases have come. */
-  #look(): void {
-    this.#looking ??= this.#lookAtAll()
-      .catch((error: unknown) =>
-        this.#deps.logger.error({ err: error }, 'the numbers of open databases could not be read'),
-      )
-      .finally(() => {
-        this.#looking = undefined
-      })
-  }
-
+  /** Reads the last numbers of all open databases. */
   async #lookAtAll(): Promise<void> {
     const byTenant = Map.groupBy([...this.#open.values()], ({ live }) => live.key.tenantId)
     for (const [tenantId, open] of byTenant) await this.#lookAt(tenantId, open)

@@ -6,8 +6,8 @@ import { project } from '../engine/shape-documents.ts'
 import type { JsonObject } from '../engine/values.ts'
 import { DocumentView } from '../subscriptions/document-view.ts'
 import { GroupView } from '../subscriptions/group-view.ts'
-import type { SubscriptionBudget } from '../subscriptions/subscription-budget.ts'
-import type { FirstState, View, ViewSpec } from '../subscriptions/view.ts'
+import type { Allowance } from '../subscriptions/subscription-budget.ts'
+import type { FirstState, ViewSpec } from '../subscriptions/view.ts'
 import type { LiveDeps } from './live-deps.ts'
 
 type Reading = Pick<LiveDeps, 'engine'>
@@ -16,15 +16,14 @@ type Reading = Pick<LiveDeps, 'engine'>
 export function viewMaker(
   deps: Reading,
   key: DatabaseKey,
-  budget: SubscriptionBudget,
-): (spec: ViewSpec) => View {
-  return (spec) => {
+): (spec: ViewSpec, allowance: Allowance) => DocumentView | GroupView {
+  return (spec, allowance) => {
     if (!spec.aggregate) return new DocumentView(spec, (asked) => readFirstState(deps, key, asked))
     const aggregate = compileAggregate(spec.aggregate)
     const select = [aggregate.groupBy, ...aggregate.fields]
     return new GroupView(spec, {
       aggregate,
-      takeWeight: (values) => budget.takeWeight(values),
+      takeWeight: (values) => allowance.takeWeight(values),
       async read({ path, filter }) {
         const { data, seq } = await runQuery(deps.engine, key, { path, filter, select })
         return { seq, documents: data as readonly JsonObject[] }

@@ -6,7 +6,7 @@ import { findHardLock } from './lock-store.ts'
 
 interface Writing {
   readonly fileId: FileId
-  /** Of documents, and of collections that something is made in. */
+  /** Of documents, and of collections in which documents are created. */
   readonly paths: readonly string[]
   readonly holder: string
 }
@@ -14,7 +14,7 @@ interface Writing {
 // Bound values of one statement.
 const pathsAtOnce = 500
 
-/** Throws 423 when somebody else has locked one of these documents, or its collection, against changes. */
+/** Throws 423 when another holder has a hard lock on one of these paths. */
 export async function assertUnlocked(
   { clock }: { readonly clock: Pick<Clock, 'now'> },
   tx: Writer,

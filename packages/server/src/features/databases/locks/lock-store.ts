@@ -28,12 +28,12 @@ export async function listLocks(from: Reader, fileId: FileId): Promise<HeldLock[
   return await locksOf(from, fileId).select(columns).execute()
 }
 
-/** Also one that has expired. */
+/** Answers an expired lock as well. */
 export async function findLock(from: Reader, fileId: FileId, path: string): Promise<HeldLock | undefined> {
   return await locksOf(from, fileId).select(columns).where('path', '=', path).executeTakeFirst()
 }
 
-/** A hard lock on one of these paths that somebody else holds. */
+/** A hard lock of another holder on one of these paths. */
 export async function findHardLock(
   from: Reader,
   fileId: FileId,
@@ -80,7 +80,7 @@ export async function deleteLock(tx: Writer, fileId: FileId, path: string): Prom
   await locksToDelete(tx, fileId).where('path', '=', path).execute()
 }
 
-/** Those that a connection has taken. Answers what they were. */
+/** Deletes the locks of a connection, and answers them. */
 export async function deleteLocksOf(tx: Writer, fileId: FileId, connId: string): Promise<HeldLock[]> {
   return await locksToDelete(tx, fileId).where('conn_id', '=', connId).returning(columns).execute()
 }
@@ -89,7 +89,7 @@ export async function deleteExpiredLocks(tx: Writer, fileId: FileId, now: number
   await locksToDelete(tx, fileId).where('expires_at', '<=', now).execute()
 }
 
-/** NOTE: over all tenants: those of databases that nobody has open. */
+/** NOTE: over all tenants: expired locks, which remain where no process has the database open. */
 export const deleteOldLocks = deletionOf({
   table: 'rtdb_locks',
   key: ['tenant_id', 'file_id', 'path'],

@@ -7,7 +7,7 @@ import { RtdbFailure } from '../engine/rtdb-failure.ts'
 import type { HeldLock } from './held-lock.ts'
 import { deleteExpiredLocks, deleteLock, deleteLocksOf, findLock, listLocks, putLock } from './lock-store.ts'
 
-/** What the processes tell each other about locks. `by` is the connection that did it and needs not be told. */
+/** A message between processes about a lock. `by`: the connection that caused it, which is not told. */
 export type LockNews =
   | { readonly kind: 'lock'; readonly lock: HeldLock; readonly by: string | undefined }
   | { readonly kind: 'unlock'; readonly lock: HeldLock; readonly by: string | undefined }
@@ -32,7 +32,7 @@ interface Asking {
 // Of one database.
 const maxLocks = 1000
 
-/** The locks of one database. They are rows; what this process knows of them is what it has told its subscriptions. */
+/** The locks of one database. They are stored as rows; this object knows those that its subscriptions were told of. */
 export class Locks {
   readonly #deps: LocksDeps
   // Bounded by the rows.
@@ -53,12 +53,12 @@ export class Locks {
   async lock(asking: Asking, mode: RtdbLockMode): Promise<RtdbAnswers['lockResult']> {
     const { db, clock, key } = this.#deps
     const now = nowSecs(clock)
-    // Counted as far as this process knows: rows that are counted would make transactions of others conflict.
+    // By what this process knows: counting rows would conflict with the transactions of others.
     if (this.#known.size >= maxLocks && !this.#known.has(asking.path))
       throw new RtdbFailure(429, 'this database has too many locks')
     const lock = { ...asking, mode, expiresAt: now + rtdbLimits.lockSecs }
     const take = async (tx: Writer): Promise<RtdbAnswers['lockResult']> => {
-      // Before or after a transaction, never beside one that has just seen no lock.
+      // Serialises with transactions: one that found no lock has ended before this one is added.
       await lockDatabase(tx, key.fileId)
       const held = await findLock(tx, key.fileId, asking.path)
       if (held && held.expiresAt > now && held.holder !== asking.holder)
@@ -70,7 +70,7 @@ export class Locks {
     return await db.transact(key.tenantId, take, { isolation: 'read-committed' })
   }
 
-  /** Takes back what this holder has locked, on whatever connection. */
+  /** Deletes a lock of this holder, whichever of its connections took it. */
   async unlock({ path, holder, connId }: Asking): Promise<void> {
     const { db, key } = this.#deps
     await db.transact(key.tenantId, async (tx) => {
@@ -81,7 +81,7 @@ export class Locks {
     })
   }
 
-  /** The connection is gone, and its locks with it. */
+  /** Deletes the locks that a connection has taken. */
   async release(connId: string): Promise<void> {
     const { db, key } = this.#deps
     await db.transact(key.tenantId, async (tx) => {
@@ -90,7 +90,7 @@ export class Locks {
     })
   }
 
-  /** News of this process or another. */
+  /** Applies a message of this process or another. */
   apply(news: LockNews): void {
     this.#changes += 1
     const { path } = news.lock
@@ -109,7 +109,7 @@ export class Locks {
     if (!isRefreshed) this.#deps.tell(news)
   }
 
-  /** Reads what is locked now, and tells what has changed since this process knew. */
+  /** Reads all locks, and tells the changes that were missed. */
   look(): Promise<void> {
     this.#looking ??= this.#reconcile()
       .catch((error: unknown) =>
@@ -137,7 +137,7 @@ export class Locks {
     for (;;) {
       const changes = this.#changes
       const rows = await listLocks(db.reader(key.tenantId), key.fileId)
-      // What was applied meanwhile may be newer than what was read.
+      // A message that came meanwhile may be newer than the rows.
       if (changes !== this.#changes) continue
       const now = nowSecs(clock)
       const live = new Map(rows.filter(({ expiresAt }) => expiresAt > now).map((row) => [row.path, row]))

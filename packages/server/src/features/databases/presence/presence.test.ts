@@ -31,7 +31,6 @@ function join(presence: Presence, connId: string) {
   presence.join({
     connId,
     push: (text) => events.push(JSON.parse(text).event),
-    overload: () => events.push('overloaded'),
   })
   return events
 }

@@ -5,14 +5,15 @@ import { RtdbFailure } from '../engine/rtdb-failure.ts'
 import { presenceText } from '../socket/frames.ts'
 import type { Listening } from '../subscriptions/listening.ts'
 
+type Member = Pick<Listening, 'connId' | 'push'>
 type States = ReadonlyMap<string, string>
 
-/** What the processes tell each other about who is there. States are JSON text. */
+/** A message between processes about presence. States are JSON text. */
 export type PresenceNews =
-  /** Everybody who is connected to this process. */
+  /** All members that are connected to this process. */
   | { readonly kind: 'members'; readonly node: string; readonly states: Readonly<Record<string, string>> }
   | { readonly kind: 'member'; readonly node: string; readonly connId: string; readonly state: string | null }
-  /** A process that has just opened the database wants to know. */
+  /** A process that has just opened the database asks for the members of the others. */
   | { readonly kind: 'who'; readonly node: string }
 
 interface PresenceDeps {
@@ -22,15 +23,15 @@ interface PresenceDeps {
 }
 
 interface Own {
-  readonly listening: Listening
+  readonly listening: Member
   second: number
   changes: number
-  /** What it said last and was not told yet. */
+  /** The newest state, when it was not told because of the rate. */
   waiting: { readonly state: string | null; readonly callOff: () => void } | undefined
 }
 
 const tellEveryMs = 25_000
-// After two words that did not come: 75 s after its last one at the latest, the members of a process that died are gone.
+// Two missing messages: the members of a process that died are removed 75 s after its last one at the latest.
 const silentMs = 2 * tellEveryMs
 const changesPerSecond = 10
 
@@ -50,7 +51,7 @@ export class Presence {
   }
 
   /** The client is told who is there, and from now on who comes and goes. */
-  join(listening: Listening): void {
+  join(listening: Member): void {
     const users = [...this.#all()].map(([connId, state]) => ({ connId, state: JSON.parse(state) as object }))
     this.#own.set(listening.connId, { listening, second: 0, changes: 0, waiting: undefined })
     const sync: RtdbPresenceChange = { action: 'sync', connId: listening.connId, users }
@@ -126,7 +127,7 @@ export class Presence {
       this.#deps.publish({ kind: 'member', node: this.#node, connId, state })
   }
 
-  /** Answers whether this is something new. */
+  /** Answers whether the state differs from the one before. */
   #change(states: Map<string, string>, connId: string, state: string | null): boolean {
     const before = states.get(connId)
     if (state === null) {

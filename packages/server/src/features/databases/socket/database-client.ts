@@ -1,4 +1,4 @@
-import type { RtdbAnswers, RtdbChange, RtdbRequestData } from '@kith/protocol'
+import type { RtdbAnswers, RtdbChange, RtdbDocument, RtdbRequestData } from '@kith/protocol'
 import type { Frame } from '#infra/ws/index.ts'
 import {
   applyTransaction,
@@ -18,13 +18,22 @@ import type { Subscription } from '../subscriptions/subscription.ts'
 import type { FirstState, ViewSpec } from '../subscriptions/view.ts'
 import type { ClientDeps } from './client-deps.ts'
 import { failureAnswer } from './failure-answer.ts'
-import { answerText, changeText } from './frames.ts'
+import { answerText, changeText, listAnswerText, listText } from './frames.ts'
 import { renewProof } from './renew-proof.ts'
-import { parseRequest, type RequestId, type RtdbRequest } from './request.ts'
+import {
+  isLongRequest,
+  longRequestOfReader,
+  type ParsedRequest,
+  parseLongRequest,
+  parseRequest,
+  type RequestId,
+  type RtdbRequest,
+} from './request.ts'
 
-// A page shows some; ten thousand of a hostile client would be a load for everybody else.
+// A page has some dozens. Each write looks for the subscriptions that it concerns: ten thousand of a hostile client would slow
+// down all others.
 const subscriptionsPerSocket = 1000
-// Anybody may come as a guest, as often as they like.
+// A guest may open any number of sockets.
 const subscriptionsOfGuest = 100
 
 /** Speaks the protocol of docs/protocol/realtime.md, `/ws/rtdb`, with one client. */
@@ -32,6 +41,9 @@ export class DatabaseClient {
   readonly #deps: ClientDeps
   readonly #connection: Connection
   readonly #live: LiveDatabase
+  readonly #gone = new AbortController()
+  /** Resolves when the connection has taken the last answer. */
+  #answered: Promise<void> = Promise.resolve()
 
   constructor(deps: ClientDeps, connection: Connection, live: LiveDatabase) {
     this.#deps = deps
@@ -40,7 +52,28 @@ export class DatabaseClient {
   }
 
   async receive(frame: Frame): Promise<void> {
-    const parsed = parseRequest(String(frame), this.#connection.file.canWrite)
+    const text = String(frame)
+    if (isLongRequest(text)) await this.#receiveLong(text)
+    else await this.#handle(parseRequest(text))
+    // Awaited here, where the values of the request are no longer referenced: a slow reader must not hold them.
+    await this.#answered
+  }
+
+  /** The socket is gone. */
+  end(): void {
+    this.#gone.abort()
+  }
+
+  async #receiveLong(text: string): Promise<void> {
+    const { file, visit } = this.#connection
+    if (!file.canWrite) return await this.#handle(longRequestOfReader)
+    const outcome = await this.#deps.longRequests.run(file.tenantId, this.#gone.signal, async () =>
+      this.#handle(await parseLongRequest(text)),
+    )
+    if (outcome === 'full') visit.socket.close('overloaded')
+  }
+
+  async #handle(parsed: ParsedRequest): Promise<void> {
     if (parsed.kind === 'noise') {
       this.#connection.visit.socket.noteMistake()
       return
@@ -52,7 +85,7 @@ export class DatabaseClient {
     } catch (error) {
       const { answer, isUnexpected } = failureAnswer(error)
       if (isUnexpected) this.#deps.logger.error({ err: error }, 'a request to a database failed')
-      await this.#answer('error', id, answer)
+      this.#answered = this.#answer('error', id, answer)
     }
   }
 
@@ -99,7 +132,7 @@ export class DatabaseClient {
 
   async #query(id: RequestId, asked: RtdbRequestData<'query'>): Promise<void> {
     const { data } = await runQuery(this.#deps.engine, this.#live.key, asked)
-    await this.#answer('queryResult', id, { data })
+    await this.#connection.visit.socket.answer(listAnswerText('queryResult', id, await listText(data)))
   }
 
   async #subscribe(id: RequestId, asked: RtdbRequestData<'subscribe'>): Promise<void> {
@@ -109,11 +142,12 @@ export class DatabaseClient {
     if (subscriptions.size >= most)
       throw new RtdbFailure(429, `this socket has at most ${most} subscriptions`)
     const subscription = this.#live.subscriptions.open(this.#connection, spec)
-    // The client may go meanwhile, and with it what it has subscribed to.
+    // Registered before the first state is read, so that a disconnection meanwhile ends it.
     subscriptions.set(subscription.id, subscription)
     try {
       const first = await subscription.view.begin()
-      await this.#begin(id, subscription, first)
+      const shown = { first, list: await listText(first.data) }
+      await this.#begin(id, subscription, shown)
     } catch (error) {
       this.#close(subscription)
       throw error
@@ -121,20 +155,24 @@ export class DatabaseClient {
   }
 
   /** Nothing is awaited between the first frame and the last: events that came meanwhile follow, and none goes between. */
-  async #begin(id: RequestId, subscription: Subscription, first: FirstState): Promise<void> {
+  async #begin(
+    id: RequestId,
+    subscription: Subscription,
+    { first, list }: { readonly first: FirstState; readonly list: string },
+  ): Promise<void> {
     const { socket } = this.#connection.visit
     const { path } = subscription.view
-    const tell = (event: RtdbChange) => socket.answer(changeText(subscription.id, JSON.stringify(event)))
+    const tell = (event: string) => socket.answer(changeText(subscription.id, event))
     const answers = [this.#answer('subscribeResult', id, { subscriptionId: subscription.id })]
-    if (first.document) answers.push(tell({ action: 'create', path, data: first.document }))
-    answers.push(tell({ action: 'ready', path, data: first.data }))
+    if (first.document) answers.push(tell(createdEvent(path, first.document)))
+    answers.push(tell(`{"action":"ready","path":${JSON.stringify(path)},"data":${list}}`))
     for (const lock of this.#locksIn(subscription.view.spec, first))
-      answers.push(socket.answer(changeText(subscription.id, lockEvent({ kind: 'lock', lock }))))
+      answers.push(tell(lockEvent({ kind: 'lock', lock })))
     subscription.start(first.seq)
     await Promise.all(answers)
   }
 
-  /** What is locked of that which the client has just been shown. */
+  /** The locks on what the first state shows. */
   #locksIn({ path, aggregate }: ViewSpec, { document, data }: FirstState): readonly HeldLock[] {
     if (aggregate) return []
     const shown = new Set(data.map((each) => `${path}/${(each as { id?: string }).id}`))
@@ -163,11 +201,10 @@ export class DatabaseClient {
         assertUnlocked: (tx, paths) =>
           assertUnlocked(this.#deps.engine, tx, { fileId: file.fileId, paths, holder: account }),
       })
-      const answered = this.#answer('transactionResult', id, { results: applied.results })
+      this.#answered = this.#answer('transactionResult', id, { results: applied.results })
       this.#connection.release()
       this.#live.applied(applied)
       if (applied.changes.length > 0) file.noteWritten()
-      await answered
     } finally {
       this.#connection.release()
     }
@@ -185,7 +222,7 @@ export class DatabaseClient {
     this.#connection.hasLocked = true
     const { text } = parsePath(path, 'any')
     const result = await this.#live.locks.lock({ path: text, holder, connId }, mode)
-    // What ends with the connection has ended already.
+    // The connection ended meanwhile, and its locks were released before this one was taken.
     if (!visit.socket.isOpen) await this.#live.locks.release(connId)
     await this.#answer('lockResult', id, result)
   }
@@ -212,6 +249,10 @@ export class DatabaseClient {
   #assertMayWrite(): void {
     if (!this.#connection.file.canWrite) throw new RtdbFailure(403, 'this socket may not change the database')
   }
+}
+
+function createdEvent(path: string, data: RtdbDocument): string {
+  return JSON.stringify({ action: 'create', path, data } satisfies RtdbChange)
 }
 
 function viewSpec(asked: RtdbRequestData<'subscribe'>): ViewSpec {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { RtdbAnswers } from '@kith/protocol'
+import { EventLoopTurns } from '../engine/event-loop-turns.ts'
 import type { RequestId } from './request.ts'
 
 /** The text of an answer. What has no value is left out: clients of this family throw away a message with `null` where a
@@ -10,6 +11,22 @@ export function answerText<Type extends keyof RtdbAnswers>(
   members: RtdbAnswers[Type],
 ): string {
   return JSON.stringify({ type, id, ...members })
+}
+
+/** The text of a list of documents or rows, made in turns of the event loop. */
+export async function listText(items: readonly object[]): Promise<string> {
+  const turns = new EventLoopTurns()
+  const texts: string[] = []
+  for (const item of items) {
+    texts.push(JSON.stringify(item))
+    if (turns.isOver) await turns.giveWay()
+  }
+  return `[${texts.join(',')}]`
+}
+
+/** The text of an answer with such a list as `data`. */
+export function listAnswerText(type: 'queryResult', id: RequestId, list: string): string {
+  return `${JSON.stringify({ type, id }).slice(0, -1)},"data":${list}}`
 }
 
 /** The text of an event of a subscription; `event` is JSON text that all who are told it share. */

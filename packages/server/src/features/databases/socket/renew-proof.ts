@@ -7,7 +7,7 @@ import type { Connection } from '../live/connection.ts'
 /** The same identity goes on with another token. Throws 403 for one that is not good for this database; the socket goes on with
  * the old one then. */
 export async function renewProof(
-  files: Pick<LiveFiles, 'review'>,
+  files: Pick<LiveFiles, 'renew'>,
   { visit, file }: Connection,
   token: string,
 ): Promise<void> {
@@ -16,9 +16,6 @@ export async function renewProof(
     throw isBad ? new RtdbFailure(403, 'this token is not good here') : error
   })
   if (idTagOf(proof.caller) !== file.idTag) throw new RtdbFailure(403, 'this token is of another identity')
-  const before = visit.proof
-  visit.renew(proof)
-  if (!(await files.review([visit])).has(visit)) return
-  visit.renew(before)
-  throw new RtdbFailure(403, 'this token is not good for this database')
+  if (!(await files.renew(visit, proof)))
+    throw new RtdbFailure(403, 'this token is not good for this database')
 }

@@ -1,6 +1,10 @@
+import { rtdbLimits } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { answerText, changeText, randomId } from './frames.ts'
-import { parseRequest } from './request.ts'
+import { isLongRequest, parseLongRequest, parseRequest } from './request.ts'
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`)}}`
 
 describe('a request', () => {
   test.each([
@@ -58,17 +62,57 @@ describe('a request', () => {
   })
 
   test('of more than a hundred levels is malformed', () => {
-    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
     const parsed = (levels: number) => parseRequest(`{"id":1,"type":"ping","x":${nested(levels)}}`).kind
     expect([parsed(99), parsed(100), parsed(100_000)]).toEqual(['request', 'malformed', 'malformed'])
   })
 
-  test('is long only as a transaction, of who may write', () => {
-    const long = (type: string) =>
-      JSON.stringify({ id: 1, type, operations: [], path: 'a', x: 'x'.repeat(64 * 1024) })
-    expect(parseRequest(long('transaction'))).toMatchObject({ kind: 'request' })
-    expect(parseRequest(long('query'))).toMatchObject({ kind: 'malformed', id: 1 })
-    expect(parseRequest(long('transaction'), false)).toMatchObject({ kind: 'malformed', id: undefined })
+  test('is long only as a transaction', async () => {
+    const operations = [{ type: 'replace', path: 'a/b', data: { x: 'x'.repeat(64 * 1024) } }]
+    const long = (members: object) => JSON.stringify({ id: 1, operations, ...members })
+    const transaction = long({ type: 'transaction', txId: 'x', more: [1] })
+    expect(isLongRequest(transaction)).toBe(true)
+    expect(await parseLongRequest(transaction)).toEqual(parseRequest(transaction))
+    const cut = long({ type: 'transaction', more: 'x'.repeat(64 * 1024) })
+    for (const text of [long({ type: 'query', path: 'a' }), cut])
+      expect(await parseLongRequest(text)).toMatchObject({ kind: 'malformed', id: 1 })
+  })
+
+  test.each([
+    ['an operation that is none', [{ type: 'replace', path: 'a/b', data: [] }]],
+    ['operations that are no list', { type: 'replace' }],
+    ['an operation that is too deep', [JSON.parse(`${'['.repeat(99)}${']'.repeat(99)}`)]],
+    ['more operations than there may be', Array(501).fill({ type: 'delete', path: 'a/b' })],
+  ])('that is long with %s is read as one that is short', async (_, operations) => {
+    const text = JSON.stringify({ type: 'transaction', id: 'x', operations })
+    expect(await parseLongRequest(text)).toEqual(parseRequest(text))
+  })
+
+  test('of which an operation is too long is malformed', async () => {
+    const data = { x: 'x'.repeat(rtdbLimits.operationCharacters) }
+    const text = JSON.stringify({
+      id: 1,
+      type: 'transaction',
+      operations: [{ type: 'create', path: 'a', data }],
+    })
+    expect(await parseLongRequest(text)).toMatchObject({ kind: 'malformed', id: 1 })
+  })
+
+  test.each([
+    ['an operation has more than 98 levels', 'levels', [nested(99)]],
+    ['an operation has very many levels', 'levels', [nested(1_500_000)]],
+    ['an operation has too many members', 'values', [members(rtdbLimits.operationValues)]],
+    ['its operations have too many values together', 'values', Array(11).fill(members(95_000))],
+  ])('that is long is malformed where %s, before anything of it is parsed', async (_, bound, data) => {
+    const operations = data.map((value) => `{"type":"replace","path":"a/b","data":{"v":${value}}}`)
+    const text = `{"type":"transaction","operations":[{"type":"x"},${operations}],"id":1}`
+    const message = expect.stringMatching(bound)
+    expect(await parseLongRequest(text)).toEqual({ kind: 'malformed', id: 1, message })
+  })
+
+  test('may be long with a hundred thousand values in an operation', async () => {
+    const data = `{"v":${members(rtdbLimits.operationValues - 10)}}`
+    const text = `{"type":"transaction","id":1,"operations":[{"type":"replace","path":"a/b","data":${data}}]}`
+    expect(await parseLongRequest(text)).toEqual(parseRequest(text))
   })
 
   test('takes a bounded number of conditions, fields and operations', () => {

@@ -1,8 +1,10 @@
-import { canonicalText, type RtdbFilter } from '@kith/protocol'
+import type { RtdbFilter } from '@kith/protocol'
+import type { ValueIdentities } from '../engine/value-identities.ts'
 import { type Condition, conditionsOf } from './conditions.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type Buckets<Listener> = Map<string, Set<Listener>>
+/** By the identity of a value. */
+type Buckets<Listener> = Map<unknown, Set<Listener>>
 
 interface FieldBuckets<Listener> {
   readonly value: Buckets<Listener>
@@ -51,16 +53,16 @@ export class ConditionSet<Listener extends { readonly filter: RtdbFilter | undef
   }
 
   /** Adds those whose filter the document may meet. */
-  collect(document: Fields, into: Set<Listener>): void {
+  collect(document: Fields, identities: ValueIdentities, into: Set<Listener>): void {
     for (const listener of this.#unconditional) into.add(listener)
     if (this.#fields.size === 0) return
     for (const field of this.#askedFields(document)) {
       const buckets = this.#fields.get(field)
       if (!buckets || !Object.hasOwn(document, field)) continue
       const value = document[field]
-      if (buckets.value.size > 0) addAll(buckets.value.get(canonicalText(value)), into)
-      if (buckets.element.size === 0 || !Array.isArray(value)) continue
-      for (const element of value) addAll(buckets.element.get(canonicalText(element)), into)
+      if (buckets.value.size > 0) addAll(buckets.value.get(identities.of(value)), into)
+      if (buckets.element.size > 0 && Array.isArray(value))
+        addThoseOf(buckets.element, identities.elements(value), into)
     }
   }
 
@@ -81,10 +83,16 @@ export class ConditionSet<Listener extends { readonly filter: RtdbFilter | undef
 
   #sizeOf({ field, of, keys }: Condition): number {
     const buckets = this.#fields.get(field)?.[of]
-    return keys.reduce((size, key) => size + (buckets?.get(key)?.size ?? 0), 0)
+    return keys.reduce<number>((size, key) => size + (buckets?.get(key)?.size ?? 0), 0)
   }
 }
 
 function addAll<Item>(items: Iterable<Item> | undefined, into: Set<Item>): void {
   for (const item of items ?? []) into.add(item)
+}
+
+/** Looks through the smaller of the two. */
+function addThoseOf<Item>(buckets: Buckets<Item>, elements: ReadonlySet<unknown>, into: Set<Item>): void {
+  if (elements.size < buckets.size) for (const element of elements) addAll(buckets.get(element), into)
+  else for (const [element, items] of buckets) if (elements.has(element)) addAll(items, into)
 }

@@ -1,11 +1,13 @@
-import { canonicalText, type RtdbFilter, type RtdbOperator } from '@kith/protocol'
+import type { RtdbFilter, RtdbOperator } from '@kith/protocol'
 import { conditionsOf as filterConditions } from '../engine/filter.ts'
+import { identityOf } from '../engine/value-identities.ts'
 
 /** Something that every document has that meets a filter: one of these values in a field, or among its elements. */
 export interface Condition {
   readonly field: string
   readonly of: 'value' | 'element'
-  readonly keys: readonly string[]
+  /** Their identities. */
+  readonly keys: readonly unknown[]
 }
 
 // A longer list of alternatives is looked at as a whole instead of being spread over the index.
@@ -35,6 +37,6 @@ function containsAll(field: string, values: readonly unknown[]): readonly Condit
 }
 
 function conditionOn(field: string, { of, values }: ReturnType<Lookup>): readonly Condition[] {
-  const keys = [...new Set(values.map(canonicalText))]
+  const keys = [...new Set(values.map(identityOf))]
   return keys.length > maxAlternatives ? [] : [{ field, of, keys }]
 }

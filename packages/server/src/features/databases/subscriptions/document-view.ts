@@ -1,6 +1,8 @@
 import type { DocumentChange } from '../engine/database.ts'
 import { type CompiledFilter, compileFilter } from '../engine/filter.ts'
-import type { ChangeTexts } from './change-texts.ts'
+import type { ValueIdentities } from '../engine/value-identities.ts'
+import type { ReadDocument } from '../engine/values.ts'
+import { type ChangeTexts, type Selection, selectionOf } from './change-texts.ts'
 import type { Subscription } from './subscription.ts'
 import type { FirstState, View, ViewSpec } from './view.ts'
 
@@ -10,13 +12,13 @@ export class DocumentView implements View {
   readonly subscriptions = new Set<Subscription>()
   readonly #read: (spec: ViewSpec) => Promise<FirstState>
   readonly #matches: CompiledFilter
-  readonly #selected: ReadonlySet<string> | undefined
+  readonly #selection: Selection | undefined
 
   constructor(spec: ViewSpec, read: (spec: ViewSpec) => Promise<FirstState>) {
     this.spec = spec
     this.#read = read
     this.#matches = compileFilter(spec.filter)
-    this.#selected = spec.select && new Set(spec.select)
+    this.#selection = selectionOf(spec.select)
   }
 
   get path() {
@@ -35,24 +37,23 @@ export class DocumentView implements View {
     return this.#read(this.spec)
   }
 
-  note(change: DocumentChange, seq: number, texts: ChangeTexts): void {
-    const action = this.#actionOf(change)
-    if (!action) return
-    const event = texts.of(action, this.spec.select)
-    for (const subscription of this.subscriptions) subscription.tell(seq, event)
+  /** The event that a change is for this view; undefined when it is none. */
+  eventOf(texts: ChangeTexts): string | undefined {
+    const action = this.#actionOf(texts)
+    return action && texts.of(action, this.#selection)
   }
 
-  /** Does the view show the document? */
-  shows(document: Readonly<Record<string, unknown>>): boolean {
-    return this.#matches(document)
+  /** Is it told what happens to a document, or to the collection where there is none, besides changes? */
+  tellsOf(document: ReadDocument | undefined, identities: ValueIdentities): boolean {
+    return !this.filter || (document !== undefined && this.#matches(document, identities))
   }
 
-  #actionOf({ action, before, after, keys }: DocumentChange): DocumentChange['action'] | undefined {
-    const was = before !== undefined && this.#matches(before)
-    const is = after !== undefined && this.#matches(after)
+  #actionOf(texts: ChangeTexts): DocumentChange['action'] | undefined {
+    const { action, before, after } = texts.change
+    const was = before !== undefined && this.#matches(before, texts.identities)
+    const is = after !== undefined && this.#matches(after, texts.identities)
     if (!is) return was ? 'delete' : undefined
     if (!was) return action === 'create' ? 'create' : 'update'
-    const isSeen = !this.#selected || keys.some((key) => this.#selected?.has(key))
-    return isSeen ? 'update' : undefined
+    return !this.#selection || texts.touches(this.#selection) ? 'update' : undefined
   }
 }

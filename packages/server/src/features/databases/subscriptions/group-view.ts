@@ -1,10 +1,11 @@
 import type { RtdbGroup } from '@kith/protocol'
 import { type CompiledAggregate, groupsOf } from '../engine/aggregate.ts'
-import type { DocumentChange } from '../engine/database.ts'
+import type { LoggedChanges } from '../engine/database.ts'
+import { EventLoopTurns } from '../engine/event-loop-turns.ts'
 import { type CompiledFilter, compileFilter } from '../engine/filter.ts'
+import { GroupTotals } from '../engine/group-totals.ts'
 import { RtdbFailure } from '../engine/rtdb-failure.ts'
 import type { JsonObject } from '../engine/values.ts'
-import { GroupTotals } from './group-totals.ts'
 import type { Subscription } from './subscription.ts'
 import type { FirstState, View, ViewSpec } from './view.ts'
 
@@ -21,12 +22,9 @@ export interface GroupViewDeps {
   takeWeight(values: number): boolean
 }
 
-interface Noted {
-  readonly seq: number
-  readonly change: DocumentChange
-}
-
-// Changes while the documents are read. With more of them the clients start anew.
+// Attempts to read the first rows while others write.
+const maxTries = 5
+// Changes during the first read. Above the bound the clients have to reconnect.
 const maxWaiting = 10_000
 
 /** Rows of an aggregate, kept by what changes and never worked out over all documents again. */
@@ -38,18 +36,19 @@ export class GroupView implements View {
   readonly #totals: GroupTotals
   /** The rows that this transaction touches, as they were before it. */
   readonly #before = new Map<string, string>()
-  #waiting: Noted[] = []
+  #waiting: LoggedChanges[] = []
+  #waitingChanges = 0
   #seq: number | undefined
   #loading: Promise<void> | undefined
   #weight = 0
-  /** More was written while the documents were read than could be kept. */
+  /** The view is overloaded, or has no subscriptions left. */
   #isLost = false
 
   constructor(spec: ViewSpec, deps: GroupViewDeps) {
     this.spec = spec
     this.#deps = deps
     this.#matches = compileFilter(spec.filter)
-    this.#totals = new GroupTotals(deps.aggregate)
+    this.#totals = new GroupTotals(deps.aggregate, { canRemove: true })
   }
 
   get path() {
@@ -67,52 +66,69 @@ export class GroupView implements View {
   async begin(): Promise<FirstState> {
     this.#loading ??= this.#load()
     await this.#loading
-    return { seq: this.#seq ?? 0, data: this.#totals.rows() }
-  }
-
-  note(change: DocumentChange, seq: number): void {
-    if (this.#isLost) return
-    if (this.#seq === undefined) {
-      this.#waiting.push({ seq, change })
-      if (this.#waiting.length > maxWaiting) this.#overload()
-      return
+    for (let tried = 1; ; tried += 1) {
+      if (this.#isLost) throw tooMuch()
+      const seq = this.#seq ?? 0
+      const data = await this.#totals.allRows()
+      if (seq === this.#seq) return { seq, data }
+      if (tried >= maxTries) throw tooMuch()
     }
-    if (seq <= this.#seq) return
-    const before = this.#counted(change.before)
-    const after = this.#counted(change.after)
-    if (before) this.#remember(before)
-    if (after) this.#remember(after)
-    if (before) this.#totals.remove(before)
-    if (after) this.#totals.add(after)
   }
 
-  finish(seq: number): void {
-    if (this.#seq === undefined || seq <= this.#seq) return
-    this.#seq = seq
+  /** The event that the changes of one transaction are for this view; undefined when they are none. Nothing is awaited: who
+   * begins meanwhile sees all of the transaction or nothing of it. */
+  eventOf({ seq, changes }: LoggedChanges): string | undefined {
+    if (this.#isLost) return undefined
+    if (this.#seq === undefined) {
+      this.#waiting.push({ seq, changes })
+      this.#waitingChanges += changes.length
+      if (this.#waitingChanges > maxWaiting) this.#overload()
+      return undefined
+    }
+    if (seq <= this.#seq) return undefined
+    this.#apply({ seq, changes })
     const rows = this.#changedRows()
-    this.#weigh()
-    if (rows.length === 0) return
-    const event = JSON.stringify({ action: 'update', path: this.path, data: rows })
-    for (const subscription of this.subscriptions) subscription.tell(seq, event)
+    // A view beyond the bounds is closed, and its clients reconnect.
+    if (!this.#weigh()) this.#overload()
+    return rows.length > 0 ? JSON.stringify({ action: 'update', path: this.path, data: rows }) : undefined
   }
 
-  /** Nobody looks at it any more. */
+  /** Frees its memory, when its last subscription has ended. */
   close(): void {
+    this.#isLost = true
     this.#deps.takeWeight(-this.#weight)
     this.#weight = 0
   }
 
   async #load(): Promise<void> {
     const { seq, documents } = await this.#deps.read(this.spec)
+    await this.#addAll(documents)
     if (this.#isLost) throw tooMuch()
-    for (const document of documents) this.#totals.add(document)
-    if (!this.#weigh()) throw tooMuch()
     this.#seq = seq
-    const waiting = this.#waiting
+    // The subscriptions that are being started begin with the state after these changes.
+    for (const logged of this.#waiting) if (logged.seq > this.#seq) this.#apply(logged)
     this.#waiting = []
-    for (const [index, noted] of waiting.entries()) {
-      this.note(noted.change, noted.seq)
-      if (waiting[index + 1]?.seq !== noted.seq) this.finish(noted.seq)
+    this.#before.clear()
+    if (!this.#weigh()) throw tooMuch()
+  }
+
+  async #addAll(documents: readonly JsonObject[]): Promise<void> {
+    const turns = new EventLoopTurns()
+    for (const document of documents) {
+      this.#totals.add(document)
+      if (turns.isOver) await turns.giveWay()
+    }
+  }
+
+  #apply({ seq, changes }: LoggedChanges): void {
+    this.#seq = seq
+    for (const change of changes) {
+      const before = this.#counted(change.before)
+      const after = this.#counted(change.after)
+      if (before) this.#remember(before)
+      if (after) this.#remember(after)
+      if (before) this.#totals.remove(before)
+      if (after) this.#totals.add(after)
     }
   }
 

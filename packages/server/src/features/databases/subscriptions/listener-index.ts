@@ -1,4 +1,5 @@
 import type { RtdbFilter } from '@kith/protocol'
+import { ValueIdentities } from '../engine/value-identities.ts'
 import { ConditionSet } from './condition-set.ts'
 
 /** Which documents below its path a listener hears of: all of them, those directly there, or the one at the path. */
@@ -50,9 +51,14 @@ export class ListenerIndex<Listener extends Interest> {
   }
 
   /** Those whose filter a document at this path may meet, in one of these states. */
-  concerned(path: string, states: readonly (Fields | undefined)[]): Set<Listener> {
+  concerned(
+    path: string,
+    states: readonly (Fields | undefined)[],
+    identities = new ValueIdentities(),
+  ): Set<Listener> {
     const found = new Set<Listener>()
-    for (const set of this.#setsFor(path)) for (const state of states) if (state) set.collect(state, found)
+    for (const set of this.#setsFor(path))
+      for (const state of states) if (state) set.collect(state, identities, found)
     return found
   }
 

@@ -1,8 +1,12 @@
+import type { Allowance } from './subscription-budget.ts'
+
 /** The client that has subscriptions. */
 export interface Listening {
   readonly connId: string
-  /** Sends what others did; a client that is too slow for it is ended. */
+  /** What its subscriptions may take. */
+  readonly allowance: Allowance
+  /** Sends an event; a client that is too slow for it is disconnected. */
   push(text: string): void
-  /** Ends a client that was told too much at once: it connects again. */
+  /** Disconnects a client that was sent too much at once: it reconnects. */
   overload(): void
 }

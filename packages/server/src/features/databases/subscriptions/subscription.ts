@@ -1,5 +1,6 @@
 import { changeText, randomId } from '../socket/frames.ts'
 import type { Listening } from './listening.ts'
+import type { SubscriptionCost } from './subscription-budget.ts'
 import type { View } from './view.ts'
 
 // Events while the first state is read. With more of them the client starts anew.
@@ -10,12 +11,14 @@ export class Subscription {
   readonly id = randomId()
   readonly listening: Listening
   readonly view: View
+  readonly cost: SubscriptionCost
   #waiting: { readonly seq: number; readonly event: string }[] = []
   #startedAt: number | undefined
 
-  constructor(listening: Listening, view: View) {
+  constructor(listening: Listening, view: View, cost: SubscriptionCost) {
     this.listening = listening
     this.view = view
+    this.cost = cost
   }
 
   /** An event of the change with this number. It waits for the state that the client is shown first, and is part of that

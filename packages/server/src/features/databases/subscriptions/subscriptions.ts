@@ -1,4 +1,7 @@
-import type { LoggedChanges } from '../engine/database.ts'
+import type { DocumentChange, LoggedChanges } from '../engine/database.ts'
+import { EventLoopTurns } from '../engine/event-loop-turns.ts'
+import { countConditions } from '../engine/filter.ts'
+import { ValueIdentities } from '../engine/value-identities.ts'
 import type { ReadDocument } from '../engine/values.ts'
 import { ChangeTexts } from './change-texts.ts'
 import { DocumentView } from './document-view.ts'
@@ -6,18 +9,19 @@ import { GroupView } from './group-view.ts'
 import { ListenerIndex } from './listener-index.ts'
 import type { Listening } from './listening.ts'
 import { Subscription } from './subscription.ts'
-import type { SubscriptionBudget } from './subscription-budget.ts'
-import { keyOfView, type View, type ViewSpec } from './view.ts'
+import type { Allowance } from './subscription-budget.ts'
+import { keyOfView, type ViewSpec } from './view.ts'
+
+type AnyView = DocumentView | GroupView
+type MakeView = (spec: ViewSpec, allowance: Allowance) => AnyView
 
 /** Everything that is subscribed to in one database on this process. Bound: the budget of the process. */
 export class Subscriptions {
-  readonly #index = new ListenerIndex<View>()
-  readonly #views = new Map<string, View>()
-  readonly #budget: SubscriptionBudget
-  readonly #makeView: (spec: ViewSpec) => View
+  readonly #index = new ListenerIndex<AnyView>()
+  readonly #views = new Map<string, AnyView>()
+  readonly #makeView: MakeView
 
-  constructor(budget: SubscriptionBudget, makeView: (spec: ViewSpec) => View) {
-    this.#budget = budget
+  constructor(makeView: MakeView) {
     this.#makeView = makeView
   }
 
@@ -28,13 +32,15 @@ export class Subscriptions {
   /** From now on it hears of changes; `start` it when its client was shown the first state. */
   open(listening: Listening, spec: ViewSpec): Subscription {
     const key = keyOfView(spec)
-    const view = this.#views.get(key) ?? this.#makeView(spec)
-    this.#budget.open(key.length)
+    // The memory of a shared aggregate counts for its first subscriber.
+    const view = this.#views.get(key) ?? this.#makeView(spec, listening.allowance)
+    const cost = { characters: key.length, conditions: countConditions(spec.filter) }
+    listening.allowance.open(cost)
     if (view.subscriptions.size === 0) {
       this.#views.set(key, view)
       this.#index.add(view)
     }
-    const subscription = new Subscription(listening, view)
+    const subscription = new Subscription(listening, view, cost)
     view.subscriptions.add(subscription)
     return subscription
   }
@@ -42,40 +48,75 @@ export class Subscriptions {
   close(subscription: Subscription): void {
     const { view } = subscription
     if (!view.subscriptions.delete(subscription)) return
-    const key = keyOfView(view.spec)
-    this.#budget.close(key.length)
+    subscription.listening.allowance.close(subscription.cost)
     if (view.subscriptions.size > 0) return
-    this.#index.remove(view)
+    const key = keyOfView(view.spec)
+    const kept = this.#views.get(key)
     this.#views.delete(key)
-    if (view instanceof GroupView) view.close()
+    if (kept) this.#index.remove(kept)
+    if (kept instanceof GroupView) kept.close()
   }
 
-  /** Tells what a transaction has done, in the order of its operations. Answers at how many views it looked. */
-  tell({ seq, changes }: LoggedChanges): number {
-    const finishing = new Set<View>()
+  /** Tells what a transaction has done, in the order of its operations, and lets others run meanwhile. Answers at how many views
+   * it looked. The next transaction is told when this one is. */
+  async tell({ seq, changes }: LoggedChanges): Promise<number> {
+    const turns = new EventLoopTurns()
+    const ofGroups = new Map<GroupView, DocumentChange[]>()
     let looked = 0
     for (const change of changes) {
       const texts = new ChangeTexts(change)
-      for (const view of this.#index.concerned(change.path, [change.before, change.after])) {
+      for (const view of this.#index.concerned(
+        change.path,
+        [change.before, change.after],
+        texts.identities,
+      )) {
         looked += 1
-        view.note(change, seq, texts)
-        if (view.finish) finishing.add(view)
+        if (view instanceof GroupView) listOf(ofGroups, view).push(change)
+        else await tellAll(view, turns, { seq, event: view.eventOf(texts) })
+        if (turns.isOver) await turns.giveWay()
       }
     }
-    for (const view of finishing) view.finish?.(seq)
+    for (const [view, ofView] of ofGroups)
+      await tellAll(view, turns, { seq, event: view.eventOf({ seq, changes: ofView }) })
     return looked
   }
 
   /** Tells those who look at the document, or at the collection, an event that changes none. */
-  tellOf(
+  async tellOf(
     path: string,
     document: ReadDocument | undefined,
     { event, except }: { readonly event: string; readonly except: string | undefined },
-  ): void {
-    for (const view of this.#index.concerned(path, [document ?? {}])) {
-      if (!(view instanceof DocumentView) || (view.filter && !(document && view.shows(document)))) continue
-      for (const subscription of view.subscriptions)
-        if (subscription.listening.connId !== except) subscription.push(event)
+  ): Promise<void> {
+    const turns = new EventLoopTurns()
+    const identities = new ValueIdentities()
+    for (const view of this.#index.concerned(path, [document ?? {}], identities)) {
+      const isTold = view instanceof DocumentView && view.tellsOf(document, identities)
+      if (isTold) await tellAll(view, turns, { event, except })
+      if (turns.isOver) await turns.giveWay()
     }
   }
+}
+
+interface Told {
+  /** Undefined when there is nothing to tell. */
+  readonly event: string | undefined
+  /** Of the change; absent for an event that changes no document. */
+  readonly seq?: number
+  /** The connection that caused the event, which is not told. */
+  readonly except?: string | undefined
+}
+
+async function tellAll(view: AnyView, turns: EventLoopTurns, { event, seq, except }: Told): Promise<void> {
+  if (event === undefined) return
+  for (const subscription of view.subscriptions) {
+    if (seq !== undefined) subscription.tell(seq, event)
+    else if (subscription.listening.connId !== except) subscription.push(event)
+    if (turns.isOver) await turns.giveWay()
+  }
+}
+
+function listOf<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
+  const list = lists.get(key) ?? []
+  lists.set(key, list)
+  return list
 }

@@ -1,7 +1,5 @@
 import { canonicalText, type RtdbAggregate, type RtdbGroup } from '@kith/protocol'
-import type { DocumentChange } from '../engine/database.ts'
 import type { ReadDocument } from '../engine/values.ts'
-import type { ChangeTexts } from './change-texts.ts'
 import type { Interest, Scope } from './listener-index.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -27,10 +25,6 @@ export interface View extends Interest {
   readonly subscriptions: Set<Subscription>
   /** Reads what a new subscription is shown first. */
   begin(): Promise<FirstState>
-  /** A document has changed in the transaction with this number. */
-  note(change: DocumentChange, seq: number, texts: ChangeTexts): void
-  /** All changes of the transaction have been noted. */
-  finish?(seq: number): void
 }
 
 /** The same for specifications that mean the same. */

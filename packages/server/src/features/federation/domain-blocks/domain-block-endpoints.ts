@@ -5,10 +5,8 @@ import {
   toIso,
   unblockDomain as unblockContract,
 } from '@kith/protocol'
-import type { Caller, Identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { Failure } from '#lib/failure.ts'
 import { blockDomain, type DomainBlockDeps, unblockDomain } from './change-domain-blocks.ts'
 import type { DomainBlock } from './domain-block.ts'
 import { pageBlocks } from './domain-block-store.ts'
@@ -20,10 +18,10 @@ export function domainBlockEndpoints(deps: DomainBlockDeps): Endpoint[] {
       return { ...page, items: page.items.map(viewOf) }
     }),
     bind(blockContract, async ({ tenant, caller, body }) =>
-      viewOf(await blockDomain(deps, { tenant, caller: identified(caller), ...body })),
+      viewOf(await blockDomain(deps, { tenant, caller, ...body })),
     ),
     bind(unblockContract, async ({ tenant, caller, params }) => {
-      await unblockDomain(deps, { tenant, caller: identified(caller), ...params })
+      await unblockDomain(deps, { tenant, caller, ...params })
       return params
     }),
   ]
@@ -31,9 +29,4 @@ export function domainBlockEndpoints(deps: DomainBlockDeps): Endpoint[] {
 
 function viewOf({ createdAt, ...block }: DomainBlock): DomainBlockView {
   return { ...block, createdAt: toIso(createdAt) }
-}
-
-function identified(caller: Caller): Identified {
-  if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
-  return caller
 }

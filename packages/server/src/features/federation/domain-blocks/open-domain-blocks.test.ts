@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { auditMigrations } from '#features/audit/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import type { Identified } from '#infra/caller/index.ts'
+import { ownerOf } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { federationMigrations } from '../federation-migrations.ts'
 import { blockDomain, unblockDomain } from './change-domain-blocks.ts'
@@ -11,15 +11,7 @@ import { countBlocks, pageBlocks } from './domain-block-store.ts'
 import { openDomainBlocks } from './open-domain-blocks.ts'
 
 const tenant = { tenantId: 1 as TenantId, idTag: 'home.example.com' as IdTag, type: 'person' } as const
-const caller: Identified = {
-  kind: 'identity',
-  idTag: tenant.idTag,
-  tokenUse: 'login',
-  scope: undefined,
-  role: 'leader',
-  isOwner: true,
-  isAdmin: true,
-}
+const caller = { ...ownerOf(tenant), isAdmin: true }
 
 eachDialect('domain blocks', (open) => {
   async function lab() {

@@ -18,11 +18,16 @@ export async function askIdentity(
   return resolved.kind === 'found' ? { kind: 'found', type: resolved.identity.type } : resolved
 }
 
-/** The same for callers that need the answer now: `E-UNAVAILABLE` when it cannot be found out. */
-export async function hasIdentity(identities: Asked, idTag: IdTag, owner: IdTag): Promise<boolean> {
-  const { kind } = await askIdentity(identities, idTag, owner)
-  if (kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
-  return kind === 'found'
+/** The address of the API of an identity, undefined when there is none, for callers that need the answer now: `E-UNAVAILABLE` when it
+ * cannot be found out. A failure counts against the budget of `owner`, a tenant of this server. */
+export async function findServerUrl(
+  identities: Asked,
+  idTag: IdTag,
+  owner: IdTag,
+): Promise<string | undefined> {
+  const resolved = await identities.resolve(idTag, { asker: { cause: 'owner', key: owner } })
+  if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
+  return resolved.kind === 'found' ? resolved.identity.serverUrl : undefined
 }
 
 /** May this identity exist, as far as can be found out now? */

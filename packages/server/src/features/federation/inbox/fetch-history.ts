@@ -5,13 +5,13 @@ import type { Writer } from '#infra/db/index.ts'
 import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { applyWithdrawals } from './apply-withdrawals.ts'
 import type { CheckedToken, Delivery } from './check-token.ts'
 import { fetchHistoryJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain, findConcernedBy, isSuspended, storeToken } from './store-token.ts'
 import { isGenuine, verifyLater } from './verify-later.ts'
 import { waitingSender } from './verify-token.ts'
-import { applyKeyRevocations } from './withdrawals.ts'
 
 export interface HistoryDeps extends ReceiveDeps {
   /** The tokens of what an identity published since then (Unix seconds) and the tenant may read, oldest first. */
@@ -46,7 +46,7 @@ export async function fetchHistory(
   for (const delivery of pairAnnounced(texts.slice(0, historyLimits.maxTokens))) {
     const token = checkAgain(delivery, nowSecs(deps.clock))
     if (!token || !isAbout(token, idTag) || !(await isUsable(deps, token, idTag))) continue
-    await applyKeyRevocations(deps, token)
+    await applyWithdrawals(deps, token)
     if (await concerns(deps, token, tenant)) await storeToken(deps, token, [tenant])
   }
 }

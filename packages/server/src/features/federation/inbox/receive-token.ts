@@ -4,6 +4,7 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { applyWithdrawals } from './apply-withdrawals.ts'
 import { type CheckedToken, checkToken, type Delivery, notNow } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import {
@@ -16,7 +17,6 @@ import {
   tenantsPerTransaction,
 } from './store-token.ts'
 import { verifyLater } from './verify-later.ts'
-import { applyKeyRevocations } from './withdrawals.ts'
 
 /** A posted token. */
 export interface Posted extends Delivery {
@@ -48,7 +48,7 @@ export async function receiveToken(deps: ReceiveDeps, { ip, ...delivery }: Poste
     await verifyLater(deps, token, sender)
     return { actionId, verified: false, isProcessed: false }
   }
-  const isWithdrawal = await applyKeyRevocations(deps, token)
+  const isWithdrawal = await applyWithdrawals(deps, token)
   const concerned = await findReceivers(deps, token)
   if (concerned.length === 0 && isWithdrawal) return { actionId, verified: true, isProcessed: true }
   if (concerned.length === 0) throw new Failure('E-NOTFOUND')
@@ -65,7 +65,7 @@ export async function receiveTokenNow(deps: ReceiveDeps, { ip, ...delivery }: Po
   const token = await readToken(deps, delivery)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
     throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
-  const isWithdrawal = await applyKeyRevocations(deps, token)
+  const isWithdrawal = await applyWithdrawals(deps, token)
   const concerned = await findReceivers(deps, token)
   if (concerned.length === 0 && !isWithdrawal) throw new Failure('E-NOTFOUND')
   const { outcomes, rest } = await storeInTime(deps, token, concerned)

@@ -104,8 +104,8 @@ export async function storeAtTenants(
   )
 }
 
-/** Delivers a token to tenants without checking its signature again: it was verified before, or its issuer wrote it in
- * the same database. A token that has expired since is dropped. */
+/** Delivers a token to tenants without checking its signature again: it was verified, or its issuer sends it from the
+ * same database. A token that has expired since is dropped. */
 export async function receiveLocally(
   deps: Pick<StoreDeps, 'db' | 'clock' | 'jobs' | 'receiveAction'>,
   delivery: Delivery,

@@ -5,6 +5,7 @@ import { registrableDomain } from '#infra/dns/index.ts'
 import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { applyWithdrawals } from './apply-withdrawals.ts'
 import type { CheckedToken, Delivery } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
@@ -19,7 +20,6 @@ import {
   sumWaiting,
   type WaitingToken,
 } from './waiting-token-store.ts'
-import { applyKeyRevocations } from './withdrawals.ts'
 
 const mebibyte = 1024 * 1024
 // Anybody can name issuers below a domain of their own, so these share one bound and one queue. Senders with many
@@ -90,7 +90,7 @@ async function tryAgain(
   if (!token || context.createdAtMs + maxWaitingMs <= deps.clock.now()) return
   if (await deps.isBlockedHere((token.announced ?? token).issuerTag)) return
   if (!(await isGenuine(deps, token))) return
-  await applyKeyRevocations(deps, token)
+  await applyWithdrawals(deps, token)
   await storeLater(deps, token, await findConcernedBy(deps, token))
 }
 

@@ -42,7 +42,11 @@ export interface DeliverDeps {
   /** The inbox of a recipient, looked up again at most once an hour. Undefined when it cannot be found now. */
   readonly findInboxAnew: (recipient: IdTag, tenantId: TenantId) => Promise<string | undefined>
   /** Hands a token to tenants of this server. */
-  readonly receiveLocally: (delivery: Tokens, recipients: readonly IdTag[]) => Promise<void>
+  readonly receiveLocally: (
+    delivery: Tokens,
+    recipients: readonly IdTag[],
+    senderId: TenantId,
+  ) => Promise<void>
   /** Runs after an action has arrived. Like a delivery, it may run twice. */
   readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
 }
@@ -257,6 +261,6 @@ export async function deliverLocally(
 ): Promise<void> {
   const actionId = payload.actionId
   const tokens = await getTokens(deps, tenantId, actionId)
-  await deps.receiveLocally(tokens, payload.recipients)
+  await deps.receiveLocally(tokens, payload.recipients, tenantId)
   await deps.onDelivered(tenantId, actionId)
 }

@@ -36,7 +36,7 @@ export async function countLocally(
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {
   const { token } = await getWord(deps, tenantId, countsOf)
-  await deps.receiveLocally({ token }, recipients)
+  await deps.receiveLocally({ token }, recipients, tenantId)
 }
 
 async function getWord(deps: DeliverCountsDeps, tenantId: TenantId, countsOf: ActionId) {

@@ -38,11 +38,13 @@ export async function listDeliveryHosts(
   return { items: found.slice(0, limit).map(hostView), nextCursor }
 }
 
-function hostView({ groupKey, queued, failures, lastServedAtMs, restsUntilMs }: GroupRecord): DeliveryHost {
+function hostView(group: GroupRecord): DeliveryHost {
+  const { groupKey, queued, failures, oldestAtMs, lastServedAtMs, restsUntilMs } = group
   return {
     host: groupKey,
     queued,
     failures,
+    ...(oldestAtMs === undefined ? {} : { oldestAt: toIso(oldestAtMs / 1000) }),
     ...(lastServedAtMs === undefined ? {} : { lastTriedAt: toIso(lastServedAtMs / 1000) }),
     ...(restsUntilMs === undefined ? {} : { restsUntil: toIso(restsUntilMs / 1000) }),
   }

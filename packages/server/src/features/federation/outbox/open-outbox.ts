@@ -90,7 +90,8 @@ function jobDeps(parts: OutboxParts): OutboxJobDeps {
       const action = await findStoredAction(reader, countsOf)
       return action?.status === 'A' ? await findToldCounts(reader, countsOf) : undefined
     },
-    receiveLocally: (delivery, recipients) => receiveFromHere(inbox, delivery, recipients),
+    receiveLocally: (delivery, recipients, tenantId) =>
+      receiveFromHere(inbox, delivery, recipients, tenantId),
     onDelivered: (tenantId, actionId) => queueDeliveredHistory({ db, jobs }, tenantId, actionId),
   }
 }

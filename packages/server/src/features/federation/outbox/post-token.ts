@@ -1,5 +1,5 @@
 import type { ActionId } from '@kith/protocol'
-import { type Egress, type EgressAnswer, EgressError } from '#infra/egress/index.ts'
+import { type Egress, type EgressAnswer, EgressError, retryAfterMs } from '#infra/egress/index.ts'
 import { type GroupVerdict, JobVerdict } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 
@@ -138,14 +138,4 @@ function readJson(body: Uint8Array): unknown {
 
 function describe(answer: EgressAnswer): string {
   return answer.status < 300 ? `HTTP ${answer.status} without a receipt` : `HTTP ${answer.status}`
-}
-
-// Shorter delays, of an overloaded server or by a wrong clock, are replaced by the usual ones.
-const shortestPutOffMs = 10_000
-
-/** `Retry-After` (RFC 9110 section 10.2.3) as Unix milliseconds: seconds from now, or a date. */
-function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined
-  const atMs = /^\d{1,9}$/.test(header) ? nowMs + Number(header) * 1000 : Date.parse(header)
-  return Number.isNaN(atMs) || atMs < nowMs + shortestPutOffMs ? undefined : atMs
 }

@@ -112,12 +112,17 @@ export function inTrash(file: string, { tenantId, withoutChanges }: AccessNames)
  * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
 function isReadableWithoutGrant(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
-  const showsIt = sql`case when ${of('is_copy')} = 1 then ${of('owner_tag')} else ${names.tenantTag} end`
   return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
     or exists (select 1 from action_attachments as attached cross join actions
       where actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
       and attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
-      and attached.issuer_tag = ${showsIt} and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
+      and ${isShownBy('attached.issuer_tag', file, names.tenantTag)} and ${isLive('actions', names.now)} and ${isReadableBy(viewer, 'actions', names)}))`
+}
+
+/** The actions of this issuer show the file to their readers. */
+export function isShownBy(issuer: string, file: string, tenantTag: Expression<string>): Condition {
+  const of = (column: string) => sql.ref(`${file}.${column}`)
+  return sql<SqlBool>`${sql.ref(issuer)} = case when ${of('is_copy')} = 1 then ${of('owner_tag')} else ${tenantTag} end`
 }
 
 /** The visibilities with which the viewer reads, as a list. */

@@ -11,6 +11,7 @@ import {
   accessLevel,
   everybody,
   inTrash,
+  isReadableFile,
 } from './file-access-predicate.ts'
 import { type FileLevel, type FileViewer, readLevel } from './file-viewer.ts'
 
@@ -135,6 +136,31 @@ export function accessNames(reader: Reader, { viewer }: FileViewer, now: number)
     tenantTag: sql`${viewer.tenantTag}`,
     now: sql`${now}`,
   }
+}
+
+// What every browser shows in an `<img>`.
+const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']
+
+/** The names of those of these files that are pictures whose variants are made, and that the viewer may read. */
+export async function listReadablePictures(
+  reader: Reader,
+  who: FileViewer,
+  { fileIds, now }: { readonly fileIds: readonly FileId[]; readonly now: number },
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader
+    .tables<AccessTables>()
+    .selectFrom('files')
+    .select(['files.file_id', 'files.file_name'])
+    .where('files.tenant_id', '=', reader.tenantId)
+    .where('files.file_id', 'in', fileIds)
+    .where('files.status', '=', 'A')
+    .where('files.content_type', 'in', pictureTypes)
+    // Of these nothing was made that has no metadata (docs/protocol/file-life.md, Originals).
+    .where('files.processing_error', 'is', null)
+    .where('files.preset', '!=', 'raw')
+    .where(isReadableFile(who, accessNames(reader, who, now)))
+    .execute()
+  return new Map(rows.map(({ file_id, file_name }) => [file_id, file_name]))
 }
 
 /** Which of these files of the tenant's own can be given to an audience, if somebody in particular owns them or they were

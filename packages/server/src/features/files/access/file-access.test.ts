@@ -12,6 +12,7 @@ import {
   filesLab,
   identity,
 } from '#harness/files-lab.ts'
+import type { Caller } from '#infra/caller/index.ts'
 import { assertAttachable } from './assert-attachable.ts'
 import { findAccessibleFile, hasShares } from './file-access-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
@@ -270,7 +271,7 @@ eachDialect('What may be attached to an action', (open) => {
     const lab = await openLab()
     const reader = lab.db.reader(alice.tenantId)
     const { fileId } = (await lab.upload('a', 'hello')).json.data
-    const attach = (attachments: string[], caller = callers.owner) =>
+    const attach = (attachments: string[], caller: Caller = callers.owner) =>
       assertAttachable(reader, { tenant: alice, caller, attachments, now: 1 })
     await attach([])
     await attach([fileId, fileId])

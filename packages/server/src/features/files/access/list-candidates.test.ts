@@ -2,7 +2,8 @@ import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { alice, aliceTag, bobTag, club, filesLab, identity } from '#harness/files-lab.ts'
-import { type FileFilter, listFilePage } from '../file-list-store.ts'
+import type { FileFilter } from '../file-filter-store.ts'
+import { listFilePage } from '../file-list-store.ts'
 import { findFileViewer } from './find-file-viewer.ts'
 
 const owner = identity(aliceTag, alice)

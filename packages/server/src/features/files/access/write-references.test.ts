@@ -6,15 +6,14 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   identity,
-  type Received,
   type Sent,
 } from '#harness/files-lab.ts'
 import type { Caller } from '#infra/caller/index.ts'
 
 const owner = identity(aliceTag, alice)
-const failureOf = ({ status, json }: Received) => `${status} ${json?.error?.code}`
 const forbidden = '403 E-AUTH-FORBIDDEN'
 
 async function make(lab: FilesLab, body: object = {}, sent: Sent = {}): Promise<string> {
@@ -103,12 +102,18 @@ eachDialect('Who may write one folder only', (open) => {
       '404 E-FILE-NOTFOUND',
     )
     expect(failureOf(await lab.send('DELETE', `/api/files/${box}`, { as: reading }))).toBe(forbidden)
+    const rename = { json: { fileName: 'x' } }
+    expect(failureOf(await lab.send('PATCH', `/api/files/${other}`, { as: writing, ...rename }))).toBe(
+      '404 E-FILE-NOTFOUND',
+    )
+    expect(failureOf(await lab.send('PATCH', `/api/files/${box}`, { as: reading, ...rename }))).toBe(
+      forbidden,
+    )
     await lab.send('DELETE', `/api/files/${other}`, { as: owner })
     expect(failureOf(await lab.send('POST', `/api/files/${other}/restore`, { as: writing }))).toBe(
       '404 E-FILE-NOTFOUND',
     )
     for (const [method, path] of [
-      ['PATCH', `/api/files/${box}`],
       ['PUT', `/api/files/${box}/tag/x`],
       ['DELETE', '/api/trash'],
       ['GET', `/api/files/${box}/shares`],

@@ -1,6 +1,7 @@
 import type { BlobHash } from '#infra/blobs/index.ts'
 import type { Reader } from '#infra/db/index.ts'
-import type { SizedBlob, StorageTables } from '../upload/storage-store.ts'
+import type { ReservationTables } from '../upload/reservation-store.ts'
+import type { SizedBlob } from '../upload/storage-store.ts'
 
 /** The blobs that the reader's tenant counts, in the order of their hashes; those that are being taken away are left
  * out. */
@@ -9,7 +10,7 @@ export async function listBlobRows(
   { after = '', limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<SizedBlob[]> {
   const rows = await reader
-    .tables<StorageTables>()
+    .tables<ReservationTables>()
     .selectFrom('blobs')
     .select(['blob_hash', 'size'])
     .where('tenant_id', '=', reader.tenantId)
@@ -24,7 +25,7 @@ export async function listBlobRows(
 /** Does the reader's tenant count this blob, and is it to stay? */
 export async function isCounted(reader: Reader, hash: BlobHash): Promise<boolean> {
   const row = await reader
-    .tables<StorageTables>()
+    .tables<ReservationTables>()
     .selectFrom('blobs')
     .select('blob_hash')
     .where('tenant_id', '=', reader.tenantId)
@@ -37,7 +38,7 @@ export async function isCounted(reader: Reader, hash: BlobHash): Promise<boolean
 /** Those of the hashes that the reader's tenant counts or is about to use. */
 export async function findKnownBlobs(reader: Reader, hashes: readonly BlobHash[]): Promise<Set<string>> {
   if (hashes.length === 0) return new Set()
-  const tables = reader.tables<StorageTables>()
+  const tables = reader.tables<ReservationTables>()
   const counted = tables
     .selectFrom('blobs')
     .select('blob_hash')

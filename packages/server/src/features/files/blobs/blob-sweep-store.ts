@@ -1,9 +1,10 @@
 import type { BlobHash } from '#infra/blobs/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { FileTables } from '../file-store.ts'
+import type { ReservationTables } from '../upload/reservation-store.ts'
 import type { SizedBlob, StorageTables } from '../upload/storage-store.ts'
 
-type SweepTables = StorageTables & FileTables
+type SweepTables = StorageTables & ReservationTables & FileTables
 
 /** NOTE: over all tenants: those with bytes that nothing has used since before `latest`, or that are on their way out. */
 export async function listTenantsWithUnused(reader: Reader, latest: number): Promise<TenantId[]> {
@@ -115,6 +116,7 @@ export async function adoptUnknown(tx: Writer, blobs: readonly SizedBlob[], now:
         uses: 0,
         unused_since: now,
         is_leaving: 0,
+        kind: 'others',
       })),
     )
     .onConflict((conflict) => conflict.columns(['tenant_id', 'blob_hash']).doNothing())

@@ -76,7 +76,9 @@ eachDialect('Unused bytes', (open) => {
     const reservation = await reserveUpload(lab.deps, tenantId, { bytes: 5 })
     const staged = await lab.deps.blobs.stage(tenantId, chunksOf('twice'), { maxBytes: 5 })
     const kept = { ...staged, keep: () => staged.keep().then(() => sweepBlobs(lab.deps)) }
-    await keepBlobs(lab.deps, tenantId, { reservation, blobs: [kept] }, (tx) => useBlobs(tx, [staged]))
+    await keepBlobs(lab.deps, tenantId, { reservation, blobs: [kept] }, (tx) =>
+      useBlobs(tx, [{ hash: staged.hash, size: staged.size, kind: 'others' }]),
+    )
     expect(await onDisk(lab, 'twice')).toBe(true)
     expect(await lab.remains()).toMatchObject({ reservations: 0, claims: 0 })
   })

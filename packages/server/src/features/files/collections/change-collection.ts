@@ -5,8 +5,14 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { findFileViewer } from '../access/find-file-viewer.ts'
 import { assertNotTrashed, getFile } from '../access/read-file.ts'
-import { findUserData, type UserData } from '../file-list-store.ts'
-import { isReadableAction, putItem, removeItem, type StoredItem } from './collection-store.ts'
+import {
+  findUserData,
+  isReadableAction,
+  putItem,
+  removeItem,
+  type StoredItem,
+  type UserData,
+} from './collection-store.ts'
 
 export interface CollectionDeps {
   readonly db: Database

@@ -180,6 +180,31 @@ function toItem({ item_id, added_at }: { item_id: string; added_at: number }): S
   return { itemId: item_id, addedAt: added_at }
 }
 
+/** What a caller has noted about a file for itself. */
+export interface UserData {
+  readonly isPinned: boolean
+  readonly isStarred: boolean
+  /** When it last read the bytes, Unix seconds. */
+  readonly accessedAt: number | undefined
+}
+
+export async function findUserData(reader: Reader, idTag: IdTag, fileId: FileId): Promise<UserData> {
+  const rows = await reader
+    .tables<CollectionTables>()
+    .selectFrom('collection_items')
+    .select(['collection', 'added_at'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('id_tag', '=', idTag)
+    .where('item_id', '=', fileId)
+    .execute()
+  const of = (collection: string) => rows.find((row) => row.collection === collection)
+  return {
+    isPinned: of('PIND') !== undefined,
+    isStarred: of('FAVR') !== undefined,
+    accessedAt: of('RCNT')?.added_at,
+  }
+}
+
 /** May the viewer read this action, as far as collections are concerned? */
 export async function isReadableAction(
   reader: Reader,

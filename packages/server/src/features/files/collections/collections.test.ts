@@ -7,6 +7,7 @@ import {
   bob,
   bobTag,
   type FilesLab,
+  failureOf,
   filesLab,
   identity,
   type Sent,
@@ -14,8 +15,6 @@ import {
 
 const owner = identity(aliceTag, alice)
 const asBob = identity(bobTag, alice)
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 
 eachDialect('Collections', (open) => {
   const openLab = filesLab(open)

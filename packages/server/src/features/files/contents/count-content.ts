@@ -2,6 +2,7 @@ import type { FileId } from '@kith/protocol'
 import type { Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { findFree, type StorageLimits } from '../upload/reserve-storage.ts'
+import { kindOfContent } from '../upload/storage-kind.ts'
 import { countBytes } from '../upload/storage-store.ts'
 import { addToSize } from './file-size-store.ts'
 
@@ -22,5 +23,5 @@ export async function countContent(
 ): Promise<void> {
   if (bytes > 0 && bytes > (await findFree(tx, now, limits))) throw new Failure('E-QUOTA')
   const counted = await addToSize(tx, fileId, bytes)
-  if (counted !== 0) await countBytes(tx, counted)
+  if (counted && counted.change !== 0) await countBytes(tx, counted.change, kindOfContent(counted.fileTp))
 }

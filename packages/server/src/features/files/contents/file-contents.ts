@@ -26,7 +26,15 @@ export interface Restoration {
   readonly limits: StorageLimits
 }
 
-/** What keeps the content of documents, or of databases. Nobody's right is asked here: that is done before. */
+/** A large content to copy. */
+export interface CopyAhead {
+  readonly tenantId: TenantId
+  readonly from: FileId
+  /** A file that is made afterwards. */
+  readonly to: FileId
+}
+
+/** The contents of documents, or of databases. Callers have checked the rights to the file. */
 export interface FileContents {
   /** Of the present state and of snapshots. */
   readonly mediaType: string
@@ -42,6 +50,11 @@ export interface FileContents {
   /** Gives a new file the present content of another, without its history. Answers its bytes, which are counted by who
    * calls. */
   copy(tx: Writer, from: FileId, to: FileId): Promise<number>
+  /** The same in portions, before there is such a file: what is large. Answers its bytes. */
+  copyAhead?(copy: CopyAhead): Promise<number>
+  /** What is wrong with the stored present state, which is not changed; undefined when nothing is. Without it the state is
+   * read. */
+  check?(tenantId: TenantId, fileId: FileId): Promise<string | undefined>
   /** Removes up to `limit` rows of files that are gone; true when nothing of them is left. */
   remove(tx: Writer, fileIds: readonly FileId[], limit: number): Promise<boolean>
 }

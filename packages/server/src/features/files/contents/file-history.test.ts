@@ -8,19 +8,19 @@ import {
   bob,
   bobTag,
   type FilesLab,
+  failureOf,
   filesLab,
   identity,
-  type Received,
   type Sent,
 } from '#harness/files-lab.ts'
 import { Failure } from '#lib/failure.ts'
 import { addSharedFile } from '../copies/shared-file.ts'
 import { countContent } from './count-content.ts'
+import { queueRemovalOfCopy } from './remove-contents.ts'
 
 const owner = identity(aliceTag, alice)
 const asBob = identity(bobTag, alice)
 const unknown = `f1~${'A'.repeat(43)}`
-const failureOf = ({ status, json }: Received) => `${status} ${json.error?.code}`
 
 async function make(lab: FilesLab, fileTp: string, body: object = {}): Promise<string> {
   const made = await lab.send('POST', '/api/files', {
@@ -51,7 +51,7 @@ eachDialect('The history of a file', (open) => {
   const restore = (lab: FilesLab, fileId: string, seq: number, sent: Sent = {}) =>
     lab.send('POST', `/api/files/${fileId}/history/${seq}/restore`, { as: owner, ...sent })
 
-  test('is listed, the newest first, for whoever may read it', async () => {
+  test('is listed, the newest first, for whoever may write', async () => {
     const lab = await openLab()
     for (const fileTp of ['CRDT', 'RTDB'] as const) {
       const fileId = await makeOld(lab, fileTp)
@@ -69,6 +69,9 @@ eachDialect('The history of a file', (open) => {
         expect(failureOf(await get(lab, `${unknown}/${path}`))).toBe('404 E-FILE-NOTFOUND')
       }
       await share(lab, fileId, 'R')
+      for (const path of ['history', 'history/3'])
+        expect(failureOf(await get(lab, `${fileId}/${path}`, { as: asBob }))).toBe('403 E-AUTH-FORBIDDEN')
+      await share(lab, fileId, 'W')
       expect((await get(lab, `${fileId}/history`, { as: asBob })).json.data).toHaveLength(2)
     }
   })
@@ -241,6 +244,24 @@ eachDialect('What documents and databases contain', (open) => {
     expect(lab.contents.CRDT.rowsOf(alice.tenantId, document)).toBe(0)
     expect(lab.contents.RTDB.rowsOf(alice.tenantId, database)).toBe(0)
     expect(lab.contents.CRDT.rowsOf(alice.tenantId, kept)).toBe(1)
+  })
+
+  test('of a copy goes a day later, unless it has become a file', async () => {
+    const lab = await openLab()
+    const made = await make(lab, 'RTDB')
+    for (const fileId of [made, unknown] as FileId[]) {
+      lab.contents.RTDB.write(alice.tenantId, fileId, 'row')
+      await lab.db.transact(alice.tenantId, (tx) =>
+        queueRemovalOfCopy({ jobs: lab.jobs, clock: lab.clock }, tx, { fileTp: 'RTDB', fileId }),
+      )
+    }
+    const rows = () => [made, unknown].map((fileId) => lab.contents.RTDB.rowsOf(alice.tenantId, fileId))
+    lab.clock.advance(86_399_000)
+    await lab.settle()
+    expect(rows()).toEqual([1, 1])
+    lab.clock.advance(1000)
+    await lab.settle()
+    expect(rows()).toEqual([1, 0])
   })
 
   test('asks for no job where a file has none', async () => {

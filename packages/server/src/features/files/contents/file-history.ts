@@ -22,21 +22,22 @@ interface SnapshotQuestion extends FileQuestion {
   readonly seq: number
 }
 
-/** The snapshots of a document or a database, the newest first. */
+/** The snapshots of a document or a database, the newest first, for those with the right to write: readers may see the
+ * present content, and not what was deleted from it. */
 export async function listHistory(
   deps: HistoryDeps,
   question: FileQuestion,
 ): Promise<readonly ContentSnapshot[]> {
-  const { file } = await getFile(deps, question)
+  const { file } = await getFile(deps, question, writeLevel)
   return await historyOf(deps, file).listSnapshots(deps.db.reader(question.tenant.tenantId), file.fileId)
 }
 
-/** The bytes of a snapshot. */
+/** The bytes of a snapshot, for those with the right to write. */
 export async function getSnapshot(
   deps: HistoryDeps,
   { seq, ...question }: SnapshotQuestion,
 ): Promise<{ readonly file: StoredFile; readonly pieces: AsyncIterable<Uint8Array> }> {
-  const { file } = await getFile(deps, question)
+  const { file } = await getFile(deps, question, writeLevel)
   const pieces = await historyOf(deps, file).snapshot(question.tenant.tenantId, file.fileId, seq)
   if (!pieces) throw new Failure('E-NOTFOUND')
   return { file, pieces }

@@ -17,9 +17,7 @@ export function serveContent(
   content: { readonly mediaType: string; readonly seq?: number; readonly pieces: AsyncIterable<Uint8Array> },
 ): ServedContent {
   const { mediaType, seq, pieces } = content
-  const ending = endings[fileTp] ?? ''
-  const stem = fileName.endsWith(ending) ? fileName.slice(0, fileName.length - ending.length) : fileName
-  const name = seq === undefined ? `${stem}${ending}` : `${stem}.${seq}${ending}`
+  const name = contentName({ fileName, fileTp }, seq)
   const headers = {
     'content-type': mediaType,
     'accept-ranges': 'none',
@@ -31,8 +29,18 @@ export function serveContent(
   return { headers, open: () => openPieces(pieces) }
 }
 
+/** The name of a state as a file; `seq` is the number of a snapshot. */
+export function contentName(
+  { fileName, fileTp }: Pick<StoredFile, 'fileName' | 'fileTp'>,
+  seq?: number,
+): string {
+  const ending = endings[fileTp] ?? ''
+  const stem = fileName.endsWith(ending) ? fileName.slice(0, fileName.length - ending.length) : fileName
+  return seq === undefined ? `${stem}${ending}` : `${stem}.${seq}${ending}`
+}
+
 /** With the first piece read: what fails by then is still told as a failure. */
-async function openPieces(pieces: AsyncIterable<Uint8Array>): Promise<Readable> {
+export async function openPieces(pieces: AsyncIterable<Uint8Array>): Promise<Readable> {
   const iterator = pieces[Symbol.asyncIterator]()
   const first = await iterator.next()
   async function* all() {

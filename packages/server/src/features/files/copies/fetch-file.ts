@@ -17,6 +17,7 @@ import {
   type ReserveDeps,
   reserveUpload,
 } from '../upload/reserve-storage.ts'
+import { kindOfBytes } from '../upload/storage-kind.ts'
 import { countFiles, useBlobs } from '../upload/storage-store.ts'
 import {
   type CheckedDescriptor,
@@ -183,7 +184,7 @@ async function store(
     if (!(await isWanted(tx, fileId))) return
     if (await insertFile(tx, file)) await countFiles(tx, 1)
     else if (!(await fillFile(tx, file))) return
-    await useBlobs(tx, [staged])
+    await useBlobs(tx, [{ hash: staged.hash, size: staged.size, kind: kindOfBytes(contentType) }])
     if (status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
   })
 }

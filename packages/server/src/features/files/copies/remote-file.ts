@@ -11,7 +11,8 @@ import { blobFileId, type Commitment, isFileName } from '../file.ts'
 /** A file on the server of its owner. */
 export interface Source {
   readonly url: string
-  readonly bearer: string
+  /** Undefined for what everybody may read. */
+  readonly bearer: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -38,7 +39,7 @@ export async function fetchDescriptor(
   { url, bearer, signal }: Source,
   fileId: FileId,
 ): Promise<CheckedDescriptor> {
-  const headers = { authorization: `Bearer ${bearer}` }
+  const headers = authorization(bearer)
   const answer = await reached(
     deps.egress.request({ method: 'GET', url: `${url}/descriptor`, headers, signal }),
   )
@@ -87,7 +88,7 @@ export async function fetchOriginal(
   { url, bearer, signal }: Source,
   { size, content }: CheckedDescriptor,
 ): Promise<StagedBlob> {
-  const headers = { authorization: `Bearer ${bearer}` }
+  const headers = authorization(bearer)
   const request = { method: 'GET', url: `${url}?variant=orig`, headers, signal } as const
   const answer = await reached(deps.egress.stream({ ...request, maxBytes: size, timeoutMs: fetchTimeoutMs }))
   if (answer.status !== 200) answer.body.destroy()
@@ -98,6 +99,10 @@ export async function fetchOriginal(
   if (staged.hash === content.hash) return staged
   await staged.discard()
   throw new Contradiction('the bytes are not those that the file id commits to')
+}
+
+function authorization(bearer: string | undefined): Record<string, string> {
+  return bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
 }
 
 async function reached<Result>(attempt: Promise<Result>): Promise<Result> {

@@ -11,6 +11,7 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   holder,
   identity,
@@ -23,8 +24,6 @@ import { countFiles } from '../upload/storage-store.ts'
 
 const owner = identity(aliceTag, alice)
 const stranger = identity(bobTag, alice)
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 const unknown = `d1~${'A'.repeat(43)}`
 
 async function make(lab: FilesLab, fileTp: string, body: object = {}, sent: Sent = {}): Promise<string> {
@@ -304,7 +303,8 @@ eachDialect('Changing a file', (open) => {
       json: { subjectType: 'U', subjectId: bobTag, permission: 'A' },
     })
     for (const [method, path, json] of [
-      ['PATCH', '', { fileName: 'x' }],
+      ['PATCH', '', { tags: 'x' }],
+      ['PATCH', '', { visibility: 'V' }],
       ['PUT', '/tag/x', undefined],
       ['DELETE', '/tag/x', undefined],
     ] as const) {
@@ -383,23 +383,29 @@ eachDialect('The trash', (open) => {
     expect(await listed(lab, '?parentId=__trash__')).toEqual([])
   })
 
-  test('gives back into no folder when none is named, or the one that it was in is gone', async () => {
+  test('gives back to where it was, into the folder that is named, or into none', async () => {
     const lab = await openLab()
     const outer = await named(lab, 'outer')
+    const other = await named(lab, 'other')
     for (const [json, parentId] of [
-      [undefined, null],
-      [{}, null],
+      [undefined, outer],
+      [{}, outer],
       [{ parentId: null }, null],
+      [{ parentId: '__root__' }, null],
       [{ parentId: outer }, outer],
+      [{ parentId: other }, other],
     ] as const) {
       const fileId = await named(lab, 'x', outer)
       await remove(lab, fileId)
       expect((await restore(lab, fileId, json)).json.data.parentId).toBe(parentId)
     }
-    const fileId = await named(lab, 'y', outer)
-    await remove(lab, fileId)
-    await remove(lab, outer)
-    expect((await restore(lab, fileId, { parentId: outer })).json.data.parentId).toBe(null)
+    for (const json of [undefined, { parentId: outer }]) {
+      const fileId = await named(lab, 'y', outer)
+      await remove(lab, fileId)
+      await remove(lab, outer)
+      expect((await restore(lab, fileId, json)).json.data.parentId).toBe(null)
+      await restore(lab, outer)
+    }
   })
 
   test('gives back into no folder that is unknown, none, the file itself, or too deep', async () => {
@@ -546,6 +552,16 @@ eachDialect('The trash', (open) => {
     await share('W')
     expect((await remove(lab, fileId, { as: stranger })).status).toBe(200)
     expect(await listed(lab, '?parentId=__trash__', { as: stranger })).toEqual(['in'])
+    const other = await named(lab, 'other')
+    await lab.send('POST', `/api/files/${other}/shares`, {
+      as: owner,
+      json: { subjectType: 'U', subjectId: bobTag, permission: 'W' },
+    })
+    // As a move there is refused: it would take the file from those with whom the box is shared.
+    for (const parentId of [other, null])
+      expect(failureOf(await restore(lab, fileId, { parentId }, { as: stranger }))).toBe(
+        '403 E-AUTH-FORBIDDEN',
+      )
     expect((await restore(lab, fileId, { parentId: box }, { as: stranger })).status).toBe(200)
     expect(failureOf(await remove(lab, fileId))).toBe('200 undefined')
     expect(failureOf(await remove(lab, fileId))).toBe('409 E-STATE')

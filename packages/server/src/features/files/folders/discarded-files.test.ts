@@ -7,6 +7,7 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   identity,
   type Received,
@@ -17,7 +18,6 @@ import { sweepTrash } from './sweep-trash.ts'
 
 const owner = identity(aliceTag, alice)
 const dayMs = 86_400_000
-const failureOf = ({ status, json }: Received) => `${status} ${json?.error?.code}`
 const unknown = '404 E-FILE-NOTFOUND'
 
 const make = async (lab: FilesLab, body: object = {}, sent: Sent = {}): Promise<FileId> =>

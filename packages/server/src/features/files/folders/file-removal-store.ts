@@ -1,7 +1,8 @@
-import type { FileId, IdTag } from '@kith/protocol'
+import type { FileId, FileType, IdTag } from '@kith/protocol'
 import { type SqlBool, sql } from 'kysely'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import type { FileTables } from '../file-store.ts'
+import { kindOfContent, type StorageKind } from '../upload/storage-kind.ts'
 import { countFiles, countUnused, type StorageTables } from '../upload/storage-store.ts'
 import { type ListedChild, listChildren, listWithChildren } from './file-tree-store.ts'
 import { deleteFolderChanges, type FolderChangeTables } from './folder-change-store.ts'
@@ -152,7 +153,7 @@ export async function removeFiles(tx: Writer, fileIds: readonly FileId[], now: n
   const counted = gone.filter(({ file_tp }) => file_tp === 'CRDT' || file_tp === 'RTDB')
   await countUnused(
     tx,
-    counted.reduce((sum, { size }) => sum + size, 0),
+    counted.map(({ size, file_tp }) => ({ size, kind: kindOfContent(file_tp as FileType) })),
   )
   return gone.length
 }
@@ -192,11 +193,11 @@ async function releaseBlobs(tx: Writer, fileIds: readonly FileId[], now: number)
     // NOTE: without the list SQLite reads all bytes of the tenant.
     .where('blob_hash', 'in', sql<string>`(select hash from gone)`)
     .whereRef('blob_hash', '=', 'hash')
-    .returning(['size', 'uses'])
+    .returning(['size', 'uses', 'kind'])
     .execute()
   const unused = released.filter(({ uses }) => uses === 0)
   await countUnused(
     tx,
-    unused.reduce((sum, { size }) => sum + size, 0),
+    unused.map(({ size, kind }) => ({ size, kind: kind as StorageKind })),
   )
 }

@@ -17,11 +17,15 @@ const folder = (lab: FilesLab, parentId: string | null = null, sent?: Sent) =>
 const note = (lab: FilesLab, parentId: string | null = null, sent?: Sent) =>
   make(lab, 'CRDT', { parentId }, sent)
 
-const put = async (lab: FilesLab, [verb, path]: readonly [string, string], json: object, as = key) =>
-  (await lab.send(verb, `/api/files/${path}`, { as, json })).status
+const put = async (
+  lab: FilesLab,
+  [verb, path]: readonly [string, string],
+  json: object,
+  as: Sent['as'] = key,
+) => (await lab.send(verb, `/api/files/${path}`, { as, json })).status
 const move = (lab: FilesLab, fileId: string, parentId: string | null, as = key) =>
   put(lab, ['PATCH', fileId], { parentId }, as)
-const restore = (lab: FilesLab, fileId: string, parentId: string, as = key) =>
+const restore = (lab: FilesLab, fileId: string, parentId: string, as: Sent['as'] = key) =>
   put(lab, ['POST', `${fileId}/restore`], { parentId }, as)
 const duplicate = (lab: FilesLab, fileId: string, parentId: string | null, as = key) =>
   lab.send('POST', `/api/files/${fileId}/duplicate`, { as, json: { parentId } })

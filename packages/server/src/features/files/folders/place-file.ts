@@ -36,12 +36,13 @@ export async function assertMayPlace(
   const { tenant, caller, visibility } = place
   const folder = await assertFolder(reader, deps, place)
   const ownTag = ownerFor(tenant, caller)
-  // A token for single files says nothing of what lies in none of them.
-  if (!folder && (ownTag === undefined || isForSingleFiles(caller))) throw new Failure('E-AUTH-FORBIDDEN')
-  if (ownTag !== undefined) return ownTag
-  // Nor does somebody else publish in the owner's name.
-  if (!folder || visibility !== null) throw new Failure('E-AUTH-FORBIDDEN')
-  return folder.ownerTag
+  const isNarrow = ownTag === undefined || isForSingleFiles(caller)
+  // A token for single files says nothing of what lies in none of them, and neither it nor an editor publishes in the
+  // owner's name.
+  if (isNarrow && (!folder || visibility !== null)) throw new Failure('E-AUTH-FORBIDDEN')
+  const tag = ownTag ?? folder?.ownerTag
+  if (tag === undefined) throw new Failure('E-AUTH-FORBIDDEN')
+  return tag
 }
 
 /** Whose the files are that a caller makes of their own right. */
@@ -51,7 +52,8 @@ function ownerFor(tenant: Tenant, caller: Caller): IdTag | undefined {
   return tenant.type === 'community' && hasRole(caller, 'contributor') ? caller.idTag : undefined
 }
 
-function isForSingleFiles(caller: Caller): boolean {
+/** Does the credential say something of single files alone? */
+export function isForSingleFiles(caller: Caller): boolean {
   const scope = caller.kind === 'guest' ? undefined : caller.scope
   return scope?.some((item) => 'fileId' in item) === true && !scopeAllows(scope, 'write:files')
 }

@@ -1,14 +1,15 @@
 import { type FileId, fileTypeOf } from '@kith/protocol'
 import { findReference } from '#features/accounts/index.ts'
 import { actsAsTenant } from '#features/relations/index.ts'
-import { type Caller, idTagOf, type Tenant } from '#infra/caller/index.ts'
+import { type Caller, type Identified, idTagOf, type Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { writeLevel } from '../access/file-viewer.ts'
-import { type FileQuestion, getFileWithin } from '../access/read-file.ts'
+import { type FileQuestion, getFileWithin, isOwnFile } from '../access/read-file.ts'
 import type { Discarder, StoredFile } from '../file.ts'
 import { findFile } from '../file-store.ts'
+import { assertMayMove } from './change-file.ts'
 import {
   beginChange,
   continueChange,
@@ -21,7 +22,7 @@ import {
 import { listLeaves, listTrashRoots, listTree } from './file-removal-store.ts'
 import { discardRoots, type ListedChild, trashRoot } from './file-tree-store.ts'
 import { type FolderChange, putFolderChange } from './folder-change-store.ts'
-import { assertFolder, assertMovable, inItself } from './place-file.ts'
+import { assertFolder, assertMovable, inItself, isForSingleFiles } from './place-file.ts'
 
 export type TrashDeps = FolderDeps
 
@@ -32,8 +33,9 @@ export async function trashFile(deps: TrashDeps, question: FileQuestion): Promis
     const { file } = await getFileWithin(tx, deps, question, writeLevel)
     if (file.status === 'D') throw new Failure('E-STATE', { message: 'This file is in the trash already.' })
     await trashRoot(tx, file.fileId, nowSecs(deps.clock))
+    const isDone = await trashContents(deps, tx, file.fileId)
     await deps.emit(tx, { kind: 'file.deleted', fileId: file.fileId, to: [file.ownerTag] })
-    return await trashContents(deps, tx, file.fileId)
+    return isDone
   })
   if (!isDone) await continueChange(deps, tenantId, question.fileId)
 }
@@ -44,7 +46,8 @@ async function trashContents(deps: TrashDeps, tx: Writer, folderId: FileId): Pro
 }
 
 interface Restoring extends FileQuestion {
-  readonly parentId: FileId | undefined
+  /** Null: into no folder; undefined: to where it was. */
+  readonly parentId: FileId | null | undefined
 }
 
 /** Takes a file out of the trash into a folder; into none when it is to go back to where it was and that is gone. */
@@ -73,14 +76,19 @@ async function findTarget(
   deps: TrashDeps,
   { restoring, file }: { readonly restoring: Restoring; readonly file: StoredFile },
 ): Promise<FileId | undefined> {
-  const { parentId, fileId } = restoring
+  const { fileId } = restoring
+  const former = file.originalParentId ?? file.parentId
+  const parentId = restoring.parentId === undefined ? former : (restoring.parentId ?? undefined)
+  const { tenant, caller } = restoring
+  const isOwn = isOwnFile(tenant, caller, file) && !isForSingleFiles(caller)
+  await assertMayMove(tx, deps, { tenant, caller, isOwn, from: former, to: parentId })
   if (parentId === undefined) return undefined
   if (parentId === fileId) throw inItself()
   try {
-    await assertFolder(tx, deps, { ...restoring, isRestored: true, path: '/parentId' })
+    await assertFolder(tx, deps, { ...restoring, parentId, isRestored: true, path: '/parentId' })
   } catch (error) {
     const isGone = error instanceof Failure && error.code === 'E-FILE-NOTFOUND'
-    if (isGone && parentId === (file.originalParentId ?? file.parentId)) return undefined
+    if (isGone && parentId === former) return undefined
     throw error
   }
   await assertMovable(tx, fileId, parentId)
@@ -137,9 +145,8 @@ function notInTrash(): Failure {
 /** Removes for ever what the caller has in the trash. */
 export async function emptyTrash(
   deps: TrashDeps,
-  { tenant, caller }: { readonly tenant: Tenant; readonly caller: Caller },
+  { tenant, caller }: { readonly tenant: Tenant; readonly caller: Identified },
 ): Promise<number> {
-  if (caller.kind !== 'identity') throw new Failure('E-AUTH-FORBIDDEN')
   const { owners, withCopies } = removable(tenant, caller)
   const removal = { owners, discarder: { by: caller.idTag, isByLink: false } }
   const limit = portionOf(deps)

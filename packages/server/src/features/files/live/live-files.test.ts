@@ -294,6 +294,22 @@ eachDialect('Files that sockets have open', (open) => {
     expect([own.file.canWrite, asked.file.canWrite]).toEqual([true, false])
   })
 
+  test('go on with another credential only once it was found good for the file', async () => {
+    const lab = await openLab()
+    const { enter, review, live, callers, files } = await openLive(lab)
+    const fileId = await make(lab)
+    const { visit } = await enter(owner, fileId)
+    const before = visit.proof
+    callers.set('stranger', asBob)
+    callers.set('reader', identity(aliceTag, alice, { scope: 'read:files' }))
+    const refused = live.renew(visit, await visit.authenticate('stranger'))
+    expect(visit.proof).toBe(before)
+    expect([await refused, visit.proof, files[0]?.canWrite]).toEqual([false, before, true])
+    const reader = await visit.authenticate('reader')
+    expect([await live.renew(visit, reader), visit.proof, files[0]?.canWrite]).toEqual([true, reader, false])
+    expect(await review()).toEqual([])
+  })
+
   test('are not closed for a credential that was renewed meanwhile', async () => {
     const lab = await openLab()
     const { enter, live, callers, meanwhile } = await openLive(lab)

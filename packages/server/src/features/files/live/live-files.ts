@@ -7,7 +7,7 @@ import { SocketRefusal } from '#infra/ws/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { AccessibleFile } from '../access/file-access-store.ts'
-import { writeLevel } from '../access/file-viewer.ts'
+import { type FileLevel, writeLevel } from '../access/file-viewer.ts'
 import type { LiveFileType } from '../contents/file-contents.ts'
 import { AccessLook } from './find-live-access.ts'
 import { type FileVisit, type LiveFile, OpenFile } from './live-file.ts'
@@ -20,6 +20,13 @@ export interface LiveFilesDeps extends ModifiedDeps {
   findTenant(tenantId: TenantId): Promise<{ readonly suspendedAt?: number | undefined } | undefined>
   /** Told of every reading; must not make the reader wait. */
   noteRead(read: { readonly tenant: Tenant; readonly caller: Caller; readonly fileId: FileId }): void
+}
+
+type Proof = FileVisit['proof']
+
+interface Standing {
+  readonly caller: Caller
+  readonly level: Exclude<FileLevel, 0>
 }
 
 const readAgainSecs = 60
@@ -92,6 +99,16 @@ export class LiveFiles {
     return closes
   }
 
+  /** Lets a socket go on with another credential; false, and nothing changed, when that is not good for its file. */
+  async renew(visit: FileVisit, proof: Proof): Promise<boolean> {
+    const opened = this.#open.get(visit)
+    const now = opened && (await this.#standing(new AccessLook(this.#deps), opened, proof))
+    if (now === undefined || typeof now === 'string') return false
+    visit.renew(proof)
+    opened?.allow(now.level)
+    return true
+  }
+
   /** Ends all, and resolves when nothing waits to be written: for the end of the process. */
   async close(): Promise<void> {
     for (const opened of [...this.#open.values()]) opened.close()
@@ -104,19 +121,30 @@ export class LiveFiles {
   }
 
   async #reviewOne(look: AccessLook, opened: OpenFile): Promise<SocketClose | undefined> {
-    const { visit, fileId } = opened
+    const { visit } = opened
     const { proof } = visit
-    if (!proof.credential && !(await this.#isServed(visit.tenant))) return 'notFound'
-    const caller = proof.credential ? await this.#recall(proof.credential) : admitted(proof.caller)
-    const access = caller && (await look.access(visit.tenant, caller, fileId))
-    // It has shown another credential meanwhile, which is looked at the next time.
+    const now = await this.#standing(look, opened, proof)
+    // It has shown another credential meanwhile, which was looked at then.
     if (visit.proof !== proof) return undefined
-    if (access === undefined) return 'unauthenticated'
+    if (typeof now === 'string') return now
+    opened.allow(now.level)
+    this.#noteRead(opened, now.caller)
+    return undefined
+  }
+
+  /** Who a credential makes its holder now and what it may do with the file, or why its socket has to end. */
+  async #standing(
+    look: AccessLook,
+    { visit: { tenant }, fileId }: OpenFile,
+    proof: Proof,
+  ): Promise<Standing | SocketClose> {
+    if (!proof.credential && !(await this.#isServed(tenant))) return 'notFound'
+    const caller = proof.credential ? await this.#recall(proof.credential) : admitted(proof.caller)
+    if (!caller) return 'unauthenticated'
+    const access = await look.access(tenant, caller, fileId)
     if (access === 'gone') return 'notFound'
     if (access === 'withdrawn') return 'forbidden'
-    opened.allow(access)
-    this.#noteRead(opened, caller as Caller)
-    return undefined
+    return { caller, level: access }
   }
 
   /** A tenant that is suspended ends the credentials for it, and guests have none. */

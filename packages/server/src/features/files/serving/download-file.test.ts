@@ -9,6 +9,7 @@ import {
   bob,
   bobTag,
   type FilesLab,
+  failureOf,
   filesLab,
   holder,
   identity,
@@ -18,9 +19,6 @@ const pictures = join(import.meta.dirname, '../../../../test/fixtures/images')
 const owner = identity(aliceTag, alice)
 const stranger = identity(bobTag, alice)
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
-
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 
 eachDialect('Reading a file', (open) => {
   const openLab = filesLab(open)
@@ -153,13 +151,72 @@ eachDialect('Reading a file', (open) => {
     const photo = await readFile(join(pictures, 'photo.jpg'))
     const { fileId } = (await lab.upload('photo.jpg', photo, publicly)).json.data
     const get = async (variant: string) => {
-      const { headers, body } = await lab.send('GET', `/api/files/${fileId}?variant=${variant}`)
+      const path = `/api/files/${fileId}?variant=${variant}`
+      const { headers, body } = await lab.send('GET', path, { as: stranger })
       return [headers['cache-control'], body.equals(photo)]
     }
-    expect(await get('tn')).toEqual(['public, no-cache', true])
-    expect(await get('orig')).toEqual(['public, max-age=31536000, immutable', true])
+    expect(await get('tn')).toEqual(['private, no-cache', true])
+    expect(await get('orig')).toEqual(['private, no-cache', true])
     await lab.settle()
     expect(await get('tn')).toEqual(['public, max-age=31536000, immutable', false])
+  })
+
+  describe('gives a guest nothing of a picture that may say where it was taken:', () => {
+    const readPhoto = () => readFile(join(pictures, 'photo.jpg'))
+    const guestSees = async (lab: FilesLab, fileId: string, bytes: Buffer) => {
+      const seen = new Map<string, string>()
+      for (const query of ['', '?variant=orig', '?variant=hd', '?variant=sd', '?variant=tn']) {
+        const { status, body } = await lab.send('GET', `/api/files/${fileId}${query}`)
+        seen.set(query, body.equals(bytes) ? 'original' : status === 200 ? 'made' : `${status}`)
+      }
+      return Object.fromEntries(seen)
+    }
+    const nothing = {
+      '': '404',
+      '?variant=orig': '404',
+      '?variant=hd': '404',
+      '?variant=sd': '404',
+      '?variant=tn': '404',
+    }
+
+    test('the largest that was made stands in for the original, which others who may read it still get', async () => {
+      const lab = await openLab()
+      const photo = await readPhoto()
+      const { fileId } = (await lab.upload('photo.jpg', photo, publicly)).json.data
+      expect(await guestSees(lab, fileId, photo)).toEqual(nothing)
+      await lab.settle()
+      const made = { '?variant=hd': 'made', '?variant=sd': 'made', '?variant=tn': 'made' }
+      expect(await guestSees(lab, fileId, photo)).toEqual({ ...made, '': 'made', '?variant=orig': '404' })
+      const { headers } = await lab.send('GET', `/api/files/${fileId}`)
+      expect(headers['cache-control']).toBe('private, no-cache')
+      const { json } = await lab.send('GET', `/api/files/${fileId}/descriptor`)
+      expect(json.data.variants.map(({ id }: { id: string }) => id)).not.toContain('orig')
+      for (const query of ['', '?variant=orig']) {
+        const answer = await lab.send('GET', `/api/files/${fileId}${query}`, { as: stranger })
+        expect(answer.body.equals(photo)).toBe(true)
+        expect(answer.headers['cache-control']).toBe('private, no-cache')
+      }
+    })
+
+    test('one that cannot be processed is not shown', async () => {
+      const lab = await openLab()
+      const broken = (await readPhoto()).subarray(0, 3000)
+      const { fileId } = (await lab.upload('photo.jpg', broken, publicly)).json.data
+      await lab.settle()
+      expect(await guestSees(lab, fileId, broken)).toEqual(nothing)
+      expect((await lab.send('GET', `/api/files/${fileId}`, { as: owner })).body.equals(broken)).toBe(true)
+    })
+
+    test('one without metadata is its original, and one that was uploaded raw is published as it is', async () => {
+      const lab = await openLab()
+      const png = await readFile(join(pictures, 'transparent.png'))
+      const { fileId } = (await lab.upload('x.png', png, publicly)).json.data
+      await lab.settle()
+      expect(await guestSees(lab, fileId, png)).toMatchObject({ '': 'original', '?variant=orig': 'original' })
+      const photo = await readPhoto()
+      const raw = (await lab.upload('photo.jpg', photo, { ...publicly, preset: 'raw' })).json.data
+      expect(await guestSees(lab, raw.fileId, photo)).toMatchObject({ '': 'original' })
+    })
   })
 
   test('gives the next larger variant for one that was left out', async () => {
@@ -240,7 +297,7 @@ eachDialect('Reading a file', (open) => {
       fileName: 'notes.txt',
       size: 5,
       createdAt: '2023-11-14T22:13:20.000Z',
-      variants: [],
+      variants: [{ id: 'orig', size: 5, format: 'plain' }],
       sha256: createHash('sha256').update('hello').digest('base64url'),
       salt: expect.stringMatching(/^[\w-]{22}$/),
     })

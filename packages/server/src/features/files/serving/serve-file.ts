@@ -5,6 +5,7 @@ import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredFile, StoredVariant } from '../file.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
+import { mayTellMore } from './guest-content.ts'
 import { type RedirectDeps, redirectReading } from './redirect-reading.ts'
 import { type Caching, isNotModified, servingHeaders } from './serving-headers.ts'
 
@@ -12,6 +13,8 @@ interface ServeRequest {
   readonly file: StoredFile
   readonly variants: readonly StoredVariant[]
   readonly isPublic: boolean
+  /** Nobody in particular asks, and with no link. */
+  readonly isGuest: boolean
   readonly variant: VariantName | undefined
   readonly forceDownload: boolean
   readonly range: string | undefined
@@ -41,6 +44,8 @@ interface Chosen {
   readonly fileName: string
   /** The same request will always be answered with these bytes. */
   readonly isFinal: boolean
+  /** Others who may read the file are answered the same. */
+  readonly isSameForGuests: boolean
 }
 
 // From small to large: a variant that was left out gives the next larger one that exists, the whole content at last.
@@ -58,7 +63,7 @@ export async function serveFile(
     contentType: chosen.contentType,
     fileName: chosen.fileName,
     etag,
-    caching: cachingOf(request, chosen.isFinal),
+    caching: cachingOf(request, chosen),
     forceDownload: request.forceDownload,
   })
   if (isNotModified(request.ifNoneMatch, etag)) return { kind: 'unchanged', headers }
@@ -93,19 +98,20 @@ export async function serveFile(
 /** Who has a part under our tag gets the rest here: the bucket has tags of its own. */
 function isMovable(
   { mayRedirect, isPublic, ifRange }: ServeRequest,
-  { isFinal }: Chosen,
+  { isFinal, isSameForGuests }: Chosen,
   etag: string,
 ): boolean {
-  return mayRedirect && isPublic && isFinal && ifRange !== etag
+  return mayRedirect && isPublic && isSameForGuests && isFinal && ifRange !== etag
 }
 
-function cachingOf({ isPublic }: ServeRequest, isFinal: boolean): Caching {
-  if (!isPublic) return 'private'
+function cachingOf({ isPublic }: ServeRequest, { isFinal, isSameForGuests }: Chosen): Caching {
+  if (!isPublic || !isSameForGuests) return 'private'
   return isFinal ? 'immutable' : 'public'
 }
 
-function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen {
-  const larger = variant === 'orig' ? [] : bySize.slice(bySize.indexOf(variant))
+function chooseBytes({ file, variants, variant, isGuest }: ServeRequest): Chosen {
+  const isForGuests = !mayTellMore(file, variants)
+  const larger = largerThan(variant ?? (isGuest && !isForGuests ? 'hd' : 'orig'))
   for (const name of larger) {
     const found = variants.find((candidate) => candidate.variant === name)
     if (found)
@@ -115,21 +121,31 @@ function chooseBytes({ file, variants, variant = 'orig' }: ServeRequest): Chosen
         contentType: `image/${found.format}`,
         fileName: nameAs(file.fileName, found.format),
         isFinal: true,
+        isSameForGuests: variant !== undefined || isForGuests,
       }
   }
-  if (!file.content) throw new Failure('E-FILE-NOTFOUND')
+  if (!file.content || (isGuest && !isForGuests)) throw new Failure('E-FILE-NOTFOUND')
   const { size, contentType, status } = file
   // Until the variants are made, the content stands in for them.
-  const isFinal = variant === 'orig' || status === 'A'
-  const isMade = file.preset !== 'default' && file.preset !== 'raw'
-  const fileName = isMade ? nameAs(file.fileName, contentType.replace('image/', '')) : file.fileName
-  return { hash: file.content.hash, size, contentType, fileName, isFinal }
+  const isFinal = variant === undefined || variant === 'orig' || status === 'A'
+  const fileName = originalName(file)
+  return { hash: file.content.hash, size, contentType, fileName, isFinal, isSameForGuests: isForGuests }
 }
 
-const endOfPicture = /\.(?:jpe?g|jpe|jfif|png|webp|avif|gif)$/i
+function largerThan(variant: VariantName): readonly VariantName[] {
+  return variant === 'orig' ? [] : bySize.slice(bySize.indexOf(variant))
+}
+
+/** The name of the whole content; presets make a picture of another kind of what was uploaded. */
+export function originalName({ preset, fileName, contentType }: StoredFile): string {
+  const isMade = preset !== 'default' && preset !== 'raw'
+  return isMade ? nameAs(fileName, contentType.replace('image/', '')) : fileName
+}
+
+const endOfPicture = /\.(?:jpe?g|jpe|jfif|png|webp|avif|gif|tiff?|hei[cf])$/i
 
 /** The name of a picture that was made from another one. */
-function nameAs(fileName: string, format: string): string {
+export function nameAs(fileName: string, format: string): string {
   return `${fileName.replace(endOfPicture, '')}.${format === 'jpeg' ? 'jpg' : format}`
 }
 

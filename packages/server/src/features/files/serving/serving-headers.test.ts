@@ -23,6 +23,16 @@ describe('The headers of served bytes', () => {
     })
   })
 
+  test.each(['audio/mpeg', 'video/mp4', 'video/quicktime'])('let a browser play %s', (contentType) => {
+    const policy = 'content-security-policy'
+    expect(headersOf({ contentType })[policy]).toBe("default-src 'none'; media-src 'self'")
+    expect(headersOf({ contentType, forceDownload: true })[policy]).toBe("sandbox; default-src 'none'")
+  })
+
+  test.each(['video/x+xml', 'audio/', 'audiovisual/html'])('sandbox %s, which is no media', (contentType) => {
+    expect(headersOf({ contentType })['content-security-policy']).toBe("sandbox; default-src 'none'")
+  })
+
   test.each([
     'image/png',
     'image/jpeg',

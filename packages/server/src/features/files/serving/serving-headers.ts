@@ -11,8 +11,11 @@ const cacheControl: Record<Caching, string> = {
   private: 'private, no-cache',
 }
 
-/** Of all bytes of files, whatever they are. */
 export const sandboxPolicy = "sandbox; default-src 'none'"
+
+// A browser opens audio and video in a page of its own, which plays nothing in a sandbox.
+const playedPolicy = "default-src 'none'; media-src 'self'"
+const playedTypes = /^(audio|video)\//
 
 export interface ServedBytes {
   readonly contentType: string
@@ -39,7 +42,7 @@ export function servingHeaders(bytes: ServedBytes): Record<string, string> {
     'accept-ranges': 'bytes',
     'cache-control': cacheControl[bytes.caching],
     vary: 'Authorization',
-    'content-security-policy': sandboxPolicy,
+    'content-security-policy': inline && playedTypes.test(bytes.contentType) ? playedPolicy : sandboxPolicy,
     'content-disposition': contentDisposition(inline ? 'inline' : 'attachment', bytes.fileName),
   }
 }

@@ -7,6 +7,7 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   identity,
   type Sent,
@@ -22,8 +23,6 @@ const owner = identity(aliceTag, alice)
 const asBob = identity(bobTag, alice)
 const asCara = identity(caraTag, alice)
 const asDina = identity(dinaTag, alice)
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 
 const make = async (lab: FilesLab, fileTp = 'CRDT', body: object = {}, sent: Sent = {}): Promise<string> =>
   (await lab.send('POST', '/api/files', { as: owner, json: { fileTp, ...body }, ...sent })).json.data.fileId

@@ -86,5 +86,5 @@ async function findLink(
   if (refHash === undefined) return undefined
   const reference = await findReferenceByHash(vault, db.reader(tenant.tenantId), refHash)
   if (!reference || !mayManage(caller, reference)) return undefined
-  return { refId: reference.refId, url: `${serverUrlOf(tenant)}/shared/${reference.refId}` }
+  return { refId: reference.refId, url: `${serverUrlOf(tenant)}/shared#token=${reference.refId}` }
 }

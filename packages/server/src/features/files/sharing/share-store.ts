@@ -152,6 +152,11 @@ export async function deleteShares(tx: Writer, shareIds: readonly number[]): Pro
       .execute()
 }
 
+interface TenantShare {
+  readonly tenantId: TenantId
+  readonly share: Share
+}
+
 /** A place among what was given on, over all tenants. */
 export interface ResharePlace {
   readonly tenantId: number
@@ -163,11 +168,8 @@ export async function listResharesAfter(
   reader: Reader,
   after: ResharePlace,
   limit: number,
-): Promise<{ readonly tenantId: TenantId; readonly share: Share }[]> {
-  const rows = await reader
-    .tables<ShareTables>()
-    .selectFrom('shares')
-    .selectAll()
+): Promise<TenantShare[]> {
+  const rows = await ofAllTenants(reader)
     // A literal, since an index over some rows serves only a statement that shows it wants those alone.
     .where('is_derived', '=', sql.lit(1))
     .where((row) => row(row.refTuple('tenant_id', 'share_id'), '>', row.tuple(after.tenantId, after.shareId)))
@@ -175,7 +177,7 @@ export async function listResharesAfter(
     .orderBy('share_id')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, share: toShare(row) }))
+  return rows.map(toTenantShare)
 }
 
 /** The shares of files, whoever made them. */
@@ -189,21 +191,22 @@ export async function listSharesOfFiles(reader: Reader, fileIds: readonly FileId
 }
 
 /** NOTE: over all tenants: shares that have expired, the earliest first: in the order of the index that holds them. */
-export async function listExpired(
-  reader: Reader,
-  now: number,
-  limit: number,
-): Promise<{ readonly tenantId: TenantId; readonly share: Share }[]> {
-  const rows = await reader
-    .tables<ShareTables>()
-    .selectFrom('shares')
-    .selectAll()
+export async function listExpired(reader: Reader, now: number, limit: number): Promise<TenantShare[]> {
+  const rows = await ofAllTenants(reader)
     .where('expires_at', 'is not', null)
     .where('expires_at', '<=', now)
     .orderBy('expires_at')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, share: toShare(row) }))
+  return rows.map(toTenantShare)
+}
+
+function ofAllTenants(reader: Reader) {
+  return reader.tables<ShareTables>().selectFrom('shares').selectAll()
+}
+
+function toTenantShare(row: Selectable<ShareTable>): TenantShare {
+  return { tenantId: row.tenant_id as TenantId, share: toShare(row) }
 }
 
 export function toShare(row: Selectable<ShareTable>): Share {

@@ -9,6 +9,7 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   holder,
   identity,
@@ -23,8 +24,6 @@ const caraTag = 'cara.example' as IdTag
 const owner = identity(aliceTag, alice)
 const asBob = identity(bobTag, alice)
 const asCara = identity(caraTag, alice)
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 
 async function make(lab: FilesLab, fileTp = 'CRDT', body: object = {}): Promise<string> {
   return (await lab.send('POST', '/api/files', { as: owner, json: { fileTp, ...body } })).json.data.fileId
@@ -361,7 +360,7 @@ eachDialect('A link', (open) => {
       subjectId: 'for the team',
       refId: expect.stringMatching(/^[0-9A-Za-z]{24}$/),
     })
-    expect(data.url).toBe(`https://${aliceTag}/shared/${data.refId}`)
+    expect(data.url).toBe(`https://${aliceTag}/shared#token=${data.refId}`)
     const reference = await findReference(lab.db.reader(alice.tenantId), data.refId)
     expect(reference).toMatchObject({
       type: 'share.file',

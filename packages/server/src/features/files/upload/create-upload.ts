@@ -3,8 +3,8 @@ import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { assertMayPlace } from '../folders/place-file.ts'
 import { type FinishDeps, finishUpload } from './finish-upload.ts'
+import { placeUpload } from './place-upload.ts'
 import { type Reservation, reserveUpload } from './reserve-storage.ts'
 import type { ResumableUpload } from './upload.ts'
 import { metadataPath, parseUploadMetadata } from './upload-metadata.ts'
@@ -28,10 +28,10 @@ const longestIdleSecs = 3_600
 export async function createUpload(deps: FinishDeps, input: NewUpload): Promise<ResumableUpload> {
   const { tenant, caller, length, metadata } = input
   const { tenantId } = tenant
-  const { parentId, visibility } = parseUploadMetadata(metadata)
-  const place = { tenant, caller, parentId, visibility, path: metadataPath }
+  const { parentId, visibility, tags, replaces } = parseUploadMetadata(metadata)
+  const place = { tenant, caller, parentId, visibility, tags, replaces, path: metadataPath }
   const creator = uploaderOf(caller)
-  await assertMayPlace(deps.db.reader(tenantId), deps, place)
+  await placeUpload(deps.db.reader(tenantId), deps, place)
   if (creator === undefined) throw new Failure('E-AUTH-FORBIDDEN')
   await deps.partials.assertFreeSpace(length)
   const visitor = visitorOf(tenant, caller)

@@ -1,7 +1,7 @@
 import type { TenantId } from '#infra/db/index.ts'
 import type { ActiveUploads } from './active-uploads.ts'
 import { getUpload, type UploadQuestion, type UploadReadDeps } from './get-upload.ts'
-import { deleteReservation } from './storage-store.ts'
+import { deleteReservation } from './reservation-store.ts'
 import { partialName, type ResumableUpload } from './upload.ts'
 import { deleteUpload } from './upload-store.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
-import type { StorageTables } from './storage-store.ts'
+import type { ReservationTables } from './reservation-store.ts'
 
 /** NOTE: over all tenants: the reservations of one process. */
 export async function renewLeases(
@@ -8,7 +8,7 @@ export async function renewLeases(
   { holder, expiresAt }: { readonly holder: string; readonly expiresAt: number },
 ): Promise<void> {
   await tx
-    .tables<StorageTables>()
+    .tables<ReservationTables>()
     .updateTable('storage_reservations')
     .set({ expires_at: expiresAt })
     .where('holder', '=', holder)
@@ -26,7 +26,7 @@ export async function listEndedReservations(
   { now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<EndedReservation[]> {
   const rows = await reader
-    .tables<StorageTables>()
+    .tables<ReservationTables>()
     .selectFrom('storage_reservations')
     .select(['tenant_id', 'reservation_id'])
     .where('expires_at', '<=', now)
@@ -41,7 +41,7 @@ const neverUsed = 0
 
 /** Lets the bytes that were claimed and never used be swept: they may have got their name. */
 export async function disownClaimed(tx: Writer, ids: readonly string[]): Promise<void> {
-  const tables = tx.tables<StorageTables>()
+  const tables = tx.tables<ReservationTables>()
   await tables
     .insertInto('blobs')
     .columns(['tenant_id', 'blob_hash', 'size', 'uses', 'unused_since', 'is_leaving'])
@@ -66,7 +66,7 @@ export async function disownClaimed(tx: Writer, ids: readonly string[]): Promise
 /** NOTE: with their claims. One that was renewed meanwhile stays. */
 export async function deleteEnded(tx: Writer, ids: readonly string[], now: number): Promise<void> {
   await tx
-    .tables<StorageTables>()
+    .tables<ReservationTables>()
     .deleteFrom('storage_reservations')
     .where('tenant_id', '=', tx.tenantId)
     .where('reservation_id', 'in', ids)

@@ -5,13 +5,13 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
   deleteReservation,
-  findUsage,
   insertClaims,
   insertReservation,
   sumReserved,
   sumReservedBy,
   updateReservation,
-} from './storage-store.ts'
+} from './reservation-store.ts'
+import { findUsage } from './storage-store.ts'
 import type { UploadLeases } from './upload-leases.ts'
 
 /** What a tenant may store; zero means unlimited storage. */

@@ -12,10 +12,10 @@ import {
   bobTag,
   club,
   type FilesLab,
+  failureOf,
   filesLab,
   holder,
   identity,
-  type Received,
   type Sent,
 } from '#harness/files-lab.ts'
 import { sweepUploads } from './sweep-uploads.ts'
@@ -26,7 +26,6 @@ const tus = { 'tus-resumable': '1.0.0' }
 const pieceType = { 'content-type': 'application/offset+octet-stream' }
 const pictures = join(import.meta.dirname, '../../../../test/fixtures/images')
 
-const failureOf = ({ status, json }: Received) => `${status} ${json?.error?.code}`
 const encode = (values: Record<string, string>) =>
   Object.entries(values)
     .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)

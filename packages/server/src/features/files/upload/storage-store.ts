@@ -1,5 +1,9 @@
+import { sql } from 'kysely'
 import type { BlobHash } from '#infra/blobs/index.ts'
-import { type Reader, statement, type Writer } from '#infra/db/index.ts'
+import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
+import { countedKinds, kindColumns, type StorageKind } from './storage-kind.ts'
+
+type KindColumn = (typeof kindColumns)[keyof typeof kindColumns]
 
 export interface StorageTables {
   blobs: {
@@ -9,18 +13,10 @@ export interface StorageTables {
     uses: number
     unused_since: number | null
     is_leaving: number
+    /** A `StorageKind`, from the first file that used the blob. */
+    kind: string
   }
-  storage_usage: { tenant_id: number; used_bytes: number; files: number }
-  storage_reservations: {
-    tenant_id: number
-    reservation_id: string
-    bytes: number
-    expires_at: number
-    creator_tag: string | null
-    /** The process whose upload it is; null where it outlives processes. */
-    holder: string | null
-  }
-  blob_claims: { tenant_id: number; blob_hash: string; reservation_id: string }
+  storage_usage: { tenant_id: number; used_bytes: number; files: number } & Record<KindColumn, number>
 }
 
 export interface SizedBlob {
@@ -28,10 +24,21 @@ export interface SizedBlob {
   readonly size: number
 }
 
+export interface UsedBlob extends SizedBlob {
+  readonly kind: StorageKind
+}
+
+/** Bytes of one kind, or a number of files, that are added to the usage or taken off it. */
+interface UsageChange {
+  readonly bytes: number
+  readonly kind: StorageKind
+  readonly files: number
+}
+
 const upsertBlob = statement<
   StorageTables,
-  { tenantId: number; hash: string; size: number },
-  { uses: number }
+  { tenantId: number; hash: string; size: number; kind: string },
+  { uses: number; kind: string }
 >((tables, value) =>
   tables
     .insertInto('blobs')
@@ -42,6 +49,7 @@ const upsertBlob = statement<
       uses: 1,
       unused_since: null,
       is_leaving: 0,
+      kind: value('kind'),
     })
     .onConflict((conflict) =>
       conflict.columns(['tenant_id', 'blob_hash']).doUpdateSet((set) => ({
@@ -49,27 +57,92 @@ const upsertBlob = statement<
         unused_since: null,
         // One that a dead upload left was not measured.
         size: set.ref('excluded.size'),
+        // Its bytes are taken off the kind that they were added to, so it changes only while nothing uses the blob.
+        kind: sql<string>`case when blobs.uses = 0 then excluded.kind else blobs.kind end`,
       })),
     )
-    .returning('uses'),
+    .returning(['uses', 'kind']),
 )
 
-const addUsage = statement<StorageTables, { tenantId: number; bytes: number; files: number }, unknown>(
-  (tables, value) =>
-    tables
-      .insertInto('storage_usage')
-      .values({ tenant_id: value('tenantId'), used_bytes: value('bytes'), files: value('files') })
-      .onConflict((conflict) =>
-        conflict.column('tenant_id').doUpdateSet((set) => ({
-          used_bytes: set('storage_usage.used_bytes', '+', set.ref('excluded.used_bytes')),
-          files: set('storage_usage.files', '+', set.ref('excluded.files')),
-        })),
-      ),
+type ChangedUsage = { tenantId: number; bytes: number; files: number } & Record<KindColumn, number>
+
+const kindNames = Object.values(kindColumns)
+
+const addUsage = statement<StorageTables, ChangedUsage, unknown>((tables, value) =>
+  tables
+    .insertInto('storage_usage')
+    .values({
+      tenant_id: value('tenantId'),
+      used_bytes: value('bytes'),
+      files: value('files'),
+      ...mapKinds((name) => value(name)),
+    })
+    .onConflict((conflict) =>
+      conflict.column('tenant_id').doUpdateSet((set) => ({
+        used_bytes: set('storage_usage.used_bytes', '+', set.ref('excluded.used_bytes')),
+        files: set('storage_usage.files', '+', set.ref('excluded.files')),
+        ...mapKinds((name) => set(`storage_usage.${name}`, '+', set.ref(`excluded.${name}`))),
+      })),
+    ),
 )
+
+function mapKinds<Value>(make: (name: KindColumn) => Value): Record<KindColumn, Value> {
+  return Object.fromEntries(kindNames.map((name) => [name, make(name)])) as Record<KindColumn, Value>
+}
+
+async function changeUsage(tx: Writer, { bytes, kind, files }: UsageChange): Promise<void> {
+  const column = kind === 'others' ? undefined : kindColumns[kind]
+  const ofKinds = mapKinds((name) => (name === column ? bytes : 0))
+  await tx.change(addUsage, { tenantId: tx.tenantId, bytes, files, ...ofKinds })
+}
 
 export interface Usage {
   readonly usedBytes: number
   readonly files: number
+}
+
+/** Of several tenants; what is not there uses nothing. */
+export async function listUsage(
+  reader: Reader,
+  tenantIds: readonly TenantId[],
+): Promise<ReadonlyMap<TenantId, Usage>> {
+  if (tenantIds.length === 0) return new Map()
+  const rows = await reader
+    .tables<StorageTables>()
+    .selectFrom('storage_usage')
+    .selectAll()
+    .where('tenant_id', 'in', tenantIds)
+    .execute()
+  return new Map(
+    rows.map((row) => [row.tenant_id as TenantId, { usedBytes: row.used_bytes, files: row.files }]),
+  )
+}
+
+/** What all tenants use together. */
+export async function sumUsage(reader: Reader): Promise<Usage> {
+  const row = await reader
+    .tables<StorageTables>()
+    .selectFrom('storage_usage')
+    .select((column) => [
+      column.fn.sum<number | null>('used_bytes').as('used_bytes'),
+      column.fn.sum<number | null>('files').as('files'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { usedBytes: Number(row.used_bytes ?? 0), files: Number(row.files ?? 0) }
+}
+
+/** The tenants that use most, the first one most. */
+export async function listLargestUsers(reader: Reader, limit: number): Promise<TenantId[]> {
+  const rows = await reader
+    .tables<StorageTables>()
+    .selectFrom('storage_usage')
+    .select('tenant_id')
+    .where('used_bytes', '>', 0)
+    .orderBy('used_bytes', 'desc')
+    .orderBy('tenant_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.tenant_id as TenantId)
 }
 
 export async function findUsage(reader: Reader): Promise<Usage> {
@@ -82,134 +155,66 @@ export async function findUsage(reader: Reader): Promise<Usage> {
   return { usedBytes: row?.used_bytes ?? 0, files: row?.files ?? 0 }
 }
 
+/** The bytes of each kind; `others` is `usedBytes` less those of the counted kinds. */
+export async function findUsageByKind(
+  reader: Reader,
+): Promise<Readonly<Record<StorageKind, number>> & { readonly usedBytes: number }> {
+  const row = await reader
+    .tables<StorageTables>()
+    .selectFrom('storage_usage')
+    .select(['used_bytes', ...kindNames])
+    .where('tenant_id', '=', reader.tenantId)
+    .executeTakeFirst()
+  const usedBytes = row?.used_bytes ?? 0
+  const known = Object.fromEntries(
+    countedKinds.map((kind) => [kind, row?.[kindColumns[kind]] ?? 0]),
+  ) as Record<keyof typeof kindColumns, number>
+  const others = usedBytes - Object.values(known).reduce((sum, bytes) => sum + bytes, 0)
+  return { usedBytes, ...known, others }
+}
+
 /** Counts one more use of a blob for each row that names it; bytes that the tenant did not use yet count against its
  * quota. */
-export async function useBlobs(tx: Writer, blobs: readonly SizedBlob[]): Promise<void> {
+export async function useBlobs(tx: Writer, blobs: readonly UsedBlob[]): Promise<void> {
   const { tenantId } = tx
-  for (const { hash, size } of blobs) {
-    const row = await tx.first(upsertBlob, { tenantId, hash, size })
-    if (row?.uses === 1) await tx.change(addUsage, { tenantId, bytes: size, files: 0 })
+  for (const { hash, size, kind } of blobs) {
+    const row = await tx.first(upsertBlob, { tenantId, hash, size, kind })
+    if (row?.uses === 1) await changeUsage(tx, { bytes: size, kind, files: 0 })
   }
 }
 
+/** Takes one use off a blob. What nothing uses any more is off the usage at once; the bytes are removed after a while.
+ * `now`: Unix seconds. */
+export async function releaseBlob(tx: Writer, hash: BlobHash, now: number): Promise<void> {
+  const row = await tx
+    .tables<StorageTables>()
+    .updateTable('blobs')
+    .set({
+      uses: sql`uses - 1`,
+      unused_since: sql`case when uses = 1 then ${now} else unused_since end`,
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('blob_hash', '=', hash)
+    .returning(['size', 'uses', 'kind'])
+    .executeTakeFirst()
+  if (row?.uses === 0) await countUnused(tx, [{ size: row.size, kind: row.kind as StorageKind }])
+}
+
 /** Takes bytes that nothing uses any more off the usage. */
-export async function countUnused(tx: Writer, bytes: number): Promise<void> {
-  if (bytes > 0) await countBytes(tx, -bytes)
+export async function countUnused(
+  tx: Writer,
+  unused: readonly { readonly size: number; readonly kind: StorageKind }[],
+): Promise<void> {
+  const sums = new Map<StorageKind, number>()
+  for (const { size, kind } of unused) sums.set(kind, (sums.get(kind) ?? 0) + size)
+  for (const [kind, bytes] of sums) if (bytes > 0) await countBytes(tx, -bytes, kind)
 }
 
 /** Adds to the usage, or takes off it. */
-export async function countBytes(tx: Writer, bytes: number): Promise<void> {
-  await tx.change(addUsage, { tenantId: tx.tenantId, bytes, files: 0 })
+export async function countBytes(tx: Writer, bytes: number, kind: StorageKind): Promise<void> {
+  await changeUsage(tx, { bytes, kind, files: 0 })
 }
 
 export async function countFiles(tx: Writer, change: number): Promise<void> {
-  await tx.change(addUsage, { tenantId: tx.tenantId, bytes: 0, files: change })
-}
-
-/** Bytes promised to uploads under way. */
-export async function sumReserved(reader: Reader, now: number): Promise<number> {
-  const row = await reader
-    .tables<StorageTables>()
-    .selectFrom('storage_reservations')
-    .select((select) => select.fn.sum<number | string | null>('bytes').as('bytes'))
-    .where('tenant_id', '=', reader.tenantId)
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
-  return Number(row?.bytes ?? 0)
-}
-
-/** Those that a visitor has been promised. */
-export async function sumReservedBy(
-  reader: Reader,
-  { by, now }: { readonly by: string; readonly now: number },
-): Promise<number> {
-  const row = await reader
-    .tables<StorageTables>()
-    .selectFrom('storage_reservations')
-    .select((select) => select.fn.sum<number | string | null>('bytes').as('bytes'))
-    .where('tenant_id', '=', reader.tenantId)
-    .where('creator_tag', '=', by)
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
-  return Number(row?.bytes ?? 0)
-}
-
-interface ReservationRow {
-  readonly id: string
-  readonly bytes: number
-  readonly expiresAt: number
-}
-
-export async function insertReservation(
-  tx: Writer,
-  reservation: ReservationRow & { readonly by?: string | undefined; readonly holder?: string | undefined },
-): Promise<void> {
-  await tx
-    .tables<StorageTables>()
-    .insertInto('storage_reservations')
-    .values({
-      tenant_id: tx.tenantId,
-      reservation_id: reservation.id,
-      bytes: reservation.bytes,
-      expires_at: reservation.expiresAt,
-      creator_tag: reservation.by ?? null,
-      holder: reservation.holder ?? null,
-    })
-    .execute()
-}
-
-/** False when there is no such reservation any more, or one that is to last longer has ended. */
-export async function updateReservation(
-  tx: Writer,
-  { id, bytes, lasting }: UpdatedReservation,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .tables<StorageTables>()
-    .updateTable('storage_reservations')
-    .set(lasting ? { bytes, expires_at: lasting.expiresAt } : { bytes })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('reservation_id', '=', id)
-    .$if(lasting !== undefined, (query) => query.where('expires_at', '>', lasting?.now ?? 0))
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
-interface UpdatedReservation {
-  readonly id: string
-  readonly bytes: number
-  /** When it ends from now on; as before when absent. */
-  readonly lasting?: { readonly expiresAt: number; readonly now: number }
-}
-
-/** With the claims made under it. False when there is no such reservation any more. */
-export async function deleteReservation(tx: Writer, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx
-    .tables<StorageTables>()
-    .deleteFrom('storage_reservations')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('reservation_id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
-}
-
-/** Announces that blobs are about to be used, so that nobody takes them away. False, and nothing is announced, when
- * one of them is just being taken away. */
-export async function insertClaims(tx: Writer, id: string, hashes: readonly BlobHash[]): Promise<boolean> {
-  if (hashes.length === 0) return true
-  const tables = tx.tables<StorageTables>()
-  const leaving = await tables
-    .selectFrom('blobs')
-    .select('blob_hash')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('blob_hash', 'in', hashes)
-    .where('is_leaving', '=', 1)
-    .executeTakeFirst()
-  if (leaving) return false
-  await tables
-    .insertInto('blob_claims')
-    .values(hashes.map((hash) => ({ tenant_id: tx.tenantId, blob_hash: hash, reservation_id: id })))
-    // A process may have died after it claimed them the first time.
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  return true
+  await changeUsage(tx, { bytes: 0, kind: 'others', files: change })
 }

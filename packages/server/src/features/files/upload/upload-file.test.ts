@@ -12,21 +12,20 @@ import {
   club,
   clubTag,
   type FilesLab,
+  failureOf,
   filesLab,
   holder,
   identity,
+  type Received,
 } from '#harness/files-lab.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { endDeadUploads } from './end-dead-uploads.ts'
-import type { StorageTables } from './storage-store.ts'
+import type { ReservationTables } from './reservation-store.ts'
 
 const pictures = join(import.meta.dirname, '../../../../test/fixtures/images')
 const picture = (name: string) => readFile(join(pictures, name))
 const nothing = { files: 0, blobs: 0, reservations: 0, claims: 0, jobs: 0, onDisk: 0 }
 const owner = identity(aliceTag, alice)
-
-const failureOf = ({ status, json }: { status: number; json: { error?: { code: string } } }) =>
-  `${status} ${json.error?.code}`
 
 eachDialect('Uploading', (open) => {
   const openLab = filesLab(open)
@@ -102,7 +101,7 @@ eachDialect('Uploading', (open) => {
     expect(answer.json.data).toMatchObject({ status: 'M', contentType: 'image/jpeg' })
     const { fileId } = answer.json.data
     const before = await lab.send('GET', `/api/files/${fileId}/descriptor`, { as: owner })
-    expect(before.json.data.variants).toEqual([])
+    expect(before.json.data.variants).toEqual([{ id: 'orig', size: expect.any(Number), format: 'jpeg' }])
     await lab.settle()
     const after = await lab.send('GET', `/api/files/${fileId}/descriptor`, { as: owner })
     expect(after.json.data.variants).toMatchObject([
@@ -116,6 +115,43 @@ eachDialect('Uploading', (open) => {
     expect(metadata.json.data.status).toBe('A')
     const kept = { files: 1, blobs: 5, reservations: 0, claims: 0, onDisk: 5 }
     expect(await lab.remains()).toMatchObject(kept)
+  })
+
+  test('keeps of a photo how large it is upright and when it was taken, and of its place nothing', async () => {
+    const lab = await openLab()
+    const metadataOf = async (uploaded: Received) => {
+      await lab.settle()
+      const { fileId } = uploaded.json.data
+      return (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json.data
+    }
+    const photo = await metadataOf(await lab.upload('phone.heic', await picture('phone.heic')))
+    const takenAt = Date.UTC(2024, 6, 1, 12, 30) / 1000
+    expect(photo).toMatchObject({ contentType: 'image/heic', status: 'A', width: 400, height: 600, takenAt })
+    expect(JSON.stringify(photo)).not.toMatch(/gps|lat|Kith|Procedural/i)
+    const listed = (await lab.send('GET', '/api/files', { as: owner })).json.data
+    expect(listed[0]).toMatchObject({ width: 400, height: 600, takenAt })
+    const turned = await metadataOf(await lab.upload('turned.jpg', await picture('orientation-6.jpg')))
+    expect([turned.width, turned.height, 'takenAt' in turned]).toEqual([400, 600, false])
+    const profile = await metadataOf(
+      await lab.upload('me.heic', await picture('phone.heic'), { preset: 'profile-picture' }),
+    )
+    expect([profile.width, profile.height, 'takenAt' in profile]).toEqual([400, 400, false])
+    const raw = await metadataOf(await lab.upload('raw.heic', await picture('phone.heic'), { preset: 'raw' }))
+    expect(['width' in raw, 'takenAt' in raw]).toEqual([false, false])
+  })
+
+  test('does not believe a camera whose clock is ahead', async () => {
+    const lab = await openLab()
+    for (const [now, isTold] of [
+      ['2024-06-30T13:00:00Z', true],
+      ['2024-06-30T12:00:00Z', false],
+    ] as const) {
+      lab.clock.advance(Date.parse(now) - lab.clock.now())
+      const { fileId } = (await lab.upload('phone.heic', await picture('phone.heic'))).json.data
+      await lab.settle()
+      const { json } = await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })
+      expect('takenAt' in json.data).toBe(isTold)
+    }
   })
 
   test('makes no variants with the preset raw', async () => {
@@ -166,6 +202,52 @@ eachDialect('Uploading', (open) => {
     const { data } = (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json
     expect(data).toMatchObject({ status: 'A', x: { processingError: 'the storage is used up' } })
     expect(await lab.remains()).toMatchObject({ blobs: 1, onDisk: 1, reservations: 0 })
+  })
+
+  test('stores a picture as what it is, whatever it is called', async () => {
+    const lab = await openLab()
+    const headers = { 'content-type': 'image/jpeg' }
+    const answer = await lab.upload('holiday.jpg', await picture('still.webp'), { headers })
+    expect([answer.status, answer.json.data.contentType]).toEqual([201, 'image/webp'])
+    const tiff = Buffer.alloc(9000, 0xee)
+    tiff.set([0x49, 0x49, 0x2a, 0, 0x08, 0x20, 0, 0])
+    const scan = await lab.upload('scan.tif', tiff, {
+      preset: 'raw',
+      headers: { 'content-type': 'image/tiff' },
+    })
+    expect([scan.status, scan.json.data.contentType]).toEqual([201, 'image/tiff'])
+  })
+
+  test('takes the bytes of a JSON file, where its name says that it is one', async () => {
+    const lab = await openLab()
+    const headers = { 'content-type': 'application/json' }
+    for (const name of ['data.json', 'DATA.JSON']) {
+      const answer = await lab.upload(name, '{"a":1}', { headers, preset: 'raw' })
+      expect([answer.status, answer.json.data.contentType]).toEqual([201, 'application/json'])
+      const bytes = await lab.send('GET', `/api/files/${answer.json.data.fileId}`, { as: owner })
+      expect(bytes.body.toString()).toBe('{"a":1}')
+    }
+    for (const name of ['data', 'data.json.txt', 'json'])
+      expect(failureOf(await lab.upload(name, '{"a":1}', { headers }))).toBe('400 E-VALIDATION')
+  })
+
+  test('lists the original of every file that keeps one', async () => {
+    const lab = await openLab()
+    const photo = await picture('photo.jpg')
+    const variantsOf = async (uploaded: Received) => {
+      const { fileId } = uploaded.json.data
+      const { json } = await lab.send('GET', `/api/files/${fileId}/descriptor`, { as: owner })
+      return json.data.variants
+    }
+    expect(await variantsOf(await lab.upload('photo.jpg', photo, { preset: 'raw' }))).toEqual([
+      { id: 'orig', size: photo.length, format: 'jpeg' },
+    ])
+    const headers = { 'content-type': 'text/plain; charset=utf-8' }
+    expect(await variantsOf(await lab.upload('a.txt', 'words', { headers }))).toEqual([
+      { id: 'orig', size: 5, format: 'plain' },
+    ])
+    const reduced = await variantsOf(await lab.upload('photo.jpg', photo, { preset: 'thumbnail-only' }))
+    expect(reduced.map(({ id }: { id: string }) => id)).toEqual(['ic', 'tn'])
   })
 
   test.each([
@@ -339,7 +421,6 @@ eachDialect('Uploading', (open) => {
     request.on('error', () => {})
     request.flushHeaders()
     await untilReserved(lab)
-    const [first] = await reservedUntil(lab)
     for (let step = 1; step <= 9; step += 1) {
       // As many as keep the connection.
       request.write(Buffer.alloc(4000))
@@ -349,7 +430,6 @@ eachDialect('Uploading', (open) => {
       await endDeadUploads(lab.deps)
       expect(failureOf(await lab.upload('b', 'x'.repeat(10)))).toBe('507 E-QUOTA')
     }
-    expect((await reservedUntil(lab))[0]).toBeGreaterThanOrEqual((first ?? 0) + 180)
     request.destroy()
   })
 })
@@ -357,7 +437,7 @@ eachDialect('Uploading', (open) => {
 async function reservedUntil({ db }: FilesLab): Promise<number[]> {
   const rows = await db
     .reader(serverTenant)
-    .tables<StorageTables>()
+    .tables<ReservationTables>()
     .selectFrom('storage_reservations')
     .selectAll()
     .execute()

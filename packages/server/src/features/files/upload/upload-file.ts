@@ -11,9 +11,10 @@ import type { FileEmitter } from '../events.ts'
 import { assertFileName, commitTo, hasVariants, type NewFile, normalTags } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
 import { insertFile, insertVariants } from '../file-store.ts'
-import { assertMayPlace, type NewPlace } from '../folders/place-file.ts'
+import { trashRoot } from '../folders/file-tree-store.ts'
 import { discardAll, type MadePicture, makePictures, type PictureDeps } from '../variants/make-pictures.ts'
 import { blobOf } from '../variants/make-variants.ts'
+import { placeUpload, type UploadPlace } from './place-upload.ts'
 import {
   cancelReservation,
   keepBlobs,
@@ -22,6 +23,7 @@ import {
   reserveUpload,
   type UploadReservation,
 } from './reserve-storage.ts'
+import { kindOfBytes } from './storage-kind.ts'
 import { countFiles, useBlobs } from './storage-store.ts'
 import { narrowCredentialOf, visitorOf } from './uploader.ts'
 
@@ -42,6 +44,8 @@ export interface Upload {
   readonly tags: readonly string[]
   readonly parentId: FileId | undefined
   readonly visibility: Visibility
+  /** The file whose place it takes; that one goes to the trash. */
+  readonly replaces?: FileId | undefined
   /** Unix seconds, when the uploader says that the content is older. */
   readonly createdAt: number | undefined
   readonly signal: AbortSignal
@@ -104,18 +108,18 @@ type Draft = Omit<NewFile, 'fileId' | 'content' | 'size' | 'contentType' | 'stat
 type TypedDraft = Draft & Pick<NewFile, 'contentType'>
 
 async function draftOf(deps: UploadDeps, upload: Upload): Promise<Draft> {
-  const { tenant, caller, fileName, parentId, visibility, preset, createdAt } = upload
+  const { tenant, caller, fileName, preset, createdAt } = upload
   assertFileName(fileName, '/params/fileName')
-  const tags = normalTags(upload.tags, '/query/tags')
-  const ownerTag = await assertMayPlace(deps.db.reader(tenant.tenantId), deps, placeOf(upload))
+  const place = await placeUpload(deps.db.reader(tenant.tenantId), deps, placeOf(upload))
   const now = nowSecs(deps.clock)
   const unsaid = { isCopy: false, processingError: undefined, modifiedAt: now } as const
   const made = { fileTp: 'BLOB', madeWith: narrowCredentialOf(caller), ...unsaid } as const
-  return { ...made, ownerTag, tags, fileName, parentId, visibility, preset, createdAt: createdAt ?? now }
+  return { ...made, ...place, fileName, preset, createdAt: createdAt ?? now }
 }
 
-function placeOf({ tenant, caller, parentId, visibility }: Upload): NewPlace {
-  return { tenant, caller, parentId, visibility, path: '/query/parentId' }
+function placeOf({ tenant, caller, parentId, visibility, tags, replaces }: Upload): UploadPlace {
+  const path = replaces === undefined ? '/query/parentId' : '/query/replaces'
+  return { tenant, caller, parentId, visibility, replaces, tags: normalTags(tags, '/query/tags'), path }
 }
 
 async function stage(
@@ -182,13 +186,22 @@ async function preparePictures(
   const made = await makePictures(deps, tenant.tenantId, input)
   if (made.kind === 'unprocessable')
     throw new Failure('E-MEDIATYPE', { message: 'This picture cannot be processed.' })
-  const { pictures } = made
+  const { pictures, thumbhash } = made
   const kept = draft.preset === 'thumbnail-only' ? 'tn' : 'orig'
   const main = pictures.find(({ variant }) => variant.variant === kept)
   if (!main) throw new Error(`the preset ${draft.preset} made no ${kept}`)
   const { blob, variant } = main
-  const contentType = `image/${variant.format}`
-  const file = { ...draft, contentType, status: 'A', size: blob.size, ...commitTo(blob.hash) } as const
+  const { width, height, format } = variant
+  const contentType = `image/${format}`
+  const picture = { width, height, thumbhash }
+  const file = {
+    ...draft,
+    contentType,
+    picture,
+    status: 'A',
+    size: blob.size,
+    ...commitTo(blob.hash),
+  } as const
   return { file, original: undefined, pictures }
 }
 
@@ -203,13 +216,24 @@ async function commit(
   const variants = pictures.map(({ variant }) => variant)
   await keepBlobs(deps, upload.tenant.tenantId, { reservation, blobs }, async (tx) => {
     // Again: the folder may have gone while the bytes arrived, or the right to write there.
-    await assertMayPlace(tx, deps, placeOf(upload))
-    await insertFile(tx, file)
+    const place = await placeUpload(tx, deps, placeOf(upload))
+    if (upload.replaces) await trashReplaced(deps, tx, { fileId: upload.replaces, ownerTag: place.ownerTag })
+    await insertFile(tx, { ...file, ...place })
     await insertVariants(tx, fileId, variants)
-    await useBlobs(tx, [...(content ? [{ hash: content.hash, size }] : []), ...variants.map(blobOf)])
+    const kind = kindOfBytes(file.contentType)
+    await useBlobs(tx, [...(content ? [{ hash: content.hash, size, kind }] : []), ...variants.map(blobOf)])
     await countFiles(tx, 1)
     await upload.alsoStore?.(tx, fileId)
     await deps.emit(tx, { kind: 'file.created', fileId, to: [file.ownerTag] })
     if (file.status === 'M') await deps.jobs.enqueue(tx, makeVariantsJob, { fileId }, { subject: fileId })
   })
+}
+
+async function trashReplaced(
+  { clock, emit }: UploadDeps,
+  tx: Writer,
+  { fileId, ownerTag }: Pick<NewFile, 'fileId' | 'ownerTag'>,
+): Promise<void> {
+  await trashRoot(tx, fileId, nowSecs(clock))
+  await emit(tx, { kind: 'file.deleted', fileId, to: [ownerTag] })
 }

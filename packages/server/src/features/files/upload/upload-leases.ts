@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { PeriodicWork } from '#lib/periodic-work.ts'
 import { renewLeases } from './lease-store.ts'
 
 /** So long what an upload has set aside outlives its process. */
@@ -18,10 +19,17 @@ export class UploadLeases {
   readonly holder = randomUUID()
   readonly #deps: LeaseDeps
   #held = 0
-  #cancelRenewal: (() => void) | undefined
+  readonly #renewal: PeriodicWork
 
   constructor(deps: LeaseDeps) {
     this.#deps = deps
+    this.#renewal = new PeriodicWork({
+      clock: deps.clock,
+      everyMs: renewalMs,
+      work: () => this.#renew(),
+      // The database is away: the next renewal may come in time.
+      onError: () => undefined,
+    })
   }
 
   /** When a reservation ends that is not renewed, Unix seconds. */
@@ -32,35 +40,17 @@ export class UploadLeases {
   /** From before a reservation is made until it is used or given back. */
   hold(): Disposable {
     this.#held += 1
-    this.#cancelRenewal ??= this.#renewLater()
+    this.#renewal.start()
     return {
       [Symbol.dispose]: () => {
         this.#held -= 1
-        if (this.#held === 0) this.#stop()
+        if (this.#held === 0) this.#renewal.stop()
       },
     }
   }
 
-  #stop(): void {
-    this.#cancelRenewal?.()
-    this.#cancelRenewal = undefined
-  }
-
-  #renewLater(): () => void {
-    const { clock } = this.#deps
-    return clock.wakeAt(clock.now() + renewalMs, () => void this.#renew())
-  }
-
   async #renew(): Promise<void> {
-    try {
-      const { holder } = this
-      await this.#deps.db.transact(serverTenant, (tx) =>
-        renewLeases(tx, { holder, expiresAt: this.expiresAt }),
-      )
-    } catch {
-      // The database is away: the next renewal may come in time.
-    }
-    this.#stop()
-    if (this.#held > 0) this.#cancelRenewal = this.#renewLater()
+    const { holder, expiresAt } = this
+    await this.#deps.db.transact(serverTenant, (tx) => renewLeases(tx, { holder, expiresAt }))
   }
 }

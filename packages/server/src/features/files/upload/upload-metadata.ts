@@ -9,6 +9,7 @@ import {
 import { invalid } from '#lib/failure.ts'
 import { assertFileName, normalTags } from '../file.ts'
 import { parentFolder } from '../folders/parent-folder.ts'
+import { replacedFile } from './place-upload.ts'
 
 /** What an upload says of the file that it is to become. */
 export interface Described {
@@ -18,6 +19,8 @@ export interface Described {
   readonly parentId: FileId | undefined
   readonly tags: readonly string[]
   readonly visibility: Visibility
+  /** The file whose place it takes. */
+  readonly replaces: FileId | undefined
   /** Unix seconds. */
   readonly createdAt: number | undefined
 }
@@ -41,6 +44,7 @@ export function parseUploadMetadata(text: string): Described {
     parentId: parentFolder(values.get('parentId')),
     tags: normalTags(tags, metadataPath),
     visibility: wordOf(visibilityCodes, 'visibility', values.get('visibility')) ?? null,
+    replaces: replacedFile(values.get('replaces')),
     createdAt: timeOf(values.get('createdAt') ?? values.get('created_at')),
   }
 }

@@ -27,7 +27,7 @@ export interface MadePicture {
 
 type Made = Extract<ImageResult, { kind: 'made' }>
 export type Pictures =
-  | { readonly kind: 'made'; readonly original: Made['original']; readonly pictures: readonly MadePicture[] }
+  | (Pick<Made, 'kind' | 'original' | 'thumbhash'> & { readonly pictures: readonly MadePicture[] })
   | Extract<ImageResult, { kind: 'unprocessable' }>
 
 /** Makes a preset's pictures from a file on disk and stages them. The caller keeps or discards each. */
@@ -50,7 +50,8 @@ export async function makePictures(
       await discardAll(pictures)
       throw error
     }
-    return { kind: 'made', original: result.original, pictures }
+    const { original, thumbhash } = result
+    return { kind: 'made', original, thumbhash, pictures }
   } finally {
     deps.freshPaths.letGo(outputDir)
     await rm(outputDir, { recursive: true, force: true })

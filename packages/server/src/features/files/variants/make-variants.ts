@@ -2,13 +2,14 @@ import type { FileId } from '@kith/protocol'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import { LowDiskFailure } from '#infra/disk/index.ts'
 import type { JobContext } from '#infra/jobs/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { FileEmitter } from '../events.ts'
-import type { Commitment, StoredFile, StoredVariant } from '../file.ts'
+import type { Commitment, PictureDetails, StoredFile, StoredVariant } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
 import { changeStatus, findFile, insertVariants } from '../file-store.ts'
 import { keepBlobs, type ReserveDeps } from '../upload/reserve-storage.ts'
-import { useBlobs } from '../upload/storage-store.ts'
+import { type UsedBlob, useBlobs } from '../upload/storage-store.ts'
 import { discardAll, makePictures, type PictureDeps, type Pictures } from './make-pictures.ts'
 
 export interface VariantDeps extends PictureDeps, ReserveDeps, FileEmitter {
@@ -70,13 +71,14 @@ async function storeVariants(
   deps: VariantDeps,
   tenantId: TenantId,
   file: Original,
-  { pictures, original }: Made,
+  { pictures, original, thumbhash }: Made,
 ): Promise<void> {
   try {
     const kept = { reservation: undefined, blobs: pictures.map(({ blob }) => blob) }
     await keepBlobs(deps, tenantId, kept, async (tx) => {
       // A file that was deleted meanwhile takes no variants; their bytes are swept.
-      if (!(await changeStatus(tx, file.fileId, { from: ['P'], to: 'A' }))) return
+      const picture = { ...detailsOf(original, nowSecs(deps.clock)), thumbhash }
+      if (!(await changeStatus(tx, file.fileId, { from: ['P'], to: 'A', picture }))) return
       const variants = [...pictures.map(({ variant }) => variant), originalVariant(file, original)]
       await useBlobs(tx, variants.map(blobOf))
       await insertVariants(tx, file.fileId, variants)
@@ -98,6 +100,13 @@ async function tellDone({ emit }: FileEmitter, tx: Writer, { fileId, ownerTag }:
   await emit(tx, { kind: 'file.updated', fileId, to: [ownerTag] })
 }
 
+const daySecs = 86_400
+
+/** A clock that was never set may be far ahead; a zone that was not noted makes less than a day. */
+function detailsOf({ width, height, takenAt }: Made['original'], now: number): PictureDetails {
+  return { width, height, takenAt: takenAt !== undefined && takenAt <= now + daySecs ? takenAt : undefined }
+}
+
 function originalVariant(
   { content, size }: Original,
   { width, height, format }: Made['original'],
@@ -106,6 +115,7 @@ function originalVariant(
 }
 
 /** What a variant's row counts as a use of. */
-export function blobOf({ blobHash, size }: StoredVariant) {
-  return { hash: blobHash, size }
+export function blobOf({ blobHash, size }: StoredVariant): UsedBlob {
+  // The original is counted as what it is when its file is stored.
+  return { hash: blobHash, size, kind: 'previews' }
 }

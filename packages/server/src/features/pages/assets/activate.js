@@ -1,19 +1,27 @@
 import { call } from './api.js'
-import { complain, element, onSubmit, say, text } from './browser.js'
+import { begin, element, onSubmit, say, text } from './browser.js'
+import { checkLink, linkToken, showOver } from './links.js'
 
-const refId = new URLSearchParams(location.hash.slice(1)).get('token')
-if (refId === null) {
-  element('activate-form').hidden = true
-  complain(text('noToken'))
+const formId = 'activate-form'
+
+async function start() {
+  if (linkToken === null) showOver('incomplete')
+  else await checkLink(linkToken, { formId, types: ['idp-activate'] })
 }
 
-onSubmit('activate-form', async () => {
+onSubmit(formId, async () => {
   say(text('working'))
   const { idTag } = await call('POST', '/api/idp/activate', {
-    body: { refId, keepKeys: element('keep-keys').checked },
+    body: { refId: linkToken, keepKeys: element('keep-keys').checked },
   })
   // The token is used up: it need not stay in the history.
   history.replaceState(null, '', location.pathname)
-  element('activate-form').hidden = true
+  element(formId).hidden = true
+  const link = element('onward')
+  link.href = `//${idTag}/`
+  link.textContent = text('toIdentity', { idTag })
+  link.hidden = false
   say(text('activated', { idTag }))
 })
+
+begin(start)

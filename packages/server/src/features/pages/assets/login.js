@@ -1,54 +1,78 @@
-import { call, hasToken, keepToken } from './api.js'
-import { complain, element, idTag, onClick, onSubmit, run, say, text } from './browser.js'
+import { call, keepSignedIn, keepsCookies, resume } from './api.js'
+import { complain, element, idTag, onClick, onSubmit, say, spaced, text, wipeDevice } from './browser.js'
+import { askAgain, readIdentity } from './fields.js'
 import { canUsePasskeys, usePasskey } from './passkeys.js'
-import { qrImage } from './qr-image.js'
+import { pathBack } from './path-back.js'
 
+// Where the web app is built.
+const appPaths = document.body.dataset.appPaths?.split(' ')
 const waitSecs = 25
 const retryMs = 3000
 
-/** Who came with the code of another device, or with an invitation, goes on with it; nothing else of the address counts. */
+/** Goes on where the person came from: on a page of this server, or with an invitation. Nothing else of the address counts. */
 function goOn() {
   const given = new URLSearchParams(location.hash.slice(1))
   const invitation = given.get('invitation')
   if (invitation !== null) location.replace(`/communities/new#token=${encodeURIComponent(invitation)}`)
-  else location.replace(given.has('qr') ? `/${location.hash}` : '/')
+  else if (given.has('qr')) location.replace(`/approve#qr=${encodeURIComponent(given.get('qr'))}`)
+  else location.replace(pathBack(given.get('to'), location.origin, appPaths) ?? (appPaths ? '/' : '/account'))
 }
 
-function enter({ token }) {
-  keepToken(token)
+async function enter(login) {
+  if (!(await keepSignedIn(login))) throw new Error(text('noCookies'))
   goOn()
 }
 
-if (hasToken()) goOn()
+/** Whom the form names: only who lives at this address signs in here. */
+function named() {
+  const typed = element('id-tag').value.trim()
+  if (typed === '') return undefined
+  const identity = readIdentity(typed)
+  if (identity === undefined) askAgain('id-tag', text('identityWrong', { idTag }))
+  const port = location.port === '' ? '' : `:${location.port}`
+  const address = `${location.protocol}//${identity}${port}/login`
+  if (identity !== idTag) askAgain('id-tag', text('signsInElsewhere', { idTag, identity, address }))
+  return identity
+}
+
+async function start() {
+  if (!keepsCookies) complain(text('noCookies'))
+  if (!canUsePasskeys()) element('passkey').hidden = true
+  if (await resume()) goOn()
+  else await wipeDevice()
+}
 
 onSubmit('password-form', async () => {
+  const body = { idTag: named() ?? idTag, password: element('password').value }
   say(text('working'))
-  const body = { idTag: element('id-tag').value.trim() || idTag, password: element('password').value }
-  enter(await call('POST', '/api/auth/login', { body }))
+  await enter(await call('POST', '/api/auth/login', { body }))
 })
 
 onClick('passkey', async () => {
+  const identity = named()
   say(text('working'))
-  const named = element('id-tag').value.trim()
-  const query = named === '' ? '' : `?idTag=${encodeURIComponent(named)}`
+  const query = identity === undefined ? '' : `?idTag=${encodeURIComponent(identity)}`
   const { options } = await call('GET', `/api/auth/wa/login/challenge${query}`)
   const credential = await usePasskey(options).catch((error) => {
     throw new Error(error.name === 'SecurityError' ? text('noPasskeys') : text('passkeyCancelled'))
   })
-  enter(await call('POST', '/api/auth/wa/login', { body: { credential } }))
+  await enter(await call('POST', '/api/auth/wa/login', { body: { credential } }))
 })
 
 onClick('forgot', async () => {
-  const body = { idTag: element('id-tag').value.trim() || idTag, lang: document.documentElement.lang }
+  const body = { idTag: named() ?? idTag, lang: document.documentElement.lang }
   await call('POST', '/api/auth/forgot-password', { body })
   say(text('mailSent'))
 })
 
 onClick('qr-start', async () => {
   const session = await call('POST', '/api/auth/qr-login/init')
-  const link = `${location.origin}/#qr=${session.sessionId}`
+  const link = `${location.origin}/approve#qr=${session.sessionId}`
+  // More than the rest of the page, and seldom asked for.
+  const { qrImage } = await import('./qr-image.js')
   element('qr-image').replaceChildren(qrImage(link, text('qrImage')))
   element('qr-link').textContent = link
+  element('short-code').textContent = spaced(session.code)
   element('qr').hidden = false
   element('qr-start').hidden = true
   say(text('qrWaiting'))
@@ -62,7 +86,8 @@ onClick('qr-start', async () => {
 async function awaitAnswer(session) {
   for (;;) {
     const { status, login } = await poll(session)
-    if (login) return enter(login)
+    // Handed out once: it must not wait for what else the page does.
+    if (login) return await enter(login).catch((error) => complain(error.message))
     if (status === 'denied') return complain(text('qrDenied'))
     if (status !== 'pending') return complain(text('qrExpired'))
   }
@@ -79,6 +104,5 @@ async function poll({ sessionId, secret }) {
   }
 }
 
-void run(async () => {
-  if (!canUsePasskeys()) element('passkey').hidden = true
-})
+// Nothing that a person types waits for it, and what goes wrong shows when the form is sent.
+void start().catch(() => undefined)

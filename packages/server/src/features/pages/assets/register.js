@@ -1,7 +1,12 @@
 import { call } from './api.js'
-import { complain, idTag as domain, element, onSubmit, say, text } from './browser.js'
+import { begin, complain, idTag as domain, element, onSubmit, say, text } from './browser.js'
+import { askAgain, isMailAddress, readIdentity } from './fields.js'
+import { checkLink, linkToken } from './links.js'
 
-const token = new URLSearchParams(location.hash.slice(1)).get('token')
+const isOpen = document.body.dataset.registration === 'open'
+// Nobody gets the mails of this server: whoever runs it reads them.
+const mailsAreKept = document.body.dataset.mails === 'kept'
+let token = linkToken
 
 function kind() {
   return document.querySelector('input[name="kind"]:checked').value
@@ -12,6 +17,12 @@ function wanted() {
   const name = element('wanted').value.trim().replace(/\.$/, '').toLowerCase()
   const isWhole = kind() !== 'idp' || name.endsWith(`.${domain}`)
   return { type, idTag: isWhole || name === '' ? name : `${name}.${domain}` }
+}
+
+/** What is wrong with the form of the name, with a right one; undefined where the server can be asked about it. */
+function nameFault({ idTag }) {
+  if (readIdentity(idTag) !== undefined) return undefined
+  return text('nameWrong', { example: kind() === 'idp' ? 'anna' : 'anna.example.com' })
 }
 
 function withToken(body) {
@@ -37,6 +48,8 @@ async function lookUp() {
   asked += 1
   const turn = asked
   if (body.idTag === '') return
+  const fault = nameFault(body)
+  if (fault !== undefined) return complain(fault)
   const objection = await findObjection(body)
   if (turn !== asked) return
   if (objection === undefined) say(text('nameFree', body))
@@ -44,13 +57,17 @@ async function lookUp() {
 }
 
 function showIdentity() {
-  element('identity').textContent = wanted().idTag || '…'
+  element('own-hint').hidden = kind() !== 'domain'
+  element('identity').textContent = readIdentity(wanted().idTag) ? wanted().idTag : '…'
 }
 
 onSubmit('register-form', async () => {
   const body = wanted()
   const email = element('email').value.trim()
   asked += 1
+  const fault = nameFault(body)
+  if (fault !== undefined) askAgain('wanted', fault)
+  if (!isMailAddress(email)) askAgain('email', text('emailWrong'))
   say(text('working'))
   const objection = await findObjection(body)
   if (objection !== undefined) throw new Error(objection)
@@ -63,17 +80,28 @@ onSubmit('register-form', async () => {
   element('register-form').hidden = true
   element('registered').hidden = false
   const further = kind() === 'elsewhere' ? [text('registeredElsewhere')] : []
-  element('registered-text').textContent = [text('registered', { idTag, email }), ...further].join(' ')
+  if (mailsAreKept) element('registered-title').textContent = text('accountMade')
+  element('registered-text').textContent = [
+    text(mailsAreKept ? 'registeredUnmailed' : 'registered', { idTag, email }),
+    ...further,
+  ].join(' ')
   say('')
   element('registered-title').focus()
 })
 
 element('register-form').addEventListener('input', showIdentity)
+// What was said of the name that stood there before.
+element('wanted').addEventListener('input', () => say(''))
 for (const input of [element('wanted'), ...document.querySelectorAll('input[name="kind"]')])
   input.addEventListener('change', () => lookUp().catch(() => undefined))
 
-if (token === null && document.body.dataset.registration !== 'open') {
-  element('register-form').hidden = true
-  complain(text('needsInvitation'))
+async function start() {
+  if (token === null && !isOpen) return complain(text('needsInvitation'))
+  if (token !== null && (await checkLink(token, { formId: 'register-form', types: ['invite'] }))) return
+  // Where everybody may register, an invitation that is over is not needed.
+  token = null
+  element('register-form').hidden = !isOpen
 }
+
 showIdentity()
+begin(start)

@@ -1,35 +1,60 @@
-import { call, dropToken, keepToken } from './api.js'
-import { complain, element, idTag, onSubmit, say, text } from './browser.js'
+import { call, dropToken, keepSignedIn, keepsCookies } from './api.js'
+import { begin, complain, element, idTag, onClick, onSubmit, say, text } from './browser.js'
+import { askForEmail } from './email.js'
+import { checkLink, linkToken, showOver } from './links.js'
 
-const token = new URLSearchParams(location.hash.slice(1)).get('token')
-if (token === null) complain(text('noToken'))
+const formId = 'password-form'
+const { home, welcome } = document.body.dataset
 // Whether there is anything to end is for those to say who had a password.
-const asked = findType(token).then((type) => {
-  const isReset = type === 'password-reset'
-  element('everything-line').hidden = !isReset
-  return isReset
-})
+let isReset = false
+// Where a person goes on.
+let onward = welcome
 
-onSubmit('password-form', async () => {
+async function start() {
+  // Before anything is typed: the link would be used up here, and nobody signed in.
+  if (!keepsCookies) return complain(text('linkInsecure', { command: tunnel() }))
+  if (linkToken === null) return showOver('incomplete')
+  const types = ['welcome', 'password-reset', 'email-verify']
+  const reference = await checkLink(linkToken, { formId, types })
+  isReset = reference?.type === 'password-reset'
+  if (isReset) onward = home
+  element('everything-line').hidden = !isReset
+}
+
+/** What brings a server on another machine to this one. */
+function tunnel() {
+  const port = location.port || '80'
+  return `ssh -L ${port}:127.0.0.1:${port} ${location.hostname}`
+}
+
+onSubmit(formId, async () => {
   const password = element('password').value
-  if (token === null) throw new Error(text('noToken'))
   if (password !== element('repeated').value) throw new Error(text('passwordsDiffer'))
   say(text('working'))
   dropToken()
-  await call('POST', '/api/auth/set-password', {
-    body: { token, password, ...((await asked) ? { signOutEverything: element('everything').checked } : {}) },
-  })
+  const everything = isReset ? { signOutEverything: element('everything').checked } : {}
+  await call('POST', '/api/auth/set-password', { body: { token: linkToken, password, ...everything } })
   // The token is used up: it need not stay in the history.
   history.replaceState(null, '', location.pathname)
   say(text('passwordSet'))
   const login = await call('POST', '/api/auth/login', { body: { idTag, password } })
-  keepToken(login.token)
-  location.replace('/')
+  if (!(await keepSignedIn(login))) return location.replace('/login')
+  if (login.email?.address !== null || login.email.pending) return location.replace(onward)
+  // An account without an address, such as that of a new server: it is asked for while the sign-in is recent.
+  element(formId).hidden = true
+  element('email-form').hidden = false
+  element('email').focus()
 })
 
-async function findType(refId) {
-  if (refId === null) return undefined
-  const path = `/api/refs/${encodeURIComponent(refId)}`
-  const reference = await call('GET', path, { token: null }).catch(() => undefined)
-  return reference?.type
-}
+onSubmit('email-form', async () => {
+  await askForEmail()
+  location.replace(onward)
+})
+
+onClick('new-link', async () => {
+  const body = { idTag, lang: document.documentElement.lang }
+  await call('POST', '/api/auth/forgot-password', { body })
+  say(text('mailSent'))
+})
+
+begin(start)

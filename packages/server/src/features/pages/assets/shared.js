@@ -1,37 +1,50 @@
-import { call, Problem } from './api.js'
-import { element, onClick, run, say, text } from './browser.js'
+// What a link shares: a file, or a folder that can be looked through and, with a link that lets write, added to.
 
-const refId = location.pathname.split('/').at(-1)
-// A reload does not use the link once more.
-const tokenName = `kith.shared.${refId}`
+import { call, Problem } from './api.js'
+import { begin, element, onClick, say, text } from './browser.js'
+import { checkLink, linkToken } from './links.js'
+import { bytesOf, describe, downloadLink, isPicture, lineOf } from './shared-files.js'
+import { offerUploads } from './shared-upload.js'
+import { openViewer } from './shared-viewer.js'
+
 const pageSize = 50
 
-let token = sessionStorage.getItem(tokenName)
+// With this entry of the history alone, which no other page reads: a reload does not use the link once more.
+let { grant } = history.state ?? {}
+let token = null
 /** The folders that were opened, from the one that was shared to the one that is shown. */
 let folders = []
+/** What is listed of the folder that is shown. */
+let files = []
 let nextCursor = null
+/** `grid` or `list`, once somebody has chosen one. */
+let chosenLook
 
 const ask = (path) => call('GET', path, { token }).catch(whenOver)
-const bytesOf = (fileId, query) => `/api/files/${fileId}?${query}&token=${encodeURIComponent(token)}`
 
 // Only a person's click uses the link: programs that look at the links in messages follow them as well.
 onClick('open', async () => {
   say(text('working'))
-  const grant = await call('GET', `/api/auth/access-token?ref=${encodeURIComponent(refId)}`, { token: null })
+  grant = await call('POST', '/api/auth/access-token', { token: null, body: { ref: linkToken } })
   token = grant.token
-  sessionStorage.setItem(tokenName, JSON.stringify([grant.resourceId, token]))
+  history.replaceState({ grant }, '')
   await show(grant.resourceId)
 })
 
 onClick('more', async () => {
   const count = element('files').childElementCount
-  await showFiles()
+  await listMore()
   element('files').children[count]?.querySelector('a, button')?.focus()
 })
 
 onClick('up', async () => {
   folders.pop()
   await showFolder()
+})
+
+onClick('look', async () => {
+  chosenLook = element('files').className === 'grid' ? 'list' : 'grid'
+  showLook(chosenLook)
 })
 
 /** Says that the link is over, not that whoever is signed in is no longer. */
@@ -46,73 +59,74 @@ async function show(fileId) {
   say('')
   if (file.fileTp === 'FLDR') {
     folders = [file]
+    if (grant.accessLevel === 'write')
+      offerUploads({ token, placeOf: () => place(), onArrived: () => listFolder() })
     return await showFolder()
   }
   nameContent(file.fileName)
   element('about').textContent = describe(file)
   if (file.fileTp !== 'BLOB') return
-  element('content').append(downloadLink(file))
-  if (file.contentType.startsWith('image/')) showPicture(file)
+  element('content').append(downloadLink(file, token))
+  if (isPicture(file)) showPicture(file)
 }
 
-function showPicture({ fileId, fileName }) {
+const place = () => ({
+  folderId: folders.at(-1).fileId,
+  names: new Set(files.map(({ fileName }) => fileName)),
+})
+
+function showPicture(file) {
   const picture = document.createElement('img')
   picture.className = 'preview'
-  picture.alt = fileName
+  picture.alt = file.fileName
   // What is no picture a browser can show needs no broken one.
   picture.addEventListener('error', () => picture.remove())
-  picture.src = bytesOf(fileId, 'variant=sd')
+  picture.src = bytesOf(file.fileId, token, 'variant=sd')
   element('about').after(picture)
 }
 
 async function showFolder() {
   nameContent(folders.at(-1).fileName)
-  element('up').hidden = folders.length === 1
-  element('files').replaceChildren()
-  nextCursor = null
-  await showFiles()
-  element('about').textContent = element('files').childElementCount === 0 ? text('emptyFolder') : ''
+  await listFolder()
 }
 
-async function showFiles() {
+/** Lists the folder anew; the focus stays where it is. */
+async function listFolder() {
+  const folder = folders.at(-1)
+  element('tools').hidden = false
+  element('up').hidden = folders.length === 1
+  element('files').replaceChildren()
+  element('zip').href = `/api/files/${folder.fileId}/zip?token=${encodeURIComponent(token)}`
+  files = []
+  nextCursor = null
+  await listMore()
+  element('about').textContent = files.length === 0 ? text('emptyFolder') : ''
+  element('zip').hidden = files.length === 0
+  element('look').hidden = files.length === 0
+  showLook(chosenLook ?? (files.filter(isPicture).length * 2 > files.length ? 'grid' : 'list'))
+}
+
+function showLook(look) {
+  element('files').className = look
+  element('look').textContent = text(look === 'grid' ? 'asList' : 'asGrid')
+}
+
+async function listMore() {
   const from = nextCursor === null ? '' : `&cursor=${encodeURIComponent(nextCursor)}`
   const { fileId } = folders.at(-1)
   const page = await ask(`/api/files?parentId=${fileId}&sort=name&limit=${pageSize}${from}`)
-  element('files').append(...page.items.map(lineOf))
+  files.push(...page.items)
+  element('files').append(...page.items.map((file) => lineOf(file, token, open)))
   nextCursor = page.nextCursor
   element('more').hidden = nextCursor === null
 }
 
-function lineOf(file) {
-  const line = document.createElement('li')
-  const name = document.createElement('span')
-  name.textContent = file.fileTp === 'FLDR' ? file.fileName : `${file.fileName} – ${describe(file)}`
-  line.append(name)
-  if (file.fileTp === 'FLDR') line.append(folderButton(file))
-  if (file.fileTp === 'BLOB') line.append(downloadLink(file))
-  return line
-}
-
-function folderButton(file) {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'quiet'
-  button.textContent = text('openFolder')
-  button.ariaLabel = text('openNamedFolder', { name: file.fileName })
-  const open = async () => {
+async function open(file) {
+  if (file.fileTp === 'FLDR') {
     folders.push(file)
-    await showFolder()
+    return await showFolder()
   }
-  button.addEventListener('click', () => void run(open))
-  return button
-}
-
-function downloadLink({ fileId, fileName }) {
-  const link = document.createElement('a')
-  link.href = bytesOf(fileId, 'download=1')
-  link.textContent = text('download')
-  link.ariaLabel = text('downloadNamed', { name: fileName })
-  return link
+  openViewer({ files: files.filter(({ fileTp }) => fileTp === 'BLOB'), file, token })
 }
 
 function nameContent(name) {
@@ -121,26 +135,21 @@ function nameContent(name) {
   title.focus()
 }
 
-function describe({ fileTp, size }) {
-  if (fileTp !== 'BLOB') return text('liveDocument')
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte']
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3))
-  const { lang } = document.documentElement
-  const format = { style: 'unit', unit: units[power], unitDisplay: 'long', maximumFractionDigits: 1 }
-  return new Intl.NumberFormat(lang, format).format(size / 1000 ** power)
-}
-
 async function resume() {
-  const [fileId, kept] = JSON.parse(token)
-  token = kept
+  token = grant.token
   try {
-    await show(fileId)
+    await show(grant.resourceId)
   } catch (error) {
     // The token is over; the link may be good for another.
     if (!(error instanceof Problem) || error.code === 'offline') throw error
-    sessionStorage.removeItem(tokenName)
+    history.replaceState(null, '')
     token = null
+    await start()
   }
 }
 
-if (token !== null) void run(resume)
+async function start() {
+  await checkLink(linkToken, { formId: 'opening', types: ['share.file'] })
+}
+
+begin(grant === undefined ? start : resume)

@@ -2,7 +2,7 @@ import type { CommunityRole, IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { recordReader } from '#harness/recorded-statements.ts'
-import { type Caller, guest, type Tenant } from '#infra/caller/index.ts'
+import { type Caller, guest, identified, type Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { withStatus } from '../relation.ts'
 import { changeRelation } from '../relation-store.ts'
@@ -16,7 +16,7 @@ const person: Tenant = { tenantId: 1 as TenantId, idTag: alice, type: 'person' }
 const community: Tenant = { ...person, type: 'community' }
 
 function caller(idTag: IdTag, role: CommunityRole, isOwner = false): Caller {
-  return { kind: 'identity', idTag, tokenUse: 'login', scope: undefined, role, isOwner, isAdmin: false }
+  return identified(idTag, { tokenUse: 'login', role, isOwner })
 }
 const owner = caller(alice, 'leader', true)
 const moderator = caller(bob, 'moderator')

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { type Caller, guest, type Identified, type Tenant } from '#infra/caller/index.ts'
+import { type Caller, guest, type Identified, identified, type Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { noRelation, type Relation, roleOf, withServerStatus, withStatus } from '../relation.ts'
 import { changeRelation } from '../relation-store.ts'
@@ -27,7 +27,7 @@ const dora = 'dora.example.com' as IdTag
 const people = [alice, bob, carol, dora]
 
 function caller(idTag: IdTag, role: CommunityRole = 'public', isOwner = false): Identified {
-  return { kind: 'identity', idTag, tokenUse: 'login', scope: undefined, role, isOwner, isAdmin: false }
+  return identified(idTag, { tokenUse: 'login', role, isOwner })
 }
 
 function action(change: Partial<BoundedAudience> = {}): BoundedAudience {

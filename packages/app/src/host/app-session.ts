@@ -1,0 +1,146 @@
+import { flowLimits } from '../messages/flow.ts'
+import {
+  type AppContext,
+  type AppMessage,
+  type Capability,
+  type EndReason,
+  type HostMessage,
+  readAppMessage,
+  type SaveState,
+} from '../messages/messages.ts'
+import { Pace } from './pace.ts'
+import { Relay, type RelayOptions } from './relay.ts'
+
+export interface SessionOptions extends Pick<RelayOptions, 'socketUrl' | 'connect'> {
+  /** Of the manifest: what the app may open. */
+  readonly capabilities: readonly Capability[]
+  readonly onTitle?: (title: string) => void
+  readonly onState?: (state: SaveState) => void
+}
+
+interface SessionDeps extends SessionOptions {
+  /** The app is to be ended. */
+  readonly end: (reason: EndReason) => void
+}
+
+// `forbidden` of the server's closes: the clients do not connect again.
+const endedCode = 4403
+const minuteMs = 60_000
+
+/** Malformed messages that are dropped before the app is ended. */
+export const maxMalformed = 1_000
+
+/** The conversation with one app over its port. */
+export class AppSession {
+  readonly #deps: SessionDeps
+  readonly #port: MessagePort
+  readonly #pace: Pace<unknown>
+  // Bound: `flowLimits.socketsOfKind` for each capability.
+  readonly #relays = new Map<number, { readonly kind: Capability; readonly relay: Relay }>()
+  #kind: Capability
+  // When sockets were opened within the last minute. Bound: `flowLimits.opensPerMinute`.
+  #opensMs: number[] = []
+  #lastSocket = 0
+  #malformed = 0
+
+  constructor(port: MessagePort, context: AppContext, deps: SessionDeps) {
+    this.#port = port
+    this.#deps = deps
+    this.#kind = context.file.kind
+    this.#pace = new Pace(
+      (message) => this.#read(message),
+      () => deps.end('flood'),
+    )
+    port.onmessage = ({ data }) => this.#pace.take(data)
+    port.onmessageerror = () => this.noteMalformed()
+  }
+
+  /** How many messages were dropped because they are none. */
+  get malformed(): number {
+    return this.#malformed
+  }
+
+  noteMalformed(): void {
+    this.#malformed += 1
+    if (this.#malformed === maxMalformed) this.#deps.end('malformed')
+  }
+
+  update(context: AppContext): void {
+    this.#kind = context.file.kind
+    this.#post({ type: 'context', context })
+  }
+
+  close(reason: EndReason): void {
+    this.#pace.stop()
+    for (const { relay } of [...this.#relays.values()]) relay.close(endedCode, 'the host has ended the app')
+    this.#post({ type: 'ended', reason })
+    this.#port.onmessage = null
+    this.#port.close()
+  }
+
+  #read(value: unknown): void {
+    const message = readAppMessage(value)
+    switch (message?.type) {
+      case undefined:
+        this.noteMalformed()
+        break
+      case 'title':
+        this.#deps.onTitle?.(message.title)
+        break
+      case 'state':
+        this.#deps.onState?.(message.state)
+        break
+      case 'open':
+        this.#open(message)
+        break
+      case 'send':
+        this.#relays.get(message.socket)?.relay.send(message)
+        break
+      case 'received':
+        this.#relays.get(message.socket)?.relay.received(message)
+        break
+      case 'close':
+        this.#relays.get(message.socket)?.relay.close(1000, 'closed by the app')
+        break
+    }
+  }
+
+  #open({ socket, kind, access, presence = false }: Extract<AppMessage, { type: 'open' }>): void {
+    if (socket <= this.#lastSocket) {
+      this.noteMalformed()
+      return
+    }
+    this.#lastSocket = socket
+    const refusal = this.#refusal(kind)
+    if (refusal) {
+      this.#post({ type: 'closed', socket, ...refusal })
+      return
+    }
+    const relay = new Relay({
+      socket,
+      request: { kind, access, presence },
+      socketUrl: this.#deps.socketUrl,
+      connect: this.#deps.connect,
+      post: (told, transfer) => this.#post(told, transfer),
+      closed: () => this.#relays.delete(socket),
+    })
+    this.#relays.set(socket, { kind, relay })
+    this.#opensMs.push(performance.now())
+  }
+
+  #refusal(kind: Capability): { readonly code: number; readonly reason: string } | undefined {
+    if (!this.#deps.capabilities.includes(kind))
+      return { code: 4403, reason: `the manifest of the app lacks the capability ${kind}` }
+    if (this.#kind !== kind) return { code: 4409, reason: 'the file is of another type' }
+    const count = [...this.#relays.values()].filter((open) => open.kind === kind).length
+    const sinceMs = performance.now() - minuteMs
+    this.#opensMs = this.#opensMs.filter((openedMs) => openedMs > sinceMs)
+    if (count >= flowLimits.socketsOfKind || this.#opensMs.length >= flowLimits.opensPerMinute)
+      return { code: 1013, reason: 'too many sockets' }
+    return undefined
+  }
+
+  #post(message: HostMessage, transfer: Transferable[] = []): void {
+    this.#port.postMessage(message, transfer)
+  }
+}

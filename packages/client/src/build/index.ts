@@ -1,0 +1,1 @@
+export { type SlimContractsPlugin, slimContracts } from './slim-contracts.ts'

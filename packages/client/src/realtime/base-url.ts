@@ -1,0 +1,22 @@
+import { gatewayPath } from '@kith/protocol'
+
+/** Throws a `TypeError` unless this is an http or https URL. */
+export function assertBaseUrl(baseUrl: string): void {
+  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
+    throw new TypeError(`baseUrl must be an http or https URL, and is "${baseUrl}"`)
+}
+
+/** The base URL for WebSockets, without a slash at its end. */
+export function socketUrl(baseUrl: string): string {
+  assertBaseUrl(baseUrl)
+  return baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')
+}
+
+/** The path of a file's socket; `at` another identity's host, through the gateway. */
+export function fileSocketPath(
+  template: string,
+  { fileId, at }: { readonly fileId: string; readonly at?: string },
+): string {
+  const path = at === undefined ? template : gatewayPath(template, encodeURIComponent(at))
+  return path.replace('{fileId}', encodeURIComponent(fileId))
+}

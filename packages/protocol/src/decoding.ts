@@ -1,0 +1,3 @@
+/** The schema keyword that names how an input's text is turned into its value while it is validated. */
+export const decodeKeyword = 'x-decode'
+export type Decoding = 'idTag' | 'timestamp' | 'commaList' | 'fileId' | 'variantId' | 'actionId' | 'refId'

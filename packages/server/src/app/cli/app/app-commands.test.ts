@@ -1,0 +1,227 @@
+import { mkdir, open, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { appPackageLimits, appPathKey, createApiKey, isAppPath, listInstalledApps } from '@kith/protocol'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { CommandLine } from '#harness/command-line.ts'
+import { TestServer } from '#harness/test-server.ts'
+import { readEntry, readZipIndex } from '#infra/zip/index.ts'
+
+const policy = {
+  maxEntries: appPackageLimits.entries,
+  maxInflatedBytes: appPackageLimits.inflatedBytes,
+  maxRatio: appPackageLimits.ratio,
+  smallBytes: appPackageLimits.smallEntryBytes,
+  isPath: isAppPath,
+  keyOf: appPathKey,
+}
+
+async function openLine(env: Readonly<Record<string, string>> = {}) {
+  const line = await CommandLine.open(env)
+  onTestFinished(() => line[Symbol.asyncDispose]())
+  return line
+}
+
+/** The folder of a new app. */
+async function init(line: CommandLine, template = 'empty'): Promise<string> {
+  const folder = join(line.folder, 'my-app')
+  await line.json('app', 'init', folder, '--template', template)
+  return folder
+}
+
+async function change(folder: string, members: object): Promise<void> {
+  const file = join(folder, 'app.json')
+  const manifest = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify({ ...manifest, ...members }))
+}
+
+/** The files of a package, as a server reads them. */
+async function unpack(path: string): Promise<Record<string, string>> {
+  await using file = await open(path, 'r')
+  const source = { file, size: (await file.stat()).size }
+  const entries = await readZipIndex(source, policy)
+  const contents = entries.map(async (entry) => [entry.path, `${await readEntry(source, entry)}`] as const)
+  return Object.fromEntries(await Promise.all(contents))
+}
+
+describe('kith app init', () => {
+  test('makes an app of its own from a template', async () => {
+    const line = await openLine()
+    const folder = join(line.folder, 'shopping-list')
+    const { manifest } = await line.json('app', 'init', folder, '--template', 'todo')
+    expect(manifest).toMatchObject({ id: 'shopping-list', name: 'Shopping list', version: '0.1.0' })
+    expect(JSON.parse(await readFile(join(folder, 'app.json'), 'utf8'))).toEqual(manifest)
+    expect(await readFile(join(folder, 'src/main.ts'), 'utf8')).toContain("from '@kith/app'")
+  })
+
+  test('leaves what is there as it is', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    const said = await line.run(['app', 'init', folder, '--json'])
+    expect(said).toMatchObject({ exitCode: 1, out: '' })
+    expect(JSON.parse(said.err).error.code).toBe('E-DUPLICATE')
+  })
+
+  test.each([['My App'], ['/'], ['x', '--template', 'none']])(
+    'is called wrongly with %j',
+    async (...words) => {
+      const line = await openLine()
+      expect((await line.run(['app', 'init', ...words])).exitCode).toBe(2)
+    },
+  )
+})
+
+describe('kith app pack', () => {
+  test('bundles what pages name, leaves out sources, and makes the same bytes again', async () => {
+    const line = await openLine()
+    const folder = await init(line, 'todo')
+    await writeFile(join(folder, '.secret'), 'x')
+    await writeFile(join(folder, 'README.md'), 'x')
+    await mkdir(join(folder, 'pictures'))
+    await writeFile(join(folder, 'pictures/ä.txt'), 'a'.repeat(1_000_000))
+    const made = await line.json('app', 'pack', folder)
+    expect(made).toMatchObject({
+      id: 'my-app',
+      name: 'My app',
+      version: '0.1.0',
+      file: join(folder, 'my-app-0.1.0.zip'),
+    })
+    const files = await unpack(made.file)
+    expect(Object.keys(files).map((path) => path.replace(/-[\w-]{8}\.js$/, '-HASH.js'))).toEqual([
+      'app.json',
+      'icon.svg',
+      'index.html',
+      'pictures/ä.txt',
+      'scripts/rtdb-HASH.js',
+      'scripts/src-main.js',
+      'style.css',
+    ])
+    expect(files['index.html']).toContain('src="./scripts/src-main.js"')
+    const other = join(line.folder, 'again.zip')
+    await line.json('app', 'pack', folder, '--out', other)
+    expect(await readFile(other)).toEqual(await readFile(made.file))
+  })
+
+  test.each<[string, string, (folder: string) => Promise<unknown>]>([
+    [
+      'without a manifest',
+      'manifest-missing',
+      (folder) => mkdir(join(folder, 'x')).then(() => writeFile(join(folder, 'app.json.off'), '')),
+    ],
+    ['with a wrong manifest', 'manifest-invalid', (folder) => change(folder, { version: '1.0' })],
+    [
+      'with too long an id',
+      'manifest-invalid',
+      (folder) => change(folder, { id: `${'a'.repeat(60)}.${'b'.repeat(60)}` }),
+    ],
+    ['without its entry', 'entry-missing', (folder) => change(folder, { entry: 'start.html' })],
+    ['without its icon', 'icon-missing', (folder) => change(folder, { icon: 'icon.png' })],
+    ['with a link', 'symlink', (folder) => symlink('/etc/passwd', join(folder, 'passwords.txt'))],
+    ['with names that clash', 'duplicate-path', (folder) => writeFile(join(folder, 'INDEX.html'), '')],
+    ['with a name that is none', 'bad-path', (folder) => writeFile(join(folder, 'a\\b.txt'), '')],
+  ])('refuses a folder %s', async (_what, reason, spoil) => {
+    const line = await openLine()
+    const folder = await init(line)
+    await spoil(folder)
+    const place = reason === 'manifest-missing' ? join(folder, 'x') : folder
+    const said = await line.run(['app', 'pack', place, '--json'])
+    expect(said).toMatchObject({ exitCode: 1, out: '' })
+    expect(JSON.parse(said.err).error).toMatchObject({ code: 'E-VALIDATION', details: { reason } })
+  })
+
+  test('says what does not compile', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    await writeFile(join(folder, 'src/main.ts'), "import './absent.ts'\n")
+    const { exitCode, err } = await line.run(['app', 'pack', folder])
+    expect(exitCode).toBe(1)
+    expect(err).toContain('./absent.ts')
+    expect(err).not.toContain('\u001b')
+  })
+})
+
+describe('kith app publish', () => {
+  let server: TestServer
+  let url: string
+  let token: string
+  beforeAll(async () => {
+    server = await TestServer.start()
+    const { idTag } = await server.createTenant('alice.localhost')
+    url = server.urlOf(idTag)
+    token = await server.signIn(idTag)
+  })
+  afterAll(() => server?.stop())
+
+  test('offers a version once, whatever becomes of the folder', async () => {
+    const line = await openLine({ KITH_TOKEN: token })
+    const folder = await init(line)
+    const words = ['app', 'publish', folder, '--server', url]
+    const first = await line.json(...words)
+    expect(first).toMatchObject({
+      server: url,
+      id: 'my-app',
+      version: '0.1.0',
+      published: true,
+      installed: false,
+    })
+    const again = await line.json(...words, '--install')
+    expect(again).toEqual({ ...first, published: false, installed: true })
+    await writeFile(join(folder, 'style.css'), 'body { margin: 0 }')
+    const said = await line.run([...words, '--json'])
+    expect(JSON.parse(said.err).error).toMatchObject({
+      code: 'E-DUPLICATE',
+      details: { actionId: first.actionId },
+    })
+    await change(folder, { version: '0.2.0' })
+    expect(await line.json(...words, '--install')).toMatchObject({ version: '0.2.0', published: true })
+    const { data } = await server.client('alice.localhost', token).call(listInstalledApps)
+    expect(data).toMatchObject([{ name: 'My app', version: '0.2.0', publisherTag: 'alice.localhost' }])
+  })
+
+  test('asks for the token where the environment has none', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    await change(folder, { name: 'Asked for' })
+    const said = await line.run(['app', 'publish', folder, '--server', url], { answer: token })
+    expect(said).toMatchObject({ exitCode: 0, out: `Asked for 0.1.0 is offered at ${url}.\n` })
+    expect(said.out + said.err).not.toContain(token)
+  })
+
+  test('is content with an API key for files, actions and apps', async () => {
+    const owner = server.client('alice.localhost', token)
+    const scope = 'write:files,write:actions,write:apps'
+    const { data } = await owner.call(createApiKey, { body: { name: 'publishing', scope } })
+    const line = await openLine({ KITH_TOKEN: data.key })
+    const folder = await init(line)
+    await change(folder, { name: 'By key' })
+    const published = await line.json('app', 'publish', folder, '--server', url, '--install')
+    expect(published).toMatchObject({ name: 'By key', published: true, installed: true })
+  })
+
+  test.each<[string, string, readonly string[]]>([
+    ['a token that is none', 'E-AUTH-UNAUTH', []],
+    ['a server that is not there', 'E-UNAVAILABLE', ['--server', 'http://alice.localhost:1']],
+  ])('fails with %s', async (_what, code, more) => {
+    const line = await openLine({ KITH_TOKEN: 'none' })
+    const folder = await init(line)
+    const said = await line.run(['app', 'publish', folder, '--server', url, ...more, '--json'])
+    expect(said).toMatchObject({ exitCode: 1, out: '' })
+    expect(JSON.parse(said.err).error.code).toBe(code)
+  })
+
+  test('says that a server answers without https', async () => {
+    const line = await openLine({ KITH_TOKEN: 'none' })
+    const server = url.replace('http:', 'https:')
+    const { err } = await line.run(['app', 'publish', await init(line), '--server', server])
+    expect(err).toContain(`${server} answers, but not with https. Is it ${url}?`)
+    expect(err).not.toContain('routines')
+  })
+
+  test.each([
+    [[]],
+    [['--server', 'alice.localhost']],
+    [['--server', 'https://a.example', '--visibility', 'all']],
+  ])('is called wrongly with %j', async (words) => {
+    const line = await openLine({ KITH_TOKEN: token })
+    expect((await line.run(['app', 'publish', ...words])).exitCode).toBe(2)
+  })
+})

@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+import type { AppCapability } from '@kith/protocol'
+import type { Plugin } from 'rolldown'
+import { Failure } from '#lib/failure.ts'
+import type { AppProject } from './read-project.ts'
+import type { ZipEntry } from './write-zip.ts'
+
+const moduleScript = /(<script\b[^>]*\bsrc=")([^"]+\.ts)("[^>]*>)/g
+
+/** The files of the package: those of the project, with the TypeScript that its pages name bundled to JavaScript. */
+export async function bundleScripts(
+  project: AppProject,
+  options: { readonly minify: boolean },
+): Promise<ZipEntry[]> {
+  const { files } = project
+  const pages = files.filter(({ path }) => path.endsWith('.html'))
+  const entries = pages.flatMap((page) => scriptsOf(project, page))
+  if (entries.length === 0) return [...files]
+  const bundled = await bundle(project, [...new Set(entries)], options.minify)
+  const rewritten = files.map((file) => (pages.includes(file) ? withBundles(file) : file))
+  return [...rewritten, ...bundled]
+}
+
+function scriptsOf({ folder }: AppProject, { path, content }: ZipEntry): string[] {
+  return [...Buffer.from(content).toString().matchAll(moduleScript)].map(([, , src = '']) => {
+    const script = posix.join(posix.dirname(path), src)
+    if (script.startsWith('..') || !existsSync(join(folder, script)))
+      throw new Failure('E-VALIDATION', { message: `${path} names ${src}, which is not there.` })
+    return script
+  })
+}
+
+function withBundles({ path, content }: ZipEntry): ZipEntry {
+  const html = Buffer.from(content).toString()
+  const named = html.replaceAll(moduleScript, (_whole, before: string, src: string, after: string) => {
+    // From the folder of the page to the root, where the bundles are.
+    const root = posix.relative(posix.dirname(path), '.') || '.'
+    return `${before}${root}/${bundleName(posix.join(posix.dirname(path), src))}${after}`
+  })
+  return { path, content: Buffer.from(named) }
+}
+
+/** `scripts/src-main.js` of `src/main.ts`. */
+function bundleName(script: string): string {
+  return `scripts/${entryName(script)}.js`
+}
+
+function entryName(script: string): string {
+  return script.replace(/\.ts$/, '').replaceAll('/', '-')
+}
+
+async function bundle(project: AppProject, scripts: readonly string[], minify: boolean): Promise<ZipEntry[]> {
+  const { rolldown } = await loadRolldown()
+  const input = Object.fromEntries(scripts.map((script) => [entryName(script), join(project.folder, script)]))
+  const build = await rolldown({
+    input,
+    platform: 'browser',
+    logLevel: 'silent',
+    plugins: [ownPackages(project.manifest.capabilities ?? [])],
+  })
+  try {
+    const { output } = await build.generate({
+      format: 'esm',
+      minify,
+      entryFileNames: 'scripts/[name].js',
+      chunkFileNames: 'scripts/[name]-[hash].js',
+    })
+    return output.map((file) => ({
+      path: file.fileName,
+      content: Buffer.from(file.type === 'chunk' ? file.code : file.source),
+    }))
+  } catch (error) {
+    // A mistake in the app, told with its place and coloured for terminals.
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Failure('E-VALIDATION', { message: stripVTControlCharacters(message) })
+  } finally {
+    await build.close()
+  }
+}
+
+/** Twenty megabytes that a server never loads. */
+async function loadRolldown() {
+  return await import('rolldown').catch((cause: unknown) => {
+    throw new Failure('E-UNAVAILABLE', { message: 'The bundler is not installed: run npm ci.', cause })
+  })
+}
+
+const ownPackage = /^(?:@kith\/|yjs$|y-protocols\/|lib0\/)/
+const clients: Readonly<Record<string, AppCapability>> = {
+  '@kith/client/crdt': 'crdt',
+  '@kith/client/rtdb': 'rtdb',
+}
+
+/** Finds the SDK, and with it the one copy of Yjs, where this program has them; leaves out what the manifest does not ask for. */
+function ownPackages(capabilities: readonly AppCapability[]): Plugin {
+  const sdk = dirname(fileURLToPath(import.meta.resolve('@kith/app')))
+  const client = dirname(fileURLToPath(import.meta.resolve('@kith/client')))
+  return {
+    name: 'kith-packages',
+    resolveId(source) {
+      const capability = clients[source]
+      if (capability && !capabilities.includes(capability)) return { id: source, external: true }
+      if (!ownPackage.test(source)) return undefined
+      const importer = join(source.startsWith('@kith/') ? sdk : client, 'index.ts')
+      return this.resolve(source, importer, { skipSelf: true })
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '#harness/command-line.ts'
+import { localFetch } from '#harness/local-fetch.ts'
+import { ProgramProcess } from '#harness/program-process.ts'
+import { inAllRuns } from '#harness/property-runs.ts'
+import { type DevData, openDevData } from './dev-data.ts'
+import { DevServer } from './dev-server.ts'
+
+const manifest = {
+  id: 'my-app',
+  name: 'My "app"',
+  version: '1.0.0',
+  entry: 'index.html',
+  capabilities: ['rtdb' as const],
+}
+const fetch = localFetch()
+
+let data: DevData
+let server: DevServer
+let url: string
+beforeAll(async () => {
+  data = await openDevData(manifest, undefined)
+  server = new DevServer(data, manifest)
+  url = await server.listen(0)
+  server.show([{ path: 'index.html', content: Buffer.from('<h1>App</h1>') }])
+})
+afterAll(async () => {
+  await server?.close()
+  await data?.close()
+})
+
+test('the page hosts the app with a file of its own', async () => {
+  const answer = await fetch(url)
+  const text = await answer.text()
+  expect(text).toContain('My \\&quot;app\\&quot;')
+  expect(text).toContain(data.file?.fileId)
+  expect(answer.headers.get('content-security-policy')).toContain("frame-src 'self'")
+  for (const path of ['dev.js', 'dev.css', 'host/host/index.ts', 'host/messages/shape.ts'])
+    expect((await fetch(url + path)).status).toBe(200)
+})
+
+test('the app is served in a sandbox, and nothing but the app', async () => {
+  const answer = await fetch(`${url}app/index.html`)
+  expect(await answer.text()).toBe('<h1>App</h1>')
+  expect(answer.headers.get('content-security-policy')).toMatch(
+    /^sandbox allow-scripts allow-forms; default-src 'none'/,
+  )
+  for (const path of [
+    'app/app.json',
+    'app/../dev.js/x',
+    'host/host/pace.test.ts',
+    'page/index.html',
+    'dev-server.ts',
+  ])
+    expect((await fetch(url + path)).status).toBe(404)
+})
+
+test('other users of the machine get nothing without the key in the address', async () => {
+  const { origin, pathname } = new URL(url)
+  expect(pathname).toMatch(/^\/[\w-]{22}\/$/)
+  for (const path of [
+    '/',
+    '/dev.js',
+    '/events',
+    '/app/index.html',
+    '/host/host/index.ts',
+    pathname.slice(0, -1),
+  ])
+    expect((await fetch(origin + path)).status, path).toBe(404)
+  expect((await fetch(`${origin}/${'A'.repeat(22)}/`)).status).toBe(404)
+})
+
+test.each(['%zz', '%', 'app/%ff.html', '/'])(
+  'the address %s is not there, and ends nothing',
+  async (path) => {
+    // With fetch, an address as no browser would tidy it is not to be had.
+    const { hostname, port, pathname } = new URL(url)
+    const asking = get({ hostname, port, path: `${pathname}${path}`, agent: false })
+    const [answer] = await once(asking, 'response', { signal: AbortSignal.timeout(5_000) })
+    answer.resume()
+    expect(answer.statusCode).toBe(404)
+    expect((await fetch(url)).status).toBe(200)
+  },
+)
+
+test('another name that leads here gets nothing', async () => {
+  const { port } = new URL(url)
+  expect((await fetch(`http://mallory.localhost:${port}/`)).status).toBe(403)
+})
+
+test('tabs are told of changes and of what is wrong', async () => {
+  const answer = await fetch(`${url}events`)
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const next = async () => (await reader?.read())?.value
+  expect(await next()).toBe('\n')
+  server.show([])
+  expect(await next()).toBe('event: reload\ndata: ""\n\n')
+  server.complain('line 1\nline 2')
+  expect(await next()).toBe('event: problem\ndata: "line 1\\nline 2"\n\n')
+  await reader?.cancel()
+})
+
+test('at most 20 tabs listen, and one that goes makes room', async () => {
+  const open = async () => {
+    const ending = new AbortController()
+    const { status } = await fetch(`${url}events`, { signal: ending.signal })
+    return { status, ending }
+  }
+  const tabs = []
+  for (let at = 0; at < 20; at += 1) tabs.push(await open())
+  expect(tabs.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  expect((await open()).status).toBe(503)
+  tabs[0]?.ending.abort()
+  await expect.poll(async () => (await open()).status).toBe(200)
+  for (const { ending } of tabs) ending.abort()
+})
+
+inAllRuns('kith app dev', () => {
+  test('serves an app, builds it again at a change, and leaves nothing when it is interrupted', async () => {
+    await using line = await CommandLine.open()
+    const folder = join(line.folder, 'my-app')
+    await line.json('app', 'init', folder)
+    await using dev = new ProgramProcess(['app', 'dev', folder, '--port', '0'], { TMPDIR: line.folder })
+    const { event, url: page } = JSON.parse(await dev.firstLine())
+    expect(event).toBe('ready')
+    const script = async () => (await fetch(`${page}app/scripts/src-main.js`)).text()
+    expect(await script()).toContain('Hello, ')
+    await writeFile(join(folder, 'src/main.ts'), "document.title = 'Changed'\n")
+    await expect.poll(script).toContain('Changed')
+    dev.signal('SIGINT')
+    expect(await dev.end()).toMatchObject({ exitCode: 0, err: '' })
+    expect(await readdir(line.folder)).toEqual(['my-app'])
+  })
+})

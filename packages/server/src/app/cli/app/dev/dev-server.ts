@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { assetType, sandboxPolicy } from '#features/apps/index.ts'
+import { readHostModule } from '#features/pages/index.ts'
+import type { ZipEntry } from '../write-zip.ts'
+import type { DevData } from './dev-data.ts'
+
+const mostTabs = 20
+// A tab that reads nothing is closed.
+const mostUnreadBytes = 1024 * 1024
+
+interface Answer {
+  readonly body: string | Uint8Array
+  readonly type: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The page that hosts the app while it is made, on this machine alone. */
+export class DevServer {
+  readonly #server: Server
+  readonly #config: object
+  readonly #serverUrl: string
+  // Unknown to other users of the machine, who can connect to its ports: the page has a token.
+  readonly #base = `/${randomBytes(16).toString('base64url')}/`
+  // At most `mostTabs`.
+  readonly #tabs = new Set<ServerResponse>()
+  #files: ReadonlyMap<string, ZipEntry> = new Map()
+
+  constructor(
+    data: DevData,
+    about: { readonly name: string; readonly entry: string; readonly capabilities: readonly string[] },
+  ) {
+    const { serverUrl, token, user, file } = data
+    this.#serverUrl = serverUrl
+    this.#config = { serverUrl, token, user, file, ...about }
+    this.#server = createServer((request, response) => void this.#answer(request, response))
+  }
+
+  async listen(port: number): Promise<string> {
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return this.#origin() + this.#base
+  }
+
+  /** Shows these files from now on; the tabs load the app again. */
+  show(files: readonly ZipEntry[]): void {
+    this.#files = new Map(files.map((file) => [file.path, file]))
+    this.#tell('reload', '')
+  }
+
+  /** Shows in the tabs why the app could not be built. */
+  complain(problem: string): void {
+    this.#tell('problem', problem)
+  }
+
+  async close(): Promise<void> {
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await once(this.#server, 'close')
+  }
+
+  #origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  #tell(event: string, data: string): void {
+    for (const tab of this.#tabs)
+      if (tab.writableLength > mostUnreadBytes) tab.destroy()
+      else tab.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A page of another name that leads here would get the token.
+    if (!/^127\.0\.0\.1:\d+$/.test(request.headers.host ?? '')) {
+      response.writeHead(403).end()
+      return
+    }
+    const path = this.#pathOf(request)
+    if (path === 'events') {
+      this.#addTab(response)
+      return
+    }
+    const answer = path === undefined ? undefined : await this.#find(path).catch(() => undefined)
+    const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...answer?.headers }
+    response.writeHead(answer ? 200 : 404, { 'content-type': answer?.type ?? 'text/plain', ...headers })
+    response.end(answer?.body)
+  }
+
+  #addTab(response: ServerResponse): void {
+    if (this.#tabs.size >= mostTabs) {
+      response.writeHead(503).end()
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    response.write('\n')
+    this.#tabs.add(response)
+    response.on('close', () => this.#tabs.delete(response))
+  }
+
+  async #find(path: string): Promise<Answer | undefined> {
+    if (path === '') return this.#page()
+    if (path.startsWith('app/')) return this.#appFile(path.slice('app/'.length))
+    if (path.startsWith('host/')) {
+      const body = await readHostModule(path.slice('host/'.length))
+      return body === undefined ? undefined : { body, type: assetType('index.js') }
+    }
+    if (path !== 'dev.js' && path !== 'dev.css') return undefined
+    return {
+      body: await readFile(new URL(`page/${path}`, import.meta.url)),
+      type: assetType(path),
+    }
+  }
+
+  async #page(): Promise<Answer> {
+    const html = await readFile(new URL('page/index.html', import.meta.url), 'utf8')
+    const config = JSON.stringify(this.#config).replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+    const sockets = this.#serverUrl.replace(/^http/, 'ws')
+    const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ${sockets}; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'`
+    return {
+      body: html.replace('{config}', () => config),
+      type: assetType('index.html'),
+      headers: { 'content-security-policy': policy },
+    }
+  }
+
+  /** A file of the app, with the policy that a server sends. */
+  #appFile(path: string): Answer | undefined {
+    const file = this.#files.get(path)
+    if (!file) return undefined
+    const headers = {
+      'content-security-policy': sandboxPolicy(`${this.#origin()}${this.#base}app/`),
+      'access-control-allow-origin': '*',
+    }
+    return { body: file.content, type: assetType(path), headers }
+  }
+
+  /** The decoded path of a request below the key; undefined for any other, and where the URL is malformed (`/%`). */
+  #pathOf({ url = '/' }: IncomingMessage): string | undefined {
+    try {
+      const path = decodeURIComponent(new URL(url, 'http://localhost').pathname)
+      return path.startsWith(this.#base) ? path.slice(this.#base.length) : undefined
+    } catch {
+      return undefined
+    }
+  }
+}

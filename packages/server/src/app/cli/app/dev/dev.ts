@@ -1,0 +1,86 @@
+import { watch } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Command, type CommandInput, textOption, UsageError } from '../../command.ts'
+import { explanationOf } from '../../failure-report.ts'
+import { bundleScripts } from '../bundle-scripts.ts'
+import { readProject } from '../read-project.ts'
+import type { DevServer } from './dev-server.ts'
+
+const defaultPort = '8090'
+// Editors write a file in several steps.
+const settleMs = 100
+
+export const devApp: Command = {
+  name: 'app dev',
+  summary: 'Run an app while it is made, and load it again at each change.',
+  description:
+    'Starts a Kith server of its own in this process with one file of the app, and a page that hosts the app, both on 127.0.0.1 alone. The page has a key in its address, without which other users of the machine get nothing. It shows the app in the same sandbox as a server does, and lets you choose theme, language and access; the manifest is read once. The data goes when the command ends, unless `--data` names a folder. It prints one JSON line, `{"event":"ready","url":…}`, and ends with Ctrl+C.',
+  positionals: ['[FOLDER]'],
+  options: {
+    port: {
+      type: 'string',
+      value: 'PORT',
+      meaning: `The port of the page; ${defaultPort} when absent, 0 for a free one.`,
+    },
+    data: { type: 'string', value: 'DIR', meaning: 'Where the data stays; a folder of its own.' },
+  },
+  async run(input) {
+    const folder = resolve(input.arguments.FOLDER ?? '.')
+    const port = portOf(input)
+    const { manifest } = await readProject(folder)
+    const dataDir = textOption(input, 'data')
+    // Imported only here: no other command but `serve` needs the HTTP server and its pages.
+    const [{ openDevData }, { DevServer }] = await Promise.all([
+      import('./dev-data.ts'),
+      import('./dev-server.ts'),
+    ])
+    await using opened = new AsyncDisposableStack()
+    const data = await openDevData(manifest, dataDir === undefined ? undefined : resolve(dataDir))
+    opened.defer(() => data.close())
+    const { name, entry, capabilities = [] } = manifest
+    const server = new DevServer(data, { name, entry, capabilities })
+    const url = await server.listen(port)
+    opened.defer(() => server.close())
+    await build(folder, server)
+    process.stdout.write(`${JSON.stringify({ event: 'ready', url, server: data.serverUrl })}\n`)
+    await rebuildUntil(input.interruption(), folder, server)
+    return undefined
+  },
+}
+
+function portOf(input: CommandInput): number {
+  const text = textOption(input, 'port') ?? defaultPort
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new UsageError('--port is a number up to 65535')
+  return port
+}
+
+/** What is wrong with the app is told in the page and on standard error; the next change may mend it. */
+async function build(folder: string, server: DevServer): Promise<void> {
+  try {
+    server.show(await bundleScripts(await readProject(folder), { minify: false }))
+  } catch (error) {
+    const problem = explanationOf(error)
+    process.stderr.write(`${problem}\n`)
+    server.complain(problem)
+  }
+}
+
+/** Builds after each change, one build at a time, until the signal aborts. */
+async function rebuildUntil(signal: AbortSignal, folder: string, server: DevServer): Promise<void> {
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let building = Promise.resolve()
+  const watcher = watch(folder, { recursive: true }, () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      building = building.then(() => build(folder, server))
+    }, settleMs)
+  })
+  signal.addEventListener('abort', () => end(), { once: true })
+  if (signal.aborted) end()
+  await promise
+  clearTimeout(timer)
+  watcher.close()
+  await building
+}

@@ -1,0 +1,54 @@
+import { type CertificateState, findState, renewCertificate } from '#features/certificates/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { Command } from '../command.ts'
+import { type Program, withProgram } from '../open-program.ts'
+import { eachCertificate } from './each-certificate.ts'
+
+export const renewCertificates: Command = {
+  name: 'cert renew',
+  summary: 'Have the certificate of a name made anew now, or those of all names whose last attempt failed.',
+  description:
+    'The running server does it, within seconds; `kith cert list` shows what came of it. A name that waits because the authority limits how much it issues goes on waiting.',
+  positionals: ['[NAME]'],
+  options: {},
+  run: (input) =>
+    withProgram(input, async (program) => {
+      const { tls } = program.services.config
+      if (tls.kind !== 'acme')
+        throw new Failure('E-STATE', { message: 'This server does not get certificates itself (TLS).' })
+      const states = await findMeant(program, input.arguments.NAME?.toLowerCase())
+      const renewed: string[] = []
+      const held: string[] = []
+      for (const { name, zone } of states) {
+        const { heldUntil } = await program.services.db.transact(serverTenant, (tx) =>
+          renewCertificate(program.services, tx, { name, zone }),
+        )
+        if (heldUntil === undefined) renewed.push(name)
+        else held.push(name)
+      }
+      return { text: sentences(renewed, held), data: { renewed, held }, ok: held.length === 0 }
+    }),
+}
+
+async function findMeant(
+  { services: { db } }: Program,
+  name: string | undefined,
+): Promise<readonly CertificateState[]> {
+  if (name === undefined) {
+    const all = await Array.fromAsync(eachCertificate(db))
+    return all.filter(({ fault, unwantedSince }) => fault !== undefined && unwantedSince === undefined)
+  }
+  const state = await findState(db.reader(serverTenant), name)
+  if (!state || state.unwantedSince !== undefined)
+    throw new Failure('E-NOTFOUND', { message: `${name} is no name that this server gets certificates for.` })
+  return [state]
+}
+
+function sentences(renewed: readonly string[], held: readonly string[]): string {
+  const lines = [
+    ...renewed.map((name) => `${name} is renewed by the running server.`),
+    ...held.map((name) => `${name} waits: the authority limits how much it issues for its domain.`),
+  ]
+  return lines.length === 0 ? 'No name has failed.' : lines.join('\n')
+}

@@ -1,0 +1,89 @@
+import { type CertificateState, hasEnded, likelyMending, pageStates } from '#features/certificates/index.ts'
+import type { Config } from '#infra/config/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import { checkChain, isForName, readFiles } from '#infra/tls/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { readAuthorityCertificate } from '../../tls.ts'
+import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
+
+interface CertificatesDeps {
+  readonly config: Config
+  /** Undefined where it cannot be read, or is of another version. */
+  readonly db: Database | undefined
+  readonly clock: Clock
+}
+
+const daySecs = 86_400
+// The rest is told as a number.
+const mostShown = 20
+const mostRead = 5000
+
+/** The certificates of a server that ends TLS itself. */
+export function examineCertificates(deps: CertificatesDeps): Promise<Finding>[] {
+  const { tls } = deps.config
+  if (tls.kind === 'files') return [examine('Certificate', () => examineFiles(deps, tls))]
+  if (tls.kind === 'off') return []
+  const { caFile } = tls
+  return [
+    ...(caFile === undefined ? [] : [examine('Authority', () => examineAuthority(caFile))]),
+    ...(deps.db ? [examine('Certificates', () => examineNames(deps, deps.db))] : []),
+  ]
+}
+
+async function examineAuthority(caFile: string): Promise<Verdict> {
+  await readAuthorityCertificate(caFile)
+  return ok(`It is checked with ${caFile}.`)
+}
+
+async function examineFiles(
+  { config, clock }: CertificatesDeps,
+  files: Parameters<typeof readFiles>[0],
+): Promise<Verdict> {
+  const { cert, key } = await readFiles(files)
+  const { pem, notAfter } = checkChain(cert, key)
+  const days = Math.floor((notAfter - nowSecs(clock)) / daySecs)
+  if (days < 0) return problem('The certificate in TLS_CERT has ended.', 'Renew it.')
+  if (!isForName(pem, config.baseIdTag))
+    return warning(
+      `The certificate in TLS_CERT is not for ${config.baseIdTag}.`,
+      'Browsers refuse names that are not in it.',
+    )
+  if (days < 14) return warning(`The certificate in TLS_CERT ends in ${days} days.`, 'Renew it.')
+  return ok(`The certificate in TLS_CERT ends in ${days} days.`)
+}
+
+async function examineNames({ clock }: CertificatesDeps, db: Database | undefined): Promise<Verdict> {
+  const now = nowSecs(clock)
+  const states = db ? await pageStates(db.reader(serverTenant), { limit: mostRead }) : []
+  const wanted = states.filter(({ unwantedSince }) => unwantedSince === undefined)
+  const failing = wanted.filter(({ fault }) => fault !== undefined)
+  const missing = wanted.filter(({ notAfter, fault }) => notAfter === undefined && fault === undefined)
+  if (wanted.length === 0) return ok('No name yet: the running server finds them.')
+  if (failing.length > 0) return told(failing, now)
+  if (missing.length > 0) return ok(`${namesOf(missing)}: a certificate is on its way.`)
+  const first = Math.min(...wanted.map(({ notAfter = 0 }) => notAfter))
+  return ok(`All ${wanted.length} names have one; the first ends in ${daysTo(first, now)} days.`)
+}
+
+function told(failing: readonly CertificateState[], now: number): Verdict {
+  const lines = failing
+    .slice(0, mostShown)
+    .map((state) => `${state.name} (${lifeOf(state, now)}): ${state.fault?.detail}`)
+  const rest = failing.length > mostShown ? [`and ${failing.length - mostShown} more (kith cert list)`] : []
+  const advice = new Set(failing.flatMap(({ fault }) => (fault ? [likelyMending(fault)] : [])))
+  const isDown = failing.some((state) => state.notAfter === undefined || hasEnded(state, now))
+  const verdict = isDown ? problem : warning
+  return verdict([...lines, ...rest].join('; '), [...advice].join(' '))
+}
+
+function lifeOf(state: CertificateState, now: number): string {
+  if (state.notAfter === undefined) return 'no certificate yet'
+  return hasEnded(state, now) ? 'ended' : `ends in ${daysTo(state.notAfter, now)} days`
+}
+
+const daysTo = (at: number, now: number) => Math.floor((at - now) / daySecs)
+const namesOf = (states: readonly CertificateState[]) =>
+  states
+    .slice(0, mostShown)
+    .map(({ name }) => name)
+    .join(', ')

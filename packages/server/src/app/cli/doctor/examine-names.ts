@@ -1,0 +1,75 @@
+import { openProvider } from '#features/idp/index.ts'
+import { openSettings } from '#features/settings/index.ts'
+import { openTenants } from '#features/tenants/index.ts'
+import type { Config, ListenAddress } from '#infra/config/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import { createDnsResolver, type DnsAnswer, type DnsResolver } from '#infra/dns/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { examine, type Finding, ok, type Verdict, warning } from './finding.ts'
+
+interface NamesDeps {
+  readonly config: Config
+  readonly db: Database
+  readonly vault: Vault
+  readonly clock: Clock
+  /** The DNS as others see it. */
+  readonly dns: Pick<DnsResolver, 'resolveTxt'>
+}
+
+const mostListed = 1000
+const mostAsked = 5
+
+/** Whether names of identity providers are answered here, and asked for here. */
+export function examineNames(deps: NamesDeps): Promise<Finding>[] {
+  const { dnsListen } = deps.config.federation
+  return dnsListen ? [examine('Name server', () => examineZones(deps, dnsListen))] : []
+}
+
+async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Verdict> {
+  const shown = `${listen.host}:${listen.port}`
+  if (listen.port === 0) return ok('Each start picks a free port.')
+  const zones = await listZones(deps)
+  if (zones.length === 0) return ok('No tenant gives names: every question is refused.')
+  const own = createDnsResolver({ servers: [serverOf(listen)], timeoutMs: 3000 })
+  for (const zone of zones) {
+    const record = `_${deps.config.federation.discoveryName}.${zone}`
+    const here = await own.resolveTxt(record)
+    if (here.kind !== 'found')
+      return warning(
+        `${shown} does not answer for ${zone}.`,
+        'Start the server; another program must not have the port (DNS_LISTEN).',
+      )
+    if (!isSame(here, await deps.dns.resolveTxt(record)))
+      return warning(
+        `${shown} answers for ${zone}, but the DNS does not lead there.`,
+        `Delegate ${zone} to this server, as docs/operations/identity-provider.md says, and let UDP and TCP port 53 through.`,
+      )
+  }
+  return ok(`${shown} answers for ${zones.join(', ')}, and the DNS leads there.`)
+}
+
+async function listZones({ db, vault, clock }: NamesDeps): Promise<string[]> {
+  const tenants = openTenants({ db, clock })
+  const { isProvider } = openProvider({ db, clock, tenants, settings: openSettings({ db, vault, clock }) })
+  const zones: string[] = []
+  for (const tenant of await tenants.list({ limit: mostListed }))
+    if (zones.length < mostAsked && (await isProvider(tenant))) zones.push(tenant.idTag)
+  return zones
+}
+
+function isSame(one: DnsAnswer, other: DnsAnswer): boolean {
+  if (one.kind !== 'found' || other.kind !== 'found') return false
+  return [...one.records].sort().join('\n') === [...other.records].sort().join('\n')
+}
+
+/** Where to ask a server that listens everywhere: on this machine. */
+function serverOf({ host, port }: ListenAddress): string {
+  const everywhere: Readonly<Record<string, string>> = {
+    '0.0.0.0': '127.0.0.1',
+    '::': '::1',
+    localhost: '127.0.0.1',
+  }
+  const address = everywhere[host] ?? host
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}

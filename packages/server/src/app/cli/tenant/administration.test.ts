@@ -1,0 +1,187 @@
+import {
+  getAuditLog,
+  getProxyToken,
+  getStatistics,
+  type IdTag,
+  purgeTenant,
+  resumeTenant,
+} from '@kith/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { purgeTenant as purgeTenantNow } from '#app/purge/purge-tenant.ts'
+import { noteCommandPurge } from '#features/admin/index.ts'
+import type { CommandLine } from '#harness/command-line.ts'
+import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
+import type { TestServer } from '#harness/test-server.ts'
+
+const baseTag = 'home.localhost'
+const noticedMs = 5_001
+
+let beside: LineBesideServer
+let line: CommandLine
+let server: TestServer
+
+beforeAll(async () => {
+  beside = await openLineBesideServer()
+  ;({ line, server } = beside)
+})
+afterAll(() => beside?.[Symbol.asyncDispose]())
+
+const trailOf = async (idTag: string) => (await (await server.as(idTag)).call(getAuditLog, {})).data
+
+describe('a tenant that the server removes', () => {
+  test('is neither resumed nor suspended nor purged by a command', async () => {
+    const idTag = 'gone.localhost'
+    await server.createTenant(idTag)
+    const admin = await server.as(baseTag)
+    const { data: asked } = await admin.call(purgeTenant, { params: { idTag } })
+    const body = asked.confirm === undefined ? {} : { confirm: asked.confirm }
+    await admin.call(purgeTenant, { params: { idTag }, body })
+    const refused = { exitCode: 1, code: 'E-STATE', message: 'This tenant is being removed.' }
+    await expect(admin.call(resumeTenant, { params: { idTag } })).rejects.toMatchObject({ code: 'E-STATE' })
+    expect(await line.fails('tenant', 'resume', idTag)).toEqual(refused)
+    expect(await line.fails('tenant', 'suspend', idTag)).toEqual(refused)
+    expect(await line.fails('tenant', 'purge', idTag, '--yes')).toEqual(refused)
+    expect((await line.json('tenant', 'list', idTag)).tenants).toMatchObject([{ status: 'suspended' }])
+    server.clock.advance(6_000)
+    await server.settle()
+    expect((await line.run(['tenant', 'list', idTag])).exitCode).toBe(1)
+  })
+})
+
+describe('a tenant that a command has begun to remove', () => {
+  /** Begins, and is interrupted before it has removed a blob. */
+  async function beginPurge(idTag: IdTag) {
+    const tenant = await server.createTenant(idTag)
+    await server.suspend(idTag)
+    const suspendedAt = Math.floor(server.clock.now() / 1000)
+    const { services, features } = server.running
+    const blobs = { removeTenant: () => Promise.reject(new Error('interrupted')) }
+    const purging = purgeTenantNow(
+      {
+        ...services,
+        ...features.identity,
+        blobs,
+        pause: async () => undefined,
+        noteBegun: (tx) => noteCommandPurge(services, tx, { ...tenant, suspendedAt }),
+        by: 'command line',
+      },
+      { ...tenant, suspendedAt },
+    )
+    await expect(purging).rejects.toThrow('interrupted')
+  }
+
+  test('is not resumed, by nobody, and the same command continues', async () => {
+    const idTag = 'half.localhost' as IdTag
+    await beginPurge(idTag)
+    const admin = await server.as(baseTag)
+    await expect(admin.call(resumeTenant, { params: { idTag } })).rejects.toMatchObject({ code: 'E-STATE' })
+    await expect(admin.call(purgeTenant, { params: { idTag } })).rejects.toMatchObject({ code: 'E-STATE' })
+    expect(await line.fails('tenant', 'resume', idTag)).toMatchObject({ exitCode: 1, code: 'E-STATE' })
+    const waitingPurges = async () => {
+      const { jobs } = await line.json('jobs', 'list', '--state', 'waiting', '--limit', '1000')
+      return jobs.filter(({ kind }: { kind: string }) => kind === 'admin.purge-tenant').length
+    }
+    expect(await waitingPurges()).toBe(1)
+    expect((await line.json('tenant', 'purge', idTag, '--yes')).idTag).toBe(idTag)
+    expect((await line.run(['tenant', 'list', idTag])).exitCode).toBe(1)
+    expect(await waitingPurges()).toBe(0)
+  })
+
+  test('is removed by the server after an hour', async () => {
+    const idTag = 'left.localhost' as IdTag
+    await beginPurge(idTag)
+    server.clock.advance(3_590_000)
+    await server.settle()
+    expect((await line.run(['tenant', 'list', idTag])).exitCode).toBe(0)
+    server.clock.advance(20_000)
+    await server.settle()
+    expect((await line.run(['tenant', 'list', idTag])).exitCode).toBe(1)
+    const purged = (await trailOf(baseTag)).find(({ event }) => event === 'tenant.purged')
+    expect(purged?.details).toEqual({ idTag, by: 'command line' })
+  })
+})
+
+test('a tenant that is resumed while its purge waits stays whole', async () => {
+  const idTag = 'back.localhost' as IdTag
+  const tenant = await server.createTenant(idTag)
+  await server.suspend(idTag)
+  const suspendedAt = Math.floor(server.clock.now() / 1000)
+  const { services, features } = server.running
+  const pause = async () => void (await line.json('tenant', 'resume', idTag))
+  const deps = { ...services, ...features.identity, pause, by: 'command line' } as const
+  const purging = purgeTenantNow(deps, { ...tenant, suspendedAt })
+  await expect(purging).rejects.toMatchObject({
+    code: 'E-STATE',
+    message: 'The tenant was resumed meanwhile.',
+  })
+  server.clock.advance(noticedMs)
+  await server.signIn(idTag)
+})
+
+test('what commands decide stands in the trail of the base tenant', async () => {
+  const idTag = 'dora.localhost'
+  await server.createTenant(idTag)
+  await line.json('tenant', 'create', 'ada.localhost', '--role', 'SADM')
+  await line.json('tenant', 'suspend', idTag)
+  await line.json('tenant', 'resume', idTag)
+  const entries = (await trailOf(baseTag)).filter(({ event }) => event === 'profile.changed-by-admin')
+  const details = entries.map((entry) => entry.details)
+  expect(details).toContainEqual({ idTag: 'ada.localhost', roles: ['SADM'], by: 'command line' })
+  for (const status of ['Suspended', 'Active'])
+    expect(details).toContainEqual({ idTag, status, by: 'command line' })
+  expect(entries.filter(({ details }) => details?.by === 'command line')).not.toContainEqual(
+    expect.objectContaining({ actorTag: expect.anything() }),
+  )
+})
+
+describe('tenant role', () => {
+  const statistics = async (idTag: string) => {
+    const { data } = await (await server.as(idTag)).call(getProxyToken, {
+      query: { target: baseTag as never },
+    })
+    return server
+      .client(baseTag, data.token)
+      .call(getStatistics)
+      .then(
+        () => 'shown',
+        ({ status }) => status,
+      )
+  }
+
+  test('makes an administrator and ends that, which a running server notices', async () => {
+    const idTag = 'ann.localhost'
+    await server.createTenant(idTag)
+    expect(await statistics(idTag)).toBe(403)
+    expect(await line.json('tenant', 'role', idTag, 'SADM')).toEqual({ idTag, role: 'SADM' })
+    server.clock.advance(noticedMs)
+    expect(await statistics(idTag)).toBe('shown')
+    expect(await line.run(['tenant', 'role', idTag, 'user'])).toEqual({
+      exitCode: 0,
+      out: 'ann.localhost does not administer the server.\n',
+      err: '',
+    })
+    server.clock.advance(noticedMs)
+    expect(await statistics(idTag)).toBe(403)
+  })
+
+  test('leaves the base tenant and communities as they are', async () => {
+    await server.createTenant('choir.localhost', { type: 'community' })
+    expect(await line.fails('tenant', 'role', 'choir.localhost', 'SADM')).toMatchObject({
+      exitCode: 2,
+      message: 'A community does not administer the server.',
+    })
+    expect(await line.fails('tenant', 'role', baseTag, 'user')).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+      message: 'The base tenant administers the server and stays.',
+    })
+  })
+
+  test.each([
+    [['ann.localhost', 'KING'], 2, 'A role is SADM or user'],
+    [['ann.localhost'], 2, 'SADM|user is missing'],
+    [['nobody.localhost', 'SADM'], 1, 'There is no tenant nobody.localhost on this server.'],
+  ])('fails for %j', async (words, exitCode, message) => {
+    expect(await line.fails('tenant', 'role', ...words)).toMatchObject({ exitCode, message })
+  })
+})

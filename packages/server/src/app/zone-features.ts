@@ -1,0 +1,24 @@
+import { openProvider, openZones, type ProviderZones } from '#features/idp/index.ts'
+import type { Addresses } from './addresses.ts'
+import type { IdentityFeatures } from './identity-features.ts'
+import type { Services } from './services.ts'
+
+/** What the DNS says of the names that tenants of this server give. */
+export function openProviderZones(
+  { db, clock, config }: Services,
+  { settings, tenants }: Pick<IdentityFeatures, 'settings' | 'tenants'>,
+  addresses: Addresses,
+): ProviderZones {
+  const { federation } = config
+  return openZones({
+    db,
+    clock,
+    settings,
+    tenants,
+    isProvider: openProvider({ db, clock, tenants, settings }).isProvider,
+    ownAddresses: federation.localAddresses,
+    // The word of the network first: both lead to the same server.
+    discoveryNames: [...new Set([federation.discoveryName, 'service'])],
+    serverUrlOf: (idTag) => addresses.findServerUrl(idTag),
+  })
+}

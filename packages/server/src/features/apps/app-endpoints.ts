@@ -1,0 +1,45 @@
+import {
+  getAppAsset as assetContract,
+  installApp as installContract,
+  listInstalledApps as installedContract,
+  listApps as listContract,
+  uninstallApp as uninstallContract,
+} from '@kith/protocol'
+import { bind, type Endpoint } from '#infra/http/index.ts'
+import { Failure } from '#lib/failure.ts'
+import { installedView, offerView } from './app-view.ts'
+import { type AssetDeps, serveAsset } from './content/serve-asset.ts'
+import { type InstallDeps, installApp } from './install/install-app.ts'
+import { listInstalled } from './install/installed-app-store.ts'
+import { uninstallApp } from './install/uninstall-app.ts'
+import { listApps } from './offers/list-apps.ts'
+
+export function appEndpoints(deps: InstallDeps & AssetDeps): Endpoint[] {
+  return [
+    bind(listContract, async ({ tenant, caller, query }) => {
+      const page = await listApps(deps, { tenant, caller, ...query })
+      return { ...page, items: page.items.map(offerView) }
+    }),
+    bind(installedContract, async ({ tenant }) =>
+      (await listInstalled(deps.db.reader(tenant.tenantId))).map(installedView),
+    ),
+    bind(installContract, async ({ tenant, caller, body, ip, signal }) =>
+      installedView(await installApp(deps, { tenant, caller, ...body, ip, signal })),
+    ),
+    bind(uninstallContract, async ({ tenant, caller, params: { publisher, name }, ip }) => {
+      await uninstallApp(deps, { tenant, caller, ip, publisherTag: publisher, name })
+    }),
+    bind(assetContract, async ({ tenant, host, params, headers }) => {
+      // A worker of the tenant's origin would have what the sandbox takes from a page.
+      if (headers['service-worker'] !== undefined) throw new Failure('E-FILE-NOTFOUND')
+      return serveAsset(deps, {
+        tenant,
+        host,
+        ...params,
+        range: headers.range,
+        ifNoneMatch: headers['if-none-match'],
+        ifRange: headers['if-range'],
+      })
+    }),
+  ]
+}

@@ -1,0 +1,27 @@
+import { appContentType, type InstalledApp as InstalledAppView, type OfferedApp, toIso } from '@kith/protocol'
+import type { InstalledApp } from './install/installed-app.ts'
+import type { AppOffer } from './offers/app-offer.ts'
+
+export function offerView(offer: AppOffer): OfferedApp {
+  const { name, publisherTag, version, actionId, fileId, capabilities, description, tags } = offer
+  return {
+    ...{ name, publisherTag, version, actionId, fileId, capabilities: [...capabilities] },
+    ...(description !== undefined && { description }),
+    ...(tags.length > 0 && { tags: [...tags] }),
+    createdAt: toIso(offer.createdAt),
+  }
+}
+
+export function installedView({ manifest, ...app }: InstalledApp): InstalledAppView {
+  const { name, version, capabilities = [], entry, icon, description } = manifest
+  const { publisherTag, actionId, fileId, autoUpdate } = app
+  return {
+    ...{ appName: name, name, publisherTag, version, actionId, fileId },
+    ...{ status: 'A', capabilities, autoUpdate, entry },
+    ...(icon !== undefined && { icon }),
+    ...(description !== undefined && { description }),
+    fileType: appContentType(manifest),
+    installedAt: toIso(app.installedAt),
+    updatedAt: toIso(app.updatedAt),
+  }
+}

@@ -1,0 +1,67 @@
+import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+
+export const appsMigrations: readonly Migration[] = [
+  {
+    id: '0033_installed_apps',
+    async up(schema) {
+      await createOffers(schema)
+      await createInstalledApps(schema)
+    },
+  },
+]
+
+async function createOffers(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'app_offers',
+    {
+      tenant_id: 'integer',
+      action_id: 'text',
+      publisher_tag: 'text',
+      name: 'text',
+      version: 'text',
+      version_order: 'text',
+      file_id: 'text',
+      capabilities: 'json',
+      description: 'text null',
+      tags: 'json',
+      // What it is found by, each after a space.
+      words: 'text',
+      created_at: 'integer',
+    },
+    { primaryKey: ['tenant_id', 'action_id'] },
+  )
+  const newest = ['tenant_id', 'name', 'version_order', 'action_id']
+  await schema.createIndex('app_offers_newest', 'app_offers', newest)
+  await schema.createIndex('app_offers_by_publisher', 'app_offers', ['publisher_tag', 'tenant_id'])
+  await schema.createIndex('app_offers_by_action', 'app_offers', ['action_id'])
+}
+
+async function createInstalledApps(schema: MigrationSchema): Promise<void> {
+  await schema.createTable(
+    'installed_apps',
+    {
+      tenant_id: 'integer',
+      publisher_tag: 'text',
+      name: 'text',
+      // The publisher on this server; null where the app came with its tenant from another one.
+      publisher_id: 'integer null',
+      app_id: 'text',
+      version: 'text',
+      action_id: 'text',
+      file_id: 'text',
+      blob_hash: 'text',
+      auto_update: 'boolean default 0',
+      manifest: 'json',
+      // Where the files lie in the package.
+      entries: 'json',
+      installed_at: 'integer',
+      updated_at: 'integer',
+    },
+    { primaryKey: ['tenant_id', 'publisher_tag', 'name'] },
+  )
+  await schema.createIndex('installed_apps_by_file', 'installed_apps', ['tenant_id', 'file_id'])
+  const followers = ['publisher_id', 'name', 'tenant_id']
+  await schema.createIndex('installed_apps_updated', 'installed_apps', followers, {
+    where: 'auto_update = 1',
+  })
+}

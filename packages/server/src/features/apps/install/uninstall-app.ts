@@ -1,0 +1,37 @@
+import { audit } from '#features/audit/index.ts'
+import { releaseBlob } from '#features/files/index.ts'
+import type { Identified, Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
+import { type AppName, deleteInstalled, findInstalled } from './installed-app-store.ts'
+
+interface UninstallDeps {
+  readonly db: Database
+  readonly clock: Clock
+}
+
+/** Uninstalls an app and gives its bytes back. */
+export async function uninstallApp(
+  deps: UninstallDeps,
+  {
+    tenant,
+    caller,
+    ip,
+    ...app
+  }: AppName & {
+    readonly tenant: Tenant
+    readonly caller: Identified
+    readonly ip: string
+  },
+): Promise<void> {
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const installed = await findInstalled(tx, app)
+    if (!installed) throw new Failure('E-NOTFOUND')
+    await deleteInstalled(tx, app)
+    await releaseBlob(tx, installed.hash, nowSecs(deps.clock))
+    const { version } = installed.manifest
+    const details = { publisherTag: app.publisherTag, name: app.name, version }
+    await audit(deps, tx, { event: 'app.uninstalled', actorTag: caller.idTag, ip, details })
+  })
+}

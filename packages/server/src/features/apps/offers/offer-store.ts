@@ -1,0 +1,208 @@
+import type { ActionId, AppCapability, CursorPage, FileId, IdTag, OffsetPage } from '@kith/protocol'
+import { type Expression, type SqlBool, sql } from 'kysely'
+import type { ReadableTables } from '#features/relations/index.ts'
+import { contains, keysetPage, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { AppOffer } from './app-offer.ts'
+import { isOffered, isOfferedTo, isOfOneOf, isShadowed } from './offer-predicate.ts'
+import type { Publisher } from './publishers.ts'
+import { versionOrder } from './version-order.ts'
+
+interface OfferRow {
+  tenant_id: number
+  action_id: string
+  publisher_tag: string
+  name: string
+  version: string
+  version_order: string
+  file_id: string
+  capabilities: string
+  description: string | null
+  tags: string
+  words: string
+  created_at: number
+}
+
+export type OfferTables = ReadableTables & { app_offers: OfferRow }
+
+/** Offers an app of the tenant. `words`: what it is found by, each after a space. */
+export async function insertOffer(tx: Writer, offer: AppOffer & { readonly words: string }): Promise<void> {
+  await tx
+    .tables<OfferTables>()
+    .insertInto('app_offers')
+    .values({
+      tenant_id: tx.tenantId,
+      action_id: offer.actionId,
+      publisher_tag: offer.publisherTag,
+      name: offer.name,
+      version: offer.version,
+      version_order: versionOrder(offer.version),
+      file_id: offer.fileId,
+      capabilities: JSON.stringify(offer.capabilities),
+      description: offer.description ?? null,
+      tags: JSON.stringify(offer.tags),
+      words: offer.words,
+      created_at: offer.createdAt,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function deleteOffer(tx: Writer, actionId: ActionId): Promise<void> {
+  await tx
+    .tables<OfferTables>()
+    .deleteFrom('app_offers')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
+    .execute()
+}
+
+/** Withdraws all but the newest versions of an app of the tenant. */
+export async function deleteOldOffers(tx: Writer, name: string, kept: number): Promise<void> {
+  await tx
+    .tables<OfferTables>()
+    .deleteFrom('app_offers')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('name', '=', name)
+    .where((row) =>
+      row(
+        'version_order',
+        '<',
+        row
+          .selectFrom('app_offers as newest')
+          .select('newest.version_order')
+          .where('newest.tenant_id', '=', tx.tenantId)
+          .where('newest.name', '=', name)
+          .orderBy('newest.version_order', 'desc')
+          .offset(kept - 1)
+          .limit(1),
+      ),
+    )
+    .execute()
+}
+
+/** NOTE: over all tenants, without a check of who may read the action. */
+export async function findOfferedApp(
+  reader: Reader,
+  actionId: ActionId,
+): Promise<Pick<AppOffer, 'publisherId' | 'publisherTag' | 'name' | 'version'> | undefined> {
+  const row = await reader
+    .tables<OfferTables>()
+    .selectFrom('app_offers')
+    .select(['tenant_id', 'publisher_tag', 'name', 'version'])
+    .where('action_id', '=', actionId)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const { name, version } = row
+  return {
+    publisherId: row.tenant_id as TenantId,
+    publisherTag: row.publisher_tag as IdTag,
+    name,
+    version,
+  }
+}
+
+interface OfferQuery {
+  readonly publishers: readonly Publisher[]
+  /** Unix seconds. */
+  readonly now: number
+}
+
+/** NOTE: over all tenants: the offer, when one of these publishers makes it and its reader may read it. */
+export async function findOffer(
+  reader: Reader,
+  { publishers, now, actionId }: OfferQuery & { readonly actionId: ActionId },
+): Promise<AppOffer | undefined> {
+  const row = await offersTo(reader, { publishers, now })
+    .where('o.action_id', '=', actionId)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+function offersTo(reader: Reader, { publishers, now }: OfferQuery) {
+  return reader
+    .tables<OfferTables>()
+    .selectFrom('app_offers as o')
+    .innerJoin('actions as a', (join) =>
+      join.onRef('a.tenant_id', '=', 'o.tenant_id').onRef('a.action_id', '=', 'o.action_id'),
+    )
+    .select(shown)
+    .where(isOfOneOf(publishers))
+    .where(isOffered('a', now))
+    .where(isOfferedTo(publishers, { offer: 'o', action: 'a' }))
+}
+
+const shown = [
+  'o.tenant_id',
+  'o.action_id',
+  'o.publisher_tag',
+  'o.name',
+  'o.version',
+  'o.file_id',
+  'o.capabilities',
+  'o.description',
+  'o.tags',
+  'o.created_at',
+] as const
+
+export interface OfferListing extends OfferQuery {
+  /** Beginnings of words, all of which an offer must have. */
+  readonly words: readonly string[]
+  readonly limit: number
+}
+
+/** NOTE: over all tenants: of each app the newest version that the reader may read, the newest offer first. */
+export async function pageOffers(
+  reader: Reader,
+  { cursor, ...listing }: OfferListing & { readonly cursor: string | undefined },
+): Promise<CursorPage<AppOffer>> {
+  const page = await keysetPage(
+    newestOffers(reader, listing),
+    { sort: 'created', column: 'o.created_at', kind: 'integer', idColumn: 'o.action_id', idKind: 'text' },
+    { direction: 'desc', cursor, limit: listing.limit },
+  )
+  return { ...page, items: page.items.map(fromRow) }
+}
+
+/** The same from an offset on. The total is counted up to `maxTotal`. */
+export async function listOffersFrom(
+  reader: Reader,
+  { offset, maxTotal, ...listing }: OfferListing & { readonly offset: number; readonly maxTotal: number },
+): Promise<OffsetPage<AppOffer>> {
+  const { limit } = listing
+  const rows = await newestOffers(reader, listing)
+    .orderBy('o.created_at', 'desc')
+    .orderBy('o.action_id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const counted = newestOffers(reader, listing).limit(maxTotal).as('counted')
+  const { total } = await reader
+    .tables<OfferTables>()
+    .selectFrom(counted)
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return { items: rows.map(fromRow), total: Number(total), offset, limit }
+}
+
+function newestOffers(reader: Reader, { words, ...query }: OfferListing) {
+  return offersTo(reader, query)
+    .where(sql<SqlBool>`not ${isShadowed(query)}`)
+    .where((row) =>
+      row.and(words.map((word): Expression<SqlBool> => contains(reader.dialect, 'o.words', ` ${word}`))),
+    )
+}
+
+function fromRow(row: Pick<OfferRow, Exclude<keyof OfferRow, 'version_order' | 'words'>>): AppOffer {
+  return {
+    publisherId: row.tenant_id as TenantId,
+    publisherTag: row.publisher_tag as IdTag,
+    actionId: row.action_id as ActionId,
+    name: row.name,
+    version: row.version,
+    fileId: row.file_id as FileId,
+    capabilities: JSON.parse(row.capabilities) as AppCapability[],
+    description: row.description ?? undefined,
+    tags: JSON.parse(row.tags) as string[],
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,36 @@
+import { appNamePattern, isAppVersion } from '@kith/protocol'
+import type { AppPackages } from '#features/actions/index.ts'
+import { getFile } from '#features/files/index.ts'
+import { ownerOf } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { invalid } from '#lib/failure.ts'
+import { packageFault } from './package-fault.ts'
+import type { Packages } from './packages.ts'
+
+interface DescribeDeps {
+  readonly db: Database
+  readonly clock: Clock
+  readonly packages: Packages
+}
+
+const nameForm = new RegExp(appNamePattern)
+
+/** What actions ask of packages that are offered. */
+export function appPackages(deps: DescribeDeps): AppPackages {
+  return {
+    async describe(_, { tenant, caller = ownerOf(tenant), fileId, name, version }) {
+      if (!nameForm.test(name)) throw invalid('/content/name', 'must not have control characters or /')
+      if (!isAppVersion(version)) throw invalid('/content/version', 'must be a version by SemVer 2.0')
+      const { file } = await getFile(deps, { tenant, caller, fileId })
+      if (!file.content || file.isCopy) throw packageFault('not-a-zip')
+      const place = { tenantId: tenant.tenantId, hash: file.content.hash, size: file.size }
+      const { manifest } = await deps.packages.describe({
+        asker: tenant.tenantId,
+        place,
+        promised: { name, version },
+      })
+      return { capabilities: manifest.capabilities ?? [] }
+    },
+  }
+}

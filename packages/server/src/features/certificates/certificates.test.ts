@@ -1,0 +1,418 @@
+import { expect, test } from 'vitest'
+import { createCertificate } from '#harness/certificates.ts'
+import { type CertificatesLab, certificatesLab, certifiedName as name } from '#harness/certificates-lab.ts'
+import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
+import { foreignChain, problem } from '#harness/fake-authority.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { EgressError } from '#infra/egress/index.ts'
+import { findState, findStored, listDue, summarize } from './certificate-store.ts'
+import { listChallenges } from './challenge-store.ts'
+import { insertNames } from './name-store.ts'
+import { setFailed, setNextAttempt } from './order-store.ts'
+import { renewCertificate } from './renew-certificate.ts'
+
+const day = 86_400_000
+
+eachDialect('certificates', (open) => {
+  const { lab, pass, begun } = certificatesLab(open)
+
+  test('are got once, and their keys kept sealed', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    expect(await made.state()).toMatchObject({ failures: 0, fault: undefined, orderUrl: undefined })
+    const served = await made.first.certification.read(name)
+    expect(served?.cert).toContain('BEGIN CERTIFICATE')
+    expect(served?.key).toContain('PRIVATE KEY')
+    const stored = await findStored(made.reader, name)
+    expect(Buffer.from(stored?.sealedKey ?? []).toString('latin1')).not.toContain('PRIVATE')
+    await pass(made, 2 * day)
+    expect([made.authority.orders.length, made.authority.accounts]).toEqual([1, 1])
+    expect(await summarize(made.reader)).toMatchObject({ names: 1, missing: 0, failing: 0 })
+    expect(await made.first.certification.read('bob.example.org')).toBeUndefined()
+  })
+
+  test('answer only for tokens of orders under way, from any process', async () => {
+    const made = await begun()
+    const [open] = await listChallenges(made.reader, 10)
+    const other = await made.addProcess('other')
+    await other.jobs.stop()
+    const answered = await other.certification.answer(open?.token ?? '')
+    expect(answered).toBe(open?.keyAuthorization)
+    expect(answered?.startsWith(`${open?.token}.`)).toBe(true)
+    expect(await other.certification.answer('token-of-order-number-7')).toBeUndefined()
+    await pass(made, 30_000)
+    expect(await listChallenges(made.reader, 10)).toEqual([])
+    expect(await other.certification.answer(open?.token ?? '')).toBeUndefined()
+  })
+
+  test('are gone on with by another process when the first one dies in the middle', async () => {
+    const made = await lab()
+    await made.look()
+    await made.first.jobs.settle()
+    const before = await made.state()
+    expect(before?.orderUrl).toBeDefined()
+    made.first.crash()
+    const other = await made.addProcess('other')
+    await pass({ clock: made.clock, first: other }, 5 * 60_000, 30)
+    expect(await made.state()).toMatchObject({ failures: 0, orderUrl: undefined })
+    expect((await made.state())?.notAfter).toBeDefined()
+    expect(made.authority.orders).toHaveLength(1)
+  })
+
+  test('wait as long as a rate limit says, and those of the same domain with them', async () => {
+    const names = [name, 'bob.example.org', 'carol.example.net']
+    const made = await lab(names)
+    made.authority.answer = (path, payload) =>
+      path === '/new-order' && JSON.stringify(payload).includes('example.org')
+        ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
+        : undefined
+    await made.look()
+    await pass(made, 60_000)
+    expect(await made.state('bob.example.org')).toMatchObject({ fault: { kind: 'rateLimited' } })
+    const asked = () => made.authority.asked.filter((one) => one === 'POST /new-order').length
+    const before = asked()
+    expect(before).toBeLessThanOrEqual(3)
+    expect(await made.state()).toMatchObject({
+      fault: { kind: 'rateLimited', detail: 'too many certificates' },
+    })
+    expect((await made.state('carol.example.net'))?.notAfter).toBeDefined()
+    await pass(made, 1.9 * day, 30)
+    expect(asked()).toBe(before)
+    const held = await made.db.transact(serverTenant, (tx) =>
+      renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, { name, zone: 'example.org' }),
+    )
+    expect(held.heldUntil).toBeDefined()
+    made.authority.answer = () => undefined
+    await pass(made, 0.3 * day, 30)
+    expect((await made.state())?.notAfter).toBeDefined()
+    expect((await made.state('bob.example.org'))?.notAfter).toBeDefined()
+  })
+
+  test('of a name that is new below a limited domain wait with the others, and do not make them wait longer', async () => {
+    const made = await lab()
+    const isLimited = (payload: unknown) => JSON.stringify(payload).includes('example.org')
+    made.authority.answer = (path, payload) =>
+      path === '/new-order' && isLimited(payload)
+        ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
+        : undefined
+    await made.look()
+    await pass(made, 60_000)
+    const until = (await made.state())?.nextAttemptAt
+    const asked = () =>
+      made.db.transact(serverTenant, (tx) =>
+        renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, {
+          name: 'b.example.org',
+          zone: 'example.org',
+        }),
+      )
+    made.wanted.add('b.example.org')
+    expect(await asked()).toEqual({ heldUntil: until })
+    made.wanted.add('a.example.org').add('carol.example.net')
+    await pass(made, day, 30)
+    expect(made.authority.asked.filter((one) => one === 'POST /new-order')).toHaveLength(2)
+    expect(await made.state()).toMatchObject({ nextAttemptAt: until, fault: { kind: 'rateLimited' } })
+    expect(await made.state('a.example.org')).toMatchObject({ nextAttemptAt: until, failures: 0 })
+    expect((await made.state('carol.example.net'))?.notAfter).toBeDefined()
+    made.authority.answer = () => undefined
+    await pass(made, 1.1 * day, 30)
+    expect((await made.state('a.example.org'))?.notAfter).toBeDefined()
+  })
+
+  test('that come due below a limited domain wait with the others', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    await pass(made, 59.5 * day, 20)
+    const isLimited = (payload: unknown) => JSON.stringify(payload).includes('example.org')
+    made.authority.answer = (path, payload) =>
+      path === '/new-order' && isLimited(payload)
+        ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
+        : undefined
+    made.wanted.add('bob.example.org')
+    await pass(made, 0.1 * day)
+    const held = await made.state('bob.example.org')
+    const asked = () => made.authority.asked.filter((one) => one === 'POST /new-order').length
+    const before = asked()
+    expect(await made.state()).toMatchObject({ fault: undefined })
+    await pass(made, day, 20)
+    expect(asked()).toBe(before)
+    expect(await made.state()).toMatchObject({
+      nextAttemptAt: held?.nextAttemptAt,
+      failures: 0,
+      fault: { kind: 'rateLimited', detail: 'too many certificates' },
+    })
+    made.authority.answer = () => undefined
+    await pass(made, 1.2 * day, 20)
+    expect(await made.state()).toMatchObject({ nextAttemptAt: 0, fault: undefined })
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+  })
+
+  test('are not renewed by hand below a limited domain either', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    made.authority.answer = (path) =>
+      path === '/new-order' ? problem('rateLimited', 'too many', { 'retry-after': '86400' }) : undefined
+    made.wanted.add('bob.example.org')
+    await pass(made, 10 * 60_000)
+    const { heldUntil } = await made.db.transact(serverTenant, (tx) =>
+      renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, { name, zone: 'example.org' }),
+    )
+    expect(heldUntil).toBe((await made.state('bob.example.org'))?.nextAttemptAt)
+    expect(await made.state()).toMatchObject({ nextAttemptAt: heldUntil, fault: { kind: 'rateLimited' } })
+  })
+
+  test('are ordered in the order in which they came due', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    const { db, reader } = made
+    const start = Math.floor(made.clock.now() / 1000)
+    const names = ['b.example', 'a.example', 'd.example', 'c.example']
+    for (const [at, one] of names.entries())
+      await db.transact(serverTenant, (tx) => insertNames(tx, [{ name: one, zone: one }], start + at))
+    expect(await listDue(reader, start + 10, 9)).toEqual(names)
+    await db.transact(serverTenant, (tx) => setNextAttempt(tx, 'b.example', start + 5))
+    expect(await listDue(reader, start + 10, 9)).toEqual(names)
+    await db.transact(serverTenant, async (tx) => {
+      const state = await findState(tx, 'a.example')
+      const failed = { fault: { kind: 'dns', detail: '' }, nextAttemptAt: start + 6, now: start }
+      if (state) await setFailed(tx, state, failed)
+    })
+    expect(await listDue(reader, start + 10, 9)).toEqual(['b.example', 'd.example', 'c.example', 'a.example'])
+  })
+
+  test('are ordered some at a time', async () => {
+    const names = Array.from({ length: 70 }, (_, at) => `n${at}.example${at}.org`)
+    const made = await lab(names)
+    await made.look()
+    await pass(made, 30 * 60_000, 20)
+    expect(made.authority.orders).toHaveLength(60)
+    await pass(made, 60 * 60_000, 20)
+    expect(made.authority.orders).toHaveLength(70)
+  })
+
+  test('of names that are not answered for any more are kept for a month, and not renewed', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    made.wanted.clear()
+    await pass(made, 20 * day, 20)
+    expect(await made.state()).toMatchObject({ unwantedSince: expect.any(Number) })
+    await pass(made, 12 * day, 20)
+    expect(await made.state()).toBeUndefined()
+    expect(made.authority.orders).toHaveLength(1)
+  })
+})
+
+onSqlite('certificates by and by', (open) => {
+  const { lab, pass, begun } = certificatesLab(open)
+
+  test('are renewed after two thirds of their life, with the one that they replace', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    await pass(made, 59 * day, 20)
+    expect(made.authority.orders).toHaveLength(1)
+    await pass(made, 1.1 * day, 20)
+    expect(made.authority.orders).toHaveLength(2)
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+  })
+
+  test('are renewed when the authority says so, and name the former one', async () => {
+    const made = await lab()
+    const now = made.clock.now()
+    made.authority.window = (orders) => [now + 10 * orders * day, now + (10 * orders + 1) * day]
+    await made.look()
+    await pass(made, 30_000)
+    await pass(made, 9 * day, 20)
+    expect(made.authority.orders).toHaveLength(1)
+    await pass(made, 2.1 * day, 20)
+    expect(made.authority.orders).toHaveLength(2)
+    expect(made.authority.orders[1]?.replaces).toMatch(/^[\w-]+\.AKs$/)
+  })
+
+  test('are ordered without a former one that was replaced already', async () => {
+    const made = await lab()
+    const now = made.clock.now()
+    made.authority.window = (orders) => [now + 1.5 * orders * day, now + (1.5 * orders + 0.5) * day]
+    made.authority.answer = (path, payload) =>
+      path === '/new-order' && 'replaces' in (payload as object)
+        ? problem('alreadyReplaced', 'done')
+        : undefined
+    await made.look()
+    await pass(made, 30_000)
+    await pass(made, 2.5 * day, 20)
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+  })
+
+  test('are not renewed again and again where the authority always says so', async () => {
+    const made = await lab()
+    const now = made.clock.now()
+    made.authority.window = () => [now - day, now - day / 2]
+    await made.look()
+    await pass(made, 5 * day, 200)
+    expect(made.authority.orders.length).toBeLessThanOrEqual(6)
+    expect(made.authority.orders.length).toBeGreaterThan(2)
+  })
+
+  test('wait longer after each failure, and are told of once a stage', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    made.authority.answer = (path) =>
+      path === '/new-order' ? problem('caa', 'CAA forbids\u0007 it\n') : undefined
+    await pass(made, 60.5 * day, 40)
+    expect(await made.state()).toMatchObject({ fault: { kind: 'caa', detail: 'CAA forbids it' } })
+    const orders = made.authority.asked.filter((one) => one === 'POST /new-order').length
+    await pass(made, 10 * day, 40)
+    // Four times a day.
+    expect(made.authority.asked.filter((one) => one === 'POST /new-order').length - orders).toBeLessThan(45)
+    expect(made.told).toEqual([[name]])
+    await pass(made, 25 * day, 50)
+    expect(made.told).toHaveLength(4)
+    // What has ended is served all the same: its visitors see why, and nothing stops.
+    expect(await made.first.certification.read(name)).toBeDefined()
+    made.authority.answer = () => undefined
+    await pass(made, 7 * 3_600_000)
+    expect(await made.state()).toMatchObject({ failures: 0, warnedStage: 0 })
+  })
+
+  test('are not asked for where the DNS does not lead here', async () => {
+    const made = await lab()
+    made.leads.set(name, 'elsewhere')
+    await made.look()
+    await pass(made, 2 * day, 50)
+    expect(made.authority.asked).toEqual([])
+    expect(await made.state()).toMatchObject({ fault: { kind: 'elsewhere' } })
+    made.leads.set(name, 'here')
+    await pass(made, day, 30)
+    expect((await made.state())?.notAfter).toBeDefined()
+  })
+
+  test('are not ordered twice when the authority is away for a while', async () => {
+    const made = await lab()
+    let isAway = true
+    made.authority.answer = (path) => {
+      if (isAway && path.startsWith('/certificate')) throw new EgressError('timeout', 'no answer')
+      return undefined
+    }
+    await made.look()
+    await pass(made, 5 * 60_000, 20)
+    expect(await made.state()).toMatchObject({ notAfter: undefined, failures: 0 })
+    isAway = false
+    await pass(made, 5 * 60_000, 20)
+    expect((await made.state())?.notAfter).toBeDefined()
+    expect(made.authority.orders).toHaveLength(1)
+    isAway = true
+    await made.db.transact(serverTenant, (tx) =>
+      renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, { name, zone: 'example.org' }),
+    )
+    await pass(made, 20 * 60_000, 40)
+    expect(await made.state()).toMatchObject({ failures: 1, fault: { kind: 'unreachable' } })
+  })
+
+  test('go on when the authority has forgotten the account', async () => {
+    const made = await lab()
+    made.authority.answer = (path) =>
+      path === '/new-order' && made.authority.accounts < 2
+        ? problem('accountDoesNotExist', 'who?')
+        : undefined
+    await made.look()
+    await pass(made, 30_000)
+    expect(made.authority.accounts).toBe(2)
+    expect((await made.state())?.notAfter).toBeDefined()
+  })
+
+  test.each<[string, string, (made: CertificatesLab) => void]>([
+    [
+      'that have ended',
+      'badCertificate',
+      ({ authority }) => {
+        authority.lifeSecs = 60
+      },
+    ],
+    [
+      'for another name',
+      'badCertificate',
+      ({ authority }) => {
+        authority.certifiedName = 'mallory.example'
+      },
+    ],
+    [
+      'with a key that is not ours',
+      'badCertificate',
+      ({ authority }) => {
+        authority.tamper = () => foreignChain(name)
+      },
+    ],
+    [
+      'that is no certificate',
+      'badCertificate',
+      ({ authority }) => {
+        authority.tamper = () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+      },
+    ],
+    [
+      'followed by what did not issue it',
+      'badCertificate',
+      ({ authority }) => {
+        authority.tamper = async (chain) => chain + (await createCertificate(['x.example'])).cert
+      },
+    ],
+    [
+      'in an endless answer',
+      'malformedAnswer',
+      ({ authority }) => {
+        authority.answer = (path) => {
+          if (path.startsWith('/certificate')) throw new EgressError('too-large', 'larger than it may be')
+          return undefined
+        }
+      },
+    ],
+    [
+      'by a redirect to a private address',
+      'unreachable',
+      ({ authority }) => {
+        authority.answer = (path) => {
+          if (path.startsWith('/dir')) throw new EgressError('refused', 'localhost is not a public host')
+          return undefined
+        }
+      },
+    ],
+    [
+      'from a directory that leads to http',
+      'malformedAnswer',
+      ({ authority }) => {
+        authority.answer = (path) => {
+          const body = { newNonce: 'http://a/', newAccount: 'http://a/', newOrder: 'http://a/' }
+          return path === '/dir'
+            ? {
+                status: 200,
+                headers: { 'content-type': 'application/json' },
+                body: Buffer.from(JSON.stringify(body)),
+              }
+            : undefined
+        }
+      },
+    ],
+    [
+      'from an authority that answers nonsense',
+      'malformedAnswer',
+      ({ authority }) => {
+        authority.answer = (path) =>
+          path === '/new-order'
+            ? {
+                status: 201,
+                headers: {
+                  'content-type': 'application/json',
+                  location: 'https://authority.example/order/0',
+                },
+                body: Buffer.from('[1,2'),
+              }
+            : undefined
+      },
+    ],
+  ])('%s are not taken', async (_, kind, spoil) => {
+    const made = await lab()
+    spoil(made)
+    await made.look()
+    await pass(made, 30_000)
+    expect(await made.state()).toMatchObject({ notAfter: undefined, failures: 1, fault: { kind } })
+    expect(await made.first.certification.read(name)).toBeUndefined()
+  })
+})

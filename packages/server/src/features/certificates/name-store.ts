@@ -1,0 +1,51 @@
+import type { Writer } from '#infra/db/index.ts'
+import { type CertificateTables, update } from './certificate-rows-store.ts'
+
+// All of these take a handle of the server's own tenant: names are the server's.
+
+/** Adds names that are new; they are due at once. */
+export async function insertNames(
+  tx: Writer,
+  names: readonly { readonly name: string; readonly zone: string }[],
+  now: number,
+): Promise<void> {
+  if (names.length === 0) return
+  const fresh = {
+    tenant_id: tx.tenantId,
+    version: 0,
+    renew_at: now,
+    next_attempt_at: 0,
+    failures: 0,
+    warned_stage: 0,
+    created_at: now,
+  }
+  await tx
+    .tables<CertificateTables>()
+    .insertInto('certificates')
+    .values(names.map((one) => ({ ...fresh, ...one })))
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+}
+
+/** Writes since when the names are not answered for; undefined where they are again. */
+export async function setUnwanted(
+  tx: Writer,
+  names: readonly string[],
+  since: number | undefined,
+): Promise<void> {
+  if (names.length > 0)
+    await update(tx, { unwanted_since: since ?? null })
+      .where('name', 'in', names)
+      .execute()
+}
+
+/** Removes names that were not answered for at that time and before; those without a certificate whenever that was. */
+export async function deleteUnwanted(tx: Writer, before: number): Promise<void> {
+  await tx
+    .tables<CertificateTables>()
+    .deleteFrom('certificates')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('unwanted_since', 'is not', null)
+    .where((either) => either.or([either('unwanted_since', '<=', before), either('chain', 'is', null)]))
+    .execute()
+}

@@ -1,0 +1,6 @@
+export { conversationEndpoints } from './conversation-endpoints.ts'
+export { findMessage } from './conversation-store.ts'
+export { conversationsMigrations } from './conversations-migrations.ts'
+export type { ConversationEvent } from './events.ts'
+export { countUnread } from './mark-read.ts'
+export { noteMessage } from './note-message.ts'

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { openDatabase, type TenantId } from '#infra/db/index.ts'
+import { filesMigrations, fileTableMigrations, findFile } from './index.ts'
+
+const tenants = [1, 2].map((id) => id as TenantId)
+
+interface Rows {
+  files: object
+  file_variants: object
+}
+
+eachDialect('Files of before', (open) => {
+  test('have the size of their picture, and a name that is searched', async () => {
+    const { url } = await open.place()
+    const former = await openDatabase({ url, migrations: fileTableMigrations })
+    const common = {
+      file_tp: 'BLOB',
+      status: 'A',
+      owner_tag: 'a.example',
+      preset: 'default',
+      content_type: 'image/jpeg',
+    }
+    for (const tenantId of tenants)
+      await former.transact(tenantId, async (tx) => {
+        const tables = tx.tables<Rows>()
+        for (let at = 0; at < 700; at += 1) {
+          const key = { tenant_id: tenantId, file_id: `b1~${String(at).padStart(4, '0')}` }
+          const times = { created_at: 0, modified_at: 0, tags: '[]', size: 1 }
+          const row = { ...common, ...key, ...times, file_name: `Émile ${tenantId} ${at}` }
+          await tables.insertInto('files').values(row).execute()
+        }
+        const original = { variant: 'orig', blob_hash: 'x', width: 30, height: 20, size: 1, format: 'jpeg' }
+        const key = { tenant_id: tenantId, file_id: 'b1~0003' }
+        await tables
+          .insertInto('file_variants')
+          .values({ ...key, ...original })
+          .execute()
+      })
+    await former.close()
+    const db = await openDatabase({ url, migrations: filesMigrations })
+    for (const tenantId of tenants) {
+      const rows = await db
+        .reader(tenantId)
+        .tables<{ files: { tenant_id: number; search_name: string } }>()
+        .selectFrom('files')
+        .select('search_name')
+        .where('tenant_id', '=', tenantId)
+        .execute()
+      expect(rows.filter((row) => row.search_name.startsWith(`emile ${tenantId} `))).toHaveLength(700)
+      const picture = async (fileId: string) =>
+        (await findFile(db.reader(tenantId), fileId as never))?.picture
+      expect(await picture('b1~0003')).toEqual({ width: 30, height: 20, takenAt: undefined })
+      expect(await picture('b1~0004')).toBeUndefined()
+    }
+    await db.close()
+  })
+})

@@ -1,0 +1,2 @@
+export { gatewaySockets } from './gateway-sockets.ts'
+export { OwnersGateway } from './open-gateway.ts'

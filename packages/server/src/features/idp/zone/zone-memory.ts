@@ -1,0 +1,78 @@
+import type { Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
+import type { ResourceRecord } from '#infra/dns-server/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { RecentReads } from '#lib/recent-reads.ts'
+import { findNode, type NodeDeps, type ZoneNode } from './find-node.ts'
+import { listParentNames } from './hosted-names.ts'
+import { findZoneSettings } from './zone-settings.ts'
+import { findSerial } from './zone-store.ts'
+
+export interface ZoneMemoryDeps extends Omit<NodeDeps, 'findParentNames'> {
+  readonly clock: Pick<Clock, 'now'>
+}
+
+// How long a change by another process may go unnoticed.
+const freshMs = 2_000
+// Some hundred bytes each. Names that do not exist are cached as well, and clients choose those.
+const maxNames = 20_000
+const maxZones = 1_000
+// Cleared earlier when this process adds a tenant.
+const parentsFreshMs = 30_000
+const negativeTtl = 60
+const outside = Symbol('outside')
+
+/** Names and serials that were read a short while ago. */
+export class ZoneMemory {
+  readonly deps: NodeDeps
+  readonly #nodes: RecentReads<string, ZoneNode | typeof outside>
+  readonly #serials: RecentReads<TenantId, { readonly serial: number }>
+  readonly #parents: RecentReads<TenantId, { readonly names: Promise<ReadonlySet<string>> }>
+
+  constructor({ clock, ...given }: ZoneMemoryDeps) {
+    this.#nodes = new RecentReads({ clock, maxEntries: maxNames, freshMs })
+    this.#serials = new RecentReads({ clock, maxEntries: maxZones, freshMs })
+    this.#parents = new RecentReads({ clock, maxEntries: maxZones, freshMs: parentsFreshMs })
+    this.deps = { ...given, findParentNames: (zone) => this.#findParentNames(zone) }
+  }
+
+  /** Undefined outside of all zones. */
+  async find(name: string): Promise<ZoneNode | undefined> {
+    const node = await this.#nodes.read(name, async () => (await findNode(this.deps, name)) ?? outside)
+    return node === outside ? undefined : node
+  }
+
+  async soaOf({ tenantId, idTag }: Tenant): Promise<ResourceRecord> {
+    const { db, settings, ownAddresses } = this.deps
+    const { serial } = await this.#serials.read(tenantId, async () => ({
+      serial: await findSerial(db.reader(tenantId)),
+    }))
+    const { nameServers, mailbox } = await findZoneSettings(settings, idTag, ownAddresses)
+    const times = { refreshSecs: 300, retrySecs: 60, expireSecs: 14 * 86_400, negativeTtl }
+    const primary = nameServers[0]?.host ?? idTag
+    return { name: idTag, ttl: negativeTtl, type: 'SOA', data: { primary, mailbox, serial, ...times } }
+  }
+
+  /** Concurrent questions share one query. */
+  async #findParentNames(zone: Tenant): Promise<ReadonlySet<string>> {
+    const { tenantId } = zone
+    const listed = await this.#parents.read(tenantId, async () => {
+      const names = listParentNames(this.deps.db, zone)
+      names.catch(() => this.#parents.forget(tenantId))
+      return { names }
+    })
+    return await listed.names
+  }
+
+  forgetNames(names: readonly string[]): void {
+    for (const name of names) this.#nodes.forget(name)
+  }
+
+  forgetSerial(tenantId: TenantId): void {
+    this.#serials.forget(tenantId)
+  }
+
+  forgetAll(): void {
+    for (const memory of [this.#nodes, this.#serials, this.#parents]) memory.forgetAll()
+  }
+}

@@ -1,0 +1,62 @@
+import type { Settings } from '#features/settings/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import type { RecordData, TransferPolicy } from '#infra/dns-server/index.ts'
+import { addressRecords } from './identity-records.ts'
+
+interface NameServer {
+  readonly host: string
+  readonly addresses: readonly string[]
+}
+
+/** The settings that all zones depend on. */
+export interface ZoneSettings {
+  readonly nameServers: readonly NameServer[]
+  /** The mail address of the hostmaster in the form of SOA records. */
+  readonly mailbox: string
+  readonly caa: readonly RecordData[]
+}
+
+/** The settings as they are for a zone. */
+export async function findZoneSettings(
+  settings: Pick<Settings, 'find'>,
+  zone: string,
+  ownAddresses: readonly string[],
+): Promise<ZoneSettings> {
+  const [servers, hostmaster, caa] = await Promise.all([
+    settings.find(serverTenant, 'dns.name_servers'),
+    settings.find(serverTenant, 'dns.hostmaster'),
+    settings.find(serverTenant, 'dns.caa'),
+  ])
+  const named = servers.map((text) => {
+    const [host = '', ...addresses] = text.split(' ')
+    return { host, addresses }
+  })
+  return {
+    nameServers: named.length > 0 ? named : [{ host: `ns1.${zone}`, addresses: ownAddresses }],
+    mailbox: (hostmaster || `hostmaster@${zone}`).replace('@', '.').toLowerCase(),
+    caa: caa.map(parseCaa),
+  }
+}
+
+/** The addresses of a name server; NS records may not lead to an alias. */
+export function nameServerRecords({ addresses }: NameServer): RecordData[] {
+  return addressRecords(addresses).filter(({ type }) => type !== 'CNAME')
+}
+
+function parseCaa(text: string): RecordData {
+  const [flags = '', tag = '', ...value] = text.split(' ')
+  return {
+    type: 'CAA',
+    data: { flags: Number(flags), tag, value: value.join(' ').replace(/^"(.*)"$/, '$1') },
+  }
+}
+
+export async function findTransferPolicy(settings: Pick<Settings, 'find'>): Promise<TransferPolicy> {
+  const [networks, text] = await Promise.all([
+    settings.find(serverTenant, 'dns.transfer_networks'),
+    settings.find(serverTenant, 'dns.transfer_key'),
+  ])
+  const [, name, secret] = text.split(':')
+  const key = name && secret ? { name, secret: Buffer.from(secret, 'base64') } : undefined
+  return { networks, key }
+}

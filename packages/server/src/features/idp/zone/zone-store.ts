@@ -1,0 +1,90 @@
+import type { IdTag } from '@kith/protocol'
+import { type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
+import type { ResolvedIdentity } from './identity-records.ts'
+import { reversedName } from './reversed-name.ts'
+
+interface ZoneTables {
+  managed_identities: {
+    tenant_id: number
+    id_tag: IdTag
+    address: string | null
+    status: string
+    dyndns: number
+    reversed_name: string
+  }
+  zone_serials: { tenant_id: number; serial: number }
+}
+
+/** Raises the serial of the zone of `tx`; with that of the server every zone's. */
+export async function raiseSerial(tx: Writer, now: number): Promise<void> {
+  // From the time of the first change on: after a restore from a backup it is not behind what secondaries have seen. That of
+  // the server counts from 1, since it is added to the others.
+  const first = tx.tenantId === serverTenant ? 1 : now
+  await tx
+    .tables<ZoneTables>()
+    .insertInto('zone_serials')
+    .values({ tenant_id: tx.tenantId, serial: first })
+    .onConflict((conflict) =>
+      conflict.column('tenant_id').doUpdateSet((row) => ({
+        serial: row
+          .case()
+          .when('zone_serials.serial', '<', first)
+          .then(first)
+          .else(row('zone_serials.serial', '+', 1))
+          .end(),
+      })),
+    )
+    .execute()
+}
+
+/** The serial of the reader's zone, which has 32 bits. */
+export async function findSerial(reader: Reader): Promise<number> {
+  const rows = await reader
+    .tables<ZoneTables>()
+    .selectFrom('zone_serials')
+    .select('serial')
+    .where('tenant_id', 'in', [reader.tenantId, serverTenant])
+    .execute()
+  return rows.reduce((sum, { serial }) => sum + serial, 1) % 2 ** 32
+}
+
+/** The identity with this name, if it is active. */
+export async function findResolved(reader: Reader, idTag: IdTag): Promise<ResolvedIdentity | undefined> {
+  const row = await resolved(reader).where('id_tag', '=', idTag).executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Active identities of the reader's provider in the order of their names. */
+export async function listResolved(
+  reader: Reader,
+  { after, limit }: { readonly after: IdTag | undefined; readonly limit: number },
+): Promise<ResolvedIdentity[]> {
+  const query = after === undefined ? resolved(reader) : resolved(reader).where('id_tag', '>', after)
+  const rows = await query.orderBy('id_tag').limit(limit).execute()
+  return rows.map(fromRow)
+}
+
+/** Are there active identities below a name? */
+export async function hasNamesBelow(reader: Reader, name: string): Promise<boolean> {
+  const prefix = reversedName(name)
+  const row = await resolved(reader)
+    .where('reversed_name', '>', `${prefix}.`)
+    // The character after the dot.
+    .where('reversed_name', '<', `${prefix}/`)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function resolved(reader: Reader) {
+  return reader
+    .tables<ZoneTables>()
+    .selectFrom('managed_identities')
+    .select(['id_tag', 'address', 'dyndns'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('status', '=', 'active')
+}
+
+function fromRow(row: { id_tag: IdTag; address: string | null; dyndns: number }): ResolvedIdentity {
+  return { idTag: row.id_tag, address: row.address ?? undefined, isDynamic: row.dyndns === 1 }
+}

@@ -1,0 +1,97 @@
+// The files that an app opens: those of the visitor, those that others offer, and new ones.
+
+import { call } from './api.js'
+import { complain, element, onSubmit, run, say, text } from './browser.js'
+
+const pageSize = 50
+const typeOf = { crdt: 'CRDT', rtdb: 'RTDB' }
+
+export function linkTo(fileId) {
+  return `?file=${encodeURIComponent(fileId)}`
+}
+
+/** Shows the page on which a file is chosen. */
+export async function showFiles(app) {
+  const { installed } = app
+  const { name, description = '', version } = installed
+  element('app-name').textContent = name
+  element('app-about').textContent = text('appAbout', {
+    description,
+    version,
+    publisher: installed.publisherTag,
+  }).trim()
+  element('uses').hidden = installed.capabilities.length === 0
+  element('chooser').hidden = false
+  document.title = name
+  onSubmit('new-form', () => makeFile(app))
+  await Promise.all([listFiles(app), listOffers(app)])
+}
+
+async function listFiles({ installed, idTag }) {
+  const type = encodeURIComponent(installed.fileType)
+  const { items } = await call('GET', `/api/files?contentType=${type}&sort=recent&limit=${pageSize}`)
+  const lines = items.map((file) => fileLine(file, idTag))
+  element('files').replaceChildren(...(lines.length > 0 ? lines : [text('noFiles')]))
+}
+
+function fileLine({ fileId, fileName, owner, x }, idTag) {
+  const line = document.createElement('li')
+  const link = document.createElement('a')
+  link.href = linkTo(fileId)
+  const ownerTag = x?.home ?? owner.idTag
+  link.textContent = ownerTag === idTag ? fileName : text('fileOf', { name: fileName, owner: ownerTag })
+  line.append(link)
+  return line
+}
+
+async function listOffers({ installed }) {
+  const { items } = await call('GET', `/api/actions?type=FSHR&status=C&limit=${pageSize}`)
+  const offers = items.filter(({ content }) => content?.contentType === installed.fileType)
+  element('offers').replaceChildren(...offers.map(offerLine))
+  element('offered').hidden = offers.length === 0
+}
+
+function offerLine({ actionId, subject, issuer, content }) {
+  const line = document.createElement('li')
+  const label = document.createElement('span')
+  const name = content.fileName ?? text('unnamedFile')
+  label.textContent = text('offerLine', { name, owner: issuer.idTag })
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.textContent = text('accept')
+  button.ariaLabel = text('acceptNamed', { name })
+  const accept = async () => {
+    say(text('working'))
+    await call('POST', `/api/actions/${encodeURIComponent(actionId)}/accept`)
+    await untilThere(subject)
+    location.assign(linkTo(subject))
+  }
+  button.addEventListener('click', () => void run(accept))
+  line.append(label, button)
+  return line
+}
+
+/** The copy of what was accepted is made by a job of the server. */
+async function untilThere(fileId) {
+  for (let delayMs = 100; delayMs < 5_000; delayMs *= 2) {
+    try {
+      return await call('GET', `/api/files/${encodeURIComponent(fileId)}/metadata`)
+    } catch (error) {
+      if (error.code !== 'E-FILE-NOTFOUND') throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+  }
+  return complain(text('E-NOTFOUND'))
+}
+
+async function makeFile({ installed }) {
+  say(text('working'))
+  const [kind] = installed.capabilities
+  const body = {
+    fileTp: typeOf[kind],
+    fileName: element('new-name').value.trim() || text('unnamedFile'),
+    contentType: installed.fileType,
+  }
+  const { fileId } = await call('POST', '/api/files', { body })
+  location.assign(linkTo(fileId))
+}

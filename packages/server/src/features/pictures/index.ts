@@ -1,0 +1,1 @@
+export { type PictureEndpointDeps, pictureEndpoints } from './picture-endpoints.ts'

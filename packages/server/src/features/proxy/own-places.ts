@@ -1,0 +1,34 @@
+import { networkInterfaces } from 'node:os'
+import type { Tenants } from '#features/tenants/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
+import { isProxied } from './proxy-site-store.ts'
+
+/** Where this server itself is reached. */
+export interface OwnPlaces {
+  listeningPorts(): readonly number[]
+  /** Its addresses besides those of loopback. */
+  listAddresses(): readonly string[]
+  /** Does it answer for this name? */
+  isOwnName(name: string): Promise<boolean>
+}
+
+interface OwnPlacesDeps extends Pick<OwnPlaces, 'listeningPorts'> {
+  readonly db: Database
+  readonly tenants: Pick<Tenants, 'findByHost'>
+  /** Addresses and names that the configuration tells. */
+  readonly localAddresses: readonly string[]
+}
+
+export function openOwnPlaces({ db, tenants, localAddresses, listeningPorts }: OwnPlacesDeps): OwnPlaces {
+  return {
+    listeningPorts,
+    listAddresses() {
+      const interfaces = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
+      return [...interfaces.map(({ address }) => address), ...localAddresses]
+    },
+    isOwnName: async (name) =>
+      localAddresses.includes(name) ||
+      (await tenants.findByHost(name)) !== undefined ||
+      (await isProxied(db.reader(serverTenant), name)),
+  }
+}

@@ -1,0 +1,90 @@
+import type { SubscribePushBody } from '@kith/protocol'
+import { assertSessionLives } from '#features/accounts/index.ts'
+import { actsAsTenant } from '#features/relations/index.ts'
+import { type Identified, isPersonal, type Tenant } from '#infra/caller/index.ts'
+import type { Database } from '#infra/db/index.ts'
+import { EgressError, type UrlCheck } from '#infra/egress/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure, invalid } from '#lib/failure.ts'
+import { endpointHash, readKeys, sealTarget } from './push-subscription.ts'
+import { putSubscription, removeOldest, removeSubscription } from './subscription-store.ts'
+
+export interface SubscribeDeps {
+  readonly db: Database
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly egress: UrlCheck
+}
+
+interface Subscribing {
+  readonly tenant: Tenant
+  readonly caller: Identified
+}
+
+// Browsers of one identity; one that is not used any more makes room for the next.
+const maxSubscriptions = 20
+
+/** Has a browser notified from now on. The same endpoint again keeps its number. */
+export async function subscribePush(
+  { db, vault, clock, egress }: SubscribeDeps,
+  { tenant, caller, subscription }: Subscribing & SubscribePushBody,
+): Promise<number> {
+  assertNotified({ tenant, caller })
+  const { expirationTime } = subscription
+  const keys = readKeys(subscription.keys)
+  if (!keys) throw invalid('/subscription/keys', 'not the keys of a push subscription')
+  const now = nowSecs(clock)
+  const expiresAt = typeof expirationTime === 'number' ? Math.floor(expirationTime / 1000) : undefined
+  if (expiresAt !== undefined && expiresAt <= now)
+    throw invalid('/subscription/expirationTime', 'this subscription has expired')
+  const endpoint = await pushServiceOf(egress, subscription.endpoint)
+  const { tenantId } = tenant
+  return await db.transact(tenantId, async (tx) => {
+    // The session may have ended while the DNS was asked for the endpoint.
+    const session = await assertSessionLives({ clock }, tx, caller)
+    // A proxy token that was not exchanged for a session is valid for minutes only.
+    if (!session) throw new Failure('E-AUTH-FORBIDDEN')
+    const subscriptionId = await putSubscription(tx, {
+      subscriberTag: caller.idTag,
+      sid: session.sid,
+      endpointHash: endpointHash(endpoint),
+      targetSealed: sealTarget(vault, tenantId, { endpoint, ...keys }),
+      expiresAt,
+      createdAt: now,
+    })
+    await removeOldest(tx, caller.idTag, maxSubscriptions)
+    return subscriptionId
+  })
+}
+
+/** Fails with `E-NOTFOUND` for a subscription that the caller has not. */
+export async function unsubscribePush(
+  { db }: Pick<SubscribeDeps, 'db'>,
+  { tenant, caller, subscriptionId }: Subscribing & { readonly subscriptionId: number },
+): Promise<void> {
+  const removed = await db.transact(tenant.tenantId, (tx) =>
+    removeSubscription(tx, subscriptionId, caller.idTag),
+  )
+  if (!removed) throw new Failure('E-NOTFOUND')
+}
+
+/** Notifications are the tenant's: its owner gets them, and who moderates a community. An API key is no person, and
+ * would go on reading when it has expired. */
+function assertNotified({ tenant, caller }: Subscribing): void {
+  const isPerson = caller.isOwner ? isPersonal(caller) : caller.tokenUse !== 'apikey'
+  if (!isPerson || !actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
+}
+
+/** The endpoint in the form in which it is called. */
+async function pushServiceOf(egress: UrlCheck, endpoint: string): Promise<string> {
+  try {
+    await egress.assertReachable(endpoint)
+    return new URL(endpoint).href
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    if (error.reason === 'refused' || error.reason === 'unknown-host')
+      throw invalid('/subscription/endpoint', error.message)
+    throw new Failure('E-UNAVAILABLE', { cause: error })
+  }
+}

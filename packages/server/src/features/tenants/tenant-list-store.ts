@@ -1,0 +1,82 @@
+import type { IdTag } from '@kith/protocol'
+import { keysetPage, type Reader } from '#infra/db/index.ts'
+import type { HostedTenant } from './tenant.ts'
+import { fromRow, type TenantTables } from './tenant-store.ts'
+
+/** Which tenants: those with this in their identity, and those with these identities. All without. */
+export interface TenantFilter {
+  readonly part?: string | undefined
+  readonly idTags?: readonly IdTag[]
+}
+
+interface TenantPage {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+const byIdTag = {
+  sort: 'idTag',
+  column: 'tenants.id_tag',
+  kind: 'text',
+  idColumn: 'tenants.id_tag',
+  idKind: 'text',
+} as const
+
+/** A page of the tenants of the server, in the order of their identities. */
+export async function pageTenants(
+  reader: Reader,
+  filter: TenantFilter,
+  { limit, cursor }: TenantPage,
+): Promise<{ items: HostedTenant[]; nextCursor: string | null }> {
+  const page = await keysetPage(filtered(reader, filter).selectAll(), byIdTag, {
+    direction: 'asc',
+    cursor,
+    limit,
+  })
+  return { ...page, items: page.items.map(fromRow) }
+}
+
+/** The same by place, with the number of all. */
+export async function listTenantsAt(
+  reader: Reader,
+  filter: TenantFilter,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ items: HostedTenant[]; total: number }> {
+  const rows = await filtered(reader, filter)
+    .selectAll()
+    .orderBy('id_tag')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { total } = await filtered(reader, filter)
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return { items: rows.map(fromRow), total: Number(total) }
+}
+
+/** How many tenants there are. */
+export async function countByStatus(
+  reader: Reader,
+): Promise<{ readonly active: number; readonly suspended: number }> {
+  const { all, suspended } = await reader
+    .tables<TenantTables>()
+    .selectFrom('tenants')
+    .select((row) => [
+      row.fn.countAll<number>().as('all'),
+      row.fn.count<number>('suspended_at').as('suspended'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { active: Number(all) - Number(suspended), suspended: Number(suspended) }
+}
+
+function filtered(reader: Reader, { part, idTags = [] }: TenantFilter) {
+  const tenants = reader.tables<TenantTables>().selectFrom('tenants')
+  if (part === undefined) return tenants
+  // Identities have no character that LIKE would read as another.
+  return tenants.where((row) =>
+    row.or([
+      ...(/^[a-z0-9.-]+$/.test(part) ? [row('id_tag', 'like', `%${part}%`)] : []),
+      ...(idTags.length === 0 ? [] : [row('id_tag', 'in', idTags)]),
+    ]),
+  )
+}

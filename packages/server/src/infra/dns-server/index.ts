@@ -1,0 +1,6 @@
+export { bindDns, type DnsServer, type DnsServerOptions, openDnsServer } from './open-dns-server.ts'
+export { recordText } from './record-text.ts'
+export type { CaaProperty, RecordData, RecordType, ResourceRecord, ResponseCode } from './records.ts'
+export type { ResponseContent } from './response.ts'
+export type { TransferKey } from './tsig.ts'
+export type { Question, TransferPolicy, Zones, ZoneTransfer } from './zones.ts'

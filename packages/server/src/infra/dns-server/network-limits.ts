@@ -1,0 +1,66 @@
+import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '#lib/clock.ts'
+
+/** What a network may ask for over UDP, where the sender of a question may be forged. */
+export interface NetworkRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+// A resolver of a large provider asks for thousands of users, and caches the answers for the TTL.
+export const defaultNetworkRate: NetworkRate = { perSecond: 200, burst: 1000 }
+// Above the rate every second question is answered with TC, the others not at all: TCP has no forged senders.
+const slip = 2
+// About 100 bytes each.
+const maxNetworks = 50_000
+
+export type RateVerdict = 'answer' | 'truncate' | 'drop'
+
+interface Bucket {
+  tokens: number
+  atMs: number
+  refused: number
+}
+
+/** Counts the questions of each network. */
+export function openNetworkLimits(clock: Pick<Clock, 'now'>, rate: NetworkRate): (ip: string) => RateVerdict {
+  const buckets = new LRUCache<string, Bucket>({ max: maxNetworks })
+  return (ip) => {
+    const key = networkOf(ip)
+    const now = clock.now()
+    const bucket = buckets.get(key) ?? { tokens: rate.burst, atMs: now, refused: 0 }
+    const gained = (Math.max(0, now - bucket.atMs) * rate.perSecond) / 1000
+    bucket.tokens = Math.min(rate.burst, bucket.tokens + gained)
+    bucket.atMs = now
+    buckets.set(key, bucket)
+    if (bucket.tokens >= 1) {
+      bucket.tokens -= 1
+      return 'answer'
+    }
+    bucket.refused += 1
+    return bucket.refused % slip === 0 ? 'truncate' : 'drop'
+  }
+}
+
+/** The /24 or /56 of an address: what one customer can send from. */
+export function networkOf(ip: string): string {
+  const [plain = ''] = ip.split('%')
+  if (!ipaddr.isValid(plain)) return ip
+  const address = ipaddr.process(plain)
+  const bytes = address.toByteArray()
+  return bytes.slice(0, address.kind() === 'ipv4' ? 3 : 7).join('.')
+}
+
+/** Is the address in one of the networks (CIDR, or addresses alone)? */
+export function isWithin(ip: string, networks: readonly string[]): boolean {
+  const [plain = ''] = ip.split('%')
+  if (!ipaddr.isValid(plain)) return false
+  const address = ipaddr.process(plain)
+  return networks.some((network) => {
+    const cidr = network.includes('/') ? network : `${network}/${network.includes(':') ? 128 : 32}`
+    if (!ipaddr.isValidCIDR(cidr)) return false
+    const [base, bits] = ipaddr.parseCIDR(cidr)
+    return base.kind() === address.kind() && address.match(base, bits)
+  })
+}

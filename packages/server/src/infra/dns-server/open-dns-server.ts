@@ -1,0 +1,126 @@
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net'
+import type { Logger } from '#infra/telemetry/index.ts'
+import type { Clock } from '#lib/clock.ts'
+import { errorCode } from '#lib/system-error.ts'
+import { defaultNetworkRate, type NetworkRate, networkOf } from './network-limits.ts'
+import { Responder, type ResponderDeps } from './responder.ts'
+import { serveConnection } from './tcp-connection.ts'
+import type { Zones } from './zones.ts'
+
+export interface DnsServerOptions {
+  /** Port 0 picks one that is free for UDP and TCP. */
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly zones: Zones
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly rate?: NetworkRate
+  readonly observe?: ResponderDeps['observe']
+  readonly observeLimited?: ResponderDeps['observeLimited']
+}
+
+/** An authoritative name server for its own zones, without recursion. */
+export interface DnsServer {
+  readonly host: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+const maxConnections = 200
+const maxConnectionsPerNetwork = 20
+const portTries = 10
+
+/** Listens on UDP and TCP. */
+export async function openDnsServer(options: DnsServerOptions): Promise<DnsServer> {
+  const { listen, zones, clock, logger, rate = defaultNetworkRate } = options
+  const { observe = () => {}, observeLimited = () => {} } = options
+  const responder = new Responder({ zones, clock, logger, rate, observe, observeLimited })
+  const { tcp, udp } = await bindDns(listen)
+  const sockets = acceptConnections(tcp, { responder, clock, logger })
+  answerDatagrams(udp, { responder, logger })
+  return {
+    host: listen.host,
+    port: udp.address().port,
+    async close() {
+      const closed = once(tcp, 'close')
+      tcp.close()
+      for (const socket of sockets) socket.destroy()
+      await Promise.all([closed, new Promise<void>((resolve) => udp.close(resolve))])
+    },
+  }
+}
+
+/** Sockets for both, which the caller closes. The port that the system gave for TCP may be taken for UDP: with port 0 another is tried. */
+export async function bindDns({
+  host,
+  port,
+}: DnsServerOptions['listen']): Promise<{ tcp: Server; udp: UdpSocket }> {
+  for (let tries = 1; ; tries += 1) {
+    // A client may close its sending side before it has its answers.
+    const tcp = createServer({ allowHalfOpen: true })
+    tcp.maxConnections = maxConnections
+    tcp.listen(port, host)
+    await once(tcp, 'listening')
+    const udp = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
+    try {
+      udp.bind((tcp.address() as AddressInfo).port, host)
+      await once(udp, 'listening')
+      return { tcp, udp }
+    } catch (error) {
+      tcp.close()
+      udp.close()
+      if (port !== 0 || errorCode(error) !== 'EADDRINUSE' || tries === portTries) throw error
+    }
+  }
+}
+
+interface Serving {
+  readonly responder: Responder
+  readonly logger: Logger
+}
+
+function answerDatagrams(udp: UdpSocket, { responder, logger }: Serving): void {
+  udp.on('error', (error) => logger.warn({ err: error }, 'the UDP socket of the DNS server reports an error'))
+  udp.on('message', async (bytes, { address, port }) => {
+    if (port === 0) return
+    try {
+      const answer = await responder.answerDatagram(bytes, address)
+      // A datagram that cannot be sent is lost: the resolver asks again.
+      if (answer) udp.send(answer, port, address, () => {})
+    } catch (error) {
+      // The socket may have been closed meanwhile.
+      if (errorCode(error) !== 'ERR_SOCKET_DGRAM_NOT_RUNNING')
+        logger.error({ err: error }, 'a DNS question could not be answered')
+    }
+  })
+}
+
+/** The open connections: `maxConnections` at most, and of one network `maxConnectionsPerNetwork`. */
+function acceptConnections(
+  tcp: Server,
+  { responder, clock, logger }: Serving & { readonly clock: Clock },
+): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  const perNetwork = new Map<string, number>()
+  tcp.on('connection', (socket) => {
+    const ip = socket.remoteAddress ?? ''
+    const network = networkOf(ip)
+    const open = perNetwork.get(network) ?? 0
+    socket.on('error', () => {})
+    if (open >= maxConnectionsPerNetwork) return void socket.destroy()
+    sockets.add(socket)
+    perNetwork.set(network, open + 1)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      const left = (perNetwork.get(network) ?? 1) - 1
+      if (left > 0) perNetwork.set(network, left)
+      else perNetwork.delete(network)
+    })
+    serveConnection(socket, { responder, clock, ip }).catch((error) => {
+      // Clients end connections as they like.
+      if (!socket.destroyed) logger.warn({ err: error }, 'a DNS connection failed')
+    })
+  })
+  return sockets
+}

@@ -1,0 +1,31 @@
+import type { RecordType, ResourceRecord } from './records.ts'
+import type { ResponseContent } from './response.ts'
+import type { TransferKey } from './tsig.ts'
+
+export interface Question {
+  /** In lower case, without the dot at the end. */
+  readonly name: string
+  /** Undefined for a type that no zone has. */
+  readonly type: RecordType | undefined
+}
+
+/** The zones of a name server: answers, and transfers to secondaries. */
+export interface Zones {
+  answer(question: Question): Promise<ResponseContent>
+  findTransferPolicy(): Promise<TransferPolicy>
+  /** Undefined unless the name is the top of a zone. */
+  openTransfer(zone: string): Promise<ZoneTransfer | undefined>
+}
+
+export interface TransferPolicy {
+  /** Networks of the secondaries. */
+  readonly networks: readonly string[]
+  /** The key that transfers must be signed with; undefined: no signature is needed. */
+  readonly key: TransferKey | undefined
+}
+
+export interface ZoneTransfer {
+  readonly soa: ResourceRecord
+  /** Everything in the zone but its SOA record, in portions. */
+  readonly records: AsyncIterable<readonly ResourceRecord[]>
+}

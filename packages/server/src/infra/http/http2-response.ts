@@ -1,0 +1,64 @@
+import { validateHeaderValue } from 'node:http'
+import { constants, Http2ServerResponse, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { Http2Request } from './http2-request.ts'
+
+// They belong to a connection of HTTP/1 (RFC 9113 section 8.2.2).
+const connectionHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+type GivenHeaders = OutgoingHttpHeaders | readonly string[]
+
+/** An answer over HTTP/2 that is written as one of HTTP/1.1 is: headers of the connection are left out, and so is the text
+ * beside the status. */
+export class Http2Response extends Http2ServerResponse<Http2Request> {
+  constructor(stream: ServerHttp2Stream) {
+    super(stream)
+    // A stream that the client resets has finished too, as Node sees it.
+    const isFinished = () => this.writableEnded && stream.writableFinished && stream.rstCode === 0
+    Object.defineProperties(this, {
+      destroyed: { get: () => stream.destroyed || stream.closed },
+      writableFinished: { get: isFinished },
+    })
+  }
+
+  override writeHead(status: number, textOrHeaders?: string | GivenHeaders, given?: GivenHeaders): this {
+    const headers = typeof textOrHeaders === 'string' ? given : (textOrHeaders ?? given)
+    return super.writeHead(status, passedHeaders(headers ?? {}))
+  }
+
+  // Without a code of an error what has arrived would look like the whole.
+  override destroy(): this {
+    if (!this.stream.destroyed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    return this
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads of Node's own class
+  override write(chunk: any, ...rest: any[]): boolean {
+    this.req.countWritten(Buffer.byteLength(chunk))
+    return super.write(chunk, ...(rest as []))
+  }
+}
+
+function passedHeaders(given: GivenHeaders): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {}
+  const add = (name: string, value: OutgoingHttpHeaders[string]) => {
+    const key = name.toLowerCase()
+    if (connectionHeaders.has(key) || value === undefined) return
+    // HTTP/2 could carry what HTTP/1 cannot, to clients and proxies that do not expect it.
+    for (const text of [value].flat()) validateHeaderValue(key, String(text))
+    const before = headers[key]
+    headers[key] = before === undefined ? value : [before, value].flat().map(String)
+  }
+  if (isFlat(given)) for (let at = 0; at < given.length; at += 2) add(given[at] as string, given[at + 1])
+  else for (const name in given) add(name, given[name])
+  return headers
+}
+
+function isFlat(given: GivenHeaders): given is readonly string[] {
+  return Array.isArray(given)
+}

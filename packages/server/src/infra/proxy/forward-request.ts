@@ -1,0 +1,192 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { PassThrough } from 'node:stream'
+import type { Dispatcher, Pool } from 'undici'
+import type { ProxiedRequest } from '#infra/http/index.ts'
+import { type Backend, backendPath } from './backend.ts'
+import { requestHeaders, responseHeaders } from './passed-headers.ts'
+import type { Refusal } from './refusal.ts'
+import { hasBody } from './request-faults.ts'
+import { type SilenceWatch, Watched } from './silence-watch.ts'
+
+interface Forwarding {
+  readonly pool: Pool
+  readonly backend: Backend
+  readonly via: string
+  readonly watch: SilenceWatch
+  /** Told why the backend did not answer, or not to the end. */
+  onFault(status: Refusal, error: Error): void
+  /** Called when the exchange has ended in any way. */
+  onEnd(): void
+}
+
+/** Passes one request on and its answer back, piece by piece: neither is ever kept as a whole. */
+export function forwardRequest(visit: ProxiedRequest, forwarding: Forwarding): { end(): void } {
+  const exchange = new ForwardedExchange(visit, forwarding)
+  exchange.dispatch()
+  return { end: () => exchange.fail(503, new Error('the server stops')) }
+}
+
+type Controller = Dispatcher.DispatchController
+
+// What may be tried again when a kept connection turns out to be closed: nothing has changed by it.
+const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
+const closedConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
+  limitMs: number
+  readonly #visit: ProxiedRequest
+  readonly #forwarding: Forwarding
+  readonly #body: PassThrough | undefined
+  #controller: Controller | undefined
+  #hasSentBody = false
+  #isOver = false
+  #hasRepeated = false
+
+  constructor(visit: ProxiedRequest, forwarding: Forwarding) {
+    super()
+    const { request, response } = visit
+    this.#visit = visit
+    this.#forwarding = forwarding
+    this.limitMs = forwarding.backend.connectTimeoutMs
+    this.#body = hasBody(request) ? bodyOf(request) : undefined
+    // `SilenceWatch` replaces the time-out of the connection, which may be shorter than the site's.
+    request.socket.setTimeout(0)
+    forwarding.watch.start(this)
+    response.on('drain', () => this.#controller?.resume())
+    response.once('close', () => this.#onClosed())
+  }
+
+  dispatch(): void {
+    const { request, peer } = this.#visit
+    const { pool, backend, via } = this.#forwarding
+    try {
+      pool.dispatch(
+        {
+          path: backendPath(request.url ?? '/', backend),
+          method: (request.method ?? 'GET') as Dispatcher.HttpMethod,
+          headers: requestHeaders(request, { peer, via, backend }),
+          body: this.#body ?? null,
+          ...serverNameOf(backend),
+        } as Dispatcher.DispatchOptions,
+        this,
+      )
+    } catch (error) {
+      this.fail(400, error as Error)
+    }
+  }
+
+  /** Of the visitor's connection, where all bytes pass. 0 until the backend is connected. */
+  countBytes(): number {
+    if (!this.#controller) return 0
+    const { socket } = this.#visit.request
+    return socket.bytesRead + socket.bytesWritten
+  }
+
+  onSilence(): void {
+    const { request } = this.#visit
+    const waitsForVisitor = this.#controller !== undefined && this.#body !== undefined && !request.complete
+    this.fail(waitsForVisitor ? 408 : 504, new Error('nothing moved for too long'))
+  }
+
+  onRequestStart(controller: Controller): void {
+    if (this.#isOver) {
+      controller.abort(new Error('nobody waits for this any more'))
+      return
+    }
+    this.#controller = controller
+    this.limitMs = this.#forwarding.backend.readTimeoutMs
+    this.#forwarding.watch.start(this)
+    const { request, response } = this.#visit
+    if (this.#body && request.headers.expect !== undefined) response.writeContinue()
+  }
+
+  onResponseStart(controller: Controller, status: number, _: unknown, statusText?: string): void {
+    const { response } = this.#visit
+    if (this.#isOver || status < 200) return
+    const { rawHeaders } = controller as { rawHeaders?: (string | Buffer)[] }
+    const headers = responseHeaders(rawHeaders ?? [], this.#forwarding.backend)
+    response.writeHead(status, statusText ?? '', headers)
+    // What came with the headers goes with them in one write; the headers of a stream do not wait for its first event.
+    process.nextTick(() => {
+      if (!this.#hasSentBody && !this.#isOver && !response.writableEnded) response.flushHeaders()
+    })
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    this.#hasSentBody = true
+    if (!this.#isOver && !this.#visit.response.write(chunk)) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return
+    this.#visit.response.end()
+    if (!this.#visit.request.complete) this.#visit.discardRest()
+  }
+
+  onResponseError(_: Controller, error: Error): void {
+    if (this.#isOver) return
+    const { request, response } = this.#visit
+    if (request.socket.destroyed) {
+      this.#onClosed()
+      return
+    }
+    const code = 'code' in error ? String(error.code) : ''
+    const mayRepeat = repeatable.has(request.method ?? '') && !this.#body && closedConnection.has(code)
+    if (mayRepeat && this.#controller && !this.#hasRepeated && !response.headersSent) {
+      this.#hasRepeated = true
+      this.#controller = undefined
+      this.dispatch()
+    } else this.fail(code === 'UND_ERR_CONNECT_TIMEOUT' ? 504 : 502, error)
+  }
+
+  /** Ends the exchange with a status, or by a reset where an answer has begun: a part must not look like the whole. */
+  fail(status: Refusal, error: Error): void {
+    if (this.#isOver) return
+    const { response, request, refuse } = this.#visit
+    const hasBegun = response.headersSent
+    this.#finish()
+    this.#forwarding.onFault(status, error)
+    if (hasBegun) request.socket.resetAndDestroy()
+    else refuse(status)
+    this.#release(error)
+  }
+
+  #onClosed(): void {
+    if (this.#isOver) return
+    this.#finish()
+    if (!this.#visit.response.writableFinished) this.#release(new Error('the visitor has gone'))
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    this.#forwarding.watch.end(this)
+    this.#forwarding.onEnd()
+  }
+
+  #release(error: Error): void {
+    this.#controller?.abort(error)
+    if (!this.#body) return
+    this.#visit.request.unpipe(this.#body)
+    this.#body.destroy()
+  }
+}
+
+/** The name that the certificate of an https backend is checked for, whatever host the visitor asked for. */
+function serverNameOf({ origin }: Backend): { servername?: string } {
+  if (!origin.startsWith('https:')) return {}
+  const { hostname } = new URL(origin)
+  return isIP(hostname) === 0 ? { servername: hostname } : {}
+}
+
+/** The body as a stream of its own: the client library destroys it when the backend answers early, and the visitor's
+ * connection must outlive that. */
+function bodyOf(request: IncomingMessage): PassThrough {
+  const body = new PassThrough()
+  // Without a listener the error of an ended exchange would end the process.
+  body.on('error', () => undefined)
+  request.once('close', () => {
+    if (!request.complete) body.destroy(new Error('the visitor has gone'))
+  })
+  return request.pipe(body)
+}

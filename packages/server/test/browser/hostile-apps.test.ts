@@ -1,0 +1,289 @@
+import { createFile } from '@kith/protocol'
+import type { Browser, Frame, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { installPackage, publishPackage } from '#app/cli/app/publish-package.ts'
+import { writeZip } from '#app/cli/app/write-zip.ts'
+import { type AppPerson, openApp } from '#harness/app-people.ts'
+import { withChromiumInAllRuns } from '#harness/browser.ts'
+import { TestServer } from '#harness/test-server.ts'
+
+const manifest = {
+  id: 'hostile',
+  name: 'Hostile',
+  version: '1.0.0',
+  entry: 'index.html',
+  capabilities: ['rtdb' as const],
+}
+
+/** Speaks to the host without the SDK; what the host says is kept in `heard`. */
+const script = `
+globalThis.heard = []
+addEventListener('message', ({ data, ports }) => {
+  if (data?.type !== 'welcome') return
+  globalThis.port = ports[0]
+  port.onmessage = ({ data }) => heard.push(data)
+})
+parent.postMessage({ kith: 'app', type: 'hello', versions: [1] }, '*')
+`
+const html =
+  '<!doctype html><title>Hostile</title><h1>Hostile</h1><script type="module" src="app.js"></script>'
+const zip = writeZip([
+  { path: 'app.json', content: Buffer.from(JSON.stringify(manifest)) },
+  { path: 'index.html', content: Buffer.from(html) },
+  { path: 'other.html', content: Buffer.from(html) },
+  { path: 'app.js', content: Buffer.from(script) },
+])
+
+/** In the frame, where functions given to `evaluate` run. */
+declare const port: MessagePort
+declare const heard: { type: string; code?: number; data?: string }[]
+declare const window: {
+  open(url: string): unknown
+  alert(text: string): void
+  confirm(text: string): boolean
+}
+declare const top: { location: string }
+declare const parent: { document: object; postMessage(message: unknown, origin: string): void }
+declare const document: {
+  cookie: string
+  createElement(tag: string): Record<string, unknown> & { submit(): void; click(): void }
+  body: { append(...elements: object[]): void }
+}
+declare let location: string
+declare const localStorage: object
+
+withChromiumInAllRuns('a hostile app', (launch) => {
+  let browser: Browser
+  let server: TestServer
+  let person: AppPerson
+  let url: string
+  let foreignUrl: string
+  let entry: string
+  beforeAll(async () => {
+    browser = await launch()
+    server = await TestServer.start()
+    const { idTag } = await server.createTenant('alice.localhost')
+    person = { idTag, server }
+    const client = await server.as(idTag)
+    const made = { manifest, zip, entries: 4, inflatedBytes: 0 }
+    const publication = await publishPackage(client, made, 'P')
+    await installPackage(client, publication)
+    const body = { fileTp: 'RTDB', fileName: 'Bait' } as const
+    const contentType = `application/vnd.kith.app.${manifest.id}`
+    const { data: file } = await client.call(createFile, { body: { ...body, contentType } })
+    const { data: foreign } = await client.call(createFile, { body })
+    const urlOf = ({ fileId }: { fileId: string }) =>
+      `${server.urlOf(idTag)}/apps/${idTag}/Hostile?file=${encodeURIComponent(fileId)}`
+    url = urlOf(file)
+    foreignUrl = urlOf(foreign)
+    entry = `${server.urlOf(idTag)}/api/files/${publication.fileId}/content/index.html`
+  })
+  afterAll(() => server?.stop())
+
+  async function open(): Promise<{ page: Page; frame: Frame; opened: string[] }> {
+    const { page, context } = await openApp(browser, person, 'Hostile')
+    const opened: string[] = []
+    page.on('dialog', (dialog) => {
+      opened.push(dialog.message())
+      void dialog.dismiss()
+    })
+    page.on('download', (download) => opened.push(download.url()))
+    context.on('page', (other) => opened.push(other.url()))
+    await page.goto(url)
+    return { page, frame: await frameOf(page), opened }
+  }
+
+  async function frameOf(page: Page): Promise<Frame> {
+    await expect.poll(() => page.frames().length).toBe(2)
+    const frame = page.frames()[1] as Frame
+    // `waitForFunction` evaluates text, which the policy of the page forbids.
+    await expect.poll(() => frame.evaluate(() => 'port' in globalThis)).toBe(true)
+    return frame
+  }
+
+  /** The host says why it has ended the app, and shows it again when the person wants that. */
+  async function ended(page: Page, why: string): Promise<void> {
+    await page.getByRole('alert').getByText(why).waitFor()
+    await expect.poll(() => page.frames().length).toBe(1)
+    await page.getByRole('button', { name: 'Open it again' }).click()
+    await openFile(await frameOf(page))
+  }
+  /** Lets the app open its file, and answers what it heard of that. */
+  const openFile = (frame: Frame, socket = 1) =>
+    frame.evaluate((socket) => port.postMessage({ type: 'open', socket, kind: 'rtdb' }), socket)
+  const told = (frame: Frame) => frame.evaluate(() => heard.map(({ type, code }) => [type, code ?? null]))
+
+  test('is not given a file of something else by a link', async () => {
+    const { page } = await openApp(browser, person, 'Hostile')
+    await page.goto(foreignUrl)
+    await page.getByRole('alert').getByText('This app cannot open files of this kind.').waitFor()
+    expect(page.frames()).toHaveLength(1)
+  })
+
+  test('that floods its port is ended', async () => {
+    const { page, frame } = await open()
+    await frame
+      .evaluate(() => {
+        for (let at = 0; at < 200_000; at += 1) port.postMessage({ type: 'title', title: 'x' })
+      })
+      .catch(() => undefined)
+    await ended(page, 'The app sent more messages than it may')
+  })
+
+  test('that floods the window of its host is ended', async () => {
+    const { page, frame } = await open()
+    await frame
+      .evaluate(() => {
+        for (let at = 0; at < 200_000; at += 1)
+          parent.postMessage({ kith: 'app', type: 'hello', versions: [1] }, '*')
+      })
+      .catch(() => undefined)
+    await ended(page, 'The app sent messages that make no sense')
+  })
+
+  test('that sends malformed messages still opens its file', async () => {
+    const { frame } = await open()
+    await frame.evaluate(() => {
+      for (const wrong of [null, 'x', [], { type: 'no' }, { type: 'send' }, { type: '__proto__' }, new Map()])
+        port.postMessage(wrong)
+    })
+    await openFile(frame)
+    await expect.poll(() => told(frame)).toEqual([['opened', null]])
+  })
+
+  test('gets the one file, whatever it names, and no token', async () => {
+    const { frame } = await open()
+    await frame.evaluate(() => {
+      port.postMessage({ type: 'open', socket: 1, kind: 'rtdb', fileId: 'r1~other', access: 'write' })
+    })
+    await expect.poll(() => told(frame)).toEqual([['opened', null]])
+    await frame.evaluate(() => {
+      const get = { type: 'query', id: 1, path: 'items' }
+      port.postMessage({ type: 'send', socket: 1, data: JSON.stringify(get) })
+    })
+    await expect
+      .poll(() => frame.evaluate(() => heard.find(({ type }) => type === 'data')?.data))
+      .toContain('queryResult')
+    expect(await frame.evaluate(() => JSON.stringify(heard))).not.toMatch(/token|eyJ/)
+    await frame.evaluate(() => port.postMessage({ type: 'open', socket: 2, kind: 'crdt' }))
+    await expect.poll(() => told(frame)).toContainEqual(['closed', 4403])
+  })
+
+  test('cannot reach the host, its storage, or any network', async () => {
+    const { page, frame } = await open()
+    const tried = await frame.evaluate(
+      async ([origin, serverUrl]) => {
+        const failing = async (work: () => unknown) => {
+          try {
+            await work()
+            return 'done'
+          } catch (error) {
+            return (error as Error).name
+          }
+        }
+        const socket = (url: string) =>
+          new Promise((resolve, reject) => {
+            const opened = new WebSocket(url)
+            opened.onopen = resolve
+            opened.onerror = () => reject(new TypeError('refused'))
+          })
+        return {
+          document: await failing(() => parent.document),
+          storage: await failing(() => localStorage),
+          cookie: await failing(() => document.cookie),
+          host: await failing(() => fetch(origin)),
+          server: await failing(() => fetch(`${serverUrl}/api/me`)),
+          elsewhere: await failing(() => fetch('https://example.com/')),
+          socket: await failing(() => socket(`${serverUrl.replace('http', 'ws')}/ws/bus`)),
+        }
+      },
+      [url, server.urlOf(person.idTag)] as const,
+    )
+    expect(tried).toEqual({
+      document: 'SecurityError',
+      storage: 'SecurityError',
+      cookie: 'SecurityError',
+      host: 'TypeError',
+      server: 'TypeError',
+      elsewhere: 'TypeError',
+      socket: 'TypeError',
+    })
+    expect(await page.evaluate('localStorage.length')).toBe(0)
+    expect(frame.url()).toBe(entry)
+  })
+
+  test('cannot navigate the top, nor open windows, dialogs or downloads', async () => {
+    const { page, frame, opened } = await open()
+    const blocked = await frame.evaluate(() => {
+      let isTopBlocked = false
+      try {
+        top.location = 'https://example.com/'
+      } catch {
+        isTopBlocked = true
+      }
+      const opened = []
+      for (let at = 0; at < 50; at += 1) {
+        window.alert('pay')
+        opened.push(window.open('https://example.com/'), window.confirm('pay'))
+      }
+      const link = document.createElement('a')
+      Object.assign(link, { href: 'data:application/zip,x', download: 'x.zip', target: '_blank' })
+      document.body.append(link)
+      link.click()
+      return { isTopBlocked, opened: opened.filter(Boolean).length }
+    })
+    expect(blocked).toEqual({ isTopBlocked: true, opened: 0 })
+    await openFile(frame)
+    await expect.poll(() => told(frame)).toEqual([['opened', null]])
+    expect(opened).toEqual([])
+    expect(page.url()).toBe(url)
+  })
+
+  test.each(['other.html', 'https://example.com/'])(
+    'that navigates itself to %s loses its port',
+    async (target) => {
+      const { page, frame } = await open()
+      await frame.evaluate((to) => {
+        location = to
+      }, target)
+      await ended(page, 'The app has left its own page')
+    },
+  )
+
+  test('that sends a form away is ended, and nothing was sent', async () => {
+    const { page, frame } = await open()
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(request.url()))
+    await frame.evaluate(() => {
+      const form = document.createElement('form')
+      Object.assign(form, { action: 'https://example.com/', method: 'post' })
+      document.body.append(form)
+      form.submit()
+    })
+    await ended(page, 'The app has left its own page')
+    expect(requested.filter((asked) => asked.includes('example.com'))).toEqual([])
+  })
+
+  test('that sends huge messages loses its socket', async () => {
+    const { page, frame } = await open()
+    await openFile(frame)
+    await expect.poll(() => told(frame)).toEqual([['opened', null]])
+    await frame.evaluate(() => {
+      port.postMessage({ type: 'title', title: 'x'.repeat(50_000_000) })
+      port.postMessage({ type: 'send', socket: 1, data: 'x'.repeat(20_000_000) })
+    })
+    await expect.poll(() => told(frame)).toContainEqual(['closed', 1009])
+    expect(await page.locator('#hosted-title').textContent()).toBe('Bait')
+    await openFile(frame, 2)
+    await expect.poll(async () => (await told(frame)).at(-1)).toEqual(['opened', null])
+  })
+
+  test('that never stops computing can be left', async () => {
+    const { page, frame } = await open()
+    void frame.evaluate('for (;;) {}').catch(() => undefined)
+    onTestFinished(() => page.close())
+    await page.getByRole('link', { name: 'Close' }).click()
+    await page.getByRole('link', { name: 'Apps', exact: true }).waitFor()
+    await expect.poll(() => page.frames().length).toBe(1)
+  })
+})

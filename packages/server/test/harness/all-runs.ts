@@ -1,0 +1,5 @@
+/** Whether everything is tried, also what takes long and stands beside shorter tests of the same. */
+export const hasAllRuns = process.env.TEST_RUNS === 'all'
+
+/** What the end of a run says of suites that were left out. */
+export const allRunsNeed = 'is tried with TEST_RUNS=all, as CI does (CONTRIBUTING.md, Tests)'

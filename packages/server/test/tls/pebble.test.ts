@@ -1,0 +1,311 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
+import { request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
+import { connect, type TLSSocket } from 'node:tls'
+import { afterEach, describe, expect, test } from 'vitest'
+import { findStored, pageStates } from '#features/certificates/index.ts'
+import { startDnsServer } from '#harness/dns-server.ts'
+import { onPostgresServer } from '#harness/each-dialect.ts'
+import { freePort } from '#harness/free-port.ts'
+import { Pebble } from '#harness/pebble.ts'
+import { ProgramProcess } from '#harness/program-process.ts'
+import { inAllRuns } from '#harness/property-runs.ts'
+import { sendHttp2 } from '#harness/secure-site.ts'
+import { skipSuite } from '#harness/skip-suite.ts'
+import { TestClock } from '#harness/test-clock.ts'
+import { TestServer, testPassword } from '#harness/test-server.ts'
+import { serverTenant } from '#infra/db/index.ts'
+
+const program = process.env.TEST_PEBBLE
+const base = 'home.kith.example'
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+interface LabOptions {
+  readonly env?: Record<string, string>
+  readonly nonceRejects?: number
+  readonly validitySecs?: number
+  readonly dataDir?: string
+  readonly isSlow?: boolean
+}
+
+/** Pebble, a DNS, and what a server between them is told. */
+async function place({ env, dataDir, ...faults }: LabOptions = {}) {
+  const dns = await startDnsServer()
+  cleanUps.push(() => dns[Symbol.asyncDispose]())
+  const [httpPort, tlsPort] = [await freePort(), await freePort()]
+  const pebble = await Pebble.start(program ?? '', { dns: dns.address, httpPort, tlsPort, ...faults })
+  cleanUps.push(() => pebble[Symbol.asyncDispose]())
+  dns.set(base, 'A', '127.0.0.1')
+  const shared = { dns, pebble, clock: new TestClock(Date.now()), root: await pebble.root() }
+  const envOf = (ports: { readonly httpPort: number; readonly tlsPort: number }) => ({
+    BASE_ID_TAG: base,
+    TLS: 'acme',
+    LISTEN: `127.0.0.1:${ports.httpPort}`,
+    LISTEN_TLS: `127.0.0.1:${ports.tlsPort}`,
+    ACME_DIRECTORY: pebble.directoryUrl,
+    ACME_CA_FILE: pebble.caFile,
+    ACME_EMAIL: 'admin@kith.example',
+    ALLOW_PRIVATE_NETWORK: 'true',
+    DNS_SERVERS: dns.address,
+    ...env,
+  })
+  const start = async (ports = { httpPort, tlsPort }) => {
+    const place = dataDir === undefined ? {} : { dataDir }
+    const server = await TestServer.start({
+      baseIdTag: base,
+      clock: shared.clock,
+      env: envOf(ports),
+      ...place,
+    })
+    cleanUps.push(() => server.stop())
+    return { ...shared, ...ports, server, beside }
+  }
+  /** Another process of the same server. */
+  const beside = async () => await start({ httpPort: await freePort(), tlsPort: await freePort() })
+  return { env: envOf({ httpPort, tlsPort }), start }
+}
+
+/** A server that gets its certificates from Pebble; names lead to it as the DNS of the test says. */
+async function lab(options: LabOptions = {}) {
+  return await (await place(options)).start()
+}
+
+type Lab = Omit<Awaited<ReturnType<typeof lab>>, 'beside'>
+
+async function stateOf({ server }: Lab, name = base) {
+  const states = await pageStates(server.db.reader(serverTenant), { limit: 100 })
+  return states.find((state) => state.name === name)
+}
+
+/** Runs the jobs, on a clock that moves on, until something holds. */
+async function until(made: Lab, holds: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 100; turn += 1) {
+    await made.server.settle()
+    if (await holds()) return
+    made.clock.advance(2_100)
+  }
+  throw new Error(`it does not hold: ${JSON.stringify(await stateOf(made))}`)
+}
+
+const issued = (made: Lab, name = base) =>
+  until(made, async () => (await stateOf(made, name))?.notAfter !== undefined)
+
+/** A handshake with a name of the server, checked against Pebble's root. */
+function handshake({ tlsPort, root }: Lab, name: string, ALPNProtocols = ['http/1.1']): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      { host: '127.0.0.1', port: tlsPort, servername: name, ca: root, ALPNProtocols },
+      () => resolve(socket),
+    )
+    socket.once('error', reject)
+  })
+}
+
+/** One request over TLS. */
+async function get(
+  made: Lab,
+  name: string,
+  path: string,
+  init: { method?: string; headers?: object; body?: string } = {},
+) {
+  const { method = 'GET', headers = {}, body } = init
+  const asked = request({
+    host: '127.0.0.1',
+    port: made.tlsPort,
+    servername: name,
+    ca: made.root,
+    agent: false,
+    path,
+    method,
+    headers: { host: name, ...headers },
+  }).end(body)
+  const [answer] = await once(asked, 'response')
+  return { status: answer.statusCode, text: await text(answer) }
+}
+
+/** Calls the API as the administrator. */
+async function admin(made: Lab) {
+  const json = { 'content-type': 'application/json' }
+  const signedIn = await get(made, base, '/api/auth/login', {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ idTag: base, password: testPassword }),
+  })
+  const headers = { ...json, authorization: `Bearer ${JSON.parse(signedIn.text).data.token}` }
+  return async (method: string, path: string, body?: object) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await get(made, base, path, { method, headers, ...sent })
+    return answer.text === '' ? {} : JSON.parse(answer.text)
+  }
+}
+
+async function serialOf(made: Lab, name = base): Promise<string> {
+  const socket = await handshake(made, name)
+  const { serialNumber } = socket.getPeerCertificate()
+  socket.destroy()
+  return serialNumber
+}
+
+if (!program) skipSuite('certificates from Pebble', 'TEST_PEBBLE is the path of Pebble')
+else
+  describe('certificates from Pebble', () => {
+    test.each(['http-01', 'tls-alpn-01'])(
+      'are got by %s, and served without a restart',
+      async (challenge) => {
+        const made = await lab({ env: { ACME_CHALLENGE: challenge } })
+        await expect(handshake(made, base)).rejects.toThrow()
+        await issued(made)
+        const session = connectHttp2(`https://${base}`, {
+          createConnection: () =>
+            connect({
+              host: '127.0.0.1',
+              port: made.tlsPort,
+              servername: base,
+              ca: made.root,
+              ALPNProtocols: ['h2'],
+            }),
+        })
+        const answer = await sendHttp2(session, '/api/me')
+        session.destroy()
+        expect(answer.status).toBe(200)
+        expect(answer.headers['strict-transport-security']).toBeDefined()
+        await expect(handshake(made, 'other.kith.example')).rejects.toThrow(/alert handshake failure/)
+        await expect(handshake(made, base, ['acme-tls/1'])).rejects.toThrow()
+        expect(await made.server.countRows('acme_challenges')).toEqual({ acme_challenges: 0 })
+      },
+    )
+
+    test('are got from one that refuses half of the nonces', async () => {
+      const made = await lab({ nonceRejects: 50 })
+      await issued(made)
+      await expect(handshake(made, base)).resolves.toBeDefined()
+    })
+
+    test('are ordered for a new tenant and a new proxy site, and told of', async () => {
+      const made = await lab()
+      const { server, dns } = made
+      for (const name of ['alice.kith.example', 'wiki.kith.example']) dns.set(name, 'A', '127.0.0.1')
+      await server.createTenant('alice.kith.example')
+      await issued(made, 'alice.kith.example')
+      const backend = createServer((_, response) => response.end('the wiki')).listen(0, '127.0.0.1')
+      cleanUps.push(() => backend.close())
+      await once(backend, 'listening')
+      await issued(made)
+      const call = await admin(made)
+      const { port } = backend.address() as AddressInfo
+      const site = { domain: 'wiki.kith.example', backendUrl: `http://127.0.0.1:${port}` }
+      const { siteId } = (await call('POST', '/api/admin/proxy-sites', site)).data
+      await issued(made, site.domain)
+      const shown = await call('GET', `/api/admin/proxy-sites/${siteId}`)
+      expect(Date.parse(shown.data.certExpiresAt)).toBeGreaterThan(Date.now())
+      const first = await serialOf(made, site.domain)
+      expect((await get(made, site.domain, '/')).text).toBe('the wiki')
+      await call('POST', `/api/admin/proxy-sites/${siteId}/renew-cert`)
+      await until(made, async () => (await serialOf(made, site.domain)) !== first)
+      await call('DELETE', `/api/admin/proxy-sites/${siteId}`)
+      await until(made, async () => (await stateOf(made, site.domain))?.unwantedSince !== undefined)
+    })
+
+    test('are not ordered for a name that leads elsewhere, until it leads here', async () => {
+      const made = await lab({ env: { LOCAL_ADDRESSES: '127.0.0.1' } })
+      made.dns.set(base, 'A', '192.0.2.7')
+      await until(made, async () => (await stateOf(made))?.fault?.kind === 'elsewhere')
+      expect(await made.server.countRows('acme_accounts')).toEqual({ acme_accounts: 0 })
+      made.dns.set(base, 'A', '127.0.0.1')
+      made.clock.advance(5 * 60_000)
+      await issued(made)
+    })
+
+    test('are ordered again when the authority could not reach the name', async () => {
+      const made = await lab()
+      // Nothing answers at this address of the machine.
+      made.dns.set(base, 'A', '127.0.0.9')
+      await until(made, async () => (await stateOf(made))?.fault !== undefined)
+      expect(await stateOf(made)).toMatchObject({
+        failures: 1,
+        fault: { kind: 'connection' },
+        orderUrl: undefined,
+      })
+      made.dns.set(base, 'A', '127.0.0.1')
+      made.clock.advance(10 * 60_000)
+      await issued(made)
+      expect(await stateOf(made)).toMatchObject({ failures: 0, fault: undefined })
+    })
+
+    test('are renewed when the authority says so', async ({ skip }) => {
+      const made = await lab({ validitySecs: 7 * 86_400 })
+      if ((await made.pebble.directory()).renewalInfo === undefined) skip('this Pebble has no RFC 9773')
+      await issued(made)
+      const first = await serialOf(made)
+      const { notBefore = 0, notAfter = 0 } = (await stateOf(made)) ?? {}
+      made.clock.advance(6 * 60_000)
+      await made.server.settle()
+      const { renewAt = 0, askAt = 0 } = (await stateOf(made)) ?? {}
+      expect(renewAt).toBeGreaterThan(notBefore)
+      expect(renewAt).toBeLessThan(notAfter)
+      expect(renewAt).not.toBe(notBefore + Math.floor(((notAfter - notBefore) * 2) / 3))
+      expect(askAt).toBeGreaterThan(notBefore)
+      made.clock.advance((renewAt + 600) * 1000 - made.clock.now())
+      await until(made, async () => (await serialOf(made)) !== first)
+    })
+
+    inAllRuns('after a kill in the middle of an order', () => {
+      test('are got by the next process, which goes on with it', async () => {
+        const dataDir = await mkdtemp(join(tmpdir(), 'kith-acme-'))
+        cleanUps.push(() => rm(dataDir, { recursive: true, force: true }))
+        const made = await place({ isSlow: true, dataDir })
+        await using process = new ProgramProcess(['serve'], { ...made.env, DATA_DIR: dataDir })
+        await process.firstLine()
+        const orderOf = () => {
+          const database = new DatabaseSync(join(dataDir, 'kith.db'), { readOnly: true })
+          const row = database.prepare('select order_url from certificates').get()
+          database.close()
+          return row?.order_url
+        }
+        await expect.poll(orderOf, { interval: 50 }).toBeTypeOf('string')
+        const order = orderOf()
+        await process[Symbol.asyncDispose]()
+        const again = await made.start()
+        expect(await stateOf(again)).toMatchObject({ orderUrl: order, notAfter: undefined })
+        // The authority may have asked while nobody answered.
+        await expect
+          .poll(
+            async () => {
+              again.clock.advance(5_000)
+              await again.server.settle()
+              return (await stateOf(again))?.notAfter
+            },
+            { timeout: 60_000, interval: 100 },
+          )
+          .toBeTypeOf('number')
+      }, 90_000)
+    })
+  })
+
+onPostgresServer('two processes on one database', (open) => {
+  test('place one order for a name, and both serve its certificate', async ({ skip }) => {
+    if (!program) skip('TEST_PEBBLE is the path of Pebble')
+    const { url } = await open.place()
+    const shared = { DATABASE_URL: url, MASTER_KEY: Buffer.alloc(32, 3).toString('base64') }
+    const made = await lab({ env: shared })
+    const other = await made.beside()
+    for (let turn = 0; turn < 50 && (await stateOf(made))?.notAfter === undefined; turn += 1) {
+      await Promise.all([made.server.settle(), other.server.settle()])
+      made.clock.advance(2_100)
+    }
+    made.clock.advance(6_000)
+    expect(await serialOf(other)).toBe(await serialOf(made))
+    expect((await findStored(made.server.db.reader(serverTenant), base))?.version).toBe(1)
+  })
+})

@@ -1,0 +1,43 @@
+import { defineTexts } from '#lib/texts.ts'
+
+/** What members do with the files of a community. */
+export const communityFilesTexts = defineTexts(
+  {
+    newFolder: 'New folder',
+    folderName: 'Name of the folder',
+    create: 'Create',
+    made: (name: string) => `The folder ${name} is there for all members now.`,
+    actionsOf: (name: string) => `Actions for ${name}`,
+    rename: 'Rename',
+    newName: 'New name',
+    renamed: (name: string) => `It is called ${name} now.`,
+    move: 'Move',
+    moveOf: (name: string) => `Move ${name}`,
+    moved: (name: string) => `${name} was moved.`,
+    notYours: 'Only who made this folder, and those who moderate, can put it there.',
+    remove: 'Delete',
+    removed: (name: string) => `${name} was deleted for all members.`,
+    restored: (name: string) => `${name} is back.`,
+    undo: 'Undo',
+    failed: (name: string) => `Nothing was changed about ${name}.`,
+  },
+  {
+    newFolder: 'Neuer Ordner',
+    folderName: 'Name des Ordners',
+    create: 'Anlegen',
+    made: (name) => `Der Ordner ${name} ist jetzt für alle Mitglieder da.`,
+    actionsOf: (name) => `Aktionen für ${name}`,
+    rename: 'Umbenennen',
+    newName: 'Neuer Name',
+    renamed: (name) => `Das heißt jetzt ${name}.`,
+    move: 'Verschieben',
+    moveOf: (name) => `${name} verschieben`,
+    moved: (name) => `${name} wurde verschoben.`,
+    notYours: 'Hierher legen können es nur, wer den Ordner angelegt hat, und die Moderation.',
+    remove: 'Löschen',
+    removed: (name) => `${name} wurde für alle Mitglieder gelöscht.`,
+    restored: (name) => `${name} ist wieder da.`,
+    undo: 'Rückgängig',
+    failed: (name) => `An ${name} wurde nichts geändert.`,
+  },
+)

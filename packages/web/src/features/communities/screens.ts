@@ -1,0 +1,2 @@
+export { CommunitiesScreen } from './communities-screen.tsx'
+export { CommunityScreen } from './community-screen.tsx'

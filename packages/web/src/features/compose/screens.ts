@@ -1,0 +1,2 @@
+export { DraftsScreen } from './drafts-screen.tsx'
+export { NewScreen } from './new-screen.tsx'

@@ -1,0 +1,6 @@
+export { BookmarksScreen } from './bookmarks-screen.tsx'
+export { keepPosts, postQuery } from './feed-query.ts'
+export { bookmarkSender, commentSender, reactionSender } from './feed-senders.ts'
+export { HomeScreen } from './home-screen.tsx'
+export { PostCard } from './post-card.tsx'
+export { PostScreen } from './post-screen.tsx'

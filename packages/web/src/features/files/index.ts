@@ -1,0 +1,5 @@
+export { filesNews } from './files-news.ts'
+export { filesKey } from './files-query.ts'
+export { loadRoomTakers } from './load-room-takers.ts'
+export { loadSelectionAside } from './load-selection-aside.ts'
+export { loadUploadPanel } from './load-upload-panel.ts'

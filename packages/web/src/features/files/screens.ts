@@ -1,0 +1,2 @@
+export { FilesScreen } from './files-screen.tsx'
+export { PhotosScreen } from './photos-screen.tsx'

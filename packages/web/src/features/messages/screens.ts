@@ -1,0 +1,2 @@
+export { MessagesScreen } from './messages-screen.tsx'
+export { messageSender } from './sending.ts'

@@ -1,0 +1,3 @@
+export { notificationsNews } from './notifications-news.ts'
+export { notificationsKey } from './notifications-query.ts'
+export { useNewNotifications, useNotificationsSeen } from './use-new-notifications.ts'

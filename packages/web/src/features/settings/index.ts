@@ -1,0 +1,2 @@
+export { settingsNews } from './settings-news.ts'
+export { changeSettings, settingsQuery } from './settings-query.ts'

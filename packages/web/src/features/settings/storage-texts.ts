@@ -1,0 +1,38 @@
+import { defineTexts, plural } from '#lib/texts.ts'
+
+export const storageTexts = defineTexts(
+  {
+    of: (used: string, limit: string) => `${used} of ${limit} used`,
+    files: (count: number) => plural('en', count, { one: '1 file', other: `${count} files` }),
+    reserved: (size: string) => `${size} more are kept free for uploads that are under way.`,
+    largest: (size: string) => `A single file can be up to ${size}.`,
+    trash: 'Files in the trash count until they are deleted there.',
+    deletable: 'What could be deleted',
+    byKind: 'Used by kind',
+    pictures: 'Pictures',
+    films: 'Films',
+    sounds: 'Sound',
+    documents: 'Documents',
+    databases: 'Databases',
+    previews: 'Previews of pictures',
+    others: 'Other files and apps',
+    toFiles: 'Go to your files',
+  },
+  {
+    of: (used, limit) => `${used} von ${limit} belegt`,
+    files: (count) => plural('de', count, { one: '1 Datei', other: `${count} Dateien` }),
+    reserved: (size) => `${size} sind für laufende Uploads freigehalten.`,
+    largest: (size) => `Eine einzelne Datei kann bis zu ${size} groß sein.`,
+    trash: 'Dateien im Papierkorb zählen mit, bis sie dort gelöscht werden.',
+    deletable: 'Was gelöscht werden könnte',
+    byKind: 'Belegt nach Art',
+    pictures: 'Bilder',
+    films: 'Filme',
+    sounds: 'Ton',
+    documents: 'Dokumente',
+    databases: 'Datenbanken',
+    previews: 'Vorschauen von Bildern',
+    others: 'Andere Dateien und Apps',
+    toFiles: 'Zu deinen Dateien',
+  },
+)

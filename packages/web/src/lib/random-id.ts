@@ -1,0 +1,6 @@
+/** 32 random hexadecimal characters. Pages over plain HTTP have no `crypto.randomUUID`. */
+export function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}
