@@ -32,14 +32,20 @@ export class SmallDisk {
     this.#ballast = join(this.path, 'ballast')
   }
 
-  /** Takes everything but so many bytes, beside what it has taken before. */
+  /** Takes everything but so many bytes, beside what it has taken before. Processes that write or delete at the same time
+   * change how much room there is: it is asked again until no more is left, or the file system says that it is full. */
   async fill(leftBytes: number): Promise<void> {
-    const { bavail, bsize } = await statfs(this.path)
-    const taken = new Uint8Array(Math.max(0, bavail * bsize - leftBytes))
-    // A process that writes at the same time takes some of it: then the disk is full as well.
-    await appendFile(this.#ballast, taken).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOSPC') throw error
-    })
+    for (;;) {
+      const { bavail, bsize } = await statfs(this.path)
+      const takenBytes = bavail * bsize - leftBytes
+      if (takenBytes <= 0) return
+      try {
+        await appendFile(this.#ballast, new Uint8Array(takenBytes))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return
+        throw error
+      }
+    }
   }
 
   async makeRoom(): Promise<void> {
