@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { hasAllRuns } from './packages/server/test/harness/all-runs.ts'
+import { hasAllRuns, longTests } from './packages/server/test/harness/all-runs.ts'
 import { compileCache } from './packages/server/test/harness/compile-cache.ts'
-import SlowFirst from './scripts/slow-first.ts'
+import { pollMs, testMs } from './packages/server/test/harness/patience.ts'
+import SlowFirst from './scripts/test-run/slow-first.ts'
 
 // By which the end of a run finds the schemas that it has made.
 process.env.TEST_SCHEMAS = `test_${randomBytes(4).toString('hex')}_`
@@ -13,7 +14,7 @@ Object.assign(process.env, compileCache)
 export default defineConfig({
   test: {
     environment: 'node',
-    reporters: ['default', './scripts/summary-reporter.ts'],
+    reporters: ['default', './scripts/test-run/summary-reporter.ts'],
     include: ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...leftOut()],
     pool: 'forks',
@@ -31,17 +32,16 @@ export default defineConfig({
       './packages/web/test/harness/build-app.ts',
     ],
     sequence: { sequencer: SlowFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What is waited for comes, on a busy machine as well; a second is for an idle one.
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: testMs,
+    hookTimeout: testMs,
+    expect: { poll: { timeout: pollMs } },
   },
 })
 
 /** What takes long and stands beside shorter tests of the same, unless it is asked for by its name. */
 function leftOut(): string[] {
   const isNamed = process.argv.some((argument) => argument.includes('.long.test'))
-  return hasAllRuns || isNamed ? [] : ['**/*.long.test.ts']
+  return hasAllRuns || isNamed ? [] : [longTests]
 }
 
 /** Nobody needs the databases of tests after a crash of the machine, and every commit would wait for the disk. */

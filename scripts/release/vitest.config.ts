@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { testMs } from '../../packages/server/test/harness/patience.ts'
 
 // `npm run test:release`: too slow for `npm test`, and it needs the whole of an installation.
 export default defineConfig({
@@ -7,7 +8,7 @@ export default defineConfig({
     globalSetup: 'scripts/release/make-archive.ts',
     include: ['scripts/release/*.trial.ts'],
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: testMs,
+    hookTimeout: testMs,
   },
 })
