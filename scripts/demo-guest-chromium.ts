@@ -3,9 +3,8 @@ import type { Browser, Page, Request } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 import sharp from 'sharp'
 import { addAuthenticator, launchChromium } from '../packages/server/test/harness/chromium.ts'
+import { pollMs } from '../packages/server/test/harness/patience.ts'
 import { type Guest, type GuestAddress, withoutToken } from './demo-guest.ts'
-
-const patienceMs = 20_000
 
 /** A guest who uses the pages in a real browser. */
 export async function chromiumGuest(path: string, address: GuestAddress): Promise<Guest> {
@@ -90,7 +89,7 @@ export async function chromiumGuest(path: string, address: GuestAddress): Promis
 /** A page in a profile of its own, with an authenticator of its own. */
 async function openDevice(browser: Browser, log: RequestLog): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-GB' })
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(pollMs)
   const page = await context.newPage()
   log.watch(page)
   await addAuthenticator(context, page)

@@ -1,9 +1,8 @@
 import { ok } from 'node:assert/strict'
 import { join } from 'node:path'
 import { type ReadMail, readMails } from '../packages/server/test/harness/mail-files.ts'
+import { pollMs } from '../packages/server/test/harness/patience.ts'
 import type { Server } from './demo-stage.ts'
-
-const patienceMs = 20_000
 
 /** The newest mail to an address with this subject, once it is there. */
 export async function awaitMail(
@@ -23,7 +22,7 @@ export async function awaitMail(
       )
       return mail
     }
-    ok(tookMs < patienceMs, `no mail “${subject}” within ${patienceMs} ms`)
+    ok(tookMs < pollMs, `no mail “${subject}” within ${pollMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, fetch } from 'undici'
+import { pollMs } from '../packages/server/test/harness/patience.ts'
 
 /** The top folder of the project. */
 export const root = new URL('..', import.meta.url)
@@ -16,7 +17,6 @@ export const kith: readonly [string, ...string[]] = process.env.KITH_PROGRAM
   : [process.execPath, new URL('packages/server/bin/kith.js', root).pathname]
 /** Of the owner of a server. */
 export const password = 'a password for the demo'
-const patienceMs = 20_000
 
 /** A server in a process of its own. */
 export interface Server {
@@ -109,8 +109,8 @@ export async function eventually(
       return answer
     }
     ok(
-      tookMs < patienceMs,
-      `${title}: not within ${patienceMs} ms, last ${answer.status} ${JSON.stringify(answer.data)}`,
+      tookMs < pollMs,
+      `${title}: not within ${pollMs} ms, last ${answer.status} ${JSON.stringify(answer.data)}`,
     )
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

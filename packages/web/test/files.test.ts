@@ -23,7 +23,7 @@ withChromiumInAllRuns('files', (launch) => {
     server = town.server
     folderId = town.folderId
     a = await server.as(anna)
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })

@@ -9,7 +9,7 @@ withChromiumInAllRuns('in the first moments of a page', (launch) => {
   let town: SmallTown
   beforeAll(async () => {
     town = await startSmallTown()
-  }, 60_000)
+  })
   afterAll(async () => {
     await town?.server.stop()
   })

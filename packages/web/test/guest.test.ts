@@ -22,7 +22,7 @@ withChromiumInAllRuns('guests with a link', (launch) => {
     server = town.server
     folderId = town.folderId
     a = await server.as(anna)
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })
@@ -109,7 +109,7 @@ withChromiumInAllRuns('guests with a link', (launch) => {
     expect(faults).toEqual([])
   })
 
-  test('lose nothing of a large film when the connection breaks', { timeout: 60_000 }, async () => {
+  test('lose nothing of a large film when the connection breaks', async () => {
     const party = await makeFolder('Wedding')
     const { page, context } = await visit(await linkTo(party, 'write'))
     await page.getByText('There is nothing in this folder.').waitFor()

@@ -34,7 +34,7 @@ withChromiumInAllRuns('what others write', (launch) => {
   beforeAll(async () => {
     browser = await launch()
     town = await startHostileTown()
-  }, 60_000)
+  })
   afterAll(async () => {
     await town?.server.stop()
   })

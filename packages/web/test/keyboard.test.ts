@@ -39,7 +39,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
 withChromiumInAllRuns('by keys alone', (launch) => {
   useServer()
 
-  test('one signs in, posts, uploads and changes a setting', { timeout: 60_000 }, async () => {
+  test('one signs in, posts, uploads and changes a setting', async () => {
     const { page, faults } = await openPage(await launch(), { viewport: desk, serviceWorkers: 'block' })
     await page.goto(`${server.urlOf(home)}/login`)
     await tabTo(page, page.getByLabel('Password'))

@@ -120,7 +120,7 @@ withChromiumInAllRuns('people', (launch) => {
     await other.getByRole('heading', { name: 'Nobody is known as absent.localhost.' }).waitFor()
   })
 
-  test('change their own profile in its place: name, text and picture', { timeout: 120_000 }, async () => {
+  test('change their own profile in its place: name, text and picture', async () => {
     const { page, faults } = await open(`/profiles/${anna}`)
     await button(page, 'Edit profile').click()
     await page.getByLabel('Name').fill('')
@@ -141,7 +141,7 @@ withChromiumInAllRuns('people', (launch) => {
     expect(await axeFindings(page)).toEqual([])
     await button(page, 'Use this part').click()
     // The process that makes pictures lets all others go first.
-    await page.getByText('Your picture was changed.').waitFor({ timeout: 60_000 })
+    await page.getByText('Your picture was changed.').waitFor()
     const { data } = await (await server.as(anna)).call(getMe)
     expect(data).toMatchObject({ name: 'Anna Bergmann', x: { bio: 'Gardener, alto, neighbour.' } })
     expect(data.profilePic).toMatch(/^b1~/)

@@ -32,7 +32,7 @@ withChromiumInAllRuns('photos', (launch) => {
         })
       }
     await server.settle()
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })

@@ -20,7 +20,7 @@ withChromiumInAllRuns('messages to people who do not know the writer', (launch) 
     await network.add('street')
     await network.person(0, 'ben')
     cleo = (await network.person(1, 'cleo')).idTag
-  }, 60_000)
+  })
   afterAll(async () => {
     await network?.[Symbol.asyncDispose]()
   })

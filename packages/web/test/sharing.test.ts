@@ -26,7 +26,7 @@ withChromiumInAllRuns('sharing files', (launch) => {
     server = town.server
     folderId = town.folderId
     a = await server.as(anna)
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })

@@ -15,7 +15,7 @@ function useTown(): void {
     if (town) return
     town = await startSmallTown()
     await town.server.createTenant(lone, { name: 'Lone' })
-  }, 60_000)
+  })
 }
 afterAll(async () => {
   await town?.server.stop()
@@ -90,7 +90,6 @@ withChromiumInAllRuns('the states of every screen', (launch) => {
       const browser = await launch()
       await Promise.all(rows.map((row) => walkStates(browser, row)))
     },
-    60_000,
   )
 
   test.each(
@@ -176,7 +175,7 @@ withChromiumInAllRuns('the state of a screen', (launch) => {
     '/communities': 'No communities yet',
     '/bookmarks': 'No bookmarks yet',
   }
-  test('says what belongs there when there is nothing yet', { timeout: 60_000 }, async () => {
+  test('says what belongs there when there is nothing yet', async () => {
     const { page, go, faults } = await openApp(await launch(), town.server, { idTag: lone })
     for (const [path, told] of Object.entries(empty)) {
       await go(path)

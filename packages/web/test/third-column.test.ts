@@ -42,7 +42,7 @@ withChromiumInAllRuns('the third column', (launch) => {
     await uploadFile(a, await picture(20), { fileName: 'hills.jpg' })
     await uploadFile(a, await picture(200), { fileName: 'lake.jpg' })
     await server.settle()
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })

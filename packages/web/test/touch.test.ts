@@ -72,7 +72,7 @@ withChromiumInAllRuns('on a phone', (launch) => {
   beforeAll(async () => {
     browser = await launch()
     town = await startSmallTown()
-  }, 60_000)
+  })
   afterAll(async () => {
     await town?.server.stop()
   })
@@ -83,22 +83,16 @@ withChromiumInAllRuns('on a phone', (launch) => {
     screenRows.filter((_, at) => at % 4 === part),
   )
 
-  test.each(parts.map((rows) => [rows] as const))(
-    'all targets have room for a finger',
-    {
-      timeout: 60_000,
-    },
-    async (rows) => {
-      const { page, go } = await openApp(browser, town.server, { idTag: anna, ...inHand })
-      for (const row of rows) {
-        await go(pathIn(town, row))
-        await page.getByRole('heading', { level: 1 }).first().waitFor()
-        await page.waitForLoadState('networkidle')
-        expect([row.path, await smallTargets(page)]).toEqual([row.path, []])
-        expect([row.path, await crampedLinks(page)]).toEqual([row.path, []])
-      }
-    },
-  )
+  test.each(parts.map((rows) => [rows] as const))('all targets have room for a finger', async (rows) => {
+    const { page, go } = await openApp(browser, town.server, { idTag: anna, ...inHand })
+    for (const row of rows) {
+      await go(pathIn(town, row))
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      await page.waitForLoadState('networkidle')
+      expect([row.path, await smallTargets(page)]).toEqual([row.path, []])
+      expect([row.path, await crampedLinks(page)]).toEqual([row.path, []])
+    }
+  })
 
   test.each([
     ['/notifications', '/api/actions', 'You and Ben Okafor are connected'],

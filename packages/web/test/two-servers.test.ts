@@ -38,7 +38,7 @@ withChromiumInAllRuns('two people on two servers', (launch) => {
     await network?.[Symbol.asyncDispose]()
   })
 
-  test.for(story)('$title', { timeout: 60_000 }, async ({ title, tell }, { skip }) => {
+  test.for(story)('$title', async ({ title, tell }, { skip }) => {
     skip(broken !== undefined, `begins where “${broken}” would have ended`)
     broken = title
     await tell(cast, stage)

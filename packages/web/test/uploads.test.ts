@@ -63,7 +63,7 @@ withChromiumInAllRuns('uploads', (launch) => {
     server = town.server
     folderId = town.folderId
     a = await server.as(anna)
-  }, 60_000)
+  })
   afterAll(async () => {
     await server?.stop()
   })

@@ -12,7 +12,7 @@ withChromiumInAllRuns('every screen of the app', (launch) => {
   beforeAll(async () => {
     browser = await launch()
     town = await startSmallTown()
-  }, 60_000)
+  })
   afterAll(async () => {
     await town?.server.stop()
   })
@@ -54,6 +54,5 @@ withChromiumInAllRuns('every screen of the app', (launch) => {
       await expect.poll(() => heading.innerText()).not.toBe(title)
       expect(faults).toEqual([])
     },
-    60_000,
   )
 })

@@ -286,7 +286,7 @@ withChromiumInAllRuns('the first day', (launch) => {
 })
 
 withChromiumInAllRuns('from the set-up link', (launch) => {
-  test('it is a few taps to the first photo', { timeout: 60_000 }, async () => {
+  test('it is a few taps to the first photo', async () => {
     const browser = await launch()
     const clock = new TestClock(Date.now())
     await using fresh = await startWebServer({ baseIdTag: home, env: { BASE_PASSWORD: '' }, clock })

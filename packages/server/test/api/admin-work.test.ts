@@ -67,7 +67,7 @@ test('jobs that were given up are listed without what they were to do, tried aga
   const client = await admin()
   for (const contract of [retryJob, discardJob])
     await expect(client.call(contract, { params })).rejects.toMatchObject({ status: 404, code: 'E-NOTFOUND' })
-}, 60_000)
+})
 
 test('what the server stores is counted, and by whom', async () => {
   const { alice } = people

@@ -53,5 +53,5 @@ inAllRuns('an upload whose process was killed', () => {
       await second.settle()
     }
     expect(await remains()).toEqual({ reservations: 0, staged: 0 })
-  }, 60_000)
+  })
 })

@@ -55,7 +55,7 @@ test('a process that is killed while it sends an account leaves nothing of it, a
   await using again = await ServerProcess.start(place)
   expect(await readdir(exportsDir)).toEqual([])
   expect(['running', 'broken']).toContain((await told(again)).status)
-}, 60_000)
+})
 
 test('a process that is stopped while it sends an account says so, and not that the reader went', async () => {
   const { server, readOn } = await startSending(place)
@@ -63,4 +63,4 @@ test('a process that is stopped while it sends an account says so, and not that 
   await expect(readOn()).rejects.toThrow()
   await using again = await ServerProcess.start(place)
   expect(await told(again)).toMatchObject({ status: 'broken', reason: 'stopped' })
-}, 60_000)
+})

@@ -184,7 +184,7 @@ function revocationSuite(open: OpenTestDatabase): void {
       for (const seen of [atOnce, await statuses(there, way)])
         expect([name, [...seen].filter((status) => status !== 401 && status !== 404)]).toEqual([name, []])
     }
-  }, 60_000)
+  })
 }
 
 onPostgresServer('A way to a file', revocationSuite)

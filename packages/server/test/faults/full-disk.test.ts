@@ -161,7 +161,7 @@ function underFiles(): void {
     site = await Site.start('elsewhere')
     const bytes = randomBytes(megabyte)
     known = { fileId: await site.upload(bytes), digest: digest(bytes) }
-  }, 60_000)
+  })
   afterAll(() => site?.[Symbol.asyncDispose]())
 
   const readsOn = async () => expect(await site.digestOf(known.fileId)).toBe(known.digest)
@@ -235,7 +235,7 @@ function underEverything(): void {
   let site: Site
   beforeAll(async () => {
     site = await Site.start('on the disk')
-  }, 60_000)
+  })
   afterAll(() => site?.[Symbol.asyncDispose]())
 
   const post = async (text: string) => {
@@ -274,7 +274,7 @@ function withReserve(): void {
   let site: Site
   beforeAll(async () => {
     site = await Site.start('on the disk', 8)
-  }, 60_000)
+  })
   afterAll(() => site?.[Symbol.asyncDispose]())
 
   const post = async (text: string) => {

@@ -21,7 +21,7 @@ function killSuite(open: OpenTestDatabase): void {
     const folder = await mkdtemp(join(tmpdir(), 'kith-killed-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     await killAndCheck(url, join(folder, 'effects'))
-  }, 120_000)
+  })
 }
 
 eachDialect('jobs', killSuite)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createAction, type IdTag } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#harness/free-port.ts'
+import { pollMs } from '#harness/patience.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer } from '#harness/test-server.ts'
@@ -12,7 +13,6 @@ import { TestServer } from '#harness/test-server.ts'
 const writers = 200
 /** The server is killed when so many writes have been acknowledged. */
 const acknowledgedAtDeath = 90
-const patienceMs = 60_000
 const aliceTag = 'alice.localhost' as IdTag
 const bobTag = 'bob.localhost' as IdTag
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   })
   const peers = `${bobTag}=${bob.urlOf(bobTag)}`
   alice = await ServerProcess.start({ idTag: aliceTag, port, dataDir: join(folder, 'alice'), peers })
-}, 60_000)
+})
 
 afterAll(async () => {
   await Promise.all([alice?.kill(), bob?.stop()])
@@ -93,9 +93,9 @@ async function writeUntilKilled(headers: object): Promise<Written[]> {
 }
 
 async function eventually(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + patienceMs
+  const endsAt = performance.now() + pollMs
   while (!(await isSo())) {
-    if (performance.now() > endsAt) throw new Error(`${what}: not within ${patienceMs} ms`)
+    if (performance.now() > endsAt) throw new Error(`${what}: not within ${pollMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
@@ -152,4 +152,4 @@ test('what was acknowledged survives kill -9, whole, and is delivered', async ()
   })
   expect((await deliveredToBob()).length).toBe(stored.length)
   expect(await alice.kill('SIGTERM')).toBe(0)
-}, 120_000)
+})

@@ -90,7 +90,7 @@ inAllRuns('an upload whose server is killed', () => {
     const place = { idTag: 'alice.localhost', port: await freePort(), dataDir: folder, peers: '' }
     server = await ServerProcess.start(place)
     bearer = await server.signIn()
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await server?.kill()
@@ -111,7 +111,7 @@ inAllRuns('an upload whose server is killed', () => {
     expect([offset >= 16 * mebibyte, fileId]).toEqual([true, null])
     expect(await digestOf(await finish(path, bytes))).toBe(digest(bytes))
     expect(await readdir(join(folder, 'uploads'))).toEqual([])
-  }, 60_000)
+  })
 
   test('an upload becomes one file when the server is killed around its last byte', async () => {
     const bytes = randomBytes(6 * mebibyte)
@@ -136,5 +136,5 @@ inAllRuns('an upload whose server is killed', () => {
       expected.push(fileName)
       expect(await namesOfFiles()).toEqual(expected.toSorted())
     }
-  }, 60_000)
+  })
 })

@@ -163,5 +163,5 @@ inAllRuns('A server that is killed while variants are made has them made when it
       await killed.kill()
       await rm(dataDir, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })

@@ -4,7 +4,7 @@ import { findRelation } from '#features/relations/index.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { follow, post } from './acts.ts'
 
-describe('several actions of one key within a second', { timeout: 30_000 }, () => {
+describe('several actions of one key within a second', () => {
   let network: TestNetwork
   beforeAll(async () => {
     network = await TestNetwork.start(2)

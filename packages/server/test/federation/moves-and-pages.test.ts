@@ -6,7 +6,7 @@ import { feedOf, post } from './acts.ts'
 
 const minuteMs = 60_000
 
-describe('a delivery', { timeout: 30_000 }, () => {
+describe('a delivery', () => {
   let network: TestNetwork
   beforeAll(async () => {
     network = await TestNetwork.start(1)

@@ -103,7 +103,7 @@ describe('a token for a tenant that is suspended', () => {
     await network.pass(8 * 24 * hourMs, 24 * hourMs)
     const left = await network.server(1).countRows('jobs')
     expect(left.jobs).toBeLessThanOrEqual(Number(jobs))
-  }, 60_000)
+  })
 
   test('and that is withdrawn meanwhile is never shown', async () => {
     const { alice } = await network.cast('alice')

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import { describe, onTestFinished } from 'vitest'
 import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
+import { pollMs } from './patience.ts'
 import { inAllRuns } from './property-runs.ts'
 import { skipSuite } from './skip-suite.ts'
 import type { TestServer } from './test-server.ts'
@@ -32,7 +33,7 @@ export function withChromiumInAllRuns(name: string, suite: (launch: () => Promis
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   onTestFinished(() => context.close())
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(pollMs)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))

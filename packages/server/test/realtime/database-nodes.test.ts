@@ -85,7 +85,7 @@ withRedis('two processes of one server', () =>
       await expect.poll(async () => (await two.told(second, atTwo.id)).length).toBe(4)
       const written = two.events(atTwo.id).filter(({ action }) => action === 'create')
       expect(numbers(written)).toEqual([0, 1, 2])
-    }, 30_000)
+    })
   }),
 )
 

@@ -51,4 +51,4 @@ test('a large document opens on a line that takes nothing for a while, but more 
   }
   slow.client.socket.resume()
   expect((await slow.client.closed).code).toBe(1013)
-}, 60_000)
+})

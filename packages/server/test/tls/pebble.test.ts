@@ -286,10 +286,10 @@ else
               await again.server.settle()
               return (await stateOf(again))?.notAfter
             },
-            { timeout: 60_000, interval: 100 },
+            { interval: 100 },
           )
           .toBeTypeOf('number')
-      }, 90_000)
+      })
     })
   })
 

@@ -1,9 +1,8 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { addAuthenticator } from '../../../server/test/harness/chromium.ts'
+import { pollMs } from '../../../server/test/harness/patience.ts'
 import { watchPage } from '../harness/page-faults.ts'
 import { picture } from '../harness/picture.ts'
-
-const patienceMs = 30_000
 
 /** A browser of its own, with a person in front of it: it is used by what its controls are and how they are called. */
 export class Device {
@@ -32,7 +31,7 @@ export class Device {
       permissions: ['clipboard-read', 'clipboard-write'],
       ...options,
     })
-    context.setDefaultTimeout(patienceMs)
+    context.setDefaultTimeout(pollMs)
     const page = await context.newPage()
     await addAuthenticator(context, page)
     await page.clock.install()

@@ -181,5 +181,5 @@ onPostgresServer('the log of events under many writers', (open) => {
     isDone = true
     await Promise.all(numberers)
     expect(seen).toBe(total)
-  }, 30_000)
+  })
 })

@@ -215,5 +215,5 @@ eachDialect('editors who come and go', (open) => {
       }),
       { numRuns: open.runs(60), verbose: true },
     )
-  }, 120_000)
+  })
 })

@@ -228,7 +228,7 @@ eachDialect('What is counted of each kind', (open) => {
       { numRuns: open.runs(15) },
     )
     expect(lab.errors).toEqual([])
-  }, 60_000)
+  })
 })
 
 interface Rows {

@@ -9,9 +9,6 @@ import { ConnectionLimits } from './connection-limits.ts'
 import { bind, type Endpoint } from './endpoint.ts'
 import type { NodeServer } from './node-server.ts'
 
-// A machine may be busy.
-const patiently = { timeout: 15_000 }
-
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -70,7 +67,7 @@ describe('connections', () => {
     expect(String(answer)).toMatch(/^HTTP\/1.1 404/)
     idle[0]?.socket.destroy()
     const ask = () => site.send('/api/echo', { method: 'POST', ...jsonBody({ text: 'abc' }) })
-    await expect.poll(async () => (await ask().catch(() => undefined))?.status, patiently).toBe(200)
+    await expect.poll(async () => (await ask().catch(() => undefined))?.status).toBe(200)
   })
 
   test('are taken from who has most when there are too many in all', async () => {
@@ -121,7 +118,7 @@ describe('connections', () => {
     expect(refused.headers).toMatchObject({ 'retry-after': '5', connection: 'close' })
     waiting[0]?.socket.destroy()
     await once(waiting[0]?.socket as Socket, 'close')
-    await expect.poll(async () => (await ask('203.0.113.1')).status, patiently).toBe(200)
+    await expect.poll(async () => (await ask('203.0.113.1')).status).toBe(200)
   })
 })
 
@@ -132,7 +129,7 @@ describe('bodies that are being read', () => {
     const text = half(bytes, ip)
     const connection = await open(site, text)
     const [socket] = (await accepted) as [Socket]
-    await expect.poll(() => socket.bytesRead, patiently).toBe(text.length)
+    await expect.poll(() => socket.bytesRead).toBe(text.length)
     return connection
   }
   const ask = async (site: HttpSite, ip: string, length = 3) => {
@@ -148,7 +145,7 @@ describe('bodies that are being read', () => {
       trustedProxies: ['127.0.0.1/32'],
     })
     for (const ip of ['203.0.113.1', '203.0.113.2', '203.0.113.3']) await from(site, ip, 900 * kib)
-    await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status, patiently).toBe(503)
+    await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status).toBe(503)
     expect((await ask(site, '203.0.113.1', 10 * kib)).status).toBe(200)
     // More than three quarters are taken.
     const refused = await ask(site, '203.0.113.4', 900 * kib)
@@ -163,10 +160,10 @@ describe('bodies that are being read', () => {
     })
     for (let time = 0; time < 3; time += 1) {
       const broken = await from(site, '203.0.113.1', 900 * kib)
-      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status, patiently).toBe(503)
+      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status).toBe(503)
       if (time === 0) site.clock.advance(30_000)
       else broken.socket.destroy()
-      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status, patiently).toBe(200)
+      await expect.poll(async () => (await ask(site, '203.0.113.1', 200 * kib)).status).toBe(200)
     }
   })
 })

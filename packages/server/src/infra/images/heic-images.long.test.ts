@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { box, gridHeic } from '#harness/heic-file.ts'
 import { ImageDesk, isRunning, pictures } from '#harness/image-desk.ts'
 import { runsOf } from '#harness/property-runs.ts'
 import { sniffType } from '#infra/media/index.ts'
-
-// Workers give way to everything else on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 let desk: ImageDesk
 

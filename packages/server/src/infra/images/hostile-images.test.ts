@@ -2,11 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ImageDesk, pictures } from '#harness/image-desk.ts'
-
-// Workers give way to everything else on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 let desk: ImageDesk
 

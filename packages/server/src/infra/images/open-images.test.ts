@@ -2,12 +2,9 @@ import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { thumbHashToRGBA } from 'thumbhash'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ImageDesk, pictures } from '#harness/image-desk.ts'
 import { type ImagePreset, type ImageResult, imagePresets } from './images.ts'
-
-// Workers give way to everything else on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 let desk: ImageDesk
 

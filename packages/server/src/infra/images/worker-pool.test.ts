@@ -2,13 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile, symlink } from 'node:fs/promises'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { compileCache } from '#harness/compile-cache.ts'
 import { ImageDesk, isRunning, pictures } from '#harness/image-desk.ts'
 import type { TenantId } from '#infra/db/index.ts'
-
-// Workers give way to everything else on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 describe('A worker', () => {
   test('is started by the first job, serves the next, and is stopped when idle', async () => {
@@ -238,7 +235,7 @@ describe('The server', () => {
     expect(sharedObjects.length).toBeGreaterThan(1)
     expect(sharedObjects.filter((path) => /sharp|vips/.test(path))).toEqual([])
     expect(await ended).toBe(0)
-    await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false)
+    await expect.poll(() => isRunning(pid)).toBe(false)
   })
 
   test('takes its workers along when it is killed', async () => {
@@ -247,7 +244,7 @@ describe('The server', () => {
     const { pid } = await answerOf(child)
     expect(isRunning(pid)).toBe(true)
     child.kill('SIGKILL')
-    await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false)
+    await expect.poll(() => isRunning(pid)).toBe(false)
   })
 })
 

@@ -170,7 +170,7 @@ eachDialect('jobs in any order of events', (open) => {
     })
     // A counterexample is printed with its seed.
     await fc.assert(property, { numRuns: open.runs(25), endOnFailure: true })
-  }, 120_000)
+  })
 })
 
 function byNumber(a: number, b: number): number {

@@ -68,5 +68,5 @@ onPostgresServer('a backup of PostgreSQL', (_open, serverUrl) => {
     const reader = await restored.as(baseTag)
     const { data } = await reader.call(getAction, { params: { actionId: post.actionId } })
     expect(data.content).toEqual({ text: 'kept' })
-  }, 60_000)
+  })
 })

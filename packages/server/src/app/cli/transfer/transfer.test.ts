@@ -54,7 +54,7 @@ beforeAll(async () => {
   const services = { ...source.running.services, version: '1.0.0' }
   await exportTenant(services, alice, { path: pathOf('with-keys'), withKeys: true })
   await exportTenant(services, alice, { path: pathOf('without-keys'), withKeys: false })
-}, 60_000)
+})
 
 afterAll(async () => {
   await source.stop()

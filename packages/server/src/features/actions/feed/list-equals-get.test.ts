@@ -99,7 +99,7 @@ eachDialect('what lists show', (open) => {
         expect([actionId, shown !== undefined]).toEqual([actionId, listed.includes(actionId)])
       }
     })
-  }, 120_000)
+  })
 
   test('is, with a filter, the part of the whole list that meets it', async () => {
     await overWorlds(25, async ({ who, home }) => {
@@ -113,7 +113,7 @@ eachDialect('what lists show', (open) => {
         expect([filter, shown]).toEqual([filter, expected])
       }
     })
-  }, 120_000)
+  })
 
   test('is also what notifications show, but for muted identities, over random graphs', async () => {
     await overWorlds(25, async ({ who, world, lab }) => {
@@ -130,7 +130,7 @@ eachDialect('what lists show', (open) => {
         if (told) expect(told.status).toBe(shown?.status)
       }
     })
-  }, 120_000)
+  })
 })
 
 type World = typeof anyWorld extends fc.Arbitrary<infer Value> ? Value : never

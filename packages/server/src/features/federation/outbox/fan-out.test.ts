@@ -235,7 +235,7 @@ eachDialect('a fan-out', (open) => {
       await lab.jobs.settle()
     }
     expect(await lab.rows(deliverCountsJob.name)).toBe(0)
-  }, 60_000)
+  })
 })
 
 eachDialect('what happens during a fan-out', (open) => {

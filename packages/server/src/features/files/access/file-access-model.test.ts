@@ -302,7 +302,7 @@ eachDialect('Access to files', (open) => {
       }),
       { numRuns: open.runs(15) },
     )
-  }, 120_000)
+  })
 })
 
 /** Lists, single reads and the model agree for all callers. */

@@ -158,7 +158,7 @@ eachDialect('An action from elsewhere', (open) => {
       { seed, numRuns: open.runs(40) },
     )
     expect(stored).toBeGreaterThanOrEqual(worldsMade)
-  }, 120_000)
+  })
 })
 
 interface Stage {

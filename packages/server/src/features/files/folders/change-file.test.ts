@@ -193,7 +193,7 @@ eachDialect('Making files', (open) => {
     await folder(lab, pair)
     const move = { as: owner, json: { parentId } }
     expect(failureOf(await lab.send('PATCH', `/api/files/${pair}`, move))).toBe('409 E-STATE')
-  }, 30_000)
+  })
 })
 
 eachDialect('Changing a file', (open) => {
@@ -630,7 +630,7 @@ eachDialect('The trash', (open) => {
       { numRuns: open.runs(15) },
     )
     expect(lab.errors).toEqual([])
-  }, 60_000)
+  })
 })
 
 eachDialect('Duplicating', (open) => {

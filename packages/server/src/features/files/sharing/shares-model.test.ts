@@ -154,7 +154,7 @@ eachDialect('Shares', (open) => {
       { numRuns: open.runs(16), seed },
     )
     expect(lab.errors).toEqual([])
-  }, 120_000)
+  })
 })
 
 async function begin(lab: FilesLab) {
