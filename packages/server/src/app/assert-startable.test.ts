@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canBeNobody, runAsNobody } from '#harness/as-user.ts'
 import { CommandLine } from '#harness/command-line.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
 import { canMount, onSmallDisk } from '#harness/small-disk.ts'
@@ -55,19 +54,27 @@ test('serve refuses what is no folder, by the names of the variables, and ends',
   )
 })
 
-const look = (path: string) => [
+/** A command that looks, and prints what it has found. `before` is done when the sources are loaded. */
+const look = (path: string, before = '') => [
   process.execPath,
   '--input-type=module',
   '--eval',
   `import { findFolderTrouble } from ${JSON.stringify(import.meta.resolve('../infra/disk/folder-trouble.ts'))}
+   ${before}
    console.log(JSON.stringify((await findFolderTrouble(${JSON.stringify(path)})) ?? null))`,
 ]
 
-if (!canBeNobody())
-  skipSuite('folders that are closed to a user', 'needs root and setpriv, to be another user')
+async function foundBy([program = '', ...args]: readonly string[]) {
+  return JSON.parse((await promisify(execFile)(program, args)).stdout)
+}
+
+// Nobody, on every Linux; who may not even read the sources, where they lie in a folder of root.
+const becomeNobody = 'process.setgroups([]); process.setgid(65_534); process.setuid(65_534)'
+
+if (process.getuid?.() !== 0) skipSuite('folders that are closed to a user', 'needs root, to be another user')
 else
   describe('to a user without rights', () => {
-    const asNobody = async (path: string) => JSON.parse(await runAsNobody(look(path)))
+    const asNobody = (path: string) => foundBy(look(path, becomeNobody))
 
     test.each([
       ['that may not be looked into', 0o700],
@@ -103,14 +110,7 @@ else
     const onDisk = async (prepare: string) => {
       const path = join(folder, 'disk')
       await mkdir(path, { recursive: true })
-      const [program, ...args] = onSmallDisk(path, 1, [
-        'sh',
-        '-c',
-        `${prepare} && exec "$@"`,
-        path,
-        ...look(path),
-      ])
-      return JSON.parse((await promisify(execFile)(program, args)).stdout)
+      return await foundBy(onSmallDisk(path, 1, ['sh', '-c', `${prepare} && exec "$@"`, path, ...look(path)]))
     }
 
     test('that is read-only it is told', async () => {
