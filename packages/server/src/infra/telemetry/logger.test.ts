@@ -172,10 +172,10 @@ test('an attacker’s text takes no more than linear time', () => {
     '?token='.repeat(30_000),
     'a-'.repeat(90_000),
   ]) {
-    // Not the time of a clock, which passes while other processes have the processor.
+    // Processor time, not that of a clock: twenty milliseconds where it is linear, minutes where it is quadratic.
     const started = process.cpuUsage()
     logger.info({ text }, 'x')
-    expect(process.cpuUsage(started).user / 1000).toBeLessThan(500)
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(3000)
   }
 })
 
