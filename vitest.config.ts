@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
-import { configDefaults, defineConfig } from 'vitest/config'
-import { hasAllRuns, longTests } from './packages/server/test/harness/all-runs.ts'
+import { defineConfig } from 'vitest/config'
 import { compileCache } from './packages/server/test/harness/compile-cache.ts'
 import { pollMs, testMs } from './packages/server/test/harness/patience.ts'
+import { drawSeed } from './scripts/test-run/draw-seed.ts'
+import { testProjects } from './scripts/test-run/projects.ts'
 import SlowFirst from './scripts/test-run/slow-first.ts'
 
 // By which the end of a run finds the schemas that it has made.
@@ -11,12 +12,14 @@ process.env.TEST_SCHEMAS = `test_${randomBytes(4).toString('hex')}_`
 // Sources are stripped and compiled once, not once per worker and run.
 Object.assign(process.env, compileCache)
 
+drawSeed()
+
 export default defineConfig({
   test: {
     environment: 'node',
     reporters: ['default', './scripts/test-run/summary-reporter.ts'],
-    include: ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...leftOut()],
+    projects: testProjects(),
+    setupFiles: './packages/server/test/harness/seed-properties.ts',
     pool: 'forks',
     // One more than two cores: a fifth of the time a worker waits for a process that it has started, or for its threads.
     maxWorkers: 3,
@@ -37,12 +40,6 @@ export default defineConfig({
     expect: { poll: { timeout: pollMs } },
   },
 })
-
-/** What takes long and stands beside shorter tests of the same, unless it is asked for by its name. */
-function leftOut(): string[] {
-  const isNamed = process.argv.some((argument) => argument.includes('.long.test'))
-  return hasAllRuns || isNamed ? [] : [longTests]
-}
 
 /** Nobody needs the databases of tests after a crash of the machine, and every commit would wait for the disk. */
 function foldersInMemory(): { TMPDIR?: string } {

@@ -110,8 +110,7 @@ async function startRunner(): Promise<Runner> {
     maxWorkers: 1,
     reporters: [{}],
     silent: true,
-    // Sources pass through plugins only here; else Node reads them itself.
-    experimental: { viteModuleRunner: true },
+    config: resolve(import.meta.dirname, 'mutate/vitest.config.ts'),
     // What is kept on the disk is not asked for again, and mutants shall not be kept there.
     fsModuleCache: false,
   }

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { drawSeed } from './draw-seed.ts'
 import { type FileReport, type RunReport, summaryOf } from './run-report.ts'
 
 const mostFlaky = 15
@@ -14,6 +15,8 @@ const root = join(import.meta.dirname, '../..')
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 const reporters = ['default', join(import.meta.dirname, 'summary-reporter.ts')]
 
+// Of both runs of a file the same.
+drawSeed()
 const words = process.argv.slice(2)
 const folder = await mkdtemp(join(tmpdir(), 'kith-tests-'))
 

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const startsProcesses = /\/test\/faults\/|\/infra\/images\/|\/app\/cli\//
+const startsProcesses = /\/test\/services\/|\/infra\/images\/|\/app\/cli\//
 
 /** Files that start processes take long for their size, by which files are ordered that have not run before. At the end
  * of a run one of them would let a core wait. */

@@ -1,7 +1,7 @@
-import { globSync, writeFileSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Reporter, SerializedError, TestModule, TestSpecification, Vitest } from 'vitest/node'
-import { allRunsNeed, longTests } from '../../packages/server/test/harness/all-runs.ts'
+import { testRuns } from '../../packages/server/test/harness/test-run.ts'
 import { type Failure, type FileReport, type RunReport, summaryOf } from './run-report.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -26,15 +26,19 @@ export default class SummaryReporter implements Reporter {
       .map((path) => fileReport(path, found.get(path), errors.filter(isOf(path))))
     const strayErrors = errors.filter((error) => !files.some(({ file }) => isOf(join(root, file))(error)))
     const isWhole = modules.length === (await this.#vitest?.globTestSpecifications())?.length
-    const leavesOutLong = this.#vitest?.config.exclude.includes(longTests)
-    const needs = [
-      ...needsOf(modules),
-      ...(isWhole && leavesOutLong ? [[allRunsNeed, longFiles()] as const] : []),
-    ]
+    const needs = [...needsOf(modules), ...(isWhole ? this.#otherRuns() : [])]
     const report: RunReport = { files, strayErrors: strayErrors.map(firstLine), needs }
     const path = process.env.TEST_REPORT
     if (path === undefined) process.stdout.write(`\n${summaryOf(report)}`)
     else writeFileSync(path, JSON.stringify(report))
+  }
+
+  /** What a newcomer who has run `npm test` has not tried. */
+  #otherRuns(): [need: string, suites: string[]][] {
+    const names = this.#vitest?.projects.map(({ name }) => name) ?? []
+    if (!names.includes('local')) return []
+    const others = Object.entries(testRuns).filter(([name]) => !names.includes(name))
+    return others.map(([, { tries, command }]) => [`is tried by ${command}`, [tries]])
   }
 }
 
@@ -81,9 +85,4 @@ function needsOf(modules: readonly TestModule[]): Map<string, string[]> {
         needs.set(result.note, [...(needs.get(result.note) ?? []), test.fullName])
     }
   return needs
-}
-
-function longFiles(): string[] {
-  const files = globSync('packages/*/{src,test}/**/*.long.test.ts', { cwd: root })
-  return files.map((file) => basename(file, '.long.test.ts')).sort()
 }

@@ -1,13 +1,13 @@
 import { createAction, getProfile, putSetting } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { finger } from './harness/finger.ts'
 import { axeFindings, desk, openApp, phone } from './harness/open-app.ts'
 import { anna, ben, dora, emil, foundGarden, garden, post, startPeopleTown } from './harness/people-town.ts'
 
-withChromiumInAllRuns('communities', (launch) => {
+withChromium('communities', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

@@ -1,9 +1,8 @@
 import { uploadFile } from '@kith/client'
 import { acceptAction, createAction, deleteFile, listActions, putSetting } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
-import { inAllRuns } from '../../server/test/harness/property-runs.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { TestClock } from '../../server/test/harness/test-clock.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { isFocused } from './harness/focus.ts'
@@ -28,7 +27,7 @@ async function addPicture(page: Page, name: string, hue: number): Promise<void> 
   await (await opening).setFiles({ name, mimeType: 'image/jpeg', buffer })
 }
 
-withChromiumInAllRuns('the composer', (launch) => {
+withChromium('the composer', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {
@@ -192,7 +191,7 @@ withChromiumInAllRuns('the composer', (launch) => {
     expect(faults).toEqual([])
   })
 
-  inAllRuns('in the states of the composer', () => {
+  describe('in the states of the composer', () => {
     test('a text that is too long is counted in code points, and cannot be shared', async () => {
       const { page } = await openComposer()
       await text(page).fill('👍'.repeat(50_001))

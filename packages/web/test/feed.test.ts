@@ -2,7 +2,7 @@ import { type Client, uploadFile } from '@kith/client'
 import { createAction, listActions, putSetting } from '@kith/protocol'
 import type { Browser, Page, Response, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromium, withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { isFocused } from './harness/focus.ts'
 import { axeFindings, desk, openApp, phone } from './harness/open-app.ts'
 import { countPainted } from './harness/own-answers.ts'
@@ -131,7 +131,7 @@ withChromium('the home feed', (launch) => {
   })
 })
 
-withChromiumInAllRuns('the home feed, further', (launch) => {
+withChromium('the home feed, further', (launch) => {
   useTown(launch)
 
   test('shows the later of two reactions while the former is on its way', async () => {

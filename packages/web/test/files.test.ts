@@ -5,14 +5,14 @@ import type { Client } from '@kith/client'
 import { createFile, listFiles, putSetting } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { chooseFiles, inWindow, namesIn, pictureFile, rowOf } from './harness/file-steps.ts'
 import { focusedText, typeQuickly } from './harness/focus.ts'
 import { axeFindings, desk, openApp, phone } from './harness/open-app.ts'
 import { anna, startSmallTown } from './harness/small-town.ts'
 
-withChromiumInAllRuns('files', (launch) => {
+withChromium('files', (launch) => {
   let browser: Browser
   let server: TestServer
   let a: Client

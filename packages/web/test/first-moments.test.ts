@@ -1,11 +1,11 @@
 import { uploadFile } from '@kith/client'
 import { createAction, listConversations } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { desk, openApp } from './harness/open-app.ts'
 import { anna, ben, carla, type SmallTown, startSmallTown } from './harness/small-town.ts'
 
-withChromiumInAllRuns('in the first moments of a page', (launch) => {
+withChromium('in the first moments of a page', (launch) => {
   let town: SmallTown
   beforeAll(async () => {
     town = await startSmallTown()

@@ -5,13 +5,13 @@ import type { Client } from '@kith/client'
 import { createFile, createReference, listFiles } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { openPage, withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { chooseFiles, filesIn, namesIn, pictureFile } from './harness/file-steps.ts'
 import { axeFindings, desk, phone } from './harness/open-app.ts'
 import { anna, startSmallTown } from './harness/small-town.ts'
 
-withChromiumInAllRuns('guests with a link', (launch) => {
+withChromium('guests with a link', (launch) => {
   let browser: Browser
   let server: TestServer
   let a: Client

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { ForeignServer } from '../../server/test/harness/foreign-server.ts'
 import { TestClock } from '../../server/test/harness/test-clock.ts'
 import { TestNetwork } from '../../server/test/harness/test-network.ts'
@@ -28,7 +28,7 @@ const faults: readonly (readonly [string, (answer: ServerResponse) => unknown])[
   ['a broken line', (answer) => answer.destroy()],
 ]
 
-withChromiumInAllRuns('a hostile server', (launch) => {
+withChromium('a hostile server', (launch) => {
   let browser: Browser
   let network: TestNetwork
   let foreign: ForeignServer

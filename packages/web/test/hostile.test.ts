@@ -1,7 +1,7 @@
 import { listActions } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { FaultyLine } from './harness/faulty-line.ts'
 import {
   anna,
@@ -28,7 +28,7 @@ async function harmOn(page: Page): Promise<unknown> {
 }
 const none = { scripts: 0, links: [], pictures: 0, isRun: false, width: 0 }
 
-withChromiumInAllRuns('what others write', (launch) => {
+withChromium('what others write', (launch) => {
   let browser: Browser
   let town: HostileTown
   beforeAll(async () => {

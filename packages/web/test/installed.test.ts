@@ -1,7 +1,7 @@
 import { listConversations, listFiles, markConversationRead } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { axeFindings, goHearing, openApp, startWebServer } from './harness/open-app.ts'
 import { act, makeFriends } from './harness/people.ts'
@@ -36,7 +36,7 @@ const inWindow = `
   const asked = matchMedia.bind(globalThis)
   globalThis.matchMedia = (query) => asked(query === '(display-mode: browser)' ? 'not all' : query)`
 
-withChromiumInAllRuns('the installed app', (launch) => {
+withChromium('the installed app', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

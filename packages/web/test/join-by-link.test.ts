@@ -9,14 +9,14 @@ import {
 } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { openPage, withChromium } from '../../server/test/harness/browser.ts'
 import { TestClock } from '../../server/test/harness/test-clock.ts'
 import { type Person, TestNetwork } from '../../server/test/harness/test-network.ts'
 import { axeFindings, desk, openApp, phone, webBuild } from './harness/open-app.ts'
 
 const club = 'club.localhost' as IdTag
 
-withChromiumInAllRuns('a link into a community', (launch) => {
+withChromium('a link into a community', (launch) => {
   let browser: Browser
   let network: TestNetwork
   let lea: Person

@@ -1,7 +1,7 @@
 import { listActions, listFiles } from '@kith/protocol'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { openPage, withChromium } from '../../server/test/harness/browser.ts'
 import { type TestServer, testPassword } from '../../server/test/harness/test-server.ts'
 import { screenTable } from '../src/app/screen-table.ts'
 import { typeQuickly } from './harness/focus.ts'
@@ -36,7 +36,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   expect(await isFocused(target)).toBe(true)
 }
 
-withChromiumInAllRuns('by keys alone', (launch) => {
+withChromium('by keys alone', (launch) => {
   useServer()
 
   test('one signs in, posts, uploads and changes a setting', async () => {
@@ -135,7 +135,7 @@ withChromiumInAllRuns('by keys alone', (launch) => {
   })
 })
 
-withChromiumInAllRuns('by keys alone, further', (launch) => {
+withChromium('by keys alone, further', (launch) => {
   useServer()
   let browser: Browser
   beforeAll(async () => {

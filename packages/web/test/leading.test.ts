@@ -1,13 +1,13 @@
 import { acceptAction, createAction, createCommunity, getMe, listActions, listProfiles } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { axeFindings, desk, openApp, phone } from './harness/open-app.ts'
 import { anna, ben, carla, dora, emil, foundGarden, garden, startPeopleTown } from './harness/people-town.ts'
 import { picture } from './harness/picture.ts'
 
-withChromiumInAllRuns('those who lead a community', (launch) => {
+withChromium('those who lead a community', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createFile } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { openPage, withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { focusedText, typeQuickly } from './harness/focus.ts'
 import { axeFindings, openApp, startWebServer } from './harness/open-app.ts'
@@ -10,7 +10,7 @@ import { tallListScript } from './harness/tall-list.ts'
 const anna = 'anna.localhost'
 const count = 150
 
-withChromiumInAllRuns('long lists', (launch) => {
+withChromium('long lists', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

@@ -2,14 +2,14 @@ import { uploadFile } from '@kith/client'
 import { listSessions, revokeSession } from '@kith/protocol'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { anna, type SmallTown, startSmallTown } from './harness/small-town.ts'
 import { moveTo, openKeptApp } from './harness/worker.ts'
 
 // Several loads of a page, and a song.
 const slowMs = 60_000
 
-withChromiumInAllRuns('pictures, films and what is saved', (launch) => {
+withChromium('pictures, films and what is saved', (launch) => {
   let browser: Browser
   let town: SmallTown
   beforeAll(async () => {

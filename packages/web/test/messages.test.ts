@@ -1,7 +1,7 @@
 import { listActions, listConversations, markConversationRead, putSetting } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { focusedText, isFocused } from './harness/focus.ts'
 import { desk, openApp, openHearing, startWebServer } from './harness/open-app.ts'
@@ -22,7 +22,7 @@ async function markRead(server: TestServer, upTo: string): Promise<void> {
 const message = (to: string, text: string) =>
   ({ type: 'MSG', audienceTag: to as never, content: { text } }) as const
 
-withChromiumInAllRuns('messages', (launch) => {
+withChromium('messages', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

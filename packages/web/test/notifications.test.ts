@@ -2,7 +2,7 @@ import { uploadFile } from '@kith/client'
 import { createAction, createShare, getProfile, listActions, setReaction } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { openApp, startWebServer } from './harness/open-app.ts'
 import { act, makeFriends } from './harness/people.ts'
@@ -12,7 +12,7 @@ const [anna, ben, cleo, dora, eve] = ['anna', 'ben', 'cleo', 'dora', 'eve'].map(
   (name) => `${name}.localhost`,
 ) as [string, string, string, string, string]
 
-withChromiumInAllRuns('notifications', (launch) => {
+withChromium('notifications', (launch) => {
   let browser: Browser
   let server: TestServer
   let postId: string

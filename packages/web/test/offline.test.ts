@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { listActions, listCollection, listSessions, type NewAction, revokeSession } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { freePort } from '../../server/test/harness/free-port.ts'
 import { chooseFiles, pictureFile } from './harness/file-steps.ts'
 import { axeFindings, goHearing, startWebServer } from './harness/open-app.ts'
@@ -61,7 +61,7 @@ async function textsOf(type: NonNullable<NewAction['type']>): Promise<unknown[]>
   return data.map(({ content }) => content?.text)
 }
 
-withChromiumInAllRuns('without a connection', (launch) => {
+withChromium('without a connection', (launch) => {
   useTown(launch)
 
   test('what was read is there after a reload, with its age, and sealed on the device', {
@@ -257,7 +257,7 @@ withChromiumInAllRuns('without a connection', (launch) => {
   })
 })
 
-withChromiumInAllRuns('without a connection, further', (launch) => {
+withChromium('without a connection, further', (launch) => {
   useTown(launch)
 
   test('what needs the server says why it cannot be done', { timeout: slowMs }, async () => {

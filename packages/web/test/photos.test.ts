@@ -2,7 +2,7 @@ import { type Client, uploadFile } from '@kith/client'
 import { listFiles } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { inWindow, namesIn } from './harness/file-steps.ts'
 import { typeQuickly } from './harness/focus.ts'
@@ -12,7 +12,7 @@ import { anna, ben, startSmallTown } from './harness/small-town.ts'
 
 const months = ['2026-05', '2026-02', '2025-11', '2024-08']
 
-withChromiumInAllRuns('photos', (launch) => {
+withChromium('photos', (launch) => {
   let browser: Browser
   let server: TestServer
   let a: Client

@@ -1,7 +1,7 @@
 import { createAction } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { axeFindings, openApp, openHearing } from './harness/open-app.ts'
 import { countPainted, holdAnswer } from './harness/own-answers.ts'
 import { anna, ben, carla, type SmallTown, startSmallTown } from './harness/small-town.ts'
@@ -39,7 +39,7 @@ function useTown(launch: () => Promise<Browser>) {
   })
 }
 
-withChromiumInAllRuns('a post', (launch) => {
+withChromium('a post', (launch) => {
   useTown(launch)
 
   test('is commented, answered and heard of live', async () => {
@@ -94,7 +94,7 @@ withChromiumInAllRuns('a post', (launch) => {
   })
 })
 
-withChromiumInAllRuns('a post, further', (launch) => {
+withChromium('a post, further', (launch) => {
   useTown(launch)
 
   test('is shown with the comment that the address names', async () => {

@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { TestClock } from '../../server/test/harness/test-clock.ts'
 import { TestNetwork } from '../../server/test/harness/test-network.ts'
 import { openApp, webBuild } from './harness/open-app.ts'
@@ -9,7 +9,7 @@ import { openApp, webBuild } from './harness/open-app.ts'
 const anna = 'anna.localhost'
 const only = 'takes messages only from people they know. Connect first.'
 
-withChromiumInAllRuns('messages to people who do not know the writer', (launch) => {
+withChromium('messages to people who do not know the writer', (launch) => {
   let browser: Browser
   let network: TestNetwork
   let cleo: IdTag

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { axeFindings, openApp } from './harness/open-app.ts'
 import { anna, ben, type SmallTown, startSmallTown } from './harness/small-town.ts'
 
-withChromiumInAllRuns('the search', (launch) => {
+withChromium('the search', (launch) => {
   let browser: Browser
   let town: SmallTown
   beforeAll(async () => {

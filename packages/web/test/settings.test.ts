@@ -16,7 +16,7 @@ import {
 } from '@kith/protocol'
 import type { Browser, Page, Response } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { CommandLine } from '../../server/test/harness/command-line.ts'
 import { TestServer, testPassword } from '../../server/test/harness/test-server.ts'
 import { isFocused, typeQuickly } from './harness/focus.ts'
@@ -25,7 +25,7 @@ import { picture } from './harness/picture.ts'
 
 const home = 'home.localhost'
 
-withChromiumInAllRuns('the settings', (launch) => {
+withChromium('the settings', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

@@ -9,13 +9,13 @@ import {
 } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { namesIn } from './harness/file-steps.ts'
 import { axeFindings, desk, openApp } from './harness/open-app.ts'
 import { anna, ben, startSmallTown } from './harness/small-town.ts'
 
-withChromiumInAllRuns('sharing files', (launch) => {
+withChromium('sharing files', (launch) => {
   let browser: Browser
   let server: TestServer
   let a: Client

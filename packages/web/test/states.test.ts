@@ -1,7 +1,7 @@
 import { createAction } from '@kith/protocol'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { ScreenRow } from '../src/app/screen-table.ts'
 import { FaultyLine } from './harness/faulty-line.ts'
 import { axeFindings, openApp } from './harness/open-app.ts'
@@ -79,7 +79,7 @@ async function walkStates(browser: Browser, row: ScreenRow): Promise<void> {
   expect(faults).toEqual([])
 }
 
-withChromiumInAllRuns('the states of every screen', (launch) => {
+withChromium('the states of every screen', (launch) => {
   useTown()
   const asking = screenRows.filter(({ path }) => !ownScreens.includes(path))
 
@@ -108,7 +108,7 @@ withChromiumInAllRuns('the states of every screen', (launch) => {
   })
 })
 
-withChromiumInAllRuns('the state of a screen', (launch) => {
+withChromium('the state of a screen', (launch) => {
   useTown()
 
   const unknownId = 'A'.repeat(43)

@@ -2,7 +2,7 @@ import { uploadFile } from '@kith/client'
 import { createAction } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { lookAt } from './harness/looks.ts'
 import { axeFindings, cutTexts, openApp } from './harness/open-app.ts'
@@ -27,7 +27,7 @@ async function feedIsWhole(page: Page): Promise<void> {
   await expect.poll(async () => (await place('aria-posinset')) === (await place('aria-setsize'))).toBe(true)
 }
 
-withChromiumInAllRuns('the third column', (launch) => {
+withChromium('the third column', (launch) => {
   let browser: Browser
   let server: TestServer
   let postId: string

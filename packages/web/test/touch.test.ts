@@ -1,7 +1,7 @@
 import { createAction } from '@kith/protocol'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import type { ScreenRow } from '../src/app/screen-table.ts'
 import { finger } from './harness/finger.ts'
 import { openApp, openHearing, phone } from './harness/open-app.ts'
@@ -66,7 +66,7 @@ interface Written {
   readonly button: string | RegExp
 }
 
-withChromiumInAllRuns('on a phone', (launch) => {
+withChromium('on a phone', (launch) => {
   let browser: Browser
   let town: SmallTown
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createReference, type IdTag } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { linkIn, readMails } from '../../server/test/harness/mail-files.ts'
 import { TestClock } from '../../server/test/harness/test-clock.ts'
 import { TestNetwork } from '../../server/test/harness/test-network.ts'
@@ -16,7 +16,7 @@ const street = { idTag: 'street.localhost', password: testPassword }
 const streetAt = 1
 const tickMs = 100
 
-withChromiumInAllRuns('two people on two servers', (launch) => {
+withChromium('two people on two servers', (launch) => {
   let network: TestNetwork
   let cast: Cast
   let stage: Stage

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { freePort } from '../../server/test/harness/free-port.ts'
 import { TestServer } from '../../server/test/harness/test-server.ts'
 import { writeFormerBuild } from './harness/former-build.ts'
@@ -12,7 +12,7 @@ import { anna } from './harness/small-town.ts'
 
 const text = (page: Page) => page.getByRole('textbox', { name: 'Text' })
 
-withChromiumInAllRuns('an app that is open while its server gets a new one', (launch) => {
+withChromium('an app that is open while its server gets a new one', (launch) => {
   let browser: Browser
   let folder: string
   beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
 } from '@kith/protocol'
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { type TestServer, testPassword } from '../../server/test/harness/test-server.ts'
 import { chooseFiles, filesIn, namesIn, pictureFile, rowOf } from './harness/file-steps.ts'
 import { axeFindings, desk, openApp } from './harness/open-app.ts'
@@ -52,7 +52,7 @@ const dropKeptBytes = `new Promise((resolve) => {
   }
 })`
 
-withChromiumInAllRuns('uploads', (launch) => {
+withChromium('uploads', (launch) => {
   let browser: Browser
   let server: TestServer
   let a: Client

@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { type Look, lookAt, nameOfLook } from './harness/looks.ts'
 import { axeFindings, cutTexts, desk, openApp, phone, whenComplete } from './harness/open-app.ts'
 import { pathIn, screenRows } from './harness/screen-paths.ts'
 import { anna, type SmallTown, startSmallTown } from './harness/small-town.ts'
 
-withChromiumInAllRuns('every screen of the app', (launch) => {
+withChromium('every screen of the app', (launch) => {
   let browser: Browser
   let town: SmallTown
   beforeAll(async () => {

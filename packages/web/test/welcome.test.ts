@@ -13,8 +13,7 @@ import {
 } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
-import { inAllRuns } from '../../server/test/harness/property-runs.ts'
+import { openPage, withChromium } from '../../server/test/harness/browser.ts'
 import { startSmtpServer } from '../../server/test/harness/smtp-server.ts'
 import { TestClock } from '../../server/test/harness/test-clock.ts'
 import { type TestServer, testPassword } from '../../server/test/harness/test-server.ts'
@@ -33,7 +32,7 @@ async function choosePicture(page: Page, name: string): Promise<void> {
   await opened.setFiles({ name: 'me.jpg', mimeType: 'image/jpeg', buffer })
 }
 
-withChromiumInAllRuns('the first day', (launch) => {
+withChromium('the first day', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {
@@ -110,7 +109,7 @@ withChromiumInAllRuns('the first day', (launch) => {
     expect(faults).toEqual([])
   })
 
-  inAllRuns('further first days', () => {
+  describe('further first days', () => {
     test('of somebody who is not the administrator speak of one’s own address alone', async () => {
       const idTag = 'ben.localhost'
       await person(idTag)
@@ -285,7 +284,7 @@ withChromiumInAllRuns('the first day', (launch) => {
   })
 })
 
-withChromiumInAllRuns('from the set-up link', (launch) => {
+withChromium('from the set-up link', (launch) => {
   test('it is a few taps to the first photo', async () => {
     const browser = await launch()
     const clock = new TestClock(Date.now())

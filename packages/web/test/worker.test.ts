@@ -1,7 +1,7 @@
 import { listConversations, markConversationRead } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { withChromiumInAllRuns } from '../../server/test/harness/browser.ts'
+import { withChromium } from '../../server/test/harness/browser.ts'
 import { PushService } from '../../server/test/harness/push-service.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { workerPush } from '../../server/test/harness/worker-push.ts'
@@ -12,7 +12,7 @@ import { openKeptApp } from './harness/worker.ts'
 const home = 'home.localhost'
 const ben = 'ben.localhost'
 
-withChromiumInAllRuns('the service worker', (launch) => {
+withChromium('the service worker', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
-import { skipSuite } from '#harness/skip-suite.ts'
-import { canMount, onSmallDisk } from '#harness/small-disk.ts'
 import { readConfig } from '#infra/config/index.ts'
 import { findFolderTrouble } from '#infra/disk/index.ts'
 import { assertStartable } from './assert-startable.ts'
@@ -14,8 +10,6 @@ import { assertStartable } from './assert-startable.ts'
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-folders-'))
-  // Whoever else is on this machine comes that far.
-  await chmod(folder, 0o755)
   await writeFile(join(folder, 'file'), '')
 })
 afterAll(() => rm(folder, { recursive: true }))
@@ -53,74 +47,3 @@ test('serve refuses what is no folder, by the names of the variables, and ends',
     },
   )
 })
-
-/** A command that looks, and prints what it has found. `before` is done when the sources are loaded. */
-const look = (path: string, before = '') => [
-  process.execPath,
-  '--input-type=module',
-  '--eval',
-  `import { findFolderTrouble } from ${JSON.stringify(import.meta.resolve('../infra/disk/folder-trouble.ts'))}
-   ${before}
-   console.log(JSON.stringify((await findFolderTrouble(${JSON.stringify(path)})) ?? null))`,
-]
-
-async function foundBy([program = '', ...args]: readonly string[]) {
-  return JSON.parse((await promisify(execFile)(program, args)).stdout)
-}
-
-// Nobody, on every Linux; who may not even read the sources, where they lie in a folder of root.
-const becomeNobody = 'process.setgroups([]); process.setgid(65_534); process.setuid(65_534)'
-
-if (process.getuid?.() !== 0) skipSuite('folders that are closed to a user', 'needs root, to be another user')
-else
-  describe('to a user without rights', () => {
-    const asNobody = (path: string) => foundBy(look(path, becomeNobody))
-
-    test.each([
-      ['that may not be looked into', 0o700],
-      ['that may be read alone', 0o755],
-      ['that may be written, but not listed', 0o773],
-    ])('a folder %s is closed', async (_, mode) => {
-      const path = join(folder, `closed-${mode}`)
-      await mkdir(path)
-      await chmod(path, mode)
-      expect(await asNobody(path)).toEqual({ path, why: 'is closed to this user (EACCES)' })
-    })
-
-    test('a folder below one that is closed is told by that one', async () => {
-      const path = join(folder, 'shut/data')
-      await mkdir(path, { recursive: true })
-      await chmod(join(folder, 'shut'), 0o700)
-      expect(await asNobody(path)).toEqual({ path, why: 'is closed to this user (EACCES)' })
-    })
-
-    test('a folder with one of another user in it is told by that one', async () => {
-      const path = join(folder, 'mixed')
-      await mkdir(join(path, 'blobs'), { recursive: true })
-      await chmod(path, 0o777)
-      await chmod(join(path, 'blobs'), 0o700)
-      const why = 'is closed to this user (EACCES)'
-      expect(await asNobody(path)).toEqual({ path: join(path, 'blobs'), why })
-    })
-  })
-
-if (!canMount()) skipSuite('file systems that take nothing', 'needs the right to mount')
-else
-  describe('on a file system', () => {
-    const onDisk = async (prepare: string) => {
-      const path = join(folder, 'disk')
-      await mkdir(path, { recursive: true })
-      return await foundBy(onSmallDisk(path, 1, ['sh', '-c', `${prepare} && exec "$@"`, path, ...look(path)]))
-    }
-
-    test('that is read-only it is told', async () => {
-      expect(await onDisk('mount -o remount,ro "$0"')).toEqual({
-        path: join(folder, 'disk'),
-        why: 'is on a file system that cannot be written (EROFS)',
-      })
-    })
-
-    test('that is full it is no trouble', async () => {
-      expect(await onDisk('! dd if=/dev/zero of="$0"/ballast bs=64k 2>/dev/null')).toBeNull()
-    })
-  })

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Client, KithError } from '@kith/client'
 import {
   createAction,
   createApiKey,
@@ -16,55 +15,14 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { unpackTar } from 'modern-tar'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { archivePath, beginReading, failure, keepBytes, statusOf, ticketOf } from '#harness/account-export.ts'
 import { collectGarbage } from '#harness/collect-garbage.ts'
 import { CommandLine } from '#harness/command-line.ts'
-import { onPostgresServer } from '#harness/each-dialect.ts'
-import { S3Server } from '#harness/s3-server.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { freeBytesOf } from '#infra/disk/index.ts'
 
 const home = 'home.localhost'
-const masterKey = Buffer.alloc(32, 3).toString('base64')
-const archivePath = (ticket: string) => `/api/export/archive?ticket=${ticket}`
-const failure = (call: Promise<unknown>) =>
-  call.then(
-    () => undefined,
-    ({ status, code, details }: KithError) => ({ status, code, ...details }),
-  )
-
-async function ticketOf(client: Client): Promise<string> {
-  return (await client.call(startAccountExport)).data.ticket
-}
-
-const statusOf = async (client: Client) => (await client.call(getAccountExport)).data
-
-/** Bytes that no buffer on the way holds: a reader who stops stops the server. */
-async function keepBytes(server: TestServer, idTag: string, megabytes: number): Promise<void> {
-  const { blobs } = server.running.services
-  const tenant = await server.running.features.identity.tenants.find(idTag as never)
-  if (!tenant) throw new Error(`${idTag} does not live here`)
-  const chunk = randomBytes(1024 * 1024)
-  async function* bytes() {
-    for (let at = 0; at < megabytes; at += 1) yield chunk
-  }
-  const staged = await blobs.stage(tenant.tenantId, bytes(), { maxBytes: megabytes * chunk.length })
-  await staged.keep()
-}
-
-/** Begins to read an archive, and goes on no further. */
-async function beginReading(server: TestServer, idTag: string, ticket: string) {
-  const leaving = new AbortController()
-  const answer = await server.request(idTag, archivePath(ticket), { signal: leaving.signal })
-  expect(answer.status).toBe(200)
-  const reader = answer.body?.getReader()
-  await reader?.read()
-  const readOn = async () => {
-    for (;;) if (!reader || (await reader.read()).done) return
-  }
-  return { readOn, leave: () => leaving.abort() }
-}
-
 describe('the export of an account', () => {
   let server: TestServer
   const person = async (name: string) => {
@@ -250,35 +208,5 @@ describe('the export of an account', () => {
     expect(answer.status).toBe(507)
     expect(await statusOf(client)).toMatchObject({ status: 'broken', reason: 'disk-full' })
     await admin.call(putSetting, { ...reserve, body: { value: 0 } })
-  })
-})
-
-onPostgresServer('processes on one database and one bucket', (open) => {
-  test('take each other’s tickets, and know of each other’s exports', async () => {
-    const { url } = await open.place()
-    const bucket = await S3Server.start()
-    onTestFinished(() => bucket[Symbol.asyncDispose]())
-    const env = { ...bucket.environment, DATABASE_URL: url, MASTER_KEY: masterKey }
-    const here = await TestServer.start({ env })
-    onTestFinished(() => here.stop())
-    const there = await TestServer.start({ env, clock: here.clock })
-    onTestFinished(() => there.stop())
-    await keepBytes(here, home, 32)
-    const client = await here.as(home)
-    const reading = await beginReading(there, home, await ticketOf(client))
-    expect((await statusOf(client)).status).toBe('running')
-    expect(await failure(client.call(startAccountExport))).toMatchObject({ status: 409 })
-    await reading.readOn()
-    await expect.poll(() => statusOf(client)).toMatchObject({ status: 'complete' })
-    const gone = await beginReading(there, home, await ticketOf(client))
-    const stopping = there.running.stop()
-    await expect
-      .poll(async () => {
-        here.clock.advance(1_000)
-        return (await statusOf(client)).status
-      })
-      .toBe('broken')
-    await stopping
-    await expect(gone.readOn()).rejects.toThrow()
   })
 })

@@ -1,11 +1,11 @@
 import { getManagedIdentity } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
+import { openPage, withChromium } from '#harness/browser.ts'
 import { linkIn } from '#harness/mail-files.ts'
 import { mailbox, NameProvider } from '#harness/name-provider.ts'
 
-withChromiumInAllRuns('the page for activating a name', (launch) => {
+withChromium('the page for activating a name', (launch) => {
   let browser: Browser
   let names: NameProvider
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createAction } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
+import { openPage, withChromium } from '#harness/browser.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -17,7 +17,7 @@ function listenInPage(url: string): string {
   })`
 }
 
-withChromiumInAllRuns('the bus in a browser', (launch) => {
+withChromium('the bus in a browser', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

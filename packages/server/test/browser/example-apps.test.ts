@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type AppPerson,
   type OpenedApp,
@@ -8,7 +8,6 @@ import {
   publishReadmeExample,
 } from '#harness/app-people.ts'
 import { openPage, withChromium } from '#harness/browser.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { TestNetwork } from '#harness/test-network.ts'
 import { testPassword } from '#harness/test-server.ts'
 
@@ -84,7 +83,7 @@ withChromium('apps', (launch) => {
     expect(opened.faults).toEqual([])
   })
 
-  inAllRuns('apps on two servers', () => {
+  describe('apps on two servers', () => {
     beforeAll(async () => {
       await publishExample(bob, 'todo')
       await publishExample(alice, 'poll')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { installPackage, publishPackage } from '#app/cli/app/publish-package.ts'
 import { writeZip } from '#app/cli/app/write-zip.ts'
 import { type AppPerson, openApp } from '#harness/app-people.ts'
-import { withChromiumInAllRuns } from '#harness/browser.ts'
+import { withChromium } from '#harness/browser.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const manifest = {
@@ -52,7 +52,7 @@ declare const document: {
 declare let location: string
 declare const localStorage: object
 
-withChromiumInAllRuns('a hostile app', (launch) => {
+withChromium('a hostile app', (launch) => {
   let browser: Browser
   let server: TestServer
   let person: AppPerson

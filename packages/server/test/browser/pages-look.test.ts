@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
+import { openPage, withChromium } from '#harness/browser.ts'
 import { NameProvider } from '#harness/name-provider.ts'
 
 const paths = [
@@ -23,7 +23,7 @@ const lightness = `(() => {
   return { ground: of(backgroundColor), words: of(color) }
 })()`
 
-withChromiumInAllRuns('the pages of a server', (launch) => {
+withChromium('the pages of a server', (launch) => {
   let browser: Browser
   let names: NameProvider
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createAction, getVapidKey, subscribePush } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
+import { openPage, withChromium } from '#harness/browser.ts'
 import { PushService } from '#harness/push-service.ts'
 import { TestNetwork } from '#harness/test-network.ts'
 import { workerPush } from '#harness/worker-push.ts'
@@ -38,7 +38,7 @@ async function serveWorker(): Promise<string> {
   return `http://app.localhost:${(server.address() as AddressInfo).port}`
 }
 
-withChromiumInAllRuns('a service worker in a browser', (launch) => {
+withChromium('a service worker in a browser', (launch) => {
   let browser: Browser
   let network: TestNetwork
   let service: PushService

@@ -1,7 +1,7 @@
 import { createAction, createFile } from '@kith/protocol'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
+import { openPage, withChromium } from '#harness/browser.ts'
 import { serveApplication } from '#harness/browser-bundle.ts'
 import { CuttableLink } from '#harness/cuttable-link.ts'
 import { DatabaseDevice } from '#harness/database-client.ts'
@@ -35,7 +35,7 @@ const untilStored = `indexedDB.databases().then((all) => Promise.all(all.map(({ 
   }
 }))))`
 
-withChromiumInAllRuns('realtime clients in a browser', (launch) => {
+withChromium('realtime clients in a browser', (launch) => {
   let browser: Browser
   let server: TestServer
   let app: Awaited<ReturnType<typeof serveApplication>>

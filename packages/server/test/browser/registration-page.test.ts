@@ -1,7 +1,7 @@
 import { createReference, getMe, type IdTag, inviteCommunity } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPage, withChromiumInAllRuns } from '#harness/browser.ts'
+import { openPage, withChromium } from '#harness/browser.ts'
 import { linkIn, readMails } from '#harness/mail-files.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 
@@ -9,7 +9,7 @@ const home = 'home.localhost'
 const status = (page: Page) => page.getByRole('status').first()
 const problem = (page: Page) => page.getByRole('alert')
 
-withChromiumInAllRuns('the page for registering', (launch) => {
+withChromium('the page for registering', (launch) => {
   let browser: Browser
   let server: TestServer
   beforeAll(async () => {

@@ -1,9 +1,8 @@
 import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPage, withChromium } from '#harness/browser.ts'
 import { localFetch } from '#harness/local-fetch.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -76,7 +75,7 @@ withChromium('the page of what a link shares', (launch) => {
     expect(faults).toEqual([])
   })
 
-  inAllRuns('the other pages of what a link shares', () => {
+  describe('the other pages of what a link shares', () => {
     test('lists a folder with the folders in it, in German to whoever prefers it', async () => {
       const { fileId } = await send('POST', '/api/files', { fileTp: 'FLDR', fileName: 'Trip' })
       const inner = await send('POST', '/api/files', { fileTp: 'FLDR', fileName: 'Maps', parentId: fileId })

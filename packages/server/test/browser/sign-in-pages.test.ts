@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
 import sharp from 'sharp'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPage, signInBrowser, withChromium } from '#harness/browser.ts'
 import { linkIn, readMails } from '#harness/mail-files.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -104,7 +103,7 @@ withChromium('the pages', (launch) => {
     await problem(page).getByText('Too many attempts. The next one is possible in 3 minutes.').waitFor()
   })
 
-  inAllRuns('the other ways of the pages', () => {
+  describe('the other ways of the pages', () => {
     test('keep the set-up link where a browser could not stay signed in', async () => {
       await using fresh = await TestServer.start({ baseIdTag: home, env: { BASE_PASSWORD: '' } })
       const link = new URL(fresh.running.setUpUrl ?? '')

@@ -9,7 +9,7 @@ import {
   updateRelationship,
   type Visibility,
 } from '@kith/protocol'
-import type { Dice } from './chaos-dice.ts'
+import type { Dice } from '#harness/dice.ts'
 import type { ChaosTenant, ChaosWorld } from './chaos-world.ts'
 
 /** What became of a request: `unknown` when the server died before it answered. */

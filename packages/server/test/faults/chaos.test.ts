@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import type { LinkState } from '#harness/cuttable-link.ts'
+import { Dice } from '#harness/dice.ts'
+import { runsOf } from '#harness/property-runs.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
+import { testSeed } from '#harness/test-seed.ts'
 import { ChaosActs } from './chaos-acts.ts'
-import { Dice } from './chaos-dice.ts'
 import { listDifferences } from './chaos-truth.ts'
 import { ChaosWorld } from './chaos-world.ts'
 
-// Luck decides what it tries, and when a process dies: a search for faults, which is asked for.
-const { CHAOS_SEED: given, CHAOS_ROUNDS: asked = '0' } = process.env
-const seeds = given ? [Number(given)] : Array.from({ length: Number(asked) }, () => randomSeed())
+// What is tried comes of the seed, when a process dies does not: a search for faults, which is asked for.
+const isAsked = process.env.TEST_SEED !== undefined
+const searches = Array.from({ length: isAsked ? runsOf(1) : 0 }, (_, at) => at)
+if (!isAsked) skipSuite('servers that were killed and cut off', 'is a search for faults: set TEST_SEED')
 const rounds = 8
 const actsPerRound = 9
 // A start costs more than all that is done between two.
@@ -17,14 +20,8 @@ const linkStates: readonly LinkState[] = ['open', 'open', 'refused', 'unanswered
 // The longest pause of a delivery that has failed for so long is shorter, whatever it was.
 const hoursToHeal = 12
 
-function randomSeed(): number {
-  return Math.floor(Math.random() * 2 ** 32)
-}
-
-if (seeds.length === 0)
-  skipSuite('servers that were killed and cut off', 'is a search for faults: set CHAOS_ROUNDS or CHAOS_SEED')
-
-test.each(seeds)('servers that were killed and cut off agree in the end (CHAOS_SEED=%i)', async (seed) => {
+test.each(searches)('servers that were killed and cut off agree in the end (search %i)', async (search) => {
+  const seed = testSeed() + search
   await using world = await ChaosWorld.open()
   const dice = new Dice(seed)
   const acts = new ChaosActs(world, dice)
@@ -43,7 +40,7 @@ test.each(seeds)('servers that were killed and cut off agree in the end (CHAOS_S
     await world.pass(60)
     differences = await listDifferences(world, acts)
   }
-  expect(differences).toEqual([])
+  expect(differences, `TEST_SEED=${seed}`).toEqual([])
 })
 
 /** A few hold together from the beginning: not everything depends on luck. */

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { DatabaseDevice } from '#harness/database-client.ts'
 import { freePort } from '#harness/free-port.ts'
-import { inAllRuns, killRounds } from '#harness/property-runs.ts'
+import { runsOf } from '#harness/property-runs.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 import { SocketClient } from '#harness/socket-client.ts'
 
 const idTag = 'alice.localhost'
 const writers = 4
-const kills = killRounds(8)
+const kills = runsOf(4)
 
 let folder: string | undefined
 let server: ServerProcess | undefined
@@ -28,7 +28,7 @@ interface Sent {
   isAcknowledged: boolean
 }
 
-inAllRuns('a database whose server is killed', () => {
+describe('a database whose server is killed', () => {
   afterEach(async () => {
     await server?.kill()
     if (folder) await rm(folder, { recursive: true, force: true })

@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ClockedProcess } from '#harness/clocked-process.ts'
 import { localFetch } from '#harness/local-fetch.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 
 const baseIdTag = 'home.localhost'
 const fetchLocal = localFetch()
 
-inAllRuns('an upload whose process was killed', () => {
+describe('an upload whose process was killed', () => {
   test('what an upload had set aside is free within a minute after its process was killed', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'kith-dead-upload-'))
     onTestFinished(() => rm(dir, { recursive: true, force: true }))

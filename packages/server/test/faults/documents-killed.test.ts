@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { StockClient } from '#harness/document-client.ts'
 import { freePort } from '#harness/free-port.ts'
-import { inAllRuns, killRounds } from '#harness/property-runs.ts'
+import { runsOf } from '#harness/property-runs.ts'
 import { type ServerPlace, ServerProcess } from '#harness/server-process.ts'
 
 const idTag = 'alice.localhost'
 const editors = 3
-const kills = killRounds(8)
+const kills = runsOf(4)
 // In more of them a document becomes so long that it is full.
 const killsPerDocument = 25
 // Where in a commit or a compaction it dies differs.
@@ -62,7 +62,7 @@ class Counter implements AsyncDisposable {
   /** Somewhere in a text that all of them edit. */
   #editText(): void {
     const { text } = this.stock
-    const at = Math.floor(Math.random() * (text.length + 1))
+    const at = (this.next * 31) % (text.length + 1)
     if (text.length < 200) text.insert(at, this.name)
     else text.delete(Math.min(at, text.length - 10), 10)
   }
@@ -84,7 +84,7 @@ class Counter implements AsyncDisposable {
   }
 }
 
-inAllRuns('a document whose server is killed', () => {
+describe('a document whose server is killed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-documents-'))
     place = { idTag, port: await freePort(), dataDir: join(folder, 'alice'), peers: '' }

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { compileCache } from '#harness/compile-cache.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { openDatabase, type TenantId } from '#infra/db/index.ts'
 
 const script = join(import.meta.dirname, 'fan-out-until-killed.ts')
@@ -12,7 +11,7 @@ const recipients = 1200
 /** After so many of its transactions each life of the server ends; the last goes on to the end. */
 const lives = [2, 5, Number.POSITIVE_INFINITY]
 
-inAllRuns('a fan-out whose server is killed', () => {
+describe('a fan-out whose server is killed', () => {
   eachDialect('a fan-out', (open: OpenTestDatabase) => {
     test('reaches each recipient once when its server is killed again and again', async () => {
       const { url } = await open.place()

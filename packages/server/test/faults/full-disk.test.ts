@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClockedPlace, ClockedProcess } from '#harness/clocked-process.ts'
 import { localFetch } from '#harness/local-fetch.ts'
-import { inAllRuns, runsOf } from '#harness/property-runs.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
 import { canMount, LastingDisk } from '#harness/small-disk.ts'
 import { testPassword } from '#harness/test-server.ts'
@@ -216,7 +215,7 @@ function underFiles(): void {
     const picture = new Uint8Array(await readFile(photo))
     await site.disk.fill(pagesOf(picture))
     const fileId = await site.upload(picture, { preset: 'default', type: 'image/jpeg' })
-    for (let hour = 0; hour < runsOf(6); hour += 1) await site.pass(3_600_000)
+    for (let hour = 0; hour < 6; hour += 1) await site.pass(3_600_000)
     expect(await site.digestOf(`${fileId}?variant=tn`)).toBe(digest(picture))
     expect(await site.leftFiles()).toEqual([])
     await site.disk.makeRoom()
@@ -311,8 +310,7 @@ function withReserve(): void {
 
   test('on a full disk, started again or not, reads, signs in and deletes, and so recovers', async () => {
     const files: string[] = []
-    for (let count = 0; count < runsOf(3); count += 1)
-      files.push(await site.upload(randomBytes(2 * megabyte)))
+    for (let count = 0; count < 3; count += 1) files.push(await site.upload(randomBytes(2 * megabyte)))
     await site.disk.fill(0)
     expect(await post('no room')).toBe('503 E-UNAVAILABLE')
     for (const fileId of files) {
@@ -331,7 +329,7 @@ function withReserve(): void {
 
 if (canMount()) {
   describe('A disk that is full under everything', underEverything)
-  inAllRuns('A disk that is full under the files', () => {
+  describe('A disk that is full under the files', () => {
     describe('A disk that is full under the files', underFiles)
   })
   describe('A disk of which a part is kept for the database', withReserve)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { compileCache } from '#harness/compile-cache.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
-import { runsOf } from '#harness/property-runs.ts'
 import { openDatabase, serverTenant } from '#infra/db/index.ts'
 import { jobsMigrations } from '#infra/jobs/index.ts'
 
@@ -13,7 +12,7 @@ const script = join(import.meta.dirname, 'jobs-until-killed.ts')
 const env = { ...process.env, ...compileCache }
 
 /** After so many acknowledgments each life of the server ends. */
-const lives = [60, 250, 1, 30, 120].slice(0, runsOf(5))
+const lives = [60, 250, 1, 30, 120]
 
 function killSuite(open: OpenTestDatabase): void {
   test('nothing is lost when a server is killed', async () => {

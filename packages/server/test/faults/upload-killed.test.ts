@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#harness/free-port.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
@@ -84,7 +83,7 @@ async function sizeBelow(path: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }
 
-inAllRuns('an upload whose server is killed', () => {
+describe('an upload whose server is killed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-upload-killed-'))
     const place = { idTag: 'alice.localhost', port: await freePort(), dataDir: folder, peers: '' }

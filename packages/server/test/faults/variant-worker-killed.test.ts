@@ -7,7 +7,6 @@ import type { Client } from '@kith/client'
 import { getFileDescriptor, getFileMetadata, login, uploadFile } from '@kith/protocol'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ClockedProcess } from '#harness/clocked-process.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
@@ -133,7 +132,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-inAllRuns('A server that is killed while variants are made has them made when it is back', () => {
+describe('A server that is killed while variants are made has them made when it is back', () => {
   test('A server that is killed while variants are made has them made when it is back', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'kith-variants-'))
     const place = { baseIdTag: baseTag, dataDir, linkPort: 1, identityHosts: {}, nowMs: Date.now() }

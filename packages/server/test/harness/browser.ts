@@ -2,7 +2,6 @@ import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-
 import { describe, onTestFinished } from 'vitest'
 import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
 import { pollMs } from './patience.ts'
-import { inAllRuns } from './property-runs.ts'
 import { skipSuite } from './skip-suite.ts'
 import type { TestServer } from './test-server.ts'
 
@@ -21,11 +20,6 @@ export function withChromium(name: string, suite: (launch: () => Promise<Browser
     return launched
   }
   describe(name, () => suite(launch))
-}
-
-/** A suite of further pages: a few of other suites show without TEST_RUNS=all that pages work in a browser. */
-export function withChromiumInAllRuns(name: string, suite: (launch: () => Promise<Browser>) => void): void {
-  inAllRuns(name, () => withChromium(name, suite))
 }
 
 /** A page in a profile of its own, with a passkey authenticator; closes with the test. What breaks the content security

@@ -5,6 +5,7 @@ import { makeFile } from './migrated-file.ts'
 import { runsOf } from './property-runs.ts'
 import { ServerSchemas } from './server-schemas.ts'
 import { skipSuite } from './skip-suite.ts'
+import { testRun } from './test-run.ts'
 
 /** What a test may choose; the place of the database is the harness's. */
 export type TestDatabaseOptions = Omit<OpenDatabaseOptions, 'url'>
@@ -13,9 +14,9 @@ export type TestDatabaseOptions = Omit<OpenDatabaseOptions, 'url'>
 export interface OpenTestDatabase {
   (options: TestDatabaseOptions): Promise<Database>
   readonly dialect: Dialect
-  /** How often a property is tried that is worth `count` runs (`runsOf`): a third on PostgreSQL, which plans each query
-   * of its own anew. */
-  runs(count: number): number
+  /** How often to try a property that is usually tried `usual` times (`runsOf`): a third of them on PostgreSQL, which plans
+   * each query of its own anew. */
+  runs(usual: number): number
   /** An empty database that is not opened yet; who opens it closes it before the test ends. */
   place(): Promise<DatabasePlace>
   /** Opens the database of another handle once more, as a second process would. */
@@ -27,9 +28,10 @@ const serverUrl = process.env.TEST_POSTGRES_URL
 let schemas: ServerSchemas | undefined
 const needsPostgres = 'needs a PostgreSQL server: name it in TEST_POSTGRES_URL (CONTRIBUTING.md, Tests)'
 
-/** Runs a suite on SQLite, and on the PostgreSQL server at TEST_POSTGRES_URL. Call it at the top of a test file. */
+/** Runs a suite on SQLite, and in the run of services on the PostgreSQL server at TEST_POSTGRES_URL (in the run of faults on
+ * both). Call it at the top of a test file. */
 export function eachDialect(name: string, suite: (open: OpenTestDatabase) => void): void {
-  describe(`${name} (sqlite)`, () => suite(opener('sqlite', makeFile)))
+  if (testRun !== 'services') describe(`${name} (sqlite)`, () => suite(opener('sqlite', makeFile)))
   onPostgresServer(name, suite)
 }
 
@@ -50,6 +52,7 @@ export function onPostgresServer(
   name: string,
   suite: (open: OpenTestDatabase, serverUrl: string) => void,
 ): void {
+  if (testRun === 'local') return
   if (serverUrl) onServer(name, serverUrl, (open) => suite(open, serverUrl))
   else skipSuite(`${name} (postgres)`, needsPostgres)
 }
@@ -81,6 +84,6 @@ function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
     if (!where) throw new Error('This database was not opened here')
     return openAt(where, options)
   }
-  const runs = (count: number) => runsOf(dialect === 'sqlite' ? count : count / 3)
+  const runs = (usual: number) => runsOf(dialect === 'sqlite' ? usual : usual / 3)
   return Object.assign(open, { dialect, runs, place: () => place(), again })
 }

@@ -4,7 +4,7 @@ import { describe } from 'vitest'
 import { freePort } from './free-port.ts'
 import { skipSuite } from './skip-suite.ts'
 
-/** A suite against the Redis at TEST_REDIS_URL. */
+/** A suite against the Redis at TEST_REDIS_URL, in the run of services. */
 export function withRedis(name: string, suite: (redisUrl: string) => void): void {
   const redisUrl = process.env.TEST_REDIS_URL
   if (redisUrl === undefined) {

@@ -85,7 +85,7 @@ describe('slim contracts', async () => {
           const contract = slim.get(name) as Contract
           expect(await requestBy(contract, parts, answer)).toEqual(await requestBy(whole, parts, answer))
         }),
-        { numRuns: runsOf(40) },
+        { numRuns: runsOf(10) },
       )
     },
   )

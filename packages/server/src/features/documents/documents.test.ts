@@ -2,7 +2,6 @@ import type { FileId, IdTag } from '@kith/protocol'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { eachDialect } from '#harness/each-dialect.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { crowdedUpdate, slowUpdate } from '#harness/slow-updates.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { openLocalBus } from '#infra/bus/index.ts'
@@ -490,7 +489,7 @@ eachDialect('documents', (open) => {
     expect(await presentText(lab)).toBe('bc')
   })
 
-  inAllRuns(`documents that take long (${open.dialect})`, () => {
+  describe(`documents that take long (${open.dialect})`, () => {
     test('a document that ends the threads that open it rests for a minute', async () => {
       const lab = await openLab()
       const { editor, session } = await join(lab.documents)

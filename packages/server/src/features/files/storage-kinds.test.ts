@@ -225,7 +225,7 @@ eachDialect('What is counted of each kind', (open) => {
         await lab.settle()
         await kindsOf(lab)
       }),
-      { numRuns: open.runs(15) },
+      { numRuns: open.runs(4) },
     )
     expect(lab.errors).toEqual([])
   })

@@ -1,10 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { blobStoreContract, chunksOf, keptBlob } from '#harness/blob-store-contract.ts'
-import { canMount, onSmallDisk } from '#harness/small-disk.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -81,66 +79,8 @@ describe('The directory of a disk store', () => {
   })
 })
 
-// Runs a store in another process; `stageEndless` says `staging` when a megabyte has arrived, and goes on.
-const program = `
-const [, dir, task] = process.argv
-const { openDiskBlobs } = await import(${JSON.stringify(join(import.meta.dirname, 'disk-blobs.ts'))})
-const logged = []
-const logger = { error: (fields) => logged.push(fields.code) }
-const store = await openDiskBlobs({ dir, clock: { now: () => Date.now(), wakeAt: () => () => {} }, logger })
-async function* pieces(count) {
-  for (let sent = 0; sent < count; sent++) {
-    if (sent === 16) console.log('staging')
-    yield Buffer.alloc(65536, sent)
-    if (count === Infinity) await new Promise(setImmediate)
-  }
-}
-if (task === 'stageEndless') await store.stage(1, pieces(Infinity), { maxBytes: Infinity })
-const failure = await store.stage(1, pieces(64), { maxBytes: Infinity }).catch((error) => error)
-const { readdir } = await import('node:fs/promises')
-console.log(JSON.stringify({ code: failure.code, logged, left: await readdir(dir + '/staging') }))
-`
-const nodeArgs = (dir: string, task: string) => ['--input-type=module', '-e', program, dir, task]
-
-describe('A process that is killed while staging', () => {
-  test('leaves only staged bytes, and they are swept', async () => {
-    const dir = await emptyDir()
-    const child = spawn(process.execPath, nodeArgs(dir, 'stageEndless'), {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await new Promise((resolve) => child.stdout.once('data', resolve))
-    await killed(child)
-    const left = await filesBelow(dir)
-    expect(left).toEqual([expect.stringMatching(/^staging\//)])
-    expect((await stat(join(dir, left[0]!))).size).toBeGreaterThan(500_000)
-    const store = await openDiskBlobs({
-      dir,
-      clock: { ...systemClock, now: () => Date.now() + 1000 },
-      logger: quiet,
-    })
-    expect(await store.sweepStaged(0)).toBe(1)
-    expect(await filesBelow(dir)).toEqual([])
-  })
-})
-
-async function killed(child: ChildProcess): Promise<void> {
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await exited
-}
-
-describe('A full disk', () => {
-  test('is E-UNAVAILABLE, told to the log, and leaves nothing', async ({ skip }) => {
-    skip(!canMount(), 'needs a machine that lets users mount')
-    const dir = await emptyDir()
-    await openDiskBlobs({ dir, clock: systemClock, logger: quiet })
-    const [program, ...args] = onSmallDisk(dir, 1, [process.execPath, ...nodeArgs(dir, 'fill')])
-    const { stdout } = spawnSync(program, args, { encoding: 'utf8' })
-    const answer = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
-    expect(answer).toEqual({ code: 'E-UNAVAILABLE', logged: ['ENOSPC'], left: [] })
-  })
-
-  test.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE'])('and its like are no bug and no quota: %s', (code) => {
+describe('A full disk and its like', () => {
+  test.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE'])('are no bug and no quota: %s', (code) => {
     const lines: unknown[] = []
     const explain = explainDiskErrors('/blobs', { error: (fields) => lines.push(fields) })
     const cause = Object.assign(new Error(code), { code })
@@ -148,7 +88,7 @@ describe('A full disk', () => {
     expect(lines).toMatchObject([{ code, dir: '/blobs' }])
   })
 
-  test('is not blamed for other errors', () => {
+  test('are not blamed for other errors', () => {
     const explain = explainDiskErrors('/blobs', quiet)
     const error = Object.assign(new Error('broken disk'), { code: 'EIO' })
     expect(explain(error)).toBe(error)

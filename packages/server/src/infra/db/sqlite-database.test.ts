@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { compileCache } from '#harness/compile-cache.ts'
 import { type Database, type Migration, openDatabase, type TenantId, type Writer } from './index.ts'
 import { openReader, openWriter, type SqliteConnection } from './sqlite-connection.ts'
 
@@ -93,33 +91,6 @@ test('readers do not wait for a transaction that has begun, and see the state be
   release()
   await writing
   expect(await db.reader(alice).tables<Tables>().selectFrom('items').selectAll().execute()).toHaveLength(1)
-})
-
-test('everything that was acknowledged survives kill -9', async () => {
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, '../../../test/faults/write-until-killed.ts'), path],
-    {
-      env: { ...process.env, ...compileCache },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  let output = ''
-  const { promise: enough, resolve } = Promise.withResolvers<void>()
-  child.stdout.on('data', (chunk) => {
-    output += chunk
-    if (output.split('\n').length > 500) resolve()
-  })
-  const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
-  child.on('exit', () => leave())
-  await enough
-  child.kill('SIGKILL')
-  await gone
-  const acknowledged = output.split('\n').slice(0, -1).map(Number)
-  const db = await open()
-  expect(await db.integrityCheck()).toEqual([])
-  const stored = new Set(idsIn(path))
-  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
 })
 
 test('two processes write at the same time and lose nothing', async () => {

@@ -1,9 +1,4 @@
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { TestClock } from '#harness/test-clock.ts'
 import { assertRate, createMemoryRateLimits, defaultRateLimits, type RateLimits } from './rate-limits.ts'
@@ -83,39 +78,7 @@ async function openLimits(redisUrl: string): Promise<RateLimits & { warnings: st
   return { ...opened, warnings }
 }
 
-const redisServer = '/usr/bin/redis-server'
-
-async function startRedis(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'kith-redis-'))
-  const socket = join(folder, 'redis.sock')
-  const child = spawn(redisServer, ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder])
-  cleanUps.push(async () => {
-    child.kill()
-    await rm(folder, { recursive: true })
-  })
-  await new Promise<void>((resolve) =>
-    child.stdout.on('data', (data) => {
-      if (String(data).includes('eady to accept connections')) resolve()
-    }),
-  )
-  return socket
-}
-
-describe('buckets in Redis', () => {
-  test('are shared by all nodes', async ({ skip }) => {
-    skip(!existsSync(redisServer), `needs ${redisServer}`)
-    const socket = await startRedis()
-    const [one, other] = [await openLimits(socket), await openLimits(socket)]
-    await untilReady(one, other)
-    expect(await one.take('sign-in', 'a')).toMatchObject({ isAllowed: true, limit: 2, remaining: 1 })
-    expect(await other.take('sign-in', 'a')).toMatchObject({ isAllowed: true, remaining: 0 })
-    const { isAllowed, resetAtSecs } = await one.take('sign-in', 'a')
-    expect(isAllowed).toBe(false)
-    expect(resetAtSecs).toBeGreaterThan(Date.UTC(2026, 0, 1) / 1000)
-    expect(await other.take('recovery', 'a')).toMatchObject({ isAllowed: true })
-    expect(one.warnings).toEqual([])
-  })
-
+describe('buckets in a Redis that is away', () => {
   test('are counted by the node while Redis cannot be reached', async () => {
     const free = createServer()
     await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
@@ -144,16 +107,3 @@ describe('buckets in Redis', () => {
     expect(rates.hasTooManyBadBearers('a')).toBe(true)
   })
 })
-
-/** Until the first taken point is counted in Redis: while a node still connects, it counts for itself. */
-async function untilReady(...nodes: readonly RateLimits[]): Promise<void> {
-  let round = 0
-  // With a key of its own each time: what a node has counted for itself says nothing of the next one.
-  const probe = async () => {
-    round += 1
-    const taken = []
-    for (const node of nodes) taken.push((await node.take('qr', `probe ${round}`)).remaining)
-    return new Set(taken).size === nodes.length
-  }
-  while (!(await probe())) await new Promise(setImmediate)
-}

@@ -86,7 +86,7 @@ describe('compileSerializer', () => {
       fc.property(sampleWithValue, ({ schema, value }) => {
         expect(written(schema, value)).toEqual(normal(value))
       }),
-      { numRuns: runsOf(1500) },
+      { numRuns: runsOf(375) },
     )
   })
 

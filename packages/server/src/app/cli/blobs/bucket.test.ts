@@ -2,37 +2,30 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { uploadFile } from '@kith/protocol'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
-import { makeBucket, realBucket } from '#harness/real-bucket.ts'
+import { eachBucket } from '#harness/real-bucket.ts'
 import { S3Server } from '#harness/s3-server.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const baseTag = 'home.localhost'
 
-/** Beside the one in memory, a place of its own in the bucket at TEST_S3_URL. */
-function placeInBucket(url: string): Record<string, string> {
-  const place = new URL(url)
+/** A place of its own in the bucket at TEST_S3_URL. */
+function placeInBucket(): Record<string, string> {
+  const { S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '', TEST_S3_URL = '' } = process.env
+  const place = new URL(TEST_S3_URL)
   place.pathname = `${place.pathname.replace(/\/$/, '')}/${randomUUID()}`
-  const { S3_ACCESS_KEY_ID = '', S3_SECRET_ACCESS_KEY = '' } = process.env
   return { BLOB_STORE: place.href, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY }
 }
 
-const { TEST_S3_URL: url } = process.env
-const buckets = [
-  ['in memory', undefined],
-  ...(url === undefined ? [] : [['at TEST_S3_URL', placeInBucket(url)] as const]),
-] as const
-
-describe.each(buckets)('A server whose blobs move to a bucket and back, %s', (_, real) => {
+eachBucket('A server whose blobs move to a bucket and back', (real) => {
   let bucket: S3Server
   let environment: Record<string, string>
   let line: CommandLine
   let server: TestServer
   beforeAll(async () => {
-    if (url !== undefined && real) await makeBucket(realBucket(url))
     bucket = await S3Server.start()
-    environment = real ?? bucket.environment
+    environment = real === undefined ? bucket.environment : placeInBucket()
     line = await CommandLine.open()
     server = await TestServer.start({ dataDir: line.dataDir })
   })

@@ -125,7 +125,7 @@ onSqlite('a cookie of a browser that two hold', (open) => {
           expect([await isIn('owner'), await isIn('thief')]).not.toEqual([true, true])
         }
       }),
-      { numRuns: runsOf(60) },
+      { numRuns: runsOf(15) },
     )
   })
 })

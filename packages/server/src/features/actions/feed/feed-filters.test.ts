@@ -84,11 +84,9 @@ eachDialect('a filter', (open) => {
     const callers = [alice, alice.as(guest), alice.as(identity(bob))]
     const asked: ActionStatus[][] = [['A'], ['A', 'C', 'D', 'R', 'P'], ['C', 'N']]
     const ways = callers.flatMap((who) => asked.map((status) => ({ who, status })))
-    const every = Math.max(1, Math.floor(ways.length / open.runs(ways.length)))
-    for (const [way, { who, status }] of ways.entries()) {
+    for (const { who, status } of ways) {
       const whole = await allPages(who, { status, limit: 200 })
-      for (const [number, [query, holds]] of filters.entries()) {
-        if ((way + number) % every !== 0) continue
+      for (const [query, holds] of filters) {
         const ids = whole.filter(holds).map(({ actionId }) => actionId)
         const found = await allPages(who, { ...query, status, limit: 7 })
         expect([query, found.map(({ actionId }) => actionId)]).toEqual([query, ids])

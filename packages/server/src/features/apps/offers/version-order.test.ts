@@ -24,6 +24,6 @@ test('texts have the order of their versions', () => {
       const order = left < right ? -1 : left > right ? 1 : 0
       expect(order).toBe(Math.sign(compareAppVersions(a, b)))
     }),
-    { numRuns: runsOf(4000) },
+    { numRuns: runsOf(1000) },
   )
 })

@@ -83,7 +83,7 @@ eachDialect('Restoring a database', (open) => {
           ids(direct.filter(({ tags }) => Array.isArray(tags))).toSorted(),
         )
       }),
-      { numRuns: open.runs(40), verbose: true },
+      { numRuns: open.runs(10), verbose: true },
     )
   })
 

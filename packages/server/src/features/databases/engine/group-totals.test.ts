@@ -21,7 +21,7 @@ test('a query adds up as a subscription does', async () => {
       for (const n of others) kept.remove({ g: 'x', n })
       expect(await query.allRows()).toEqual(await kept.allRows())
     }),
-    { numRuns: runsOf(200) },
+    { numRuns: runsOf(50) },
   )
   const query = new GroupTotals(aggregate, { canRemove: false })
   for (const n of [1e100, 1, -1e100]) query.add({ g: 'x', n })
@@ -39,7 +39,7 @@ describe('a sum', () => {
         for (const number of others) fresh.add(number)
         expect(sum.value).toBe(fresh.value)
       }),
-      { numRuns: runsOf(400), verbose: true },
+      { numRuns: runsOf(100), verbose: true },
     )
   })
 
@@ -79,7 +79,7 @@ test('the smallest and the largest are known while values come and go', () => {
         expect([extremes.min, extremes.max]).toEqual([sorted[0], sorted.at(-1)])
       }
     }),
-    { numRuns: runsOf(400), verbose: true },
+    { numRuns: runsOf(100), verbose: true },
   )
 })
 

@@ -31,7 +31,7 @@ describe('A long message', () => {
       fc.asyncProperty(object, async (text) => {
         expect(await parsed(text)).toEqual(objectOf(text))
       }),
-      { numRuns: runsOf(400) },
+      { numRuns: runsOf(100) },
     )
   })
 
@@ -44,7 +44,7 @@ describe('A long message', () => {
         const edited = text.slice(0, from) + added + text.slice(from + removed)
         expect(await parsed(edited)).toEqual(objectOf(edited))
       }),
-      { numRuns: runsOf(1000) },
+      { numRuns: runsOf(250) },
     )
   })
 

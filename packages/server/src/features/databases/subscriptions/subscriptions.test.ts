@@ -411,7 +411,7 @@ describe('the first state and what follows are the state', () => {
         )
         expect(shown).toEqual(new Map(expected))
       }),
-      { numRuns: runsOf(400), verbose: true },
+      { numRuns: runsOf(100), verbose: true },
     )
   })
 
@@ -444,7 +444,7 @@ describe('the first state and what follows are the state', () => {
           for (const [name, number] of Object.entries(row))
             if (typeof number === 'number') expect(number).toBeCloseTo(expected.get(group)[name], 9)
       }),
-      { numRuns: runsOf(400), verbose: true },
+      { numRuns: runsOf(100), verbose: true },
     )
   })
 })

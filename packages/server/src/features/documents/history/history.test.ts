@@ -54,6 +54,6 @@ test('nothing is to be forgotten before the time it says, and something is then'
       expect(thinHistory(kept, nextAt - 1).removed).toEqual([])
       expect(thinHistory(kept, nextAt).removed).not.toEqual([])
     }),
-    { numRuns: runsOf(400), verbose: true },
+    { numRuns: runsOf(100), verbose: true },
   )
 })

@@ -158,6 +158,6 @@ test('no update keeps a document from being answered, opened again, compacted an
       if (isSound) expect(engine.answer({ kind: 'open', doc: 3, pieces: [state] })).toEqual({ damaged: [] })
       engine.answer({ kind: 'restore', doc: 1, past: base })
     }),
-    { numRuns: runsOf(1200), verbose: true },
+    { numRuns: runsOf(300), verbose: true },
   )
 })

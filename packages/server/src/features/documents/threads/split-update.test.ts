@@ -54,7 +54,7 @@ test('the pieces of an update make the same document, in whatever order they com
         expect(Y.equalSnapshots(Y.snapshot(copy), Y.snapshot(doc))).toBe(true)
       },
     ),
-    { numRuns: runsOf(400), verbose: true },
+    { numRuns: runsOf(100), verbose: true },
   )
 })
 

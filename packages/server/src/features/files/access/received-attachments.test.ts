@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import {
   type ActionId,
   type FileId,
@@ -115,12 +114,10 @@ const worlds: fc.Arbitrary<World> = fc.integer({ min: 2, max: 5 }).chain((count)
   }) as fc.Arbitrary<World>
 })
 
-const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
-
 eachDialect('An action from elsewhere', (open) => {
   const openLab = actionLab(open, more)
 
-  test(`widens access to no file but its issuer’s own copies (seed ${seed})`, async () => {
+  test(`widens access to no file but its issuer’s own copies`, async () => {
     const lab = await openLab()
     const signer = await lab.makeTenant('signer.example.com')
     // What a hostile server is glad of: everything is here already, and nothing is waited for.
@@ -155,7 +152,7 @@ eachDialect('An action from elsewhere', (open) => {
             })
         }
       }),
-      { seed, numRuns: open.runs(40) },
+      { numRuns: open.runs(10) },
     )
     expect(stored).toBeGreaterThanOrEqual(worldsMade)
   })

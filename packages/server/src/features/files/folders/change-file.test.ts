@@ -627,7 +627,7 @@ eachDialect('The trash', (open) => {
         }
         expect(await lab.inconsistencies()).toEqual([])
       }),
-      { numRuns: open.runs(15) },
+      { numRuns: open.runs(4) },
     )
     expect(lab.errors).toEqual([])
   })

@@ -524,7 +524,7 @@ eachDialect('the predicate', (open) => {
           expect(rows.map((row) => row.action_id)).toEqual(allowed.map(({ actionId }) => actionId).sort())
         }
       }),
-      { numRuns: open.runs(150), verbose: true },
+      { numRuns: open.runs(38), verbose: true },
     )
   })
 })

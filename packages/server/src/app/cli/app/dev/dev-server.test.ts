@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
 import { localFetch } from '#harness/local-fetch.ts'
 import { ProgramProcess } from '#harness/program-process.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { type DevData, openDevData } from './dev-data.ts'
 import { DevServer } from './dev-server.ts'
 
@@ -119,7 +118,7 @@ test('at most 20 tabs listen, and one that goes makes room', async () => {
   for (const { ending } of tabs) ending.abort()
 })
 
-inAllRuns('kith app dev', () => {
+describe('kith app dev', () => {
   test('serves an app, builds it again at a change, and leaves nothing when it is interrupted', async () => {
     await using line = await CommandLine.open()
     const folder = join(line.folder, 'my-app')

@@ -300,7 +300,7 @@ eachDialect('Access to files', (open) => {
         await look(world)
         await look(await takeSteps(db, tenant, world, look))
       }),
-      { numRuns: open.runs(15) },
+      { numRuns: open.runs(4) },
     )
   })
 })

@@ -213,7 +213,7 @@ eachDialect('editors who come and go', (open) => {
         for (const editor of people) editor.disconnect()
         await fresh.close()
       }),
-      { numRuns: open.runs(60), verbose: true },
+      { numRuns: open.runs(15), verbose: true },
     )
   })
 })

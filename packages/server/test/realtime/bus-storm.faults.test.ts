@@ -25,7 +25,6 @@ test('five hundred devices come back at once, and none misses anything', async (
   await server.running.features.bus.settled()
   // Another minute: those connections count as well.
   server.clock.advance(60_000)
-  const startedAt = performance.now()
   const devices = await Promise.all(
     tokens.flatMap(([idTag, token]) =>
       Array.from({ length: devicesPerPerson }, async () => {
@@ -35,14 +34,11 @@ test('five hundred devices come back at once, and none misses anything', async (
       }),
     ),
   )
-  const tookMs = performance.now() - startedAt
   for (const device of devices) {
     const events = device.client.json.filter(({ cmd }) => cmd === 'ACTION')
     expect(events.map(({ seq }) => seq)).toEqual([1])
   }
   expect(devices).toHaveLength(500)
-  // Generous: two busy cores make it in a second or two.
-  expect(tookMs).toBeLessThan(15_000)
   const [idTag = '', token = ''] = tokens[0] ?? []
   await server.client(idTag, token).call(createAction, { body: { type: 'POST', content: { text: 'Again' } } })
   await expect.poll(() => devices[0]?.client.json.at(-1)).toMatchObject({ cmd: 'ACTION', seq: 2 })

@@ -4,7 +4,6 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { box, gridHeic } from '#harness/heic-file.ts'
 import { ImageDesk, isRunning, pictures } from '#harness/image-desk.ts'
-import { runsOf } from '#harness/property-runs.ts'
 import { sniffType } from '#infra/media/index.ts'
 
 let desk: ImageDesk
@@ -140,7 +139,7 @@ describe('A hostile HEIC file has no variants, and the next picture has', () => 
   test('and whatever bytes are turned over', async () => {
     const bytes = await phone()
     const places = [130, 240, 425, 40, 90, 200, 300, 352, 400, 500]
-    for (const at of places.slice(0, runsOf(places.length))) {
+    for (const at of places) {
       const changed = Buffer.from(bytes)
       changed[at] = 255 - (changed[at] ?? 0)
       expect((await processed(`turned-${at}.heic`, changed)).kind).toMatch(/^(made|unprocessable)$/)

@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { expect, test } from 'vitest'
-import { type GuideBlock, readGuide } from './harness/guide.ts'
+import { describe, expect, test } from 'vitest'
+import { type GuideBlock, readGuide } from '#harness/guide.ts'
 import {
   canHaveMachine,
   type GuideStep,
   machineNeeds,
   runOnMachine,
   writeSettings,
-} from './harness/guide-machine.ts'
-import { inAllRuns } from './harness/property-runs.ts'
-import { skipSuite } from './harness/skip-suite.ts'
+} from '#harness/guide-machine.ts'
+import { skipSuite } from '#harness/skip-suite.ts'
 
 const name = 'the commands of the guides, on a fresh machine'
 const proxyName = 'the nginx of the installing guide, in front of the server'
@@ -60,7 +59,7 @@ async function stepsOf(): Promise<GuideStep[]> {
   ]
 }
 
-inAllRuns(name, () => {
+describe(name, () => {
   if (!canHaveMachine()) return skipSuite(name, machineNeeds)
   if (!hasNginx) skipSuite(proxyName, 'needs nginx, openssl and curl')
   test('each does what the guide says, as an ordinary user with sudo', { timeout: 400_000 }, async () => {

@@ -81,7 +81,7 @@ eachDialect('what lists show', (open) => {
   }
 
   test('is what single reads allow, page by page, over random graphs', async () => {
-    await overWorlds(40, async ({ who, world }) => {
+    await overWorlds(10, async ({ who, world }) => {
       const listed = [
         ...(await allPages(who, ['A', 'C', 'N', 'P', 'R', 'S'])),
         ...(who.caller.kind === 'identity' ? [] : await allPages(who, ['A', 'C'])),
@@ -102,7 +102,7 @@ eachDialect('what lists show', (open) => {
   })
 
   test('is, with a filter, the part of the whole list that meets it', async () => {
-    await overWorlds(25, async ({ who, home }) => {
+    await overWorlds(7, async ({ who, home }) => {
       const status: ListedStatus[] = ['A', 'C']
       const all = await allItems(who, { status })
       for (const [filter, meets] of filtersOf(home.idTag)) {
@@ -116,7 +116,7 @@ eachDialect('what lists show', (open) => {
   })
 
   test('is also what notifications show, but for muted identities, over random graphs', async () => {
-    await overWorlds(25, async ({ who, world, lab }) => {
+    await overWorlds(7, async ({ who, world, lab }) => {
       const listed = await allPages(
         who,
         who.caller.kind === 'identity' ? ['A', 'C', 'N', 'P', 'R', 'S'] : ['A', 'C'],

@@ -16,7 +16,6 @@ import { onPostgresServer } from '#harness/each-dialect.ts'
 import { freePort } from '#harness/free-port.ts'
 import { Pebble } from '#harness/pebble.ts'
 import { ProgramProcess } from '#harness/program-process.ts'
-import { inAllRuns } from '#harness/property-runs.ts'
 import { sendHttp2 } from '#harness/secure-site.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
 import { TestClock } from '#harness/test-clock.ts'
@@ -260,7 +259,7 @@ else
       await until(made, async () => (await serialOf(made)) !== first)
     })
 
-    inAllRuns('after a kill in the middle of an order', () => {
+    describe('after a kill in the middle of an order', () => {
       test('are got by the next process, which goes on with it', async () => {
         const dataDir = await mkdtemp(join(tmpdir(), 'kith-acme-'))
         cleanUps.push(() => rm(dataDir, { recursive: true, force: true }))

@@ -8,12 +8,17 @@ import { ImageDesk, isRunning, pictures } from '#harness/image-desk.ts'
 import type { TenantId } from '#infra/db/index.ts'
 
 describe('A worker', () => {
-  test('is started by the first job, serves the next, and is stopped when idle', async () => {
-    await using desk = await ImageDesk.open({ idleMs: 1000 })
+  test('is started by the first job, and serves the next', async () => {
+    await using desk = await ImageDesk.open()
     expect(desk.pids).toEqual([])
     await desk.made('orientation-6.jpg')
     await desk.made('transparent.png')
     expect(desk.pids).toHaveLength(1)
+  })
+
+  test('is stopped when idle, and the next job starts another', async () => {
+    await using desk = await ImageDesk.open({ idleMs: 1 })
+    await desk.made('orientation-6.jpg')
     await desk.until('An idle image worker was stopped')
     expect(isRunning(desk.pids[0]!)).toBe(false)
     await desk.made('orientation-6.jpg')

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { expect, test } from 'vitest'
-import { type GuideBlock, readGuide } from './harness/guide.ts'
+import { describe, expect, test } from 'vitest'
+import { type GuideBlock, readGuide } from '#harness/guide.ts'
 import {
   canHaveMachine,
   type GuideStep,
@@ -9,9 +9,8 @@ import {
   settingsBelow,
   settingsStep,
   writeSettings,
-} from './harness/guide-machine.ts'
-import { inAllRuns } from './harness/property-runs.ts'
-import { skipSuite } from './harness/skip-suite.ts'
+} from '#harness/guide-machine.ts'
+import { skipSuite } from '#harness/skip-suite.ts'
 
 const installing = 'docs/operations/install.md'
 const securing = 'docs/operations/tls.md'
@@ -137,7 +136,7 @@ if through https://stranger.example.com/ --resolve stranger.example.com:443:192.
   ]
 }
 
-inAllRuns('the guides to TLS and Caddy, on a fresh machine', () => {
+describe('the guides to TLS and Caddy, on a fresh machine', () => {
   if (!canHaveMachine() || !has('openssl', 'curl') || !pebble)
     return skipSuite(
       'the guides to TLS and Caddy',

@@ -138,7 +138,7 @@ eachDialect('a database', (open) => {
           expect(sorted(shown(listening, ready, events))).toEqual(sorted(state))
         }
       }),
-      { numRuns: open.runs(80), verbose: true },
+      { numRuns: open.runs(20), verbose: true },
     )
   })
 })

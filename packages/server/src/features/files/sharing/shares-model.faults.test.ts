@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { FileId, IdTag, SharePermission } from '@kith/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -134,12 +133,11 @@ class Gifts {
 }
 
 // Each run takes other steps; SHARES_SEED takes those of a run that failed.
-const seed = Number(process.env.SHARES_SEED ?? randomInt(2 ** 31))
 
 eachDialect('Shares', (open) => {
   const openLab = filesLab(open)
 
-  test(`never give anybody more than the owner gave, whatever is done in which order (seed ${seed})`, async () => {
+  test(`never give anybody more than the owner gave, whatever is done in which order`, async () => {
     const lab = await openLab()
     await fc.assert(
       fc.asyncProperty(beginning, fc.array(step, { minLength: 3, maxLength: 9 }), async (first, steps) => {
@@ -151,7 +149,7 @@ eachDialect('Shares', (open) => {
         await world.assertLists()
         await world.close()
       }),
-      { numRuns: open.runs(16), seed },
+      { numRuns: open.runs(4) },
     )
     expect(lab.errors).toEqual([])
   })
