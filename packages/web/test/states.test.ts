@@ -40,7 +40,12 @@ async function tryUntilThere(page: Page, wanted: Locator): Promise<void> {
   const alerts = page.getByRole('alert')
   await expect
     .poll(async () => {
-      if ((await again.count()) > 0) await again.first().click()
+      // It may be gone before it is clicked.
+      if ((await again.count()) > 0)
+        await again
+          .first()
+          .click({ timeout: 1_000 })
+          .catch(() => undefined)
       return { isThere: (await wanted.count()) > 0, alerts: await alerts.count() }
     })
     .toEqual({ isThere: true, alerts: 0 })
