@@ -11,7 +11,8 @@ export interface ReadMail {
 
 /** The mails that a server without a mail server has written, oldest first; in any order where they are of one moment. */
 export async function readMails(directory: string): Promise<ReadMail[]> {
-  const names = await readdir(directory).catch(() => [])
+  // A mail that is still being written has another name.
+  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'))
   const sources = await Promise.all(names.sort().map((name) => readFile(join(directory, name), 'utf8')))
   return sources.map(parseMail)
 }
