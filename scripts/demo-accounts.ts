@@ -2,7 +2,6 @@
  * real browser where there is one. Exits with 0 only if every step held. */
 import { strictEqual } from 'node:assert/strict'
 import { chromiumPath } from '../packages/server/test/harness/chromium.ts'
-import { freePort } from '../packages/server/test/harness/free-port.ts'
 import { linkIn } from '../packages/server/test/harness/mail-files.ts'
 import { type Guest, type GuestAddress, withoutToken } from './demo-guest.ts'
 import { chromiumGuest } from './demo-guest-chromium.ts'
@@ -35,14 +34,13 @@ async function tell(home: Server, guest: Guest, { email }: GuestAddress): Promis
 }
 
 await perform(async (start) => {
-  const port = await freePort()
-  const home = await start({ idTag: 'home.localhost', port })
+  const home = await start({ idTag: 'home.localhost' })
   const idTag = 'guest.home.localhost'
   const address = {
     idTag,
     email: 'guest@example.org',
     password: 'a password of the guest',
-    url: `http://${idTag}:${port}`,
+    url: home.url.replace(home.idTag, idTag),
     homeUrl: home.url,
   }
   const guest = chromiumPath === undefined ? httpGuest(address) : await chromiumGuest(chromiumPath, address)

@@ -7,7 +7,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { freePort } from '../packages/server/test/harness/free-port.ts'
+import { ownAddress } from '../packages/server/test/harness/addresses.ts'
+import { CuttableLink } from '../packages/server/test/harness/cuttable-link.ts'
 import { linkIn } from '../packages/server/test/harness/mail-files.ts'
 import { PushService } from '../packages/server/test/harness/push-service.ts'
 import { tokenIn } from './demo-guest.ts'
@@ -83,7 +84,7 @@ async function proxy(alice: Owned): Promise<void> {
 }
 
 /** Alice gives a name to a shop; the name is in the DNS as soon as its owner has activated it. */
-async function name(alice: Owned, dnsPort: number): Promise<void> {
+async function name(alice: Owned, dnsAddress: string): Promise<void> {
   console.log('\nA name for somebody else')
   const { token, url } = alice
   const set = (setting: string, value: unknown) =>
@@ -93,7 +94,7 @@ async function name(alice: Owned, dnsPort: number): Promise<void> {
   const { data } = await step('is the name free?', 'GET', `${url}/api/idp/check-availability?idTag=${idTag}`)
   strictEqual(data.available, true)
   const resolver = new Resolver()
-  resolver.setServers([`127.0.0.1:${dnsPort}`])
+  resolver.setServers([dnsAddress])
   const resolve = () => resolver.resolve4(idTag).catch((error: NodeJS.ErrnoException) => error.code)
   deepStrictEqual(await resolve(), 'ENOTFOUND')
   await step('alice registers it', 'POST', `${url}/api/idp/identities`, {
@@ -175,21 +176,23 @@ async function administer(alice: Owned): Promise<void> {
 }
 
 await perform(async (start) => {
-  const [alicePort, bobPort, dnsPort] = [await freePort(), await freePort(), await freePort()]
-  const at = (name: string, port: number) => `${name}.localhost=http://${name}.localhost:${port}`
+  await using toAlice = await CuttableLink.open()
+  await using toBob = await CuttableLink.open()
+  const dnsAddress = `${ownAddress()}:1053`
+  const at = (name: string, { port }: CuttableLink) => `${name}.localhost=http://${name}.localhost:${port}`
   const own = async (server: Server): Promise<Owned> => ({ ...server, token: await signIn(server) })
   const alice = await own(
     await start({
       idTag: 'alice.localhost',
-      port: alicePort,
-      peers: at('bob', bobPort),
-      env: { DNS_LISTEN: `127.0.0.1:${dnsPort}` },
+      link: toAlice,
+      peers: at('bob', toBob),
+      env: { DNS_LISTEN: dnsAddress },
     }),
   )
-  const bob = await own(await start({ idTag: 'bob.localhost', port: bobPort, peers: at('alice', alicePort) }))
+  const bob = await own(await start({ idTag: 'bob.localhost', link: toBob, peers: at('alice', toAlice) }))
   await notify(alice, bob)
   await proxy(alice)
-  await name(alice, dnsPort)
+  await name(alice, dnsAddress)
   await offerApp(alice)
   await administer(alice)
 })

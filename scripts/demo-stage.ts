@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, fetch } from 'undici'
+import type { CuttableLink } from '../packages/server/test/harness/cuttable-link.ts'
 import { pollMs } from '../packages/server/test/harness/patience.ts'
 
 /** The top folder of the project. */
@@ -28,7 +29,8 @@ export interface Server {
 
 interface Place {
   readonly idTag: string
-  readonly port: number
+  /** The way to it, when others are to know its address before it starts. */
+  readonly link?: CuttableLink
   /** `idTag=serverUrl` pairs of the other servers. */
   readonly peers?: string
   /** Further variables of the environment. */
@@ -116,7 +118,7 @@ export async function eventually(
   }
 }
 
-async function start(folder: string, { idTag, port, peers = '', env = {} }: Place): Promise<Server> {
+async function start(folder: string, { idTag, link, peers = '', env = {} }: Place): Promise<Server> {
   const startedAt = performance.now()
   const dataDir = join(folder, idTag)
   const [program, ...words] = kith
@@ -126,7 +128,8 @@ async function start(folder: string, { idTag, port, peers = '', env = {} }: Plac
       PATH: process.env.PATH,
       BASE_ID_TAG: idTag,
       BASE_PASSWORD: password,
-      LISTEN: `127.0.0.1:${port}`,
+      LISTEN: '127.0.0.1:0',
+      ...(link && { PUBLIC_URL: `http://{idTag}:${link.port}` }),
       DATA_DIR: dataDir,
       IDENTITY_HOSTS: peers,
       LOG_LEVEL: 'warn',
@@ -139,8 +142,11 @@ async function start(folder: string, { idTag, port, peers = '', env = {} }: Plac
     once(lines, 'line'),
     once(child, 'exit').then(() => Promise.reject(new Error(`the server of ${idTag} did not start`))),
   ])) as [string]
-  strictEqual(JSON.parse(line).event, 'ready')
-  const url = `http://${idTag}:${port}`
+  const ready = JSON.parse(line)
+  strictEqual(ready.event, 'ready')
+  link?.leadTo(Number(new URL(ready.url).port))
+  child.once('exit', () => link?.leadTo(undefined))
+  const url = ready.address
   console.log(
     `A server for ${idTag}\n    ${url}\n    ready in ${(performance.now() - startedAt).toFixed(0)} ms`,
   )

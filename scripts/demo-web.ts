@@ -5,7 +5,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { chromiumPath, launchChromium } from '../packages/server/test/harness/chromium.ts'
-import { freePort } from '../packages/server/test/harness/free-port.ts'
+import { CuttableLink } from '../packages/server/test/harness/cuttable-link.ts'
 import { linkIn } from '../packages/server/test/harness/mail-files.ts'
 import { endCast, openCast } from '../packages/web/test/story/cast.ts'
 import type { Cast, Stage } from '../packages/web/test/story/stage.ts'
@@ -18,12 +18,12 @@ const annas = { idTag: 'anna.localhost', password }
 const street = { idTag: 'street.localhost', password }
 
 /** The servers as processes of their own; that of the street is another one after it was down. */
-async function openStage(start: Start): Promise<Stage> {
-  const [annasPort, streetPort] = [await freePort(), await freePort()]
-  const urlOf = (idTag: string) => `http://${idTag}:${idTag.endsWith(street.idTag) ? streetPort : annasPort}`
+async function openStage(start: Start, toAnnas: CuttableLink, toStreet: CuttableLink): Promise<Stage> {
+  const urlOf = (idTag: string) =>
+    `http://${idTag}:${(idTag.endsWith(street.idTag) ? toStreet : toAnnas).port}`
   const peers = [annas, street, ben].map(({ idTag }) => `${idTag}=${urlOf(idTag)}`).join()
-  await start({ idTag: annas.idTag, port: annasPort, peers })
-  const startStreet = () => start({ idTag: street.idTag, port: streetPort, peers })
+  await start({ idTag: annas.idTag, link: toAnnas, peers })
+  const startStreet = () => start({ idTag: street.idTag, link: toStreet, peers })
   let present: Server = await startStreet()
   return {
     annas,
@@ -68,7 +68,9 @@ await perform(async (start) => {
   const [given] = process.argv.slice(2)
   const folder = given === undefined ? await mkdtemp(join(tmpdir(), 'kith-demo-web-')) : resolve(given)
   await mkdir(folder, { recursive: true })
-  const stage = await openStage(start)
+  await using toAnnas = await CuttableLink.open()
+  await using toStreet = await CuttableLink.open()
+  const stage = await openStage(start, toAnnas, toStreet)
   const browser = await launchChromium(chromiumPath)
   const report = new Report(folder)
   try {

@@ -1,7 +1,7 @@
 /** The main job in front of the reader: two servers, a photo, a post, a feed. Exits with 0 only if every step held. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { freePort } from '../packages/server/test/harness/free-port.ts'
+import { CuttableLink } from '../packages/server/test/harness/cuttable-link.ts'
 import { eventually, perform, request, root, type Server, say, signIn, step } from './demo-stage.ts'
 
 const photo = new URL('packages/server/test/fixtures/images/photo.jpg', root)
@@ -167,12 +167,14 @@ async function refuse(alice: Server, eve: Server): Promise<void> {
 }
 
 await perform(async (start) => {
-  const [alicePort, bobPort, evePort] = [await freePort(), await freePort(), await freePort()]
-  const peers = [`alice=${alicePort}`, `bob=${bobPort}`, `eve=${evePort}`]
-    .map((peer) => peer.replace(/(.*)=(.*)/, '$1.localhost=http://$1.localhost:$2'))
+  await using toAlice = await CuttableLink.open()
+  await using toBob = await CuttableLink.open()
+  await using toEve = await CuttableLink.open()
+  const peers = Object.entries({ alice: toAlice, bob: toBob, eve: toEve })
+    .map(([name, { port }]) => `${name}.localhost=http://${name}.localhost:${port}`)
     .join(',')
-  const alice = await start({ idTag: 'alice.localhost', port: alicePort, peers })
-  const bob = await start({ idTag: 'bob.localhost', port: bobPort, peers })
+  const alice = await start({ idTag: 'alice.localhost', link: toAlice, peers })
+  const bob = await start({ idTag: 'bob.localhost', link: toBob, peers })
   await tell(alice, bob)
-  await refuse(alice, await start({ idTag: 'eve.localhost', port: evePort, peers }))
+  await refuse(alice, await start({ idTag: 'eve.localhost', link: toEve, peers }))
 })

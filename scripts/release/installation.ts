@@ -4,7 +4,6 @@ import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:f
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { freePort } from '../../packages/server/test/harness/free-port.ts'
 import { localFetch } from '../../packages/server/test/harness/local-fetch.ts'
 
 const idTag = 'home.localhost'
@@ -15,18 +14,18 @@ const request = localFetch()
 export class Installation {
   readonly folder: string
   readonly dataDir: string
-  readonly #port: number
+  /** Of the last start. */
+  #port = 0
   #server: ChildProcess | undefined
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string) {
     this.folder = folder
     this.dataDir = join(folder, 'data')
-    this.#port = port
   }
 
   static async make(folder: string): Promise<Installation> {
     await mkdir(join(folder, 'releases'), { recursive: true })
-    return new Installation(folder, await freePort())
+    return new Installation(folder)
   }
 
   releaseAt(name: string): string {
@@ -69,7 +68,7 @@ export class Installation {
 
   /** Starts what the link leads to; fails with what it says when it ends before it is ready. */
   async start(): Promise<void> {
-    const child = spawn(this.#program(), ['serve'], { env: this.#env(), stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(this.#program(), ['serve'], { env: this.#env(0), stdio: ['ignore', 'pipe', 'pipe'] })
     let complaint = ''
     child.stderr.on('data', (chunk) => {
       complaint += chunk
@@ -77,7 +76,9 @@ export class Installation {
     const ended = once(child, 'close').then(([code]) => {
       throw new Error(`it ended with ${code}: ${complaint}`)
     })
-    await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
+    const ready = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
+    const [line] = await Promise.race([ready, ended])
+    this.#port = Number(new URL(JSON.parse(line).url).port)
     ended.catch(() => undefined)
     this.#server = child
   }
@@ -95,7 +96,7 @@ export class Installation {
   /** What a command prints; fails when it does. */
   async kith(...words: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(this.#program(), words, {
-      env: this.#env(),
+      env: this.#env(this.#port),
       cwd: this.folder,
     })
     return stdout
@@ -118,13 +119,13 @@ export class Installation {
     return join(this.folder, 'current/bin/kith')
   }
 
-  #env(): Record<string, string> {
+  #env(port: number): Record<string, string> {
     return {
       // No Node of this repository: the release has its own.
       PATH: '/usr/bin:/bin',
       BASE_ID_TAG: idTag,
       BASE_PASSWORD: password,
-      LISTEN: `127.0.0.1:${this.#port}`,
+      LISTEN: `127.0.0.1:${port}`,
       DATA_DIR: this.dataDir,
       LOG_LEVEL: 'error',
     }

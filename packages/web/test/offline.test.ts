@@ -5,7 +5,7 @@ import { listActions, listCollection, listSessions, type NewAction, revokeSessio
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { withChromium } from '../../server/test/harness/browser.ts'
-import { freePort } from '../../server/test/harness/free-port.ts'
+import { CuttableLink } from '../../server/test/harness/cuttable-link.ts'
 import { chooseFiles, pictureFile } from './harness/file-steps.ts'
 import { axeFindings, goHearing, startWebServer } from './harness/open-app.ts'
 import { act, makeFriends } from './harness/people.ts'
@@ -315,8 +315,8 @@ withChromium('without a connection, further', (launch) => {
   }, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'kith-offline-'))
     onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
-    const port = await freePort()
-    const first = await startWebServer({ baseIdTag: ben, dataDir, port })
+    await using link = await CuttableLink.open()
+    const first = await startWebServer({ baseIdTag: ben, dataDir, link })
     await makeFriends(first, ben, { [carla]: 'Carla Lindqvist' })
     await act(first, carla, { type: 'MSG', audienceTag: ben as never, content: { text: 'Still there?' } })
     const at = { idTag: ben, path: `/messages/${carla}` }
@@ -335,7 +335,7 @@ withChromium('without a connection, further', (launch) => {
     await second.goto(page.url())
     await threadOn(second).getByText('Still there?').waitFor()
     await threadOn(second).getByText('I am').waitFor()
-    const again = await startWebServer({ baseIdTag: ben, dataDir, port })
+    const again = await startWebServer({ baseIdTag: ben, dataDir, link })
     onTestFinished(() => again.stop())
     for (const tab of [page, second]) await offlineLine(tab).waitFor({ state: 'detached' })
     await page.getByText('Waits for the server.').waitFor({ state: 'detached' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { withChromium } from '../../server/test/harness/browser.ts'
-import { freePort } from '../../server/test/harness/free-port.ts'
+import { CuttableLink } from '../../server/test/harness/cuttable-link.ts'
 import { TestServer } from '../../server/test/harness/test-server.ts'
 import { writeFormerBuild } from './harness/former-build.ts'
 import { openApp, webBuild } from './harness/open-app.ts'
@@ -25,7 +25,9 @@ withChromium('an app that is open while its server gets a new one', (launch) => 
   /** The former app with something typed, and what puts the new one in its place. */
   async function openFormer(serviceWorkers: 'allow' | 'block') {
     const dataDir = await mkdtemp(join(folder, 'data-'))
-    const at = { baseIdTag: anna, dataDir, port: await freePort() }
+    const link = await CuttableLink.open()
+    onTestFinished(() => link[Symbol.asyncDispose]())
+    const at = { baseIdTag: anna, dataDir, link }
     const former = await TestServer.start({ ...at, webBuild: join(folder, 'former') })
     const { page, faults } = await openApp(browser, former, { idTag: anna, path: '/new', serviceWorkers })
     let loads = 0

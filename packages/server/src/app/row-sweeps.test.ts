@@ -17,7 +17,7 @@ type AnyTables = Record<string, Record<string, unknown>>
 const daySecs = 86_400
 const many = 2 * rowsPerPortion + 1
 
-async function openLab(open: OpenTestDatabase) {
+async function openLab(open: OpenTestDatabase['forPlans']) {
   const clock = new TestClock()
   const db = await open({ migrations, clock })
   const now = Math.floor(clock.now() / 1000)
@@ -312,7 +312,7 @@ eachDialect('a sweep of all tenants', (open) => {
   })
 
   test('reads by index alone, whatever it looks for', async () => {
-    const { db, clock } = await openLab(open)
+    const { db, clock } = await openLab(open.forPlans)
     const steps = await planStatements(db, async (recorded) => {
       const handlers: ((payload: object, context: never) => Promise<void>)[] = []
       const jobs = { handle: (_: unknown, handler: never) => handlers.push(handler), every: () => {} }

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { DatabaseDevice } from '#harness/database-client.ts'
-import { freePort } from '#harness/free-port.ts'
 import { runsOf } from '#harness/property-runs.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 import { SocketClient } from '#harness/socket-client.ts'
@@ -19,7 +18,7 @@ let server: ServerProcess | undefined
 async function connect(at: ServerProcess, fileId: string): Promise<DatabaseDevice> {
   const { authorization } = await at.signIn()
   const path = `/ws/rtdb/${encodeURIComponent(fileId)}?token=${authorization.replace('Bearer ', '')}`
-  return new DatabaseDevice(await SocketClient.connect(at.place.port, idTag, path))
+  return new DatabaseDevice(await SocketClient.connect(at.port, idTag, path))
 }
 
 interface Sent {
@@ -38,7 +37,7 @@ describe('a database whose server is killed', () => {
     'no acknowledged transaction is lost by kill -9, and one that is sent again is done once',
     async () => {
       folder = await mkdtemp(join(tmpdir(), 'kith-database-killed-'))
-      server = await ServerProcess.start({ idTag, port: await freePort(), dataDir: folder, peers: '' })
+      server = await ServerProcess.start({ idTag, dataDir: folder })
       const headers = { ...(await server.signIn()), 'content-type': 'application/json' }
       const body = JSON.stringify({ fileTp: 'RTDB' })
       const made = await server.request('/api/files', { method: 'POST', headers, body })

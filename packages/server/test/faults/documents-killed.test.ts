@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { CuttableLink } from '#harness/cuttable-link.ts'
 import { StockClient } from '#harness/document-client.ts'
-import { freePort } from '#harness/free-port.ts'
 import { runsOf } from '#harness/property-runs.ts'
 import { type ServerPlace, ServerProcess } from '#harness/server-process.ts'
 
@@ -17,6 +17,7 @@ const killsPerDocument = 25
 const echoesBefore = (kill: number) => 5 + ((kill * 37) % 60)
 
 let folder: string
+let link: CuttableLink
 let place: ServerPlace
 let server: ServerProcess
 
@@ -87,12 +88,14 @@ class Counter implements AsyncDisposable {
 describe('a document whose server is killed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-documents-'))
-    place = { idTag, port: await freePort(), dataDir: join(folder, 'alice'), peers: '' }
+    link = await CuttableLink.open()
+    place = { idTag, link, dataDir: join(folder, 'alice') }
     server = await ServerProcess.start(place)
   })
 
   afterAll(async () => {
     await server?.kill()
+    await link?.[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
 
@@ -110,7 +113,7 @@ describe('a document whose server is killed', () => {
   /** Edits one document while its server is killed as often as it is said, and compares what everybody has then. */
   async function editThroughKills(first: number, end: number): Promise<void> {
     const { fileId, token } = await createDocument()
-    const open = () => StockClient.open({ port: place.port, host: idTag }, fileId, { token })
+    const open = () => StockClient.open({ port: link.port, host: idTag }, fileId, { token })
     const counters = await Promise.all(
       Array.from({ length: editors }, async (_, at) => new Counter(await open().synced(), `editor ${at}`)),
     )
@@ -125,7 +128,7 @@ describe('a document whose server is killed', () => {
       }))
       server = await ServerProcess.start(place)
       // A client that knows nothing of what the others have.
-      await using stranger = await StockClient.open({ port: place.port, host: idTag }, fileId, {
+      await using stranger = await StockClient.open({ port: link.port, host: idTag }, fileId, {
         token,
         params: { access: 'read' },
       }).synced()

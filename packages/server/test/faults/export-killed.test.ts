@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePort } from '#harness/free-port.ts'
 import { type ServerPlace, ServerProcess } from '#harness/server-process.ts'
 
 const idTag = 'home.localhost'
@@ -43,7 +42,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-export-'))
   const dataDir = join(folder, 'data')
   exportsDir = join(dataDir, 'exports')
-  place = { idTag, port: await freePort(), dataDir, peers: '' }
+  place = { idTag, dataDir }
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAction, type IdTag } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '#harness/free-port.ts'
+import { CuttableLink } from '#harness/cuttable-link.ts'
 import { pollMs } from '#harness/patience.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 import { TestClock } from '#harness/test-clock.ts'
@@ -17,24 +17,26 @@ const aliceTag = 'alice.localhost' as IdTag
 const bobTag = 'bob.localhost' as IdTag
 
 let folder: string
+let link: CuttableLink
 let alice: ServerProcess
 // It is not killed, and so needs no process of its own.
 let bob: TestServer
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-killed-'))
-  const port = await freePort()
+  link = await CuttableLink.open()
   bob = await TestServer.start({
     baseIdTag: bobTag,
     clock: new TestClock(Date.now()),
-    identityHosts: new Map([[aliceTag, `http://${aliceTag}:${port}`]]),
+    identityHosts: new Map([[aliceTag, `http://${aliceTag}:${link.port}`]]),
   })
   const peers = `${bobTag}=${bob.urlOf(bobTag)}`
-  alice = await ServerProcess.start({ idTag: aliceTag, port, dataDir: join(folder, 'alice'), peers })
+  alice = await ServerProcess.start({ idTag: aliceTag, link, dataDir: join(folder, 'alice'), peers })
 })
 
 afterAll(async () => {
   await Promise.all([alice?.kill(), bob?.stop()])
+  await link?.[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
 })
 

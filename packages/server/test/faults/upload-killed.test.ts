@@ -3,7 +3,6 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '#harness/free-port.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 
 const mebibyte = 1024 * 1024
@@ -86,8 +85,7 @@ async function sizeBelow(path: string): Promise<number> {
 describe('an upload whose server is killed', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-upload-killed-'))
-    const place = { idTag: 'alice.localhost', port: await freePort(), dataDir: folder, peers: '' }
-    server = await ServerProcess.start(place)
+    server = await ServerProcess.start({ idTag: 'alice.localhost', dataDir: folder })
     bearer = await server.signIn()
   })
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import {
@@ -15,6 +15,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
+import { labBytes } from '#harness/test-seed.ts'
 import { feedOf, follow, post } from './acts.ts'
 
 const photo = new URL('../fixtures/images/photo.jpg', import.meta.url)
@@ -35,7 +36,7 @@ describe('an attachment of a server that', () => {
 
   /** A file as its owner's server describes it, with the bytes that it sends. */
   function serve(content: Buffer, sent = content, described: Record<string, unknown> = {}) {
-    const saltBytes = randomBytes(16)
+    const saltBytes = labBytes(16)
     const hash = createHash('sha256').update(content).digest()
     const [salt, sha256] = [saltBytes.toString('base64url'), hash.toString('base64url')]
     const commitment = createHash('sha256').update('blob').update(saltBytes).update(hash)

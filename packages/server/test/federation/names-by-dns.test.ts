@@ -11,8 +11,8 @@ import {
   registerAccount,
 } from '@kith/protocol'
 import { expect, onTestFinished, test } from 'vitest'
+import { ownAddress } from '#harness/addresses.ts'
 import { askUdp } from '#harness/dns-client.ts'
-import { freePort } from '#harness/free-port.ts'
 import { linkIn, readMails } from '#harness/mail-files.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer } from '#harness/test-server.ts'
@@ -21,14 +21,16 @@ const provider = 'names.example'
 
 test('three servers find each other by the DNS of one, from the question for a name to a delivered post', async () => {
   const clock = new TestClock()
-  const dns = { host: '127.0.0.1', port: await freePort() }
-  const start = async (baseIdTag: string, listen: string, env: Record<string, string> = {}) => {
+  const dns = { host: ownAddress(), port: 1053 }
+  // The same port for all, since their names have addresses of their own.
+  const httpPort = 1080
+  const start = async (baseIdTag: string, address: string, env: Record<string, string> = {}) => {
     const server = await TestServer.start({
       baseIdTag,
       clock,
       env: {
-        LISTEN: listen,
-        LOCAL_ADDRESSES: listen.slice(0, listen.indexOf(':')),
+        LISTEN: `${address}:${httpPort}`,
+        LOCAL_ADDRESSES: address,
         DNS_SERVERS: `${dns.host}:${dns.port}`,
         ALLOW_PRIVATE_NETWORK: 'true',
         ...env,
@@ -37,12 +39,9 @@ test('three servers find each other by the DNS of one, from the question for a n
     onTestFinished(() => server.stop())
     return server
   }
-  const names = await start(provider, `127.0.0.1:${await freePort()}`, {
-    DNS_LISTEN: `${dns.host}:${dns.port}`,
-  })
-  // The same port for all, since their names have addresses of their own.
-  const two = await start(`two.${provider}`, `127.0.0.2:${names.running.port}`)
-  const three = await start(`three.${provider}`, `127.0.0.3:${names.running.port}`)
+  const names = await start(provider, ownAddress(), { DNS_LISTEN: `${dns.host}:${dns.port}` })
+  const two = await start(`two.${provider}`, ownAddress(1))
+  const three = await start(`three.${provider}`, ownAddress(2))
   const settle = async () => {
     for (let round = 0; round < 3; round += 1) for (const server of [names, two, three]) await server.settle()
   }
@@ -50,7 +49,7 @@ test('three servers find each other by the DNS of one, from the question for a n
   const owner = await names.as(provider)
   const set = (name: string, value: unknown) => owner.call(putSetting, { params: { name }, body: { value } })
   await set('idp.enabled', true)
-  await set('idp.server_url', `http://{idTag}:${names.running.port}`)
+  await set('idp.server_url', `http://{idTag}:${httpPort}`)
   const activate = async (email: string) => {
     await settle()
     const mails = await readMails(names.running.services.config.mail.directory)
@@ -62,8 +61,8 @@ test('three servers find each other by the DNS of one, from the question for a n
 
   // The names of the two servers themselves.
   for (const [server, address] of [
-    [two, '127.0.0.2'],
-    [three, '127.0.0.3'],
+    [two, ownAddress(1)],
+    [three, ownAddress(2)],
   ] as const) {
     const email = `keeper@${server.baseIdTag}`
     await owner.call(createManagedIdentity, { body: { idTag: server.baseIdTag, email, address } })

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import {
   type ActionId,
   createAction,
@@ -13,6 +13,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
+import { labBytes } from '#harness/test-seed.ts'
 import type { TestServer } from '#harness/test-server.ts'
 import { post } from './acts.ts'
 
@@ -41,8 +42,8 @@ describe('a stranger', () => {
 
   /** A file of the stranger's. */
   function serveFile(): FileId {
-    const content = Buffer.from(randomBytes(40))
-    const saltBytes = randomBytes(16)
+    const content = Buffer.from(labBytes(40))
+    const saltBytes = labBytes(16)
     const hash = createHash('sha256').update(content).digest()
     const id = createHash('sha256').update('blob').update(saltBytes).update(hash).digest('base64url')
     const data = {

@@ -29,6 +29,7 @@ import { actorAt } from './action-actor.ts'
 import { ActionWorld, fakeDelivery, fakeFiles, fakeIdentities } from './action-fakes.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { TestClock } from './test-clock.ts'
+import { labBytes } from './test-seed.ts'
 
 export type { Actor } from './action-actor.ts'
 export { guest }
@@ -45,11 +46,14 @@ export const actionLabMigrations: readonly Migration[] = [
   ...linkInvitationsMigrations,
 ]
 
+/** `OpenTestDatabase`, or its `forPlans`. */
+type LabOpener = OpenTestDatabase['forPlans']
+
 const payloadSchema = Compile(ActionTokenPayload)
 
 /** Inside a suite of `eachDialect`: tenants whose actions go from one to another inside one database; `settle` delivers
  * what was sent and runs the jobs that are due. `more`: of the tables beside those of actions. */
-export function actionLab(open: OpenTestDatabase, more: readonly Migration[] = []): () => Promise<ActionLab> {
+export function actionLab(open: LabOpener, more: readonly Migration[] = []): () => Promise<ActionLab> {
   const running: JobQueue[] = []
   afterEach(async () => {
     for (const jobs of running.splice(0)) await jobs.stop()
@@ -62,7 +66,7 @@ export function actionLab(open: OpenTestDatabase, more: readonly Migration[] = [
 }
 
 /** What the program opens before its features. */
-async function openLabServices(open: OpenTestDatabase, more: readonly Migration[]) {
+async function openLabServices(open: LabOpener, more: readonly Migration[]) {
   const clock = new TestClock()
   const db = await open({ migrations: [...actionLabMigrations, ...more], clock })
   const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
@@ -71,7 +75,7 @@ async function openLabServices(open: OpenTestDatabase, more: readonly Migration[
   return { clock, db, signingKeys, jobs }
 }
 
-async function openActionLab(open: OpenTestDatabase, more: readonly Migration[]) {
+async function openActionLab(open: LabOpener, more: readonly Migration[]) {
   const services = await openLabServices(open, more)
   const { clock, db, jobs, signingKeys: keys } = services
   const world = new ActionWorld()
@@ -110,7 +114,7 @@ async function openActionLab(open: OpenTestDatabase, more: readonly Migration[])
     { tenant }: { readonly tenant: HostedTenant },
     members: Readonly<Record<string, unknown>>,
   ): Promise<string> {
-    const nonce = randomBytes(16).toString('base64url')
+    const nonce = labBytes(16).toString('base64url')
     const iat = nowSecs(clock)
     const { idTag: issuerTag } = tenant
     const times = { createdAt: iat, iat, exp: iat + 1000 }

@@ -1,13 +1,19 @@
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
-import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
+import { isIP } from 'node:net'
+import {
+  type JsonGeneralNames,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A self-signed certificate for some host names, and its key, as PEM. */
+/** A self-signed certificate for some host names and addresses, and its key, as PEM. */
 export async function createCertificate(names: readonly string[]): Promise<{ cert: string; key: string }> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const alternatives: JsonGeneralNames = names.map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value }))
   const nowMs = Date.now()
   const certificate = await X509CertificateGenerator.createSelfSigned(
     {
@@ -16,7 +22,7 @@ export async function createCertificate(names: readonly string[]): Promise<{ cer
       signingAlgorithm: algorithm,
       notBefore: new Date(nowMs - dayMs),
       notAfter: new Date(nowMs + dayMs),
-      extensions: [new SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns', value })))],
+      extensions: [new SubjectAlternativeNameExtension(alternatives)],
     },
     webcrypto,
   )

@@ -4,12 +4,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** `open` passes everything on, `refused` nothing, and `unanswered` requests without their answers. */
 export type LinkState = 'open' | 'refused' | 'unanswered'
 
-/** The way to a server that a test may cut: a port of its own, which outlives the server. */
+/** The way to a server that a test may cut: a port of its own, which outlives the server. Behind it a server may come back under
+ * the same address. */
 export class CuttableLink implements AsyncDisposable {
   readonly port: number
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  #targetPort = 0
+  #target: number | string | undefined
   #state: LinkState = 'open'
 
   private constructor(server: Server) {
@@ -24,8 +25,9 @@ export class CuttableLink implements AsyncDisposable {
     return new CuttableLink(server)
   }
 
-  leadTo(port: number): void {
-    this.#targetPort = port
+  /** To a port of this machine or to a Unix socket, or to nobody: then callers are hung up on. */
+  leadTo(target: number | string | undefined): void {
+    this.#target = target
   }
 
   /** What is under way breaks off. */
@@ -43,11 +45,12 @@ export class CuttableLink implements AsyncDisposable {
 
   #accept(caller: Socket): void {
     this.#keep(caller)
-    if (this.#state === 'refused') {
+    if (this.#state === 'refused' || this.#target === undefined) {
       caller.destroy()
       return
     }
-    const server = connect(this.#targetPort, '127.0.0.1')
+    const server =
+      typeof this.#target === 'string' ? connect(this.#target) : connect(this.#target, '127.0.0.1')
     this.#keep(server)
     for (const [one, other] of [
       [caller, server],

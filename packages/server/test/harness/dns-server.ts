@@ -1,7 +1,7 @@
-import { createSocket } from 'node:dgram'
-import { createServer } from 'node:net'
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { type Answer, decode, encode, type Question, type RecordType } from 'dns-packet'
-import { freePort } from './free-port.ts'
 
 type ServedType = 'A' | 'AAAA' | 'CNAME' | 'TXT'
 type Failing = 'SERVFAIL' | 'REFUSED' | 'silent'
@@ -10,7 +10,7 @@ type Failing = 'SERVFAIL' | 'REFUSED' | 'silent'
 const responseCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
 const authoritative = 1 << 10
 
-/** A DNS server on a port of the loopback address, a free one when none is given, UDP and TCP, serving what a test tells it. */
+/** A DNS server on a port of the loopback address, UDP and TCP, any that is free unless one is wanted, serving what a test tells it. */
 export interface TestDnsServer extends AsyncDisposable {
   /** `ip:port`, as `DNS_SERVERS` takes it. */
   readonly address: string
@@ -26,13 +26,11 @@ export interface TestDnsServer extends AsyncDisposable {
   hold(name: string): () => void
 }
 
-export async function startDnsServer(givenPort?: number): Promise<TestDnsServer> {
+export async function startDnsServer(wanted = 0): Promise<TestDnsServer> {
   const zone = new Map<string, Map<string, readonly (string | readonly string[])[]>>()
   const failing = new Map<string, Failing>()
   const held = new Map<string, (() => void)[]>()
   const questions: string[] = []
-  const socket = createSocket('udp4')
-  const port = givenPort ?? (await freePort())
 
   function reply(message: Buffer, send: (answer: Buffer) => void): void {
     const { id, flags, questions: asked } = decode(message)
@@ -66,11 +64,12 @@ export async function startDnsServer(givenPort?: number): Promise<TestDnsServer>
     return records.map((data) => toAnswer(question.name, question.type, data))
   }
 
+  const { port, socket, streams } = await bindBoth(wanted)
   socket.on('message', (message, peer) => {
     reply(message, (answer) => socket.send(answer, peer.port, peer.address))
   })
   // One question a connection is what its askers send.
-  const streams = createServer((connection) => {
+  streams.on('connection', (connection) => {
     connection
       .on('error', () => undefined)
       .once('data', (message: Buffer) =>
@@ -81,8 +80,6 @@ export async function startDnsServer(givenPort?: number): Promise<TestDnsServer>
         }),
       )
   })
-  await new Promise<void>((resolve) => streams.listen(port, '127.0.0.1', resolve))
-  await new Promise<void>((resolve) => socket.bind(port, '127.0.0.1', resolve))
   return {
     address: `127.0.0.1:${port}`,
     questions,
@@ -106,6 +103,24 @@ export async function startDnsServer(givenPort?: number): Promise<TestDnsServer>
       streams.close()
       await new Promise<void>((resolve) => socket.close(() => resolve()))
     },
+  }
+}
+
+/** UDP and TCP on one port. Whoever asks for any gets one that is free for TCP, and may be taken for UDP. */
+async function bindBoth(wanted: number): Promise<{ port: number; socket: Socket; streams: Server }> {
+  for (;;) {
+    const streams = createServer().listen(wanted, '127.0.0.1')
+    await once(streams, 'listening')
+    const { port } = streams.address() as AddressInfo
+    const socket = createSocket('udp4')
+    try {
+      await once(socket.bind(port, '127.0.0.1'), 'listening')
+      return { port, socket, streams }
+    } catch (error) {
+      streams.close()
+      socket.close()
+      if (wanted !== 0) throw error
+    }
   }
 }
 

@@ -1,5 +1,12 @@
+import { type Kysely, sql } from 'kysely'
 import { afterEach, describe } from 'vitest'
-import { type Database, type Dialect, type OpenDatabaseOptions, openDatabase } from '#infra/db/index.ts'
+import {
+  type Database,
+  type Dialect,
+  type OpenDatabaseOptions,
+  openDatabase,
+  serverTenant,
+} from '#infra/db/index.ts'
 import type { DatabasePlace, RemovablePlace } from './database-place.ts'
 import { makeFile } from './migrated-file.ts'
 import { runsOf } from './property-runs.ts'
@@ -17,6 +24,8 @@ export interface OpenTestDatabase {
   /** How often to try a property that is usually tried `usual` times (`runsOf`): a third of them on PostgreSQL, which plans
    * each query of its own anew. */
   runs(usual: number): number
+  /** One whose plans depend on what the test puts there alone: no test has used it before, and nothing counts its rows. */
+  forPlans(options: TestDatabaseOptions): Promise<Database>
   /** An empty database that is not opened yet; who opens it closes it before the test ends. */
   place(): Promise<DatabasePlace>
   /** Opens the database of another handle once more, as a second process would. */
@@ -79,11 +88,27 @@ function opener(dialect: Dialect, make: MakePlace): OpenTestDatabase {
     return database
   }
   const open = async (options: TestDatabaseOptions) => openAt(await place(options.migrations), options)
+  const forPlans = async (options: TestDatabaseOptions) => {
+    const database = await openAt(await place(), options)
+    if (dialect === 'postgres') await endAutovacuum(database)
+    return database
+  }
   const again = (database: Database, options: TestDatabaseOptions) => {
     const where = opened.get(database)
     if (!where) throw new Error('This database was not opened here')
     return openAt(where, options)
   }
   const runs = (usual: number) => runsOf(dialect === 'sqlite' ? usual : usual / 3)
-  return Object.assign(open, { dialect, runs, place: () => place(), again })
+  return Object.assign(open, { dialect, runs, forPlans, place: () => place(), again })
+}
+
+async function endAutovacuum(database: Database): Promise<void> {
+  const command = `do $$ declare name text; begin
+    for name in select tablename from pg_tables where schemaname = current_schema() loop
+      execute format('alter table %I set (autovacuum_enabled = off)', name);
+    end loop;
+  end $$`
+  await database.transact(serverTenant, async (tx) => {
+    await sql.raw(command).execute(tx.tables() as Kysely<unknown>)
+  })
 }

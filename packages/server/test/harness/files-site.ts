@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -8,6 +7,7 @@ import { Failure } from '#lib/failure.ts'
 import { alice, aliceTag, bob, club, identity } from './files-people.ts'
 import { startHttpSite } from './http-site.ts'
 import type { TestClock } from './test-clock.ts'
+import { labBytes } from './test-seed.ts'
 
 export interface Sent {
   readonly at?: Tenant
@@ -52,7 +52,7 @@ export async function openFilesSite(endpoints: readonly Endpoint[], clock: TestC
     },
   })
   const bearerOf = (caller: Caller, at: Tenant) => {
-    const bearer = randomBytes(9).toString('base64url')
+    const bearer = labBytes(9).toString('base64url')
     known.set(`${at.idTag} ${bearer}`, caller)
     return bearer
   }

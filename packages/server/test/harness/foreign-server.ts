@@ -1,8 +1,9 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '#lib/clock.ts'
 import { type OriginServer, startOrigin } from './origin-server.ts'
+import { labBytes } from './test-seed.ts'
 
 interface ForeignKey {
   readonly kid: string
@@ -72,7 +73,7 @@ export class ForeignServer implements AsyncDisposable {
     const keys = this.#keysOf(by)
     const key = keys.find((candidate) => candidate.kid === kid) ?? keys[0]
     const now = Math.floor(this.#clock.now() / 1000)
-    const nonce = randomBytes(16).toString('base64url')
+    const nonce = labBytes(16).toString('base64url')
     const actionId = `a1~${createHash('sha256').update(`${issuerTag}\n${nonce}`).digest('base64url')}`
     const times = { createdAt: now, iat: now, exp: now + 86_400 }
     const payload = { actionId, issuerTag, type: 'POST', nonce, ...times, ...members }
@@ -157,7 +158,7 @@ export function receipt({ actionId }: Payload, answer: ServerResponse): void {
 function newKey(): ForeignKey {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp384r1' })
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
-  return { kid: `20260101${randomBytes(3).toString('base64url')}`, publicKey: pem, privateKey }
+  return { kid: `20260101${labBytes(3).toString('base64url')}`, publicKey: pem, privateKey }
 }
 
 function payloadOf(token: string): Payload {

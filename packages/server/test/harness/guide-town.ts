@@ -11,15 +11,15 @@ const dns = await startDnsServer(53)
 for (const name of ['example.com', 'alice.example.com']) dns.set(name, 'A', '192.0.2.10')
 dns.set('authority.example.com', 'A', '127.0.0.1')
 if (pebble) {
-  const authority = await Pebble.start(pebble, { dns: '127.0.0.1:53', httpPort: 80, tlsPort: 443 })
+  const address = '127.0.0.1'
+  const authority = await Pebble.start(pebble, { address, dns: `${address}:53`, httpPort: 80, tlsPort: 443 })
   process.once('SIGTERM', async () => {
     await authority[Symbol.asyncDispose]()
     process.exit()
   })
   await copyFile(authority.caFile, join(folder, 'authority.pem'))
   await writeFile(join(folder, 'root.pem'), await authority.root())
-  // `localhost` is no name that a list of networks allows.
-  const directory = authority.directoryUrl.replace('localhost', 'authority.example.com')
+  const directory = authority.directoryUrl.replace(address, 'authority.example.com')
   await writeFile(join(folder, 'directory'), directory)
 }
 await writeFile(join(folder, 'ready'), '')

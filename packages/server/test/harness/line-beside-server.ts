@@ -1,6 +1,5 @@
 import { systemClock } from '#lib/clock.ts'
 import { CommandLine } from './command-line.ts'
-import { freePort } from './free-port.ts'
 import { TestClock } from './test-clock.ts'
 import { TestServer, type TestServerOptions } from './test-server.ts'
 
@@ -17,12 +16,10 @@ export async function openLineBesideServer({
   env = {},
 }: Pick<TestServerOptions, 'clock' | 'baseIdTag' | 'env'> = {}): Promise<LineBesideServer> {
   await using opened = new AsyncDisposableStack()
-  const port = await freePort()
-  const line = opened.use(
-    await CommandLine.open({ LISTEN: `127.0.0.1:${port}`, BASE_ID_TAG: baseIdTag, ...env }),
-  )
-  const server = await TestServer.start({ dataDir: line.dataDir, port, clock, baseIdTag, env })
+  const place = opened.use(await CommandLine.open({ BASE_ID_TAG: baseIdTag, ...env }))
+  const server = await TestServer.start({ dataDir: place.dataDir, clock, baseIdTag, env })
   opened.defer(() => server.stop())
+  const line = place.with({ LISTEN: `127.0.0.1:${server.running.port}` })
   const moved = opened.move()
   return { line, server, [Symbol.asyncDispose]: () => moved.disposeAsync() }
 }

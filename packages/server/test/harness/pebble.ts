@@ -7,9 +7,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createCertificate } from './certificates.ts'
-import { freePort } from './free-port.ts'
+
+const port = 14_000
+const managementPort = 15_000
 
 interface PebbleOptions {
+  /** The address of this machine that it listens on. */
+  readonly address: string
   /** `ip:port` of the DNS that it asks. */
   readonly dns: string
   /** Where it looks for the answers to challenges. */
@@ -23,32 +27,32 @@ interface PebbleOptions {
   readonly validitySecs?: number
 }
 
-/** Pebble, the authority for tests of Let's Encrypt: a whole one, on free ports of this machine. */
+/** Pebble, the authority for tests of Let's Encrypt: a whole one, on its usual ports. */
 export class Pebble implements AsyncDisposable {
   readonly directoryUrl: string
   /** The file with the certificate that its own address has. */
   readonly caFile: string
   readonly #dir: string
   readonly #child: ChildProcess
-  readonly #managementPort: number
+  readonly #managementUrl: string
 
-  private constructor(dir: string, child: ChildProcess, port: number, managementPort: number) {
+  private constructor(dir: string, child: ChildProcess, address: string) {
     this.#dir = dir
     this.#child = child
-    this.#managementPort = managementPort
+    this.#managementUrl = `https://${address}:${managementPort}`
     this.caFile = join(dir, 'api.pem')
-    this.directoryUrl = `https://localhost:${port}/dir`
+    this.directoryUrl = `https://${address}:${port}/dir`
   }
 
   static async start(program: string, options: PebbleOptions): Promise<Pebble> {
     const dir = await mkdtemp(join(tmpdir(), 'pebble-'))
-    const [port, managementPort] = [await freePort(), await freePort()]
-    const { cert, key } = await createCertificate(['localhost', 'authority.example.com'])
+    const { address } = options
+    const { cert, key } = await createCertificate([address, 'authority.example.com'])
     await writeFile(join(dir, 'api.pem'), cert)
     await writeFile(join(dir, 'api.key'), key)
     const pebble = {
-      listenAddress: `127.0.0.1:${port}`,
-      managementListenAddress: `127.0.0.1:${managementPort}`,
+      listenAddress: `${address}:${port}`,
+      managementListenAddress: `${address}:${managementPort}`,
       certificate: join(dir, 'api.pem'),
       privateKey: join(dir, 'api.key'),
       httpPort: options.httpPort,
@@ -71,14 +75,14 @@ export class Pebble implements AsyncDisposable {
       },
       stdio: process.env.PEBBLE_LOG ? 'inherit' : 'ignore',
     })
-    const started = new Pebble(dir, child, port, managementPort)
+    const started = new Pebble(dir, child, address)
     await started.#ready()
     return started
   }
 
   /** A PEM file with the root of the certificates that it issues. */
   async root(): Promise<string> {
-    return await this.#ask(`https://localhost:${this.#managementPort}/roots/0`)
+    return await this.#ask(`${this.#managementUrl}/roots/0`)
   }
 
   async directory(): Promise<Readonly<Record<string, unknown>>> {

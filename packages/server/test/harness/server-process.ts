@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { roomyStart } from './compile-cache.ts'
+import type { CuttableLink } from './cuttable-link.ts'
 import { localFetch } from './local-fetch.ts'
 import { testPassword } from './test-server.ts'
 
@@ -11,31 +12,34 @@ const request = localFetch()
 
 export interface ServerPlace {
   readonly idTag: string
-  readonly port: number
   readonly dataDir: string
   /** `idTag=serverUrl` pairs of the other servers. */
-  readonly peers: string
+  readonly peers?: string
+  /** The way to it, for who is to find it again under the same address. */
+  readonly link?: CuttableLink
 }
 
 /** The program as its user runs it, in a process that a test may kill. */
 export class ServerProcess implements AsyncDisposable {
-  readonly url: string
+  /** Where it is reached: at its link, if it has one. */
+  readonly port: number
   readonly place: ServerPlace
   readonly #child: ChildProcess
 
-  private constructor(place: ServerPlace, child: ChildProcess) {
+  private constructor(place: ServerPlace, port: number, child: ChildProcess) {
     this.place = place
-    this.url = `http://${place.idTag}:${place.port}`
+    this.port = port
     this.#child = child
   }
 
   static async start(place: ServerPlace): Promise<ServerProcess> {
-    const { idTag, port, dataDir, peers } = place
+    const { idTag, dataDir, peers = '', link } = place
     const child = spawn(process.execPath, [...roomyStart, program, 'serve'], {
       env: {
         BASE_ID_TAG: idTag,
         BASE_PASSWORD: testPassword,
-        LISTEN: `127.0.0.1:${port}`,
+        LISTEN: '127.0.0.1:0',
+        ...(link && { PUBLIC_URL: `http://{idTag}:${link.port}` }),
         DATA_DIR: dataDir,
         IDENTITY_HOSTS: peers,
         LOG_LEVEL: 'error',
@@ -45,8 +49,16 @@ export class ServerProcess implements AsyncDisposable {
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`the server of ${idTag} ended with ${code} before it was ready`)
     })
-    await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
-    return new ServerProcess(place, child)
+    const ready = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
+    const [line] = await Promise.race([ready, ended])
+    const port = Number(new URL(JSON.parse(line).url).port)
+    link?.leadTo(port)
+    child.once('exit', () => link?.leadTo(undefined))
+    return new ServerProcess(place, link?.port ?? port, child)
+  }
+
+  get url(): string {
+    return `http://${this.place.idTag}:${this.port}`
   }
 
   request(path: string, init?: RequestInit): Promise<Response> {

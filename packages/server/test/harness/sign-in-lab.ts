@@ -46,6 +46,7 @@ import { silentLogger } from '#infra/telemetry/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { OpenTestDatabase } from './each-dialect.ts'
 import { TestClock } from './test-clock.ts'
+import { labBytes } from './test-seed.ts'
 
 const migrations: readonly Migration[] = [
   ...keysMigrations,
@@ -113,7 +114,7 @@ export function signInLab(
   const signatures = openSignatures()
   const keys = openSigningKeys({ db, vault, signatures, clock })
   const secrets = openTokenSecrets({ db, vault, clock })
-  const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: randomBytes(4).toString('hex') })
+  const jobs = openJobs({ db, clock, logger: silentLogger, nodeId: labBytes(4).toString('hex') })
   const tenants = openTenants({ db, clock })
   const lastUse = new LastUse(db, clock)
   const passwords = countingHasher(world)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Client } from '@kith/client'
 import type { IdTag } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
+import { CuttableLink } from './cuttable-link.ts'
 import { ForeignServer } from './foreign-server.ts'
-import { freePort } from './free-port.ts'
 import { TestClock } from './test-clock.ts'
 import { TestServer, type TestServerOptions } from './test-server.ts'
 
@@ -18,11 +18,15 @@ subscribe('http.server.request.start', () => {
   requests += 1
 })
 
+/** More than any exchange needs. */
+const maxRounds = 20
+
 interface Member {
   readonly name: string
   readonly env: Readonly<Record<string, string>>
   readonly clock: TestClock
   readonly dataDir: string
+  readonly link: CuttableLink
   readonly webBuild: string | undefined
   server: TestServer
   isDown: boolean
@@ -62,7 +66,7 @@ export class TestNetwork implements AsyncDisposable {
     { env = {}, clock = this.clock, webBuild }: MemberOptions = {},
   ): Promise<TestServer> {
     const dataDir = await mkdtemp(join(tmpdir(), 'kith-network-'))
-    const place = { name, env, clock, dataDir, webBuild }
+    const place = { name, env, clock, dataDir, link: await CuttableLink.open(), webBuild }
     const server = await this.#start(place)
     this.#members.push({ ...place, server, isDown: false })
     return server
@@ -90,7 +94,7 @@ export class TestNetwork implements AsyncDisposable {
   /** The same server again: its data, its address. */
   async bringBack(at: number): Promise<TestServer> {
     const member = this.#member(at)
-    member.server = await this.#start({ ...member, port: member.server.running.port })
+    member.server = await this.#start(member)
     member.isDown = false
     return member.server
   }
@@ -128,14 +132,17 @@ export class TestNetwork implements AsyncDisposable {
     this.#identityHosts.set(idTag, place.url)
   }
 
-  /** Resolves when no server has a job that is due: what one delivers may give another something to do. */
+  /** Resolves when no server has a job that is due: what one delivers may give another something to do. Fails when they never
+   * come to an end. */
   async settle(): Promise<void> {
     // Each round lets a message go one hop further: a request, its delivery, what that fetches, and what is made of it.
     // Nothing is new to anybody after a round in which nobody was asked for anything.
-    for (let round = 0, before = -1; round < 4 && requests > before; round += 1) {
-      before = requests
+    for (let round = 0; round < maxRounds; round += 1) {
+      const before = requests
       for (const { server, isDown } of this.#members) if (!isDown) await server.settle()
+      if (requests === before) return
     }
+    throw new Error(`the servers ask each other for more after ${maxRounds} rounds`)
   }
 
   /** Lets time pass in steps, with everything that becomes due in between. */
@@ -150,23 +157,15 @@ export class TestNetwork implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#members.filter(({ isDown }) => !isDown).map(({ server }) => server.stop()))
     await Promise.all(this.#foreign.map((foreign) => foreign[Symbol.asyncDispose]()))
+    await Promise.all(this.#members.map(({ link }) => link[Symbol.asyncDispose]()))
     await Promise.all(this.#members.map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })))
   }
 
-  async #start(
-    options: Pick<Member, 'name' | 'env' | 'clock' | 'dataDir' | 'webBuild'> & { port?: number },
-  ): Promise<TestServer> {
-    const { name, ...rest } = options
-    return TestServer.start({
-      env: rest.env,
-      dataDir: rest.dataDir,
-      // Where it comes back, nobody else has come meanwhile.
-      port: rest.port ?? (await freePort()),
-      baseIdTag: `${name}.localhost`,
-      clock: rest.clock,
-      webBuild: rest.webBuild,
-      identityHosts: this.#identityHosts,
-    })
+  #start({ name, ...place }: Omit<Member, 'server' | 'isDown'>): Promise<TestServer> {
+    const { env, dataDir, link, clock, webBuild } = place
+    const identityHosts = this.#identityHosts
+    const baseIdTag = `${name}.localhost`
+    return TestServer.start({ env, dataDir, link, clock, webBuild, identityHosts, baseIdTag })
   }
 
   #member(at: number): Member {

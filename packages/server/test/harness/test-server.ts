@@ -19,6 +19,7 @@ import { createTenant, type HostedTenant, resumeTenant, suspendTenant } from '#f
 import { readConfig } from '#infra/config/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Logger, silentLogger } from '#infra/telemetry/index.ts'
+import type { CuttableLink } from './cuttable-link.ts'
 import { localFetch } from './local-fetch.ts'
 import { placeMigratedFile } from './migrated-file.ts'
 import { TestClock } from './test-clock.ts'
@@ -34,8 +35,8 @@ export interface TestServerOptions {
   readonly hasBallast?: boolean
   /** Kept by the caller when given, so that a second server can start on it. */
   readonly dataDir?: string
-  /** The port of a server that was stopped, to take its place; a free one otherwise. */
-  readonly port?: number
+  /** The way to it, which stays when it stops: another server may take its place. Otherwise it is reached at its own port. */
+  readonly link?: CuttableLink
   /** The folder with a build of the web app. */
   readonly webBuild?: string | undefined
 }
@@ -58,18 +59,22 @@ export class TestServer implements AsyncDisposable {
   readonly #running: RunningServer
   readonly #identityHosts: Map<IdTag, string>
   readonly #ownDir: string | undefined
+  readonly #link: CuttableLink | undefined
   readonly #fetch: typeof fetch
 
   private constructor(
     running: RunningServer,
     options: Required<Pick<TestServerOptions, 'clock' | 'identityHosts'>>,
     ownDir: string | undefined,
+    link: CuttableLink | undefined,
   ) {
     this.#running = running
     this.clock = options.clock
     this.baseIdTag = running.services.config.baseIdTag
     this.#identityHosts = options.identityHosts
     this.#ownDir = ownDir
+    this.#link = link
+    link?.leadTo(running.port)
     this.#fetch = localFetch(new URL(running.url).hostname)
   }
 
@@ -85,7 +90,8 @@ export class TestServer implements AsyncDisposable {
     const read = readConfig({
       BASE_ID_TAG: baseIdTag,
       BASE_PASSWORD: testPassword,
-      LISTEN: `127.0.0.1:${options.port ?? 0}`,
+      LISTEN: '127.0.0.1:0',
+      ...(options.link && { PUBLIC_URL: `http://{idTag}:${options.link.port}` }),
       DATA_DIR: options.dataDir ?? ownDir,
       ...options.env,
     })
@@ -98,7 +104,7 @@ export class TestServer implements AsyncDisposable {
       hasBallast,
       webBuild: options.webBuild,
     })
-    const server = new TestServer(running, { clock, identityHosts }, ownDir)
+    const server = new TestServer(running, { clock, identityHosts }, ownDir, options.link)
     server.#announce(config.baseIdTag)
     return server
   }
@@ -125,6 +131,11 @@ export class TestServer implements AsyncDisposable {
 
   get running(): RunningServer {
     return this.#running
+  }
+
+  /** Where it is reached: at its link, if it has one. */
+  get port(): number {
+    return this.#link?.port ?? this.#running.port
   }
 
   get db() {
@@ -267,6 +278,7 @@ export class TestServer implements AsyncDisposable {
   }
 
   async stop(): Promise<void> {
+    this.#link?.leadTo(undefined)
     await this.#running.stop()
     if (this.#ownDir !== undefined) await rm(this.#ownDir, { recursive: true, force: true })
   }

@@ -1,12 +1,12 @@
 import { forgotPassword } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { freePort } from '#harness/free-port.ts'
+import { closedPort } from '#harness/addresses.ts'
 import { RecordedLog } from '#harness/recorded-log.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 test('a mail that cannot be sent is a warning of one line, without a stack, a link or the address', async () => {
   const log = new RecordedLog()
-  const env = { SMTP_URL: `smtp://kith:hunter22@127.0.0.1:${await freePort()}` }
+  const env = { SMTP_URL: `smtp://kith:hunter22@127.0.0.1:${closedPort}` }
   await using server = await TestServer.start({ logger: log.logger, env })
   const idTag = 'alice.localhost'
   await server.createTenant(idTag, { email: 'alice@example.org' })

@@ -39,11 +39,12 @@ async function logOf(format: 'json' | 'pretty', work: (ask: Ask, server: TestSer
   return log
 }
 
+const noPart = 'A'.repeat(12)
 const passkey = {
-  id: 'AAAA',
-  rawId: 'AAAA',
+  id: noPart,
+  rawId: noPart,
   type: 'public-key',
-  response: { clientDataJSON: 'AAAA', authenticatorData: 'AAAA', signature: 'AAAA' },
+  response: { clientDataJSON: noPart, authenticatorData: noPart, signature: noPart },
 }
 
 /** One wrong credential of each kind, from .1 on. */
@@ -90,7 +91,7 @@ describe('failed sign-ins', () => {
   })
 
   test('are logged without what was tried', () => {
-    expect([...json.lines, ...pretty.lines].join()).not.toMatch(/hunter22|0123456789|kkkk|AAAA/)
+    expect([...json.lines, ...pretty.lines].join()).not.toMatch(/hunter22|0123456789|k{12}|A{12}/)
   })
 
   test('are not what succeeds, is malformed, has ended or comes from an address that is not trusted', async () => {

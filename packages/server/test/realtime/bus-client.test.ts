@@ -10,7 +10,8 @@ import {
 } from '@kith/client/bus'
 import { type BusEvent, createAction, getAccessToken, logout } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '#harness/free-port.ts'
+import { closedPort } from '#harness/addresses.ts'
+import { CuttableLink } from '#harness/cuttable-link.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -28,7 +29,7 @@ function listen(server: TestServer, token: string, options: Partial<BusOptions> 
   let gaps = 0
   const bus: Bus = connectBus({
     // Not every resolver knows names below `localhost`; the base tenant answers for all.
-    baseUrl: `http://127.0.0.1:${server.running.port}`,
+    baseUrl: `http://127.0.0.1:${server.port}`,
     token: () => token,
     onEvent: (event) => events.push(event),
     onState: (state) => states.push(state),
@@ -57,10 +58,10 @@ test('events arrive typed, commands are answered', async () => {
 })
 
 test('it comes back after the server was away, and gets what it missed', async () => {
-  const port = await freePort()
+  await using link = await CuttableLink.open()
   const dataDir = await mkdtemp(join(tmpdir(), 'kith-bus-'))
   cleanUps.push(() => rm(dataDir, { recursive: true, force: true }))
-  const first = await TestServer.start({ port, dataDir })
+  const first = await TestServer.start({ link, dataDir })
   const token = await first.signIn(home)
   const { bus, events, states, isOpen, gaps } = listen(first, token)
   await expect.poll(isOpen).toBe(true)
@@ -68,7 +69,7 @@ test('it comes back after the server was away, and gets what it missed', async (
   await expect.poll(() => events.length).toBe(1)
   await first.stop()
   // Nobody is there to tell of this one.
-  const second = await TestServer.start({ port, dataDir })
+  const second = await TestServer.start({ link, dataDir })
   cleanUps.push(() => second.stop())
   await second.client(home, token).call(createAction, { body: { ...hello, content: { text: 'two' } } })
   await expect.poll(isOpen).toBe(true)
@@ -137,11 +138,10 @@ test('it ends for good when its session does, and is told why', async () => {
 })
 
 test('it tries again while there is no server, and stops when it is told to', async () => {
-  const port = await freePort()
   const states: ConnectionState[] = []
   let attempts = 0
   const bus = connectBus({
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: `http://127.0.0.1:${closedPort}`,
     token: () => {
       attempts += 1
       return 'x'

@@ -9,7 +9,7 @@ import {
 } from '@kith/client/rtdb'
 import { createFile } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '#harness/free-port.ts'
+import { CuttableLink } from '#harness/cuttable-link.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 interface Task {
@@ -49,7 +49,7 @@ async function make(server: TestServer, visibility: 'P' | null = null) {
   const { data } = await server
     .client(home, token)
     .call(createFile, { body: { fileTp: 'RTDB', fileName: 'tasks', visibility } })
-  return { fileId: data.fileId, token, port: server.running.port }
+  return { fileId: data.fileId, token, port: server.port }
 }
 
 test('a query is told as it stands, after each change, in its order', async () => {
@@ -134,11 +134,11 @@ test('what the server refuses is told', async () => {
 })
 
 test('what is written without a server waits, and is done once it is back; what is watched is read anew', async () => {
-  const port = await freePort()
+  await using link = await CuttableLink.open()
   const dataDir = await mkdtemp(join(tmpdir(), 'kith-databases-'))
   cleanUps.push(() => rm(dataDir, { recursive: true, force: true }))
-  const first = await TestServer.start({ port, dataDir })
-  const { fileId, token } = await make(first)
+  const first = await TestServer.start({ link, dataDir })
+  const { fileId, token, port } = await make(first)
   const database = open(port, fileId, token)
   const tasks = database.collection<Task>('tasks')
   const titles: string[][] = []
@@ -148,7 +148,7 @@ test('what is written without a server waits, and is done once it is back; what 
   await expect.poll(() => database.state.kind).toBe('connecting')
   const added = tasks.add(task('meanwhile', 2))
   await expect.poll(() => database.state.waiting).toBe(1)
-  const second = await TestServer.start({ port, dataDir })
+  const second = await TestServer.start({ link, dataDir })
   cleanUps.push(() => second.stop())
   await added
   expect(database.state.waiting).toBe(0)

@@ -5,8 +5,8 @@ import { type ConnectedDocument, connectDocument, type DocumentState } from '@ki
 import { deleteFile } from '@kith/protocol'
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { CuttableLink } from '#harness/cuttable-link.ts'
 import { makeDocument } from '#harness/document-client.ts'
-import { freePort } from '#harness/free-port.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
@@ -60,21 +60,21 @@ test('a change is saved once the server has it on its disk, and others see it', 
 })
 
 test('what is written offline is saved when the server is back', async () => {
-  const port = await freePort()
+  await using link = await CuttableLink.open()
   const dataDir = await mkdtemp(join(tmpdir(), 'kith-documents-'))
   cleanUps.push(() => rm(dataDir, { recursive: true, force: true }))
-  const first = await TestServer.start({ port, dataDir })
+  const first = await TestServer.start({ link, dataDir })
   const { fileId, token } = await makeDocument(first, home)
-  const alice = open(port, fileId, token)
+  const alice = open(link.port, fileId, token)
   await alice.document.saved()
   await first.stop()
   await expect.poll(() => alice.document.state.kind).toBe('offline')
   textOf(alice.document).insert(0, 'offline')
   expect(alice.document.state).toEqual({ kind: 'offline', hasUnsaved: true })
-  const second = await TestServer.start({ port, dataDir })
+  const second = await TestServer.start({ link, dataDir })
   cleanUps.push(() => second.stop())
   await alice.document.saved()
-  const bob = open(port, fileId, token)
+  const bob = open(link.port, fileId, token)
   await bob.document.loaded()
   expect(textOf(bob.document).toString()).toBe('offline')
 })

@@ -11,9 +11,9 @@ import { text } from 'node:stream/consumers'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findStored, pageStates } from '#features/certificates/index.ts'
+import { ownAddress } from '#harness/addresses.ts'
 import { startDnsServer } from '#harness/dns-server.ts'
 import { onPostgresServer } from '#harness/each-dialect.ts'
-import { freePort } from '#harness/free-port.ts'
 import { Pebble } from '#harness/pebble.ts'
 import { ProgramProcess } from '#harness/program-process.ts'
 import { sendHttp2 } from '#harness/secure-site.ts'
@@ -30,6 +30,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
+// Of an address that nobody else listens on.
+const httpPort = 1080
+const tlsPort = 1443
+
 interface LabOptions {
   readonly env?: Record<string, string>
   readonly nonceRejects?: number
@@ -42,16 +46,16 @@ interface LabOptions {
 async function place({ env, dataDir, ...faults }: LabOptions = {}) {
   const dns = await startDnsServer()
   cleanUps.push(() => dns[Symbol.asyncDispose]())
-  const [httpPort, tlsPort] = [await freePort(), await freePort()]
-  const pebble = await Pebble.start(program ?? '', { dns: dns.address, httpPort, tlsPort, ...faults })
+  const placed = { address: ownAddress(), dns: dns.address, httpPort, tlsPort }
+  const pebble = await Pebble.start(program ?? '', { ...placed, ...faults })
   cleanUps.push(() => pebble[Symbol.asyncDispose]())
-  dns.set(base, 'A', '127.0.0.1')
+  dns.set(base, 'A', ownAddress())
   const shared = { dns, pebble, clock: new TestClock(Date.now()), root: await pebble.root() }
-  const envOf = (ports: { readonly httpPort: number; readonly tlsPort: number }) => ({
+  const envOf = (address: string) => ({
     BASE_ID_TAG: base,
     TLS: 'acme',
-    LISTEN: `127.0.0.1:${ports.httpPort}`,
-    LISTEN_TLS: `127.0.0.1:${ports.tlsPort}`,
+    LISTEN: `${address}:${httpPort}`,
+    LISTEN_TLS: `${address}:${tlsPort}`,
     ACME_DIRECTORY: pebble.directoryUrl,
     ACME_CA_FILE: pebble.caFile,
     ACME_EMAIL: 'admin@kith.example',
@@ -59,20 +63,20 @@ async function place({ env, dataDir, ...faults }: LabOptions = {}) {
     DNS_SERVERS: dns.address,
     ...env,
   })
-  const start = async (ports = { httpPort, tlsPort }) => {
+  const start = async (address = ownAddress()) => {
     const place = dataDir === undefined ? {} : { dataDir }
     const server = await TestServer.start({
       baseIdTag: base,
       clock: shared.clock,
-      env: envOf(ports),
+      env: envOf(address),
       ...place,
     })
     cleanUps.push(() => server.stop())
-    return { ...shared, ...ports, server, beside }
+    return { ...shared, address, server, beside }
   }
   /** Another process of the same server. */
-  const beside = async () => await start({ httpPort: await freePort(), tlsPort: await freePort() })
-  return { env: envOf({ httpPort, tlsPort }), start }
+  const beside = () => start(ownAddress(1))
+  return { env: envOf(ownAddress()), start }
 }
 
 /** A server that gets its certificates from Pebble; names lead to it as the DNS of the test says. */
@@ -101,11 +105,10 @@ const issued = (made: Lab, name = base) =>
   until(made, async () => (await stateOf(made, name))?.notAfter !== undefined)
 
 /** A handshake with a name of the server, checked against Pebble's root. */
-function handshake({ tlsPort, root }: Lab, name: string, ALPNProtocols = ['http/1.1']): Promise<TLSSocket> {
+function handshake({ address, root }: Lab, name: string, ALPNProtocols = ['http/1.1']): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(
-      { host: '127.0.0.1', port: tlsPort, servername: name, ca: root, ALPNProtocols },
-      () => resolve(socket),
+    const socket = connect({ host: address, port: tlsPort, servername: name, ca: root, ALPNProtocols }, () =>
+      resolve(socket),
     )
     socket.once('error', reject)
   })
@@ -120,8 +123,8 @@ async function get(
 ) {
   const { method = 'GET', headers = {}, body } = init
   const asked = request({
-    host: '127.0.0.1',
-    port: made.tlsPort,
+    host: made.address,
+    port: tlsPort,
     servername: name,
     ca: made.root,
     agent: false,
@@ -168,8 +171,8 @@ else
         const session = connectHttp2(`https://${base}`, {
           createConnection: () =>
             connect({
-              host: '127.0.0.1',
-              port: made.tlsPort,
+              host: made.address,
+              port: tlsPort,
               servername: base,
               ca: made.root,
               ALPNProtocols: ['h2'],
@@ -194,7 +197,7 @@ else
     test('are ordered for a new tenant and a new proxy site, and told of', async () => {
       const made = await lab()
       const { server, dns } = made
-      for (const name of ['alice.kith.example', 'wiki.kith.example']) dns.set(name, 'A', '127.0.0.1')
+      for (const name of ['alice.kith.example', 'wiki.kith.example']) dns.set(name, 'A', ownAddress())
       await server.createTenant('alice.kith.example')
       await issued(made, 'alice.kith.example')
       const backend = createServer((_, response) => response.end('the wiki')).listen(0, '127.0.0.1')
@@ -217,26 +220,26 @@ else
     })
 
     test('are not ordered for a name that leads elsewhere, until it leads here', async () => {
-      const made = await lab({ env: { LOCAL_ADDRESSES: '127.0.0.1' } })
+      const made = await lab({ env: { LOCAL_ADDRESSES: ownAddress() } })
       made.dns.set(base, 'A', '192.0.2.7')
       await until(made, async () => (await stateOf(made))?.fault?.kind === 'elsewhere')
       expect(await made.server.countRows('acme_accounts')).toEqual({ acme_accounts: 0 })
-      made.dns.set(base, 'A', '127.0.0.1')
+      made.dns.set(base, 'A', ownAddress())
       made.clock.advance(5 * 60_000)
       await issued(made)
     })
 
     test('are ordered again when the authority could not reach the name', async () => {
       const made = await lab()
-      // Nothing answers at this address of the machine.
-      made.dns.set(base, 'A', '127.0.0.9')
+      // Nobody listens there.
+      made.dns.set(base, 'A', ownAddress(2))
       await until(made, async () => (await stateOf(made))?.fault !== undefined)
       expect(await stateOf(made)).toMatchObject({
         failures: 1,
         fault: { kind: 'connection' },
         orderUrl: undefined,
       })
-      made.dns.set(base, 'A', '127.0.0.1')
+      made.dns.set(base, 'A', ownAddress())
       made.clock.advance(10 * 60_000)
       await issued(made)
       expect(await stateOf(made)).toMatchObject({ failures: 0, fault: undefined })

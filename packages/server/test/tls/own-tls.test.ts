@@ -10,9 +10,9 @@ import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { closedPort } from '#harness/addresses.ts'
 import { createCertificate } from '#harness/certificates.ts'
 import type { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import { sendHttp2 } from '#harness/secure-site.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
@@ -215,7 +215,7 @@ describe('a server whose certificate authority does not answer', () => {
     const env = {
       TLS: 'acme',
       LISTEN_TLS: '127.0.0.1:0',
-      ACME_DIRECTORY: `https://127.0.0.1:${await freePort()}/dir`,
+      ACME_DIRECTORY: `https://127.0.0.1:${closedPort}/dir`,
       IDENTITY_HOSTS: '',
       ALLOW_PRIVATE_NETWORK: 'true',
     }

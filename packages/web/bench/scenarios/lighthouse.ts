@@ -1,10 +1,10 @@
-import { resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chromium } from 'playwright-core'
 import { tempDir } from '../../../../bench/src/kith.ts'
 import { repeat } from '../../../../bench/src/measure.ts'
 import { chromiumPath } from '../../../server/test/harness/chromium.ts'
-import { freePort } from '../../../server/test/harness/free-port.ts'
 import { chromiumArguments, keepSignedIn } from '../browser.ts'
 import { atLeast, type Row, rowOf } from '../row.ts'
 import type { Bench } from '../scenario.ts'
@@ -28,16 +28,21 @@ export async function lighthouse({ settings, town }: Bench): Promise<Row[]> {
   }
   const module = resolve(settings.lighthouse, 'node_modules/lighthouse/core/index.js')
   const { default: run } = (await import(pathToFileURL(module).href)) as { default: Run }
-  const port = await freePort()
   await using profile = await tempDir()
-  const args = [...chromiumArguments, `--remote-debugging-port=${port}`]
+  const args = [...chromiumArguments, '--remote-debugging-port=0']
   const context = await chromium.launchPersistentContext(profile.path, {
     executablePath: chromiumPath as string,
     args,
   })
+  const [port] = (await readFile(join(profile.path, 'DevToolsActivePort'), 'utf8')).split('\n')
   const rows: Row[] = []
   const look = async (name: string, path: string) => {
-    const flags = { port, onlyCategories: categories, disableStorageReset: true, logLevel: 'error' }
+    const flags = {
+      port: Number(port),
+      onlyCategories: categories,
+      disableStorageReset: true,
+      logLevel: 'error',
+    }
     const reports = await repeat(settings.runs, async () => (await run(town.url + path, flags)).lhr)
     rows.push(...rowsOf(name, reports))
   }

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
+import { closedPort } from '#harness/addresses.ts'
 import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { openDatabase } from '#infra/db/index.ts'
 
 const needServer = [
@@ -31,7 +31,7 @@ describe('before the first start', () => {
 
 test('a database that does not answer is named, without its password', async () => {
   await using line = await CommandLine.open({
-    DATABASE_URL: `postgres://kith:hush-hush@127.0.0.1:${await freePort()}/people`,
+    DATABASE_URL: `postgres://kith:hush-hush@127.0.0.1:${closedPort}/people`,
   })
   const { exitCode, err } = await line.run(['tenant', 'list'])
   expect(exitCode).toBe(1)

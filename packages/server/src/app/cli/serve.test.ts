@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { localFetch } from '#harness/local-fetch.ts'
 import { ProgramProcess } from '#harness/program-process.ts'
 import { askSecret } from './ask-secret.ts'
@@ -62,10 +61,10 @@ describe('serve', () => {
   })
 
   test('is stopped by an interrupt as well, with a password no link is made', async () => {
-    const port = await freePort()
-    const env = envOf('two', { LISTEN: `127.0.0.1:${port}`, BASE_PASSWORD: 'hush-hush-hush' })
-    await using server = new ProgramProcess(['serve'], env)
-    await server.firstLine()
+    const given = envOf('two', { BASE_PASSWORD: 'hush-hush-hush' })
+    await using server = new ProgramProcess(['serve'], given)
+    const { host, port } = new URL(JSON.parse(await server.firstLine()).url)
+    const env = { ...given, LISTEN: host }
     expect(await readdir(env.DATA_DIR)).not.toContain('setup-link')
 
     // A server that finds the port taken says so in a line, and leaves the other alone.

@@ -13,7 +13,7 @@ const looking = { ownTag: 'alice.example.com' as IdTag, now: 1 }
 
 eachDialect('A page of conversations', (open) => {
   test.each([false, true])('is read from indexes, whatever is blocked: %s', async (hasBlocksOrMutes) => {
-    const db = await open({ migrations: [...actionLabMigrations, ...conversationsMigrations] })
+    const db = await open.forPlans({ migrations: [...actionLabMigrations, ...conversationsMigrations] })
     const steps = await planStatements(db, async (recorded) => {
       const page = { limit: 20, cursor: undefined }
       await listConversationPage(recorded.reader(tenantId), { ...looking, hasBlocksOrMutes }, page)
@@ -35,7 +35,7 @@ eachDialect('A page of messages', (open) => {
     { direction: 'desc', hasBlocksOrMutes: true, beyond: '<' },
   ] as const)('is read from its place in an index, however many there are: %j', async (given) => {
     const { direction, hasBlocksOrMutes, beyond } = given
-    const db = await open({ migrations: [...actionLabMigrations, ...conversationsMigrations] })
+    const db = await open.forPlans({ migrations: [...actionLabMigrations, ...conversationsMigrations] })
     const steps = await planStatements(db, async (recorded) => {
       const reader = recorded.reader(tenantId)
       const page = { conversationId: 'c', direction, limit: 20 }

@@ -1,7 +1,7 @@
 import { type IdTag, type ProfileStatus, profileStatuses } from '@kith/protocol'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { explainStatement, recordReader } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
@@ -74,7 +74,8 @@ test('the wire does not show who asked for a connection', () => {
 })
 
 eachDialect('relations', (open) => {
-  const start = () => open({ migrations: relationsMigrations, clock: new TestClock() })
+  const start = (openDatabase: OpenTestDatabase['forPlans'] = open) =>
+    openDatabase({ migrations: relationsMigrations, clock: new TestClock() })
 
   test('keep the members that a change does not name', async () => {
     const db = await start()
@@ -131,7 +132,7 @@ eachDialect('relations', (open) => {
   })
 
   test('of strangers are not read for a page of a circle', async () => {
-    const db = await start()
+    const db = await start(open.forPlans)
     const statements = new Map<string, readonly unknown[]>()
     const reader = recordReader(db.reader(alice), (text, values) => statements.set(text, values))
     for (const circle of ['followers', 'connections', 'ever'] as const) {

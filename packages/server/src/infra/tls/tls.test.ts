@@ -142,7 +142,7 @@ describe('handshakes of authorities', () => {
 describe('a chain', () => {
   test('is taken with its key, for its names', () => {
     const { pem, notBefore, notAfter } = checkChain(`text before\n${alice.cert}\ntext after`, alice.key)
-    expect(pem).not.toContain('text')
+    expect(pem).not.toMatch(/text (before|after)/)
     expect(notAfter).toBeGreaterThan(notBefore)
     expect([isForName(pem, 'alice.example'), isForName(pem, 'bob.example')]).toEqual([true, false])
   })

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { putSetting } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
+import { closedPort, ownAddress } from '#harness/addresses.ts'
 import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import { S3Server } from '#harness/s3-server.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
@@ -65,10 +65,10 @@ async function lookAtNetwork(env: Env, publicKeys: readonly string[] = []) {
 
 describe('before the first start', () => {
   test('nothing is wrong but that no server runs, and nothing is made', async () => {
-    await using line = await CommandLine.open({ LISTEN: `127.0.0.1:${await freePort()}` })
+    await using line = await CommandLine.open({ LISTEN: `${ownAddress()}:1080` })
     const { exitCode, out } = await line.run(['doctor'])
     expect(exitCode).toBe(0)
-    expect(out).toContain('Nothing listens on 127.0.0.1:')
+    expect(out).toContain('Nothing listens on 127.')
     expect(out).toContain('Listening: kith serve')
     expect(out.match(/WARNING|PROBLEM/g)).toEqual(['WARNING'])
     expect(await readdir(line.folder)).toEqual([])
@@ -160,7 +160,7 @@ describe('beside a running server', () => {
   })
 
   test('a server that was started with another LISTEN is said to run', async () => {
-    const other = `127.0.0.1:${await freePort()}`
+    const other = `${ownAddress()}:1080`
     expect((await lookAtNetwork({ ...line.env, LISTEN: other }, await baseKeys())).Listening).toMatchObject({
       status: 'warning',
       message: `The server answers at ${server.running.url}, and LISTEN is ${other} here.`,
@@ -169,7 +169,7 @@ describe('beside a running server', () => {
   })
 
   test('a public address that leads nowhere is for attention', async () => {
-    const wrong = { ...line.env, PUBLIC_URL: `http://{idTag}:${await freePort()}` }
+    const wrong = { ...line.env, PUBLIC_URL: `http://{idTag}:${closedPort}` }
     expect((await lookAtNetwork(wrong, await baseKeys()))['Public address']).toMatchObject({
       status: 'warning',
       message: expect.stringContaining('does not lead here'),
@@ -246,14 +246,15 @@ describe('beside a running server', () => {
   })
 })
 
-describe('the port', () => {
-  const listen = async (onConnection: Parameters<typeof createServer>[1]) => {
-    const port = await freePort()
-    const server: Server = createServer(onConnection as never).listen(port, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    return `127.0.0.1:${port}`
-  }
+/** The address of another program, until the test ends. */
+async function listen(onConnection: (socket: Socket) => void): Promise<string> {
+  const server: Server = createServer(onConnection).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
+describe('the port', () => {
   test('in the hands of another program is a problem', async () => {
     const address = await listen((socket) => void socket.end('SSH-2.0-x\r\n'))
     expect((await lookAtNetwork({ LISTEN: address })).Listening).toMatchObject({
@@ -282,18 +283,11 @@ describe('the port', () => {
 })
 
 describe('the other ports', () => {
-  const busy = async () => {
-    const port = await freePort()
-    const server = createServer((socket) => void socket.end()).listen(port, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    return `127.0.0.1:${port}`
-  }
-
   test.each([
     ['DNS_LISTEN', 'Listening for DNS'],
     ['METRICS_LISTEN', 'Listening for metrics'],
   ])('of %s in the hands of another program is a problem, as it is for serve', async (variable, check) => {
-    const address = await busy()
+    const address = await listen((socket) => void socket.end())
     const env = { LISTEN: '127.0.0.1:0', [variable]: address }
     expect((await lookAtNetwork(env))[check]).toMatchObject({
       status: 'problem',
@@ -308,10 +302,9 @@ describe('the other ports', () => {
   })
 
   test('that a running server does not have is a problem', async () => {
-    const port = await freePort()
     await using line = await CommandLine.open()
-    await using server = await TestServer.start({ port, dataDir: line.dataDir })
-    const address = `127.0.0.1:${await freePort()}`
+    await using server = await TestServer.start({ dataDir: line.dataDir })
+    const address = `${ownAddress()}:1053`
     const env = {
       DATA_DIR: line.dataDir,
       LISTEN: `127.0.0.1:${server.running.port}`,
@@ -338,8 +331,7 @@ describe('the other ports', () => {
 describe('a server for the world', () => {
   test('needs https', async () => {
     const env = { BASE_ID_TAG: 'home.example', LISTEN: '127.0.0.1:0', PUBLIC_URL: 'http://{idTag}' }
-    // No DNS server listens on this port.
-    const findings = await lookAtNetwork({ ...env, DNS_SERVERS: `127.0.0.1:${await freePort()}` })
+    const findings = await lookAtNetwork({ ...env, DNS_SERVERS: `127.0.0.1:${closedPort}` })
     expect(findings['Public address']).toMatchObject({
       status: 'problem',
       message: 'http://home.example is not https.',
@@ -350,7 +342,7 @@ describe('a server for the world', () => {
 
 describe('redis', () => {
   test('that does not answer is for attention, and its password is not told', async () => {
-    const REDIS_URL = `redis://:hush-hush@127.0.0.1:${await freePort()}`
+    const REDIS_URL = `redis://:hush-hush@127.0.0.1:${closedPort}`
     const { Redis } = await lookAtNetwork({ LISTEN: '127.0.0.1:0', REDIS_URL })
     expect(Redis).toMatchObject({ status: 'warning', message: expect.stringContaining('ECONNREFUSED') })
     expect(JSON.stringify(Redis)).not.toContain('hush-hush')
@@ -409,7 +401,7 @@ describe('mail', () => {
     const set = (name: string, value: unknown) =>
       admin.call(putSetting, { params: { name }, query: {}, body: { value } })
     await set('email.smtp.host', '127.0.0.1')
-    await set('email.smtp.port', await freePort())
+    await set('email.smtp.port', closedPort)
     const { out, exitCode } = await line.run(['doctor'])
     expect(exitCode).toBe(1)
     expect(out).toMatch(/PROBLEM +Mail +127\.0\.0\.1:\d+ does not take mail \(connect\)/)
@@ -504,7 +496,7 @@ describe('the data', () => {
       message: expect.stringContaining('answers 404'),
       advice: expect.stringContaining('Make the bucket'),
     })
-    const nowhere = `s3://bucket?pathStyle=true&endpoint=http://127.0.0.1:${await freePort()}`
+    const nowhere = `s3://bucket?pathStyle=true&endpoint=http://127.0.0.1:${closedPort}`
     expect(await look({ BLOB_STORE: nowhere })).toMatchObject({
       message: expect.stringContaining('cannot be reached (ECONNREFUSED)'),
     })

@@ -1,8 +1,8 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { closedPort } from '#harness/addresses.ts'
 import { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
 import { TestServer } from '#harness/test-server.ts'
 
@@ -51,7 +51,7 @@ test('without a mail server a file that cannot be written is no refusal of one',
 })
 
 test('a stage that fails comes with what to do next', async () => {
-  const refusing = line.with({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })
+  const refusing = line.with({ SMTP_URL: `smtp://127.0.0.1:${closedPort}` })
   expect(await refusing.fails('mail', 'test', to)).toMatchObject({
     exitCode: 1,
     code: 'E-UNAVAILABLE',

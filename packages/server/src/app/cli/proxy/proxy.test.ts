@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getAuditLog } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { closedPort } from '#harness/addresses.ts'
 import type { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import type { TestServer } from '#harness/test-server.ts'
 
@@ -92,7 +92,7 @@ test('a check asks the backends now, and fails when one is down', async () => {
   })
   status = 200
   expect((await line.run(['proxy', 'check'])).exitCode).toBe(0)
-  const silent = `http://127.0.0.1:${await freePort()}`
+  const silent = `http://127.0.0.1:${closedPort}`
   await line.json('proxy', 'set', wiki, '--backend', silent)
   const { exitCode, out } = await line.run(['proxy', 'check', '--json'])
   expect(exitCode).toBe(1)

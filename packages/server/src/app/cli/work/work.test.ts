@@ -1,8 +1,8 @@
 import { createAction, getAuditLog, uploadFile } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliverJob } from '#features/federation/index.ts'
+import { closedPort } from '#harness/addresses.ts'
 import type { CommandLine } from '#harness/command-line.ts'
-import { freePort } from '#harness/free-port.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import type { TestServer } from '#harness/test-server.ts'
 
@@ -29,7 +29,7 @@ async function queueDelivery(): Promise<void> {
   const { data } = await (await server.as(alice)).call(createAction, { body })
   const payload = {
     actionId: data.actionId as never,
-    inboxUrl: `http://${far}:${await freePort()}/api/inbox`,
+    inboxUrl: `http://${far}:${closedPort}/api/inbox`,
     recipients: [far as never],
   }
   await db.transact(tenant!.tenantId, (tx) => jobs.enqueue(tx, deliverJob, payload, { groupKey: far }))

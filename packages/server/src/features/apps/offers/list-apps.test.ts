@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { changeRelation, type Relation } from '#features/relations/index.ts'
 import { admitTenant, type HostedTenant, openTenants } from '#features/tenants/index.ts'
-import { eachDialect } from '#harness/each-dialect.ts'
+import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { planStatements } from '#harness/recorded-statements.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { identified } from '#infra/caller/index.ts'
@@ -16,9 +16,9 @@ import { findPublisher } from './publishers.ts'
 type Row = Record<string, unknown>
 
 eachDialect('the apps of a server', (open) => {
-  async function openLab() {
+  async function openLab(openDatabase: OpenTestDatabase['forPlans'] = open) {
     const clock = new TestClock()
-    const db = await open({ migrations, clock })
+    const db = await openDatabase({ migrations, clock })
     const tenants = openTenants({ db, clock })
     const admit = (name: string, type: 'person' | 'community' = 'person') =>
       db.transact(serverTenant, (tx) =>
@@ -138,7 +138,7 @@ eachDialect('the apps of a server', (open) => {
   })
 
   test('are read by indexes', async () => {
-    const lab = await openLab()
+    const lab = await openLab(open.forPlans)
     const ann = await lab.admit('ann')
     const bob = await lab.admit('bob')
     await lab.relate(ann, bob, { isFollowing: true })

@@ -75,7 +75,7 @@ eachDialect('the identities store', (open) => {
   })
 
   test('looks inboxes up by name, however many others are fresh', async () => {
-    const db = await open({ migrations: federationMigrations, clock: new TestClock() })
+    const db = await open.forPlans({ migrations: federationMigrations, clock: new TestClock() })
     await fill(db)
     const statements = new Map<string, readonly unknown[]>()
     const reader = recordReader(db.reader(serverTenant), (text, values) => statements.set(text, values))

@@ -17,7 +17,7 @@ const tenant = 1 as TenantId
 eachDialect('Shares', (open) => {
   /** The indexes by which the rows of each statement are found; a table that is read as a whole has none. */
   const indexesOf = async (work: Parameters<typeof planStatements>[1]) =>
-    (await planStatements(await open({ migrations: filesMigrations }), work))
+    (await planStatements(await open.forPlans({ migrations: filesMigrations }), work))
       .filter((step) => /(SEARCH|SCAN|Scan).*(share|above)/.test(step))
       .map(
         (step) =>

@@ -127,7 +127,7 @@ eachDialect('Uploading', (open) => {
     const photo = await metadataOf(await lab.upload('phone.heic', await picture('phone.heic')))
     const takenAt = Date.UTC(2024, 6, 1, 12, 30) / 1000
     expect(photo).toMatchObject({ contentType: 'image/heic', status: 'A', width: 400, height: 600, takenAt })
-    expect(JSON.stringify(photo)).not.toMatch(/gps|lat|Kith|Procedural/i)
+    expect(JSON.stringify({ ...photo, fileId: undefined })).not.toMatch(/gps|lat|Kith|Procedural/i)
     const listed = (await lab.send('GET', '/api/files', { as: owner })).json.data
     expect(listed[0]).toMatchObject({ width: 400, height: 600, takenAt })
     const turned = await metadataOf(await lab.upload('turned.jpg', await picture('orientation-6.jpg')))
