@@ -13,6 +13,7 @@ process.env.TEST_SCHEMAS = `test_${randomBytes(4).toString('hex')}_`
 Object.assign(process.env, compileCache)
 
 drawSeed()
+const { TEST_SEED: seed } = process.env
 
 export default defineConfig({
   test: {
@@ -34,7 +35,8 @@ export default defineConfig({
       './packages/server/test/harness/drop-schemas.ts',
       './packages/web/test/harness/build-app.ts',
     ],
-    sequence: { sequencer: SlowFirst },
+    sequence:
+      seed === undefined ? { sequencer: SlowFirst } : { shuffle: { files: true }, seed: Number(seed) },
     testTimeout: testMs,
     hookTimeout: testMs,
     expect: { poll: { timeout: pollMs } },

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import project from '../../vitest.config.ts'
+import { allTests } from '../test-run/projects.ts'
 
 const { projects: _, ...test } = project.test ?? {}
 
@@ -8,7 +9,7 @@ export default defineConfig({
   test: {
     ...test,
     root: new URL('../..', import.meta.url).pathname,
-    include: ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: allTests,
     experimental: { viteModuleRunner: true },
   },
 })

@@ -4,7 +4,8 @@ import type { TestProjectInlineConfiguration } from 'vitest/config'
 import { type TestRun, testRuns } from '../../packages/server/test/harness/test-run.ts'
 
 const root = join(import.meta.dirname, '../..')
-const all = ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts']
+/** The files of all tests. */
+export const allTests = ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts']
 const notOurs = ['**/node_modules/**', '**/dist/**']
 
 /** By folder, or by name where a test stands beside what it tries. */
@@ -15,7 +16,7 @@ const faults = ['packages/server/test/faults/*.test.ts', '**/*.faults.test.ts']
 /** The runs of tests, as projects of vitest. */
 export function testProjects(): TestProjectInlineConfiguration[] {
   return [
-    project('local', { include: all, exclude: [...notOurs, ...services, ...browser, ...faults] }),
+    project('local', { include: allTests, exclude: [...notOurs, ...services, ...browser, ...faults] }),
     project('services', { include: [...services, ...filesWithServiceRows()] }),
     // Half of the time a page waits.
     project('browser', { include: browser, maxWorkers: 2 }),
@@ -38,7 +39,7 @@ function project(
 /** Files of the local run some suites of which are run on PostgreSQL or S3 as well. */
 function filesWithServiceRows(): string[] {
   const others = [...notOurs, ...services, ...browser, ...faults]
-  return globSync(all, { cwd: root, exclude: others }).filter((path) =>
+  return globSync(allTests, { cwd: root, exclude: others }).filter((path) =>
     /\b(eachDialect|onPostgresServer|eachBucket)\(/.test(readFileSync(join(root, path), 'utf8')),
   )
 }

@@ -10,7 +10,7 @@ import { canMount, onSmallDisk } from '#harness/small-disk.ts'
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-folders-'))
-  // Whoever else is on this machine comes that far.
+  // Other users may enter it, but not what the tests put into it.
   await chmod(folder, 0o755)
 })
 afterAll(() => rm(folder, { recursive: true }))
@@ -29,7 +29,7 @@ async function foundBy([program = '', ...args]: readonly string[]) {
   return JSON.parse((await promisify(execFile)(program, args)).stdout)
 }
 
-// Nobody, on every Linux; who may not even read the sources, where they lie in a folder of root.
+// The user `nobody` has this id on every Linux. It may not be able to read the sources, which may lie in a folder of root.
 const becomeNobody = 'process.setgroups([]); process.setgid(65_534); process.setuid(65_534)'
 
 if (process.getuid?.() !== 0) skipSuite('folders that are closed to a user', 'needs root, to be another user')

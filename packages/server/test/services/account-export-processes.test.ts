@@ -1,23 +1,14 @@
 import { startAccountExport } from '@kith/protocol'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { beginReading, failure, keepBytes, statusOf, ticketOf } from '#harness/account-export.ts'
 import { onPostgresServer } from '#harness/each-dialect.ts'
-import { S3Server } from '#harness/s3-server.ts'
-import { TestServer } from '#harness/test-server.ts'
+import { twoOnOneBucket } from './two-processes.ts'
 
 const home = 'home.localhost'
-const masterKey = Buffer.alloc(32, 3).toString('base64')
 
 onPostgresServer('processes on one database and one bucket', (open) => {
   test('take each other’s tickets, and know of each other’s exports', async () => {
-    const { url } = await open.place()
-    const bucket = await S3Server.start()
-    onTestFinished(() => bucket[Symbol.asyncDispose]())
-    const env = { ...bucket.environment, DATABASE_URL: url, MASTER_KEY: masterKey }
-    const here = await TestServer.start({ env })
-    onTestFinished(() => here.stop())
-    const there = await TestServer.start({ env, clock: here.clock })
-    onTestFinished(() => there.stop())
+    const { first: here, second: there } = await twoOnOneBucket(open)
     await keepBytes(here, home, 32)
     const client = await here.as(home)
     const reading = await beginReading(there, home, await ticketOf(client))

@@ -1,24 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { installApp, uninstallApp } from '@kith/protocol'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { offerApp } from '#harness/app-package.ts'
 import { onPostgresServer } from '#harness/each-dialect.ts'
-import { S3Server } from '#harness/s3-server.ts'
-import { TestServer } from '#harness/test-server.ts'
+import { twoOnOneBucket } from './two-processes.ts'
 
 const home = 'home.localhost'
-const masterKey = Buffer.alloc(32, 3).toString('base64')
 
 onPostgresServer('processes on one database and one bucket', (open) => {
   test('serve what another of them has installed, and no more what it has uninstalled', async () => {
-    const { url } = await open.place()
-    const bucket = await S3Server.start()
-    onTestFinished(() => bucket[Symbol.asyncDispose]())
-    const env = { ...bucket.environment, DATABASE_URL: url, MASTER_KEY: masterKey }
-    const here = await TestServer.start({ env })
-    onTestFinished(() => here.stop())
-    const there = await TestServer.start({ env, clock: here.clock })
-    onTestFinished(() => there.stop())
+    const { first: here, second: there, bucket } = await twoOnOneBucket(open)
 
     const owner = await here.as(home)
     const noise = randomBytes(300_000)

@@ -1,43 +1,24 @@
 import { createAction, getAccessToken, logout } from '@kith/protocol'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { BusDevice } from '#harness/bus-client.ts'
-import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
+import { onPostgresServer } from '#harness/each-dialect.ts'
 import { RedisServer, withRedis } from '#harness/redis-server.ts'
-import { TestServer } from '#harness/test-server.ts'
-import { untilHeard } from './until-heard.ts'
+import type { TestServer } from '#harness/test-server.ts'
+import { redisOfSuite, twoProcesses } from './two-processes.ts'
 
 const home = 'home.localhost'
 const hello = { type: 'POST', content: { text: 'Hello' } } as const
 
-const servers: TestServer[] = []
-const stopAll = async () => {
-  for (const server of servers.splice(0).reverse()) await server.stop()
-}
-
-/** Two servers on one database: processes of one server, but for the walls between them. */
-async function startTwo(open: OpenTestDatabase, env: Readonly<Record<string, string>> = {}) {
-  const { url } = await open.place()
-  const first = await TestServer.start({ env: { DATABASE_URL: url, ...env } })
-  const second = await TestServer.startBeside(first, env)
-  servers.push(first, second)
-  if (env.REDIS_URL !== undefined) await untilHeard(first, second)
-  const connect = async (server: TestServer, token: string) => BusDevice.connect(server, home, token)
-  return { first, second, connect, token: await first.signIn(home) }
-}
+const connect = (server: TestServer, token: string) => BusDevice.connect(server, home, token)
 
 withRedis('two processes of one server', () =>
   onPostgresServer('with Redis', (open) => {
-    // Before their schema goes.
-    afterEach(stopAll)
-    // Their own: what one run has marked is there for the next for 75 s.
-    let shared: RedisServer
-    beforeAll(async () => {
-      shared = await RedisServer.start()
-    })
-    afterAll(() => shared.stop())
+    const start = twoProcesses(open)
+    const redisUrl = redisOfSuite()
 
     test('tell the clients of the other what has happened', async () => {
-      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: shared.url })
+      const { first, second } = await start(redisUrl())
+      const token = await first.signIn(home)
       await using device = await connect(second, token)
       await first.client(home, token).call(createAction, { body: hello })
       await expect.poll(async () => (await device.told('ACTION')).length).toBe(1)
@@ -48,7 +29,8 @@ withRedis('two processes of one server', () =>
     })
 
     test('end the sockets of what the other has revoked at once', async () => {
-      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: shared.url })
+      const { first, second } = await start(redisUrl())
+      const token = await first.signIn(home)
       await using device = await connect(second, token)
       first.clock.advance(1000)
       await first.client(home, token).call(logout, {})
@@ -57,7 +39,8 @@ withRedis('two processes of one server', () =>
     })
 
     test('know who is connected to the other, and that a process which died is not', async () => {
-      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: shared.url })
+      const { first, second } = await start(redisUrl())
+      const token = await first.signIn(home)
       const { tenantId } = (await first.running.features.identity.tenants.find(home as never)) ?? {}
       const isThere = () => first.running.features.bus.isConnected(tenantId as never, home as never)
       const device = await connect(second, token)
@@ -73,7 +56,8 @@ withRedis('two processes of one server', () =>
 
     test('lose nothing while Redis is away', async () => {
       await using redis = await RedisServer.start()
-      const { first, second, connect, token } = await startTwo(open, { REDIS_URL: redis.url })
+      const { first, second } = await start(redis.url)
+      const token = await first.signIn(home)
       await using device = await connect(second, token)
       await redis.stop()
       await first.client(home, token).call(createAction, { body: hello })
@@ -86,13 +70,13 @@ withRedis('two processes of one server', () =>
 )
 
 onPostgresServer('several processes without Redis', (open) => {
-  afterEach(stopAll)
+  const start = twoProcesses(open)
 
   test('tell each other by the database, a little later', async () => {
-    const { first, second } = await startTwo(open)
+    const { first, second } = await start()
     const client = await first.as(home)
     const { data } = await client.call(getAccessToken, {})
-    await using device = await BusDevice.connect(second, home, data.token)
+    await using device = await connect(second, data.token)
     await client.call(createAction, { body: hello })
     await first.running.features.bus.settled()
     second.clock.advance(3000)

@@ -1,31 +1,20 @@
 import { createFile, getAccessToken } from '@kith/protocol'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DatabaseDevice } from '#harness/database-client.ts'
-import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
+import { onPostgresServer } from '#harness/each-dialect.ts'
 import { RedisServer, withRedis } from '#harness/redis-server.ts'
-import { TestServer } from '#harness/test-server.ts'
-import { untilHeard } from './until-heard.ts'
+import type { TestServer } from '#harness/test-server.ts'
+import { redisOfSuite, twoProcesses } from './two-processes.ts'
 
 const home = 'home.localhost'
 
-const servers: TestServer[] = []
-const stopAll = async () => {
-  for (const server of servers.splice(0).reverse()) await server.stop()
-}
-
-/** Two servers on one database: processes of one server, but for the walls between them. */
-async function startTwo(open: OpenTestDatabase, env: Readonly<Record<string, string>> = {}) {
-  const { url } = await open.place()
-  const first = await TestServer.start({ env: { DATABASE_URL: url, ...env } })
-  const second = await TestServer.startBeside(first, env)
-  servers.push(first, second)
-  if (env.REDIS_URL !== undefined) await untilHeard(first, second)
-  const client = await first.as(home)
+/** A new database, and how a device connects to it at a server. */
+async function makeDatabase(at: TestServer) {
+  const client = await at.as(home)
   const { data: file } = await client.call(createFile, { body: { fileTp: 'RTDB' } })
   const { data } = await client.call(getAccessToken, {})
   const place = { idTag: home, fileId: file.fileId }
-  const connect = (server: TestServer, query = '') => DatabaseDevice.connect(server, place, data.token, query)
-  return { first, second, connect }
+  return (server: TestServer, query = '') => DatabaseDevice.connect(server, place, data.token, query)
 }
 
 const numbers = (events: readonly { readonly data: { readonly n: number } }[]) =>
@@ -34,16 +23,12 @@ const upTo = (count: number) => Array.from({ length: count }, (_, at) => at)
 
 withRedis('two processes of one server', () =>
   onPostgresServer('with Redis', (open) => {
-    // Before their schema goes.
-    afterEach(stopAll)
-    let shared: RedisServer
-    beforeAll(async () => {
-      shared = await RedisServer.start()
-    })
-    afterAll(() => shared.stop())
+    const start = twoProcesses(open)
+    const redisUrl = redisOfSuite()
 
     test('tell their clients what is written at either, in one order', async () => {
-      const { first, second, connect } = await startTwo(open, { REDIS_URL: shared.url })
+      const { first, second } = await start(redisUrl())
+      const connect = await makeDatabase(first)
       await using one = await connect(first)
       await using two = await connect(second)
       const atOne = await one.subscribe('posts')
@@ -55,7 +40,8 @@ withRedis('two processes of one server', () =>
     })
 
     test('know the locks and the people of the other', async () => {
-      const { first, second, connect } = await startTwo(open, { REDIS_URL: shared.url })
+      const { first, second } = await start(redisUrl())
+      const connect = await makeDatabase(first)
       await using one = await connect(first, 'presence=1')
       await using two = await connect(second, 'presence=1')
       const atTwo = await two.subscribe('posts')
@@ -72,7 +58,8 @@ withRedis('two processes of one server', () =>
 
     test('lose nothing while Redis is away', async () => {
       await using redis = await RedisServer.start()
-      const { first, second, connect } = await startTwo(open, { REDIS_URL: redis.url })
+      const { first, second } = await start(redis.url)
+      const connect = await makeDatabase(first)
       await using one = await connect(first)
       await using two = await connect(second)
       const atTwo = await two.subscribe('posts')
@@ -90,11 +77,11 @@ withRedis('two processes of one server', () =>
 )
 
 onPostgresServer('several processes without Redis', (open) => {
-  // Before their schema goes.
-  afterEach(stopAll)
+  const start = twoProcesses(open)
 
   test('tell each other by the database, a little later', async () => {
-    const { first, second, connect } = await startTwo(open)
+    const { first, second } = await start()
+    const connect = await makeDatabase(first)
     await using one = await connect(first)
     await using two = await connect(second)
     const atTwo = await two.subscribe('posts')

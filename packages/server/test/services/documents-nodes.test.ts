@@ -1,40 +1,27 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeDocument, StockClient } from '#harness/document-client.ts'
-import { type OpenTestDatabase, onPostgresServer } from '#harness/each-dialect.ts'
-import { RedisServer, withRedis } from '#harness/redis-server.ts'
-import { TestServer } from '#harness/test-server.ts'
-import { untilHeard } from './until-heard.ts'
+import { onPostgresServer } from '#harness/each-dialect.ts'
+import { withRedis } from '#harness/redis-server.ts'
+import type { TestServer } from '#harness/test-server.ts'
+import { redisOfSuite, twoProcesses } from './two-processes.ts'
 
 const home = 'home.localhost'
-const servers: TestServer[] = []
-const stopAll = async () => {
-  for (const server of servers.splice(0).reverse()) await server.stop()
-}
 
-async function startTwo(open: OpenTestDatabase, env: Readonly<Record<string, string>> = {}) {
-  const { url } = await open.place()
-  const first = await TestServer.start({ env: { DATABASE_URL: url, ...env } })
-  const second = await TestServer.startBeside(first, env)
-  servers.push(first, second)
-  const { fileId, token } = await makeDocument(first, home)
-  const join = (server: TestServer) =>
-    StockClient.open({ port: server.running.port, host: home }, fileId, { token }).synced()
-  return { first, second, join }
+/** A new document, and how a client joins it at a server. */
+async function makeJoinable(at: TestServer) {
+  const { fileId, token } = await makeDocument(at, home)
+  return (server: TestServer) =>
+    StockClient.open({ port: server.port, host: home }, fileId, { token }).synced()
 }
 
 withRedis('two processes of one server', () =>
   onPostgresServer('with Redis', (open) => {
-    // Before their schema goes.
-    afterEach(stopAll)
-    let shared: RedisServer
-    beforeAll(async () => {
-      shared = await RedisServer.start()
-    })
-    afterAll(() => shared.stop())
+    const start = twoProcesses(open)
+    const redisUrl = redisOfSuite()
 
     test('show each other what is written in a document, and who is there', async () => {
-      const { first, second, join } = await startTwo(open, { REDIS_URL: shared.url })
-      await untilHeard(first, second)
+      const { first, second } = await start(redisUrl())
+      const join = await makeJoinable(first)
       await using here = await join(first)
       await using there = await join(second)
       here.text.insert(0, 'x')
@@ -50,10 +37,11 @@ withRedis('two processes of one server', () =>
 )
 
 onPostgresServer('several processes without Redis', (open) => {
-  afterEach(stopAll)
+  const start = twoProcesses(open)
 
   test('read what others have written within three seconds', async () => {
-    const { first, second, join } = await startTwo(open)
+    const { first, second } = await start()
+    const join = await makeJoinable(first)
     await using here = await join(first)
     await using there = await join(second)
     here.text.insert(0, 'hello')

@@ -103,7 +103,7 @@ withRedis('the bus of processes that share a Redis', (redisUrl) => {
     await expect.poll(() => kept.gaps()).toBe(1)
     one.bus.publish('kept', 'again')
     await expect.poll(() => kept.heard).toEqual(['again'])
-    // What was subscribed to while Redis was away is joined too.
+    // A subscription that was made while Redis was away counts as well.
     two.bus.publish('here', 'from afar')
     await expect.poll(() => here.heard).toEqual(['still', 'from afar'])
     await expect.poll(() => one.logged.map(({ level }) => level)).toEqual(['warn', 'info'])

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { closedPort } from '#harness/addresses.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { assertRate, createMemoryRateLimits, defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { openRedisRateLimits } from './redis-rate-limits.ts'
@@ -80,11 +81,7 @@ async function openLimits(redisUrl: string): Promise<RateLimits & { warnings: st
 
 describe('buckets in a Redis that is away', () => {
   test('are counted by the node while Redis cannot be reached', async () => {
-    const free = createServer()
-    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
-    const { port } = free.address() as { port: number }
-    await new Promise((resolve) => free.close(resolve))
-    const rates = await openLimits(`redis://127.0.0.1:${port}`)
+    const rates = await openLimits(`redis://127.0.0.1:${closedPort}`)
     const verdicts = []
     for (let time = 0; time < 3; time += 1) verdicts.push((await rates.take('sign-in', 'a')).isAllowed)
     expect(verdicts).toEqual([true, true, false])
