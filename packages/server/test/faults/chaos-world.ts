@@ -96,6 +96,7 @@ export class ChaosWorld implements AsyncDisposable {
     const site = this.#site(at)
     const { process } = site
     site.process = undefined
+    site.link.leadTo(undefined)
     await process?.kill()
   }
 
