@@ -109,7 +109,7 @@ class RequestLog {
   #lines: string[] = []
 
   watch(page: Page): void {
-    page.on('requestfinished', (request) => void this.#note(request))
+    page.on('requestfinished', (request) => this.#note(request))
     page.on('pageerror', (error) => this.faults.push(String(error)))
     page.on('console', (message) => {
       if (/content security policy/i.test(message.text())) this.faults.push(message.text())
@@ -124,11 +124,11 @@ class RequestLog {
     console.log(`    done in ${(performance.now() - startedAt).toFixed(0)} ms`)
   }
 
-  async #note(request: Request): Promise<void> {
+  #note(request: Request): void {
     const { pathname } = new URL(request.url())
     if (!pathname.startsWith('/api/')) return
-    const response = await request.response()
+    const status = request.existingResponse()?.status()
     const { responseEnd } = request.timing()
-    this.#lines.push(`${request.method()} ${pathname} ${response?.status()} in ${responseEnd.toFixed(1)} ms`)
+    this.#lines.push(`${request.method()} ${pathname} ${status} in ${responseEnd.toFixed(1)} ms`)
   }
 }

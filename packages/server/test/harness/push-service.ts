@@ -62,7 +62,9 @@ export class PushService implements AsyncDisposable {
   }
 
   async #take(...[request, answer]: Parameters<Parameters<typeof createServer>[1] & object>): Promise<void> {
-    const body = await buffer(request)
+    // A server that is stopped hangs up in the middle.
+    const body = await buffer(request).catch(() => undefined)
+    if (!body) return
     const known = this.#browsers.get(request.url ?? '')
     if (!known) return void answer.writeHead(404).end()
     const { browser, decrypt } = known
