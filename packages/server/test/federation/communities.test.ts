@@ -20,6 +20,7 @@ import {
   putSetting,
   type RefId,
   redeemJoinLink,
+  setReaction,
   updateAction,
   updateAdminProfile,
   updateRelationship,
@@ -159,6 +160,21 @@ describe('a community', () => {
     await network.pass(20_000, 10_000)
     const { data: seen } = await lea.client.call(getAction, { params: { actionId } })
     expect(seen.stat?.comments).toBe(1)
+  })
+
+  test('passes on to a member who was away what was posted meanwhile, with its counts', async () => {
+    const { lea, bob, carol, club } = await start()
+    for (const person of [bob, carol]) await join(person, club, lea)
+    await network.takeDown(carol.at)
+    const { actionId } = await post(network, bob, 'Who waters the beds?', inGroup(club))
+    await bob.client.call(setReaction, { params: { actionId }, body: { type: 'LIKE' } })
+    await network.pass(25 * 3_600_000, 3_600_000)
+
+    await network.bringBack(carol.at)
+    await network.pass(13 * 3_600_000, 3_600_000)
+    const atHome = await network.server(carol.at).as(carol.idTag)
+    const { data } = await atHome.call(getAction, { params: { actionId } })
+    expect(data).toMatchObject({ issuerTag: bob.idTag, stat: { reactions: 1 } })
   })
 
   test('passes on also the longest post that an inbox takes, and what is longer is refused at once', async () => {

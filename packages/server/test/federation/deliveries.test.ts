@@ -2,9 +2,11 @@ import {
   createAction,
   type DeliveryView,
   deleteAction,
+  getAction,
   type IdTag,
   listDeliveries,
   listDeliveryHosts,
+  setReaction,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { receipt } from '#harness/foreign-server.ts'
@@ -12,6 +14,7 @@ import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { feedOf, follow, post } from './acts.ts'
 
 const minuteMs = 60_000
+const dayMs = 86_400_000
 
 describe('deliveries', () => {
   let network: TestNetwork
@@ -51,6 +54,21 @@ describe('deliveries', () => {
     const client = await network.server(bob.at).as(bob.idTag)
     expect(await feedOf({ ...bob, client })).toEqual(['Three', 'Two', 'One'])
     for (const actionId of sent) expect(await stateOf(alice, actionId)).toMatchObject({ state: 'delivered' })
+  })
+
+  test('bring the counts of what waited with it, also when those were given up', async () => {
+    const { alice, bob } = await network.cast('alice', 'bob')
+    await follow(network, bob, alice)
+    await network.takeDown(bob.at)
+    const { actionId } = await post(network, alice, 'A garden')
+    await alice.client.call(setReaction, { params: { actionId }, body: { type: 'LIKE' } })
+    await network.pass(dayMs + 60 * minuteMs, 60 * minuteMs)
+
+    await network.bringBack(bob.at)
+    await network.pass(13 * 60 * minuteMs, 60 * minuteMs)
+    const client = await network.server(bob.at).as(bob.idTag)
+    const { data } = await client.call(getAction, { params: { actionId } })
+    expect(data).toMatchObject({ issuerTag: alice.idTag, stat: { reactions: 1 } })
   })
 
   test('are repeated until somebody says what was received: a page that answers 200 has not', async () => {

@@ -1,5 +1,4 @@
-import type { ActionId } from '@kith/protocol'
-import { findStoredAction, opensHistory, type StoredAction } from '#features/actions/index.ts'
+import { opensHistory, type StoredAction } from '#features/actions/index.ts'
 import type { Database, TenantId, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { queueHistory } from './fetch-history.ts'
@@ -24,9 +23,8 @@ export async function queueReceivedHistory(
 export async function queueDeliveredHistory(
   deps: OpenedHistoryDeps,
   tenantId: TenantId,
-  actionId: ActionId,
+  action: StoredAction,
 ): Promise<void> {
-  const action = await findStoredAction(deps.db.reader(tenantId), actionId)
-  const other = action && opensHistory(action) ? action.audienceTag : undefined
+  const other = opensHistory(action) ? action.audienceTag : undefined
   if (other) await deps.db.transact(tenantId, (tx) => queueHistory(deps, tx, other))
 }

@@ -22,6 +22,14 @@ interface FoundToken {
 
 type Tokens = Pick<FoundToken, 'token' | 'beside'>
 
+/** What has arrived: an action at some of its recipients. */
+export interface Delivered {
+  readonly actionId: ActionId
+  /** Absent where they are tenants of this server. */
+  readonly inboxUrl?: string
+  readonly recipients: readonly IdTag[]
+}
+
 export interface DeliverDeps {
   readonly db: Database
   readonly jobs: Jobs
@@ -48,7 +56,7 @@ export interface DeliverDeps {
     senderId: TenantId,
   ) => Promise<void>
   /** Runs after an action has arrived. Like a delivery, it may run twice. */
-  readonly onDelivered: (tenantId: TenantId, actionId: ActionId) => Promise<void>
+  readonly onDelivered: (tenantId: TenantId, delivered: Delivered) => Promise<void>
 }
 
 type PostDeps = Pick<DeliverDeps, 'clock' | 'egress' | 'metrics'>
@@ -71,7 +79,7 @@ export async function deliverAction(
     if (error instanceof GoneError) await followMoved(deps, tenantId, payload)
     throw error
   })
-  if (receipt.isVerified) await deps.onDelivered(tenantId, actionId)
+  if (receipt.isVerified) await deps.onDelivered(tenantId, payload)
   else await confirmLater(deps, tenantId, payload)
 }
 
@@ -188,7 +196,7 @@ export async function confirmDelivery(
   const receipt = await postToken(deps, { ...payload, actionId, ...tokensOf(found), signal, isStillWanted })
   if (!receipt.isVerified)
     throw new JobVerdict('the receiver cannot verify the token yet', { kind: 'retry', group: 'works' })
-  await deps.onDelivered(tenantId, actionId)
+  await deps.onDelivered(tenantId, payload)
 }
 
 /** Fails unless one recipient is not blocked, by name or by its domain, wherever it is hosted. */
@@ -262,5 +270,5 @@ export async function deliverLocally(
   const actionId = payload.actionId
   const tokens = await getTokens(deps, tenantId, actionId)
   await deps.receiveLocally(tokens, payload.recipients, tenantId)
-  await deps.onDelivered(tenantId, actionId)
+  await deps.onDelivered(tenantId, payload)
 }

@@ -16,6 +16,7 @@ import type { Identities } from '../identities/open-identities.ts'
 import { queueDeliveredHistory } from '../inbox/opened-history.ts'
 import { type LocalDeliveryDeps, receiveFromHere } from '../inbox/receive-from-here.ts'
 import type { DeliverDeps } from './deliver-action.ts'
+import { type FindCountsToken, queueDeliveredCounts } from './deliver-counts.ts'
 import { queueForSending, type SendDeps } from './fan-out.ts'
 import { inboxFinders } from './find-inbox.ts'
 import { handleOutboxJobs, type OutboxJobDeps } from './handle-outbox-jobs.ts'
@@ -76,6 +77,10 @@ export function openOutbox(parts: OutboxParts): Endpoint[] {
 
 function jobDeps(parts: OutboxParts): OutboxJobDeps {
   const { db, clock, jobs, tenants, identities, inbox } = parts
+  const findCountsToken: FindCountsToken = async (reader, countsOf) => {
+    const action = await findStoredAction(reader, countsOf)
+    return action?.status === 'A' ? await findToldCounts(reader, countsOf) : undefined
+  }
   return {
     ...sendDeps(parts),
     ...inboxFinders(identities),
@@ -86,12 +91,14 @@ function jobDeps(parts: OutboxParts): OutboxJobDeps {
     isBlockedHere: parts.isBlockedHere,
     findToken: (reader, actionId) => findSendable(reader, actionId, nowSecs(clock)),
     isSuspended: async (tenantId) => (await tenants.findById(tenantId))?.suspendedAt !== undefined,
-    async findCountsToken(reader, countsOf) {
-      const action = await findStoredAction(reader, countsOf)
-      return action?.status === 'A' ? await findToldCounts(reader, countsOf) : undefined
-    },
+    findCountsToken,
     receiveLocally: (delivery, recipients, tenantId) =>
       receiveFromHere(inbox, delivery, recipients, tenantId),
-    onDelivered: (tenantId, actionId) => queueDeliveredHistory({ db, jobs }, tenantId, actionId),
+    async onDelivered(tenantId, delivered) {
+      const action = await findStoredAction(db.reader(tenantId), delivered.actionId)
+      if (!action) return
+      await queueDeliveredHistory({ db, jobs }, tenantId, action)
+      await queueDeliveredCounts({ db, jobs, findCountsToken }, tenantId, { action, ...delivered })
+    },
   }
 }

@@ -81,7 +81,8 @@ export async function queueSearches(
   await deps.jobs.enqueueAll(tx, findInboxJob, jobs)
 }
 
-async function queueCounts(
+/** Queues the counts of an action for tenants of this server and to inboxes. */
+export async function queueCounts(
   { jobs }: Pick<QueueDeps, 'jobs'>,
   tx: Writer,
   told: {
