@@ -50,6 +50,8 @@ describe('the history of an identity', () => {
     ['has none', answer(404, { data: { items } })],
     ['answers something else', answer(200, { data: { items: [1] } })],
     ['says less than 500', answer(499, '')],
+    ['says less than 401', answer(400, '')],
+    ['says more than 401', answer(402, '')],
     ['says less than 429', answer(428, '')],
     ['says more than 429', answer(430, '')],
     ['is gone', answer(200, { data: { items } }), { kind: 'unknown', isGone: true }],
@@ -59,6 +61,7 @@ describe('the history of an identity', () => {
 
   test.each<[string, Answer | Error, string, Server?]>([
     ['is busy', answer(429, ''), 'HTTP 429'],
+    ['does not accept the token', answer(401, ''), 'HTTP 401'],
     ['fails', answer(500, ''), 'HTTP 500'],
     ['is behind a proxy with pages of its own', answer(200, '<html>'), 'no JSON'],
     ['does not answer', new EgressError('timeout', 'too slow'), 'timeout: too slow'],

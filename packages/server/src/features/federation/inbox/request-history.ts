@@ -35,8 +35,13 @@ export async function requestHistory(
     headers: { accept: 'application/json', authorization: `Bearer ${bearer}` },
     signal,
   })
-  if (answer.status === 429 || answer.status >= 500) throw retry(`HTTP ${answer.status}`)
+  if (isForNow(answer.status)) throw retry(`HTTP ${answer.status}`)
   return answer.status === 200 ? itemsOf(answer) : []
+}
+
+/** A server whose clock is off does not accept the token: it may have been set by the next time. */
+function isForNow(status: number): boolean {
+  return status === 401 || status === 429 || status >= 500
 }
 
 async function ask(
