@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@kith/client'
-import { login } from '@kith/protocol'
+import { login, putSetting } from '@kith/protocol'
 import { ClockedProcess } from '#harness/clocked-process.ts'
 import { CuttableLink } from '#harness/cuttable-link.ts'
 import { testPassword } from '#harness/test-server.ts'
@@ -53,6 +53,7 @@ export class ChaosWorld implements AsyncDisposable {
     await Promise.all(names.map((_, at) => world.start(at)))
     await Promise.all(names.map(([, second], at) => world.#createTenant(at, `${second}.localhost`)))
     await world.signIn()
+    await world.#welcomeStrangers()
     return world
   }
 
@@ -135,6 +136,12 @@ export class ChaosWorld implements AsyncDisposable {
     await Promise.all(this.#sites.map(({ process }) => process?.kill()))
     await Promise.all(this.#sites.map(({ link }) => link[Symbol.asyncDispose]()))
     await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  /** What is addressed to somebody is received by them, whether they know its author or not. */
+  async #welcomeStrangers(): Promise<void> {
+    const setting = { params: { name: 'privacy.open_wall' }, body: { value: true } }
+    await Promise.all(this.people.map((person) => this.clientOf(person)?.call(putSetting, setting)))
   }
 
   async #createTenant(at: number, idTag: string): Promise<void> {
