@@ -25,7 +25,8 @@ export class CuttableLink implements AsyncDisposable {
     return new CuttableLink(server)
   }
 
-  /** To a port of this machine or to a Unix socket, or to nobody: then callers are hung up on. */
+  /** Sets where connections are passed on to: a port of this machine or the path of a Unix socket. With undefined they are
+   * closed at once. */
   leadTo(target: number | string | undefined): void {
     this.#target = target
   }

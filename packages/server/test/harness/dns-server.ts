@@ -106,7 +106,8 @@ export async function startDnsServer(wanted = 0): Promise<TestDnsServer> {
   }
 }
 
-/** UDP and TCP on one port. Whoever asks for any gets one that is free for TCP, and may be taken for UDP. */
+/** Binds UDP and TCP to one port. With 0 the system chooses a port that is free for TCP; where it is taken for UDP, another one is
+ * tried. */
 async function bindBoth(wanted: number): Promise<{ port: number; socket: Socket; streams: Server }> {
   for (;;) {
     const streams = createServer().listen(wanted, '127.0.0.1')

@@ -1,4 +1,4 @@
-// What Linux calls nobody.
+// The user `nobody` on Linux, who owns no files.
 const otherUser = 65_534
 
 /** Does the work as a user to whom modes of files apply: those of root do not. It is done from the root of the file system,

@@ -61,7 +61,7 @@ describe('serve', () => {
   })
 
   test('is stopped by an interrupt as well, with a password no link is made', async () => {
-    const given = envOf('two', { BASE_PASSWORD: 'hush-hush-hush' })
+    const given = envOf('two', { BASE_PASSWORD: 'secret-password' })
     await using server = new ProgramProcess(['serve'], given)
     const { host, port } = new URL(JSON.parse(await server.firstLine()).url)
     const env = { ...given, LISTEN: host }
@@ -91,7 +91,7 @@ describe('serve', () => {
     server.signal('SIGINT')
     const { exitCode, err } = await server.end()
     expect(exitCode).toBe(0)
-    expect(err).not.toContain('hush-hush-hush')
+    expect(err).not.toContain('secret-password')
     expect((await stat(join(env.DATA_DIR, 'kith.db-ballast'))).size).toBeGreaterThan(1024 ** 2)
   })
 

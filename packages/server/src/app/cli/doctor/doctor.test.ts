@@ -342,10 +342,10 @@ describe('a server for the world', () => {
 
 describe('redis', () => {
   test('that does not answer is for attention, and its password is not told', async () => {
-    const REDIS_URL = `redis://:hush-hush@127.0.0.1:${closedPort}`
+    const REDIS_URL = `redis://:secret-word@127.0.0.1:${closedPort}`
     const { Redis } = await lookAtNetwork({ LISTEN: '127.0.0.1:0', REDIS_URL })
     expect(Redis).toMatchObject({ status: 'warning', message: expect.stringContaining('ECONNREFUSED') })
-    expect(JSON.stringify(Redis)).not.toContain('hush-hush')
+    expect(JSON.stringify(Redis)).not.toContain('secret-word')
   })
 
   test('that answers is well', async () => {
@@ -376,12 +376,12 @@ describe('redis', () => {
 })
 
 describe('mail', () => {
-  const login = { user: 'kith', password: 'hush-hush' }
+  const login = { user: 'kith', password: 'secret-word' }
   const options = { login, disabledCommands: ['STARTTLS'], allowInsecureAuth: true }
 
   test('is well when the server takes the login, and nothing is sent', async () => {
     await using smtp = await startSmtpServer(options)
-    const SMTP_URL = `smtp://kith:hush-hush@127.0.0.1:${smtp.port}`
+    const SMTP_URL = `smtp://kith:secret-word@127.0.0.1:${smtp.port}`
     expect((await lookAtNetwork({ LISTEN: '127.0.0.1:0', SMTP_URL })).Mail).toMatchObject({ status: 'ok' })
     expect(smtp.received).toEqual([])
   })

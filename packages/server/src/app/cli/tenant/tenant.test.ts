@@ -123,7 +123,7 @@ describe('tenant create', () => {
       'create',
       'dave.localhost',
       '--password',
-      'hush-hush-1',
+      'secret-word-1',
     ])
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
@@ -131,7 +131,7 @@ describe('tenant create', () => {
       err: '',
     })
     clock.advance(noticedMs)
-    expect((await signIn('dave.localhost', 'hush-hush-1')).data.idTag).toBe('dave.localhost')
+    expect((await signIn('dave.localhost', 'secret-word-1')).data.idTag).toBe('dave.localhost')
   })
 
   test('warns about a name that is not below that of the server', async () => {
