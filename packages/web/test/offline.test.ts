@@ -40,6 +40,58 @@ const keptWaiting = `new Promise((resolve) => {
   }
 })`
 
+// Run in a tab: it comes no further than to the keys with which it keeps what is read, and to the lock of its uploads.
+const holdKeeping = `() => {
+  const held = Promise.withResolvers()
+  globalThis.openedSince = []
+  globalThis.goOn = () => {
+    const { open } = IDBFactory.prototype
+    IDBFactory.prototype.open = function (name, version) {
+      openedSince.push(name)
+      return open.call(this, name, version)
+    }
+    held.resolve()
+  }
+  const hold = (owner, method, isMeant) => new Promise((reach) => {
+    const original = owner[method]
+    owner[method] = async function (...given) {
+      if (isMeant(given)) {
+        reach()
+        await held.promise
+      }
+      return await original.apply(this, given)
+    }
+  })
+  globalThis.reached = [
+    hold(SubtleCrypto.prototype, 'importKey', () => true),
+    hold(LockManager.prototype, 'request', ([name]) => name.startsWith('kith-uploads:')),
+  ]
+}`
+
+// Run in the worker: it comes no further than to know that there is a key. Once it goes on it tells what it opens.
+const holdPictures = `() => {
+  const held = Promise.withResolvers()
+  const { open, databases } = IDBFactory.prototype
+  const opened = []
+  IDBFactory.prototype.open = function (name, version) {
+    opened.push(name)
+    return open.call(this, name, version)
+  }
+  globalThis.reached = new Promise((reach) => {
+    IDBFactory.prototype.databases = async function () {
+      const found = await databases.call(this)
+      reach()
+      await held.promise
+      return found
+    }
+  })
+  globalThis.goOn = async () => {
+    held.resolve()
+    await new Promise((resolve) => setTimeout(resolve))
+    return opened
+  }
+}`
+
 const offlineLine = (page: Page) => page.getByRole('status').getByText('No connection.')
 const threadOn = (page: Page) => page.getByRole('region', { name: 'Messages', exact: true })
 const field = (page: Page, name: string) => page.getByRole('textbox', { name })
@@ -226,6 +278,45 @@ withChromium('without a connection', (launch) => {
     await second.evaluate(`window.dispatchEvent(new Event('pagehide'))`)
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     expect(await keptNames(second)).toEqual([])
+  })
+
+  test('what a tab was only about to keep is not kept once the session has ended', {
+    timeout: slowMs,
+  }, async () => {
+    const { page, context } = await open()
+    await whenKept(page)
+    const third = await context.newPage()
+    await third.addInitScript(`(${holdKeeping})()`)
+    await third.goto(new URL('/files', page.url()).href)
+    await third.route('**/api/files/default/**', () => undefined)
+    await chooseFiles(third, 'Upload', [await pictureFile('under way.jpg', 30)])
+    await third.evaluate('Promise.all(reached)')
+    await endSessions()
+    for (const tab of [page, third]) await tab.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+    await expect.poll(() => keptNames(page)).toEqual([])
+    await third.evaluate('goOn()')
+    const locks = `navigator.locks.query().then(({ held }) => held.map(({ name }) => name.split(':')[0]))`
+    await expect.poll(() => third.evaluate(locks)).toContain('kith-uploads')
+    expect(await third.evaluate('openedSince')).toEqual([])
+    expect(await keptNames(page)).toEqual([])
+  })
+
+  test('a picture that the worker was only about to keep is not kept once the session has ended', {
+    timeout: slowMs,
+  }, async () => {
+    const opened = await open()
+    const { page, context } = opened
+    await whenKept(page)
+    const [worker] = context.serviceWorkers()
+    await worker?.evaluate(`(${holdPictures})()`)
+    await goHearing(opened, '/')
+    await page.getByText('Three evenings in the hills.').waitFor()
+    await worker?.evaluate('reached')
+    await endSessions()
+    await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+    await expect.poll(() => keptNames(page)).toEqual([])
+    expect(await worker?.evaluate('goOn()')).toEqual([])
+    expect(await keptNames(page)).toEqual([])
   })
 
   test('a tab that hears nothing is told by another one that the session has ended', {

@@ -1,5 +1,5 @@
 import { session } from './session.ts'
-import { beforeWipe } from './wipe.ts'
+import { beforeWipe, mayKeep } from './wipe.ts'
 
 // What the browser has no room for, or may keep no longer: once the session has ended. Bound: what was written since the page
 // was loaded.
@@ -15,7 +15,7 @@ export function writeDevice(name: string, value: unknown): boolean {
   const key = keyOf(name)
   const text = JSON.stringify(value)
   unkept.delete(key)
-  if (session.get().state === 'expired') {
+  if (!mayKeep()) {
     unkept.set(key, text)
     return false
   }

@@ -1,7 +1,7 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
 import { randomId } from '#lib/random-id.ts'
-import { session } from './session.ts'
 import { forgetUploadsKept, noteUploadsKept, uploadsDatabase } from './uploads.ts'
+import { beforeWipe, mayKeep } from './wipe.ts'
 
 /** An upload that is to go on after the page was left, in a form that a browser keeps. */
 export interface KeptUpload {
@@ -43,7 +43,7 @@ const sizes = new Map<string, number>()
 
 /** The database; undefined where the browser keeps none, and once the session has ended. */
 async function database(): Promise<IDBPDatabase<Tables> | undefined> {
-  if (session.get().state === 'expired') return undefined
+  if (!mayKeep()) return undefined
   opening ??= open().catch(() => undefined)
   return await opening
 }
@@ -51,6 +51,7 @@ async function database(): Promise<IDBPDatabase<Tables> | undefined> {
 async function open(): Promise<IDBPDatabase<Tables>> {
   holding ??= holdTab()
   await holding
+  if (!mayKeep()) throw new Error('the session has ended')
   return await openDB<Tables>(uploadsDatabase, 1, {
     upgrade(db) {
       db.createObjectStore('uploads', { keyPath: 'key' })
@@ -64,6 +65,11 @@ async function open(): Promise<IDBPDatabase<Tables>> {
     },
   })
 }
+
+beforeWipe(() => {
+  void opening?.then((db) => db?.close())
+  opening = undefined
+})
 
 /** As long as the tab lives others leave its uploads to it. */
 async function holdTab(): Promise<void> {
@@ -84,7 +90,7 @@ export async function keepUploads(kept: readonly Omit<KeptUpload, 'tab'>[]): Pro
     const transaction = db.transaction('uploads', 'readwrite')
     for (const upload of kept) void transaction.store.put({ ...upload, tab })
     await transaction.done
-    noteUploadsKept()
+    if (mayKeep()) noteUploadsKept()
   })
 }
 

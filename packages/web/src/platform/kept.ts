@@ -2,7 +2,7 @@ import { decodeBase64Url, type LoginSession } from '@kith/protocol'
 import type { DBSchema, IDBPDatabase } from 'idb'
 import { blindName, deriveKeys, openValue, type Sealed, type SealingKeys, sealValue } from '#lib/sealing.ts'
 import { createStore } from '#lib/store.ts'
-import { beforeWipe } from './wipe.ts'
+import { beforeWipe, wipeAge } from './wipe.ts'
 
 /** Whether this device keeps what was read. `none`: it cannot; `full`: it has no more room. */
 export const keeping = createStore<'not-yet' | 'on' | 'full' | 'none'>('not-yet')
@@ -42,27 +42,31 @@ let opening: Promise<unknown> = Promise.resolve()
 
 /** Keeps things for who has signed in. What was kept for somebody else, or with another key, is removed. */
 export function keepFor(login: LoginSession): Promise<void> {
+  const since = wipeAge()
   return inTurn(async () => {
     try {
-      held ??= await openFor(login)
+      held ??= await openFor(login, since)
       const { token, expiresAt, swEncryptionKey, ...kept } = login
       await put([await rowOf(held, { name: loginName, value: kept, savedAt: Date.now() })])
+      throwIfWiped(since)
       keeping.set('on')
     } catch (error) {
       letGo()
-      keeping.set(isFull(error) ? 'full' : 'none')
+      if (since === wipeAge()) keeping.set(isFull(error) ? 'full' : 'none')
     }
   })
 }
 
 /** Who has used this device last, and makes what is kept for them readable; undefined where there is nothing. */
 export function openKept(): Promise<KeptLogin | undefined> {
+  const since = wipeAge()
   return inTurn(async () => {
     try {
-      const keys = await withKeys((table) => table.get('keys', 'present'))
+      const keys = await withKeys(since, (table) => table.get('keys', 'present'))
       if (!keys) return undefined
-      held ??= { db: await openTables(), keys }
+      held ??= { db: await openTables(since), keys }
       const login = await readKept(loginName)
+      throwIfWiped(since)
       keeping.set('on')
       return login?.value as KeptLogin | undefined
     } catch {
@@ -78,34 +82,47 @@ function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   return done
 }
 
-async function openFor({ swEncryptionKey = '', idTag }: LoginSession): Promise<Held> {
+async function openFor({ swEncryptionKey = '', idTag }: LoginSession, since: number): Promise<Held> {
   // Pages over plain http have no cryptography, and with it no place to keep things.
   const secret = new Uint8Array(decodeBase64Url(swEncryptionKey) ?? [])
   if (secret.length !== 32 || crypto.subtle === undefined) throw new Error('there is no key')
-  const found = { db: await openTables(), keys: await deriveKeys(secret, idTag) }
+  const found = { db: await openTables(since), keys: await deriveKeys(secret, idTag) }
   const former = await found.db.get('content', await blindName(found.keys, loginName))
   if (!former) await Promise.all([found.db.clear('content'), found.db.clear('outbox')])
-  await withKeys((table) => table.put('keys', found.keys, 'present'))
+  await withKeys(since, (table) => table.put('keys', found.keys, 'present'))
   await prune(found, maxBytes)
   return found
 }
 
-async function openTables(): Promise<IDBPDatabase<KeptTables>> {
+/** A database that is opened after everything was removed would be made anew. */
+function throwIfWiped(since: number): void {
+  if (since !== wipeAge()) throw new Error('the session has ended')
+}
+
+async function openTables(since: number): Promise<IDBPDatabase<KeptTables>> {
   const { openDB } = await import('idb')
+  throwIfWiped(since)
   return await openDB<KeptTables>('kith-kept', 1, {
     upgrade(db) {
       db.createObjectStore('content', { keyPath: 'id' }).createIndex('savedAt', 'savedAt')
       db.createObjectStore('outbox', { keyPath: 'id' })
     },
-    // Another tab removes it.
-    blocking: letGo,
+    // Another tab removes it, maybe before it is held.
+    blocking(_from, _to, { target }) {
+      letGo()
+      ;(target as IDBDatabase).close()
+    },
     terminated: letGo,
   })
 }
 
 /** The key is in a database of its own: copies of the other one alone are worth nothing. */
-async function withKeys<Result>(use: (db: IDBPDatabase<KeyTables>) => Promise<Result>): Promise<Result> {
+async function withKeys<Result>(
+  since: number,
+  use: (db: IDBPDatabase<KeyTables>) => Promise<Result>,
+): Promise<Result> {
   const { openDB } = await import('idb')
+  throwIfWiped(since)
   const db = await openDB<KeyTables>('kith-key', 1, {
     upgrade: (created) => void created.createObjectStore('keys'),
     blocking: () => db.close(),

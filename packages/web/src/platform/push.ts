@@ -1,6 +1,7 @@
 import { getVapidKey, subscribePush, unsubscribePush } from '@kith/protocol'
 import type { PushData } from '#lib/push-notice.ts'
 import { client } from './client.ts'
+import { mayKeep } from './wipe.ts'
 import { registerWorker } from './worker.ts'
 
 // The number that the server gave the subscription of this browser.
@@ -44,7 +45,7 @@ async function announce(subscription: PushSubscription): Promise<void> {
   const { p256dh = '', auth = '' } = keys
   const body = { subscription: { endpoint, expirationTime, keys: { p256dh, auth } } }
   const { data } = await client.call(subscribePush, { body })
-  localStorage.setItem(storageKey, String(data.id))
+  if (mayKeep()) localStorage.setItem(storageKey, String(data.id))
 }
 
 /** Has this browser notified no more. */

@@ -3,7 +3,7 @@ import { type LoginSession, logout, refreshLogin, startBrowserSession } from '@k
 import { createStore } from '#lib/store.ts'
 import { takeBegun } from './begun.ts'
 import { type KeptLogin, keepFor, openKept } from './kept.ts'
-import { wipeDevice } from './wipe.ts'
+import { keepAgain, wipeAge, wipeDevice } from './wipe.ts'
 
 /** Who uses the app. `expired`: somebody did, and has to sign in again to go on. `unreachable`: the app was opened without
  * its server, for who used it last. */
@@ -58,8 +58,11 @@ export async function resumeAnew(): Promise<boolean> {
 }
 
 async function askForLogin(): Promise<boolean> {
+  const since = wipeAge()
   try {
     const { data } = await cookieClient.call(refreshLogin)
+    // Another tab has signed out meanwhile.
+    if (since !== wipeAge()) return false
     begin(data)
     return true
   } catch (error) {
@@ -74,6 +77,7 @@ async function askForLogin(): Promise<boolean> {
 }
 
 function begin(login: LoginSession): void {
+  keepAgain()
   session.set({ state: 'signed-in', login })
   void keepFor(login)
 }

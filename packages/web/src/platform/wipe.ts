@@ -3,15 +3,34 @@ import type { MediaNews } from '#lib/media-messages.ts'
 const ownDatabases = ['kith-kept', 'kith-key', 'kith-pictures', 'kith-uploads']
 // Bound: the modules that keep something.
 const lettingGo: (() => void)[] = []
+let wipes = 0
+let isWiped = false
 
 /** What is to be done before everything that this device keeps is removed, such as closing a database. */
 export function beforeWipe(letGo: () => void): void {
   lettingGo.push(letGo)
 }
 
+/** How often everything was removed: what began before, and would only be kept now, is not to be kept any more. */
+export function wipeAge(): number {
+  return wipes
+}
+
+/** Whether something may be kept: not from the end of a session until somebody signs in. */
+export function mayKeep(): boolean {
+  return !isWiped
+}
+
+/** Somebody has signed in. */
+export function keepAgain(): void {
+  isWiped = false
+}
+
 /** Removes everything that this device keeps for who uses the app: databases, pictures, drafts, notifications that are shown.
  * The files of the app itself, which are the same for everybody, stay. */
 export async function wipeDevice(): Promise<void> {
+  wipes += 1
+  isWiped = true
   for (const letGo of lettingGo) letGo()
   const forgotten = forgetMedia()
   for (const storage of ['localStorage', 'sessionStorage'] as const) clear(storage)
@@ -35,9 +54,9 @@ function clear(storage: 'localStorage' | 'sessionStorage'): void {
 }
 
 async function wipeDatabases(): Promise<void> {
-  // Some browsers do not tell what there is.
-  const all = (await indexedDB.databases?.())?.map(({ name = '' }) => name) ?? ownDatabases
-  await Promise.all(all.map(wipeDatabase))
+  // Some browsers do not tell what there is, and none tells of what is just being made.
+  const others = (await indexedDB.databases?.())?.map(({ name = '' }) => name) ?? []
+  await Promise.all([...new Set([...ownDatabases, ...others])].map(wipeDatabase))
 }
 
 function wipeDatabase(name: string): Promise<void> {

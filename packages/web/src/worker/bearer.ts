@@ -19,6 +19,11 @@ export function forgetBearer(): void {
   asking.clear()
 }
 
+/** Whether a session has ended, and nobody has signed in since. */
+export function isForgotten(): boolean {
+  return isClosed
+}
+
 /** Somebody is signed in, in a page that can be asked. */
 export async function openBearer(page: WorkerClient): Promise<void> {
   isClosed = false

@@ -1,5 +1,5 @@
 import { blindName, openBytes, type Sealed, type SealingKeys, sealBytes } from '#lib/sealing.ts'
-import { bearerAge } from './bearer.ts'
+import { bearerAge, isForgotten } from './bearer.ts'
 import { ask, openTables } from './tables.ts'
 
 interface Picture extends Sealed {
@@ -100,8 +100,20 @@ function tableOf(db: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore {
   return db.transaction('pictures', mode).objectStore('pictures')
 }
 
+/** Removes what is kept. Pages do that too, and may be done before the worker hears of it and closes what it opens meanwhile. */
+export async function forgetPictures(): Promise<void> {
+  const opened = opening
+  letGo()
+  await opened
+  const removal = indexedDB.deleteDatabase(database)
+  // It goes when the last one has closed it.
+  await new Promise((resolve) => {
+    removal.onblocked = removal.onsuccess = removal.onerror = resolve
+  })
+}
+
 /** Lets go of the key: what is kept is about to be removed. */
-export function forgetPictures(): void {
+function letGo(): void {
   const opened = opening
   keys = undefined
   opening = undefined
@@ -119,21 +131,23 @@ function open(): Promise<IDBDatabase | undefined> {
 }
 
 async function openNow(): Promise<IDBDatabase | undefined> {
+  const since = bearerAge()
+  const isOver = () => isForgotten() || since !== bearerAge()
   const present = await indexedDB.databases()
-  // Opened here first, it would lack its tables.
-  if (!present.some(({ name }) => name === 'kith-key')) return undefined
+  if (isOver() || !present.some(({ name }) => name === 'kith-key')) return undefined
   const keyTables = await openTables('kith-key')
-  keys = (await ask(keyTables.transaction('keys').objectStore('keys').get('present'))) as
-    | SealingKeys
-    | undefined
+  const asked = ask(keyTables.transaction('keys').objectStore('keys').get('present'))
+  // What was asked is answered all the same.
   keyTables.close()
-  if (!keys) return undefined
+  const found = (await asked) as SealingKeys | undefined
+  if (!found || isOver()) return undefined
+  keys = found
   const db = await openTables(database, (created) =>
     created.createObjectStore('pictures', { keyPath: 'id' }).createIndex('use', ['usedAt', 'size']),
   )
   db.onversionchange = () => {
     db.close()
-    forgetPictures()
+    letGo()
   }
   return db
 }

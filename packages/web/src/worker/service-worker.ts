@@ -39,7 +39,7 @@ worker.addEventListener('message', (event) => {
     event.ports[0]?.postMessage(shared)
   } else if (news.kind === 'forget') {
     forgetBearer()
-    forgetPictures()
+    event.waitUntil(forgetPictures())
     forgetAnnounced()
   } else if (event.source && news.kind === 'opened') event.waitUntil(openBearer(event.source))
   else if (event.source && news.kind === 'download') {

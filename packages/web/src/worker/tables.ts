@@ -6,9 +6,12 @@ export function ask<Result>(request: IDBRequest<Result>): Promise<Result> {
   })
 }
 
-/** Opens a database, which is made first where it is not there. */
+/** Opens a database; fails where it is not there and nothing is said of how it is made. */
 export function openTables(name: string, make?: (db: IDBDatabase) => unknown): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1)
-  request.onupgradeneeded = () => make?.(request.result)
+  request.onupgradeneeded = () => {
+    if (make) make(request.result)
+    else request.transaction?.abort()
+  }
   return ask(request)
 }

@@ -1,3 +1,4 @@
+import { mayKeep } from '#platform/wipe.ts'
 import type { FeedRow } from './feed-rows.ts'
 
 const storedAs = 'kith-feed-seen'
@@ -10,6 +11,7 @@ let noted = seenBefore
 export function noteSeen(createdAt: string | undefined): void {
   if (createdAt === undefined || (noted !== undefined && createdAt <= noted)) return
   noted = createdAt
+  if (!mayKeep()) return
   try {
     localStorage.setItem(storedAs, createdAt)
   } catch {
