@@ -104,6 +104,31 @@ test('what waits is refused when the connection ends for good', async () => {
   await expect(waiting).rejects.toThrow('not found')
 })
 
+test('what is being stored when the connection ends for good is refused to its caller alone', async () => {
+  const unhandled: unknown[] = []
+  const listener = (error: unknown) => void unhandled.push(error)
+  process.on('unhandledRejection', listener)
+  try {
+    const putting = Promise.withResolvers<void>()
+    const reached = Promise.withResolvers<void>()
+    const put = () => {
+      reached.resolve()
+      return putting.promise
+    }
+    const queue = queueOf(async () => done, { ...noStore, put })
+    const added = queue.add(operations('a/1'))
+    await reached.promise
+    queue.end('closed')
+    // Node reports unhandled rejections before the next macrotask.
+    await new Promise((resolve) => setImmediate(resolve))
+    putting.resolve()
+    await expect(added).rejects.toThrow('closed')
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('unhandledRejection', listener)
+  }
+})
+
 test('what JSON cannot represent, or no message can carry, is refused before it is stored', async () => {
   const store = memoryStore()
   const queue = queueOf(async () => done, store)

@@ -61,6 +61,8 @@ export class TransactionQueue {
     this.#lastAt = Math.max(this.#lastAt + 1, Date.now())
     const transaction = { txId: randomId(), at: this.#lastAt, operations: copy }
     const { promise, resolve, reject } = Promise.withResolvers<Results>()
+    // The queue may end before `put` returns, when nobody has the promise yet: without a handler that is an unhandled rejection.
+    promise.catch(() => undefined)
     this.#waiting.push({ transaction, resolve, reject })
     this.#options.onChange()
     await this.#options.store.put(transaction)

@@ -27,7 +27,7 @@ const untilStored = `indexedDB.databases().then((all) => Promise.all(all.map(({ 
   opening.onsuccess = () => {
     const { result: database } = opening
     const [table] = database.objectStoreNames
-    // It begins when all that was begun before has ended.
+    // A transaction starts only once all earlier ones on the same table have ended.
     const transaction = database.transaction(table, 'readwrite')
     transaction.objectStore(table).count()
     transaction.onabort = reject
@@ -246,7 +246,7 @@ withChromium('realtime clients in a browser', (launch) => {
       },
       { baseUrl, fileId, token },
     )
-    // A copy that was there is read by then.
+    // A copy stored by an earlier page would have been read by now.
     await page.evaluate(untilStored)
     expect(await page.evaluate(() => window.open.document.state.kind)).toBe('loading')
     expect(faults).toEqual([])
@@ -260,7 +260,7 @@ withChromium('realtime clients in a browser', (launch) => {
         const { document } = application.openDocument(options)
         await document.forget()
         document.doc.getText('text').insert(0, 'late')
-        // What is stored of another one, which is written to later, is stored later.
+        // A second document is edited after the first: once it is stored, an edit of the first would be stored as well.
         const other = application.openDocument(others)
         other.text.insert(0, 'kept')
         await other.document.saved()

@@ -138,7 +138,7 @@ export class ChaosWorld implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  /** What is addressed to somebody is received by them, whether they know its author or not. */
+  /** Opens everybody's wall (`privacy.open_wall`): by default a post that a stranger addresses to somebody is refused with 403. */
   async #welcomeStrangers(): Promise<void> {
     const setting = { params: { name: 'privacy.open_wall' }, body: { value: true } }
     await Promise.all(this.people.map((person) => this.clientOf(person)?.call(putSetting, setting)))

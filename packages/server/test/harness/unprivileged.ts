@@ -1,8 +1,8 @@
-// The user `nobody` on Linux, who owns no files.
+// The uid of `nobody` on Linux, who owns no files.
 const otherUser = 65_534
 
-/** Does the work as a user to whom modes of files apply: those of root do not. It is done from the root of the file system,
- * since the project may lie in a folder that is closed to that user. */
+/** Runs the work as a user whom file modes restrict, since they do not restrict root. Its working directory is `/`, because
+ * that user may not be allowed to enter the folder of the project. */
 export async function unprivileged<Result>(work: () => Promise<Result>): Promise<Result> {
   if (process.geteuid?.() !== 0) return await work()
   const present = process.cwd()

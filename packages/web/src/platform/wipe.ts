@@ -16,12 +16,12 @@ export function wipeAge(): number {
   return wipes
 }
 
-/** Whether something may be kept: not from the end of a session until somebody signs in. */
+/** Whether anything may be stored on this device: false from the end of a session until somebody signs in. */
 export function mayKeep(): boolean {
   return !isWiped
 }
 
-/** Somebody has signed in. */
+/** Allows storing again, once somebody has signed in. */
 export function keepAgain(): void {
   isWiped = false
 }
@@ -54,7 +54,7 @@ function clear(storage: 'localStorage' | 'sessionStorage'): void {
 }
 
 async function wipeDatabases(): Promise<void> {
-  // Some browsers do not tell what there is, and none tells of what is just being made.
+  // Some browsers have no `indexedDB.databases`, and none lists a database that is still being created.
   const others = (await indexedDB.databases?.())?.map(({ name = '' }) => name) ?? []
   await Promise.all([...new Set([...ownDatabases, ...others])].map(wipeDatabase))
 }

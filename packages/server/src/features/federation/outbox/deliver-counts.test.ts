@@ -12,7 +12,8 @@ const recipients = ['bob.example', 'carol.example'] as IdTag[]
 const inboxUrl = 'https://bob.example/api/inbox'
 
 eachDialect('when an action has arrived', (open) => {
-  /** What is queued after the delivery of an action of this type with that subject, when something was counted at `counted`. */
+  /** The deliveries of counts that are queued once an action of that type and subject has reached its recipients, when `counted` is
+   * the only action that has counts. Without an `inboxUrl` the recipients are tenants of this server. */
   async function queuedAfter(
     reached: { readonly inboxUrl?: string },
     { type = 'POST', subject, counted }: { type?: string; subject?: string; counted?: ActionId },
