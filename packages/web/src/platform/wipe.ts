@@ -16,7 +16,8 @@ export function wipeAge(): number {
   return wipes
 }
 
-/** Whether anything may be stored on this device: false from the end of a session until somebody signs in. */
+/** Whether anything may be stored on this device: false from the end of a session until somebody signs in, because
+ * answers that were asked for before can still arrive. */
 export function mayKeep(): boolean {
   return !isWiped
 }

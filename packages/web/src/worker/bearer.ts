@@ -19,7 +19,7 @@ export function forgetBearer(): void {
   asking.clear()
 }
 
-/** Whether a session has ended, and nobody has signed in since. */
+/** Whether a session has ended, and nobody has signed in since: what a request brings then is not stored. */
 export function isForgotten(): boolean {
   return isClosed
 }

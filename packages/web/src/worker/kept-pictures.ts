@@ -100,7 +100,8 @@ function tableOf(db: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore {
   return db.transaction('pictures', mode).objectStore('pictures')
 }
 
-/** Removes what is kept. Pages do that too, and may be done before the worker hears of it and closes what it opens meanwhile. */
+/** Removes what is kept. Pages delete the database too; this one also ends what the worker had begun to store before it
+ * heard that the session had ended. */
 export async function forgetPictures(): Promise<void> {
   const opened = opening
   letGo()

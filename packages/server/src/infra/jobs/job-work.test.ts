@@ -134,7 +134,8 @@ eachDialect('the jobs of a tenant that ends', (open) => {
     expect(await lab.list(send, 's')).toEqual([])
     lab.clock.advance(1000)
     while (begun.length < 3) await flushMicrotasks(1)
-    expect(begun).toEqual(['running', 'of another', 'of another order'])
+    // Between jobs of different orders none is promised.
+    expect(begun.toSorted()).toEqual(['of another', 'of another order', 'running'])
     gate.resolve()
     await jobs.settle()
     expect(await lab.list(send, 's')).toEqual([])
