@@ -13,7 +13,12 @@ export { renderMail } from './mails/render-mail.ts'
 export { type AccountMailDeps, handleAccountMails, passwordLink } from './mails/send-account-mail.ts'
 export { type ForgotPasswordDeps, handleForgottenPasswords } from './passwords/forgot-password.ts'
 export { assertAcceptablePassword } from './passwords/password.ts'
-export { createPasswordHasher, type PasswordCost, type PasswordHasher } from './passwords/password-hasher.ts'
+export {
+  createPasswordHasher,
+  isUsableHash,
+  type PasswordCost,
+  type PasswordHasher,
+} from './passwords/password-hasher.ts'
 export { replacePassword } from './passwords/replace-password.ts'
 export { changeReference } from './references/change-reference.ts'
 export { consumeReference } from './references/consume-reference.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { assertAcceptablePassword } from './password.ts'
-import { createPasswordHasher } from './password-hasher.ts'
+import { createPasswordHasher, isUsableHash } from './password-hasher.ts'
 
 const cheap = { memoryKiB: 64, passes: 1 }
 
@@ -39,6 +39,30 @@ describe('a password hash', () => {
     const without = await timed(() => passwords.check('wrong horse', undefined))
     expect(without.answer.isRight).toBe(false)
     expect(without.micros).toBeGreaterThan(withHash.micros / 4)
+  })
+
+  test('that costs more than this server pays opens for no password', async () => {
+    const dear = await createPasswordHasher({ memoryKiB: 1024, passes: 257 }).hash('correct horse')
+    expect(await createPasswordHasher(cheap).check('correct horse', dear)).toMatchObject({ isRight: false })
+    const dearest = await createPasswordHasher({ memoryKiB: 1024, passes: 256 }).hash('correct horse')
+    expect(await createPasswordHasher(cheap).check('correct horse', dearest)).toMatchObject({ isRight: true })
+  })
+
+  test.each([
+    ['m=19456,t=2,p=1', true],
+    ['m=65536,t=4,p=4', true],
+    ['m=65537,t=1,p=1', false],
+    ['m=19456,t=600,p=1', false],
+    ['m=99999999,t=1,p=1', false],
+    ['m=65536,t=1,p=5', false],
+    ['m=7,t=1,p=1', false],
+    ['m=15,t=1,p=2', false],
+    ['m=64,t=0,p=1', false],
+    ['m=64,t=1,p=0', false],
+  ])('of the cost %s is usable: %s', (cost, isUsable) => {
+    const hash = `$argon2id$v=19$${cost}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+    expect(isUsableHash(hash)).toBe(isUsable)
+    expect(isUsableHash(hash.replace('argon2id', 'argon2i'))).toBe(false)
   })
 
   test('is refused with E-UNAVAILABLE when too many wait', async () => {

@@ -14,7 +14,8 @@ export interface PasswordCost {
 export interface PasswordHasher {
   /** A PHC string. */
   hash(password: string): Promise<string>
-  /** Takes the same time when there is no hash to compare with. `isOutdated` = made at another cost: hash it again. */
+  /** Takes the same time when there is no hash to compare with; one that is too costly counts as none. `isOutdated` =
+   * made at another cost: hash it again. */
   check(password: string, hash: string | undefined): Promise<{ isRight: boolean; isOutdated: boolean }>
 }
 
@@ -26,6 +27,8 @@ interface ParsedHash extends PasswordCost {
 
 // OWASP's figures for argon2id: 19 MiB and two passes take about 30 ms of one core.
 const usualCost: PasswordCost = { memoryKiB: 19_456, passes: 2 }
+// A stored hash names its own cost, and an import takes what another server has stored: about seven times the usual one.
+const highestCost = { memoryKiB: 65_536, memoryKiBTimesPasses: 262_144, parallelism: 4 }
 const parallelism = 1
 const saltBytes = 16
 const tagBytes = 32
@@ -86,16 +89,33 @@ function format({ memoryKiB, passes, parallelism, salt, tag }: ParsedHash): stri
   return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`
 }
 
-function parse(hash: string): ParsedHash {
+/** Can a password be compared with this hash, at a cost that this server pays for a request without a token? */
+export function isUsableHash(hash: string): boolean {
+  return parse(hash) !== undefined
+}
+
+function parse(hash: string): ParsedHash | undefined {
   const [, memory, passes, lanes, salt, tag] = phcForm.exec(hash) ?? []
-  if (salt === undefined || tag === undefined) throw new Error('A stored password hash is not a PHC string')
-  return {
+  if (salt === undefined || tag === undefined) return undefined
+  const parsed = {
     memoryKiB: Number(memory),
     passes: Number(passes),
     parallelism: Number(lanes),
     salt: Buffer.from(salt, 'base64'),
     tag: Buffer.from(tag, 'base64'),
   }
+  return isAffordable(parsed) ? parsed : undefined
+}
+
+/** RFC 9106: at least 8 KiB for each lane. */
+function isAffordable({ memoryKiB, passes, parallelism: lanes }: Omit<ParsedHash, 'salt' | 'tag'>): boolean {
+  const isDefined = passes >= 1 && lanes >= 1 && memoryKiB >= 8 * lanes
+  return (
+    isDefined &&
+    lanes <= highestCost.parallelism &&
+    memoryKiB <= highestCost.memoryKiB &&
+    memoryKiB * passes <= highestCost.memoryKiBTimesPasses
+  )
 }
 
 function unpadded(bytes: Buffer): string {
