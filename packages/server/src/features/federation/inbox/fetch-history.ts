@@ -10,8 +10,8 @@ import type { CheckedToken, Delivery } from './check-token.ts'
 import { fetchHistoryJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkAgain, findConcernedBy, isSuspended, storeToken } from './store-token.ts'
-import { isGenuine, verifyLater } from './verify-later.ts'
-import { waitingSender } from './verify-token.ts'
+import { verifyLater } from './verify-later.ts'
+import { isGenuine, waitingSender } from './verify-token.ts'
 
 export interface HistoryDeps extends ReceiveDeps {
   /** The tokens of what an identity published since then (Unix seconds) and the tenant may read, oldest first. */

@@ -2,10 +2,10 @@ import type { IdTag } from '@kith/protocol'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import type { Delivery } from './check-token.ts'
+import type { CheckedToken, Delivery } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkQueued, receiveLocally } from './store-token.ts'
-import { isGenuine } from './verify-later.ts'
+import { isGenuine } from './verify-token.ts'
 
 export interface LocalDeliveryDeps
   extends Pick<ReceiveDeps, 'db' | 'clock' | 'jobs' | 'verifier' | 'receiveAction' | 'isBlockedHere'> {
@@ -20,22 +20,21 @@ export async function receiveFromHere(
   recipients: readonly IdTag[],
   senderId: TenantId,
 ): Promise<void> {
-  if (!(await isSendersOrGenuine(deps, delivery, senderId))) return
+  const token = checkQueued(delivery, nowSecs(deps.clock))
+  if (!token || !(await isSendersOrGenuine(deps, token, senderId))) return
   const found = await Promise.all(recipients.map((idTag) => deps.tenants.find(idTag)))
   const hosted = found.filter((tenant) => tenant !== undefined)
   const blocked = await Promise.all(hosted.map(({ idTag }) => deps.isBlockedHere(idTag)))
   const receivers = hosted.filter(({ suspendedAt }, at) => suspendedAt !== undefined || !blocked[at])
-  await receiveLocally(deps, delivery, receivers)
+  await receiveLocally(deps, token, receivers)
 }
 
 /** What others issued is verified: an archive that was imported may hold anything in their names. */
 async function isSendersOrGenuine(
   deps: LocalDeliveryDeps,
-  delivery: Delivery,
+  token: CheckedToken,
   senderId: TenantId,
 ): Promise<boolean> {
-  const token = checkQueued(delivery, nowSecs(deps.clock))
-  if (!token) return false
   const sender = await deps.tenants.findById(senderId)
   const foreign = token.issuerTag === sender?.idTag ? token.announced : token
   return foreign === undefined || (await isGenuine(deps, foreign))

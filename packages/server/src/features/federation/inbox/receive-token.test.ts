@@ -226,6 +226,27 @@ eachDialect('a token in the inbox', (open) => {
     expect(await inbox.queued('inbox.hold')).toHaveLength(1)
   })
 
+  test('is verified again when it comes from a queue', async () => {
+    const inbox = await start()
+    const context = { tenantId: 1 as TenantId, createdAtMs: inbox.clock.now() }
+    const handlers = [
+      (token: string) => storeAtTenants(inbox.deps, { token, tenantIds: [1] }),
+      (token: string) => deliverHeldToken(inbox.deps, { token }, context),
+    ]
+    for (const handle of handlers) {
+      await handle(inbox.token({}, dora, forged).token)
+      await handle(announcement(inbox, forged).announcing.token)
+      expect(inbox.storedAt()).toEqual([])
+    }
+    const { token } = inbox.token()
+    inbox.says.unreachable.add(dora)
+    for (const handle of handlers)
+      await expect(handle(token)).rejects.toMatchObject({ verdict: { kind: 'retry' } })
+    inbox.says.unreachable.clear()
+    for (const handle of handlers) await handle(token)
+    expect(inbox.storedAt()).toEqual([1, 1])
+  })
+
   test('waits when the keys of its issuer cannot be fetched, unless the sender waits', async () => {
     const inbox = await start()
     inbox.says.unreachable.add(dora)

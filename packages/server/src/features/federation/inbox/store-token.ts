@@ -9,11 +9,15 @@ import { Failure } from '#lib/failure.ts'
 import { type CheckedToken, checkToken, type Delivery } from './check-token.ts'
 import { holdJob, storeLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps, Receiver } from './receive-deps.ts'
+import { isGenuine } from './verify-token.ts'
 
 // 50 MB, when all tokens are as large as a token may be. Beyond this number a resumed tenant does not get them.
 const maxHeldPerTenant = 200
 
-export type StoreDeps = Pick<ReceiveDeps, 'db' | 'clock' | 'jobs' | 'receiveAction' | 'findTenantById'>
+export type StoreDeps = Pick<
+  ReceiveDeps,
+  'db' | 'clock' | 'jobs' | 'verifier' | 'receiveAction' | 'findTenantById'
+>
 
 /** The number of tenants that are served in one transaction, while the sender waits; jobs serve more. */
 export const tenantsPerTransaction = 16
@@ -89,7 +93,7 @@ export function isSuspended({ suspendedAt }: Receiver): boolean {
   return suspendedAt !== undefined
 }
 
-/** Stores a verified token at the tenants that a job names. */
+/** Stores a token, which it verifies again, at the tenants that a job names. */
 export async function storeAtTenants(
   deps: StoreDeps,
   input: Delivery & { readonly tenantIds: readonly number[] },
@@ -97,22 +101,22 @@ export async function storeAtTenants(
   const tenants = await Promise.all(
     input.tenantIds.map((tenantId) => deps.findTenantById(tenantId as TenantId)),
   )
-  await receiveLocally(
-    deps,
-    input,
-    tenants.filter((tenant) => tenant !== undefined),
-  )
+  const token = checkQueued(input, nowSecs(deps.clock))
+  if (token && (await isGenuine(deps, token)))
+    await receiveLocally(
+      deps,
+      token,
+      tenants.filter((tenant) => tenant !== undefined),
+    )
 }
 
-/** Delivers a token to tenants without checking its signature again: it was verified, or its issuer sends it from the
- * same database. A token that has expired since is dropped. */
+/** Delivers a token to tenants without checking its signature: the caller has, or its issuer sends it from the same
+ * database. */
 export async function receiveLocally(
   deps: Pick<StoreDeps, 'db' | 'clock' | 'jobs' | 'receiveAction'>,
-  delivery: Delivery,
+  token: CheckedToken,
   tenants: readonly Receiver[],
 ): Promise<void> {
-  const token = checkQueued(delivery, nowSecs(deps.clock))
-  if (!token) return
   const active = await holdForSuspended(deps, token, tenants)
   for (const portion of portionsOf(active)) await storeToken(deps, token, portion)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { withdrawalOf } from '#features/actions/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { registrableDomain } from '#infra/dns/index.ts'
-import { type JobContext, JobVerdict } from '#infra/jobs/index.ts'
+import type { JobContext } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { applyWithdrawals } from './apply-withdrawals.ts'
@@ -10,7 +10,7 @@ import type { CheckedToken, Delivery } from './check-token.ts'
 import { verifyLaterJob } from './inbox-jobs.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
 import { checkQueued, deliveryOf, findConcernedBy, storeLater } from './store-token.ts'
-import { waitingSender } from './verify-token.ts'
+import { isGenuine } from './verify-token.ts'
 import {
   type Amount,
   deleteOverdue,
@@ -92,15 +92,4 @@ async function tryAgain(
   if (!(await isGenuine(deps, token))) return
   await applyWithdrawals(deps, token)
   await storeLater(deps, token, await findConcernedBy(deps, token))
-}
-
-/** False when the token is permanently refused. Throws for a retry when the key cannot be fetched yet. */
-export async function isGenuine(deps: Pick<ReceiveDeps, 'verifier'>, token: CheckedToken): Promise<boolean> {
-  try {
-    if ((await deps.verifier.verify(token, waitingSender)) !== 'unreachable') return true
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return false
-    throw error
-  }
-  throw new JobVerdict('the issuer’s key cannot be had', { kind: 'retry' })
 }

@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
+import { JobVerdict } from '#infra/jobs/index.ts'
 import { wasInForce } from '#infra/keys/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { hasKid } from '../identities/identity.ts'
@@ -69,6 +70,21 @@ export function openTokenVerifier(deps: VerifyDeps) {
 }
 
 export type TokenVerifier = ReturnType<typeof openTokenVerifier>
+
+/** Verifies the token of a job, whatever was found when it was queued: an imported queue may have been written by anybody. False
+ * when it is permanently refused. Throws for a retry when the key cannot be fetched yet. */
+export async function isGenuine(
+  { verifier }: { readonly verifier: TokenVerifier },
+  token: CheckedToken,
+): Promise<boolean> {
+  try {
+    if ((await verifier.verify(token, waitingSender)) !== 'unreachable') return true
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return false
+    throw error
+  }
+  throw new JobVerdict('the issuer’s key cannot be had', { kind: 'retry' })
+}
 
 async function findKey(
   deps: VerifyDeps,
