@@ -248,7 +248,7 @@ withChromium('those who lead a community', (launch) => {
     await button(page, 'Edit profile').click()
     await page.getByRole('textbox', { name: 'Description' }).fill('We grow things, and eat them.')
     await button(page, 'Save').click()
-    await page.getByText('We grow things, and eat them.').waitFor()
+    await page.getByRole('paragraph').filter({ hasText: 'We grow things, and eat them.' }).waitFor()
     const { data } = await (await server.as(ben)).at(garden).call(getMe)
     expect(data.name).toBe('Garden club')
     // A membership and its end are words of two seconds.

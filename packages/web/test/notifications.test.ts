@@ -1,6 +1,6 @@
 import { uploadFile } from '@kith/client'
 import { createAction, createShare, getProfile, listActions, setReaction } from '@kith/protocol'
-import type { Browser } from 'playwright-core'
+import type { Browser, Response } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withChromium } from '../../server/test/harness/browser.ts'
 import type { TestServer } from '../../server/test/harness/test-server.ts'
@@ -121,6 +121,34 @@ withChromium('notifications', (launch) => {
       .first()
       .waitFor()
     expect(await mentions.count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  test('stay where they are when the list is fetched while they are still being read', async () => {
+    const client = await server.as(ben)
+    for (const at of [1, 2, 3])
+      await client.call(createAction, {
+        body: { type: 'POST', visibility: 'P', content: { text: `Bean ${at}, @${anna}` } },
+      })
+    await server.settle()
+    const { page, context, faults } = await openApp(browser, server, { idTag: anna, path: '/notifications' })
+    const mentions = page.getByRole('link', { name: /mentioned you/ })
+    await mentions.nth(2).waitFor()
+    const released = Promise.withResolvers<void>()
+    await context.route('**/api/actions/*/dismiss', async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    const isList = (response: Response) => /\/api\/actions\?.*status=N/.test(response.url())
+    await page.getByRole('button', { name: 'Mark all as read' }).click()
+    for (const text of ['while they are read', 'afterwards']) {
+      const listed = page.waitForResponse(isList)
+      await act(server, ben, { type: 'CMNT', parentId: postId, content: { text } })
+      await (await listed).finished()
+      released.resolve()
+      await expect.poll(async () => (await newOf()).filter((type) => type === 'POST')).toEqual([])
+    }
+    expect(await mentions.count()).toBe(3)
     expect(faults).toEqual([])
   })
 

@@ -45,20 +45,26 @@ export const freshNotifications = infiniteQueryOptions({
   queryFn: async ({ pageParam: cursor, signal }) => {
     // The navigation counts as far as 99.
     const page = await listPage({ type: types, status: ['N', 'C'], cursor, limit: 100, signal })
-    return cursor === '' ? { ...page, actions: [...page.actions, ...readHere(page)] } : page
+    return cursor === '' ? withReadHere(page) : page
   },
   initialPageParam: '',
   getNextPageParam: ({ next }) => next,
 })
 
-/** Mentions that were read in this tab. The server lists them no more, and they would vanish from under the finger. */
-function readHere({ actions }: NotificationPage): readonly Action[] {
-  const listed = new Set(actions.map(({ actionId }) => actionId))
+/** Keeps mentions that were read in this tab: once the server has heard of it, it lists them no more, and they would
+ * vanish from under the finger. */
+function withReadHere(page: NotificationPage): NotificationPage {
   const known = queries.getQueryData<InfiniteData<NotificationPage>>(freshKey)?.pages ?? []
-  return known
-    .flatMap((page) => page.actions)
-    .filter(({ actionId, type, status }) => status === 'A' && !isPast.has(type) && !listed.has(actionId))
-    .slice(0, readAtMost)
+  const read = known
+    .flatMap(({ actions }) => actions)
+    .filter(({ type, status }) => status === 'A' && !isPast.has(type))
+  const readIds = new Set(read.map(({ actionId }) => actionId))
+  const listedIds = new Set(page.actions.map(({ actionId }) => actionId))
+  const unlisted = read.filter(({ actionId }) => !listedIds.has(actionId)).slice(0, readAtMost)
+  const listed = page.actions.map((one) =>
+    readIds.has(one.actionId) ? { ...one, status: 'A' as const } : one,
+  )
+  return { ...page, actions: [...listed, ...unlisted] }
 }
 
 /** What happened, whether it is new or not. */
