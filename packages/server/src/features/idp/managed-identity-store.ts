@@ -183,18 +183,21 @@ function seesAddress(idTag: IdTag) {
   return sql<boolean>`(status = 'pending' or owner_tag = ${idTag} or (id_tag = ${idTag} and owner_tag is null))`
 }
 
-/** NOTE: over all tenants: those whose time is over, oldest first. Suspended ones stay. */
+/** NOTE: over all tenants: those whose time is over, of each provider the oldest first. Providers take turns. Suspended
+ * ones stay. */
 export async function listEnded(
   reader: Reader,
   now: number,
   limit: number,
 ): Promise<{ tenantId: TenantId; idTag: IdTag; status: ManagedStatus }[]> {
+  const turn = sql<number>`row_number() over (partition by tenant_id order by expires_at)`
   const rows = await reader
     .tables<IdentityTables>()
     .selectFrom('managed_identities')
     .select(['tenant_id', 'id_tag', 'status'])
     .where('status', '<>', 'suspended')
     .where('expires_at', '<=', now)
+    .orderBy(turn)
     .orderBy('expires_at')
     .limit(limit)
     .execute()

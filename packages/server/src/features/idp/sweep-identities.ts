@@ -5,6 +5,7 @@ import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { type Jobs, recurring, sweep } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { forEachApart } from '#lib/for-each-apart.ts'
 import type { ManagedNameEvent } from './events.ts'
 import { seen } from './find-managed.ts'
 import { activeSecs, type ManagedIdentity, recheckSecs, unreachableGraceSecs } from './managed-identity.ts'
@@ -33,15 +34,18 @@ export function addManagedIdentitySweep(jobs: Pick<Jobs, 'handle'>, deps: SweepI
 export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> {
   const { db, clock, findSign } = deps
   const now = nowSecs(clock)
-  for (const { tenantId, idTag, status } of await listEnded(db.reader(serverTenant), now, atOnce)) {
-    // The owner of a name need not contact its provider: the server of the name is asked.
-    const sign = status === 'pending' ? 'unknown' : await findSign(idTag)
-    await db.transact(tenantId, async (tx) => {
-      const identity = await findIdentity(tx, idTag)
-      const hasEnded = identity?.status === status && identity.expiresAt <= now
-      if (hasEnded) await judge(deps, tx, { identity, sign })
-    })
-  }
+  await forEachApart(
+    await listEnded(db.reader(serverTenant), now, atOnce),
+    async ({ tenantId, idTag, status }) => {
+      // The owner of a name need not contact its provider: the server of the name is asked.
+      const sign = status === 'pending' ? 'unknown' : await findSign(idTag)
+      await db.transact(tenantId, async (tx) => {
+        const identity = await findIdentity(tx, idTag)
+        const hasEnded = identity?.status === status && identity.expiresAt <= now
+        if (hasEnded) await judge(deps, tx, { identity, sign })
+      })
+    },
+  )
   await sweep(db, [(tx, limit) => pruneReleased(tx, { upTo: now, limit })])
 }
 

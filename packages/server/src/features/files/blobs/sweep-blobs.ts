@@ -1,6 +1,7 @@
 import type { BlobStore } from '#infra/blobs/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { forEachApart } from '#lib/for-each-apart.ts'
 import type { SizedBlob } from '../upload/storage-store.ts'
 import {
   adoptUnknown,
@@ -32,8 +33,9 @@ export async function sweepBlobs(deps: SweepDeps): Promise<void> {
   const now = nowSecs(clock)
   await blobs.sweepStaged(stagedGraceMs)
   const latest = now - unusedGraceSecs
-  for (const tenantId of await listTenantsWithUnused(db.reader(serverTenant), latest))
-    await sweepUnused(deps, tenantId, { latest, now })
+  await forEachApart(await listTenantsWithUnused(db.reader(serverTenant), latest), (tenantId) =>
+    sweepUnused(deps, tenantId, { latest, now }),
+  )
 }
 
 /** Removes the bytes of a tenant that nothing has used since `latest`. */

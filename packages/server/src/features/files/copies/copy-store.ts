@@ -40,6 +40,7 @@ export async function listEndedCopies(reader: Reader, now: number, limit: number
     .select(['tenant_id', 'file_id', 'owner_tag'])
     .where('expires_at', 'is not', null)
     .where('expires_at', '<=', now)
+    .where('is_copy', '=', 1)
     .orderBy('expires_at')
     .limit(limit)
     .execute()

@@ -12,12 +12,18 @@ export async function sweepCopies(
   deps: Pick<TrashDeps, 'clock' | 'beforeRemoval' | 'emit'> & { readonly db: Database },
 ): Promise<void> {
   const now = nowSecs(deps.clock)
-  let count = copiesPerBatch
-  while (count === copiesPerBatch) {
+  // What a batch leaves standing would be the next one again.
+  let [count, removed] = [copiesPerBatch, 1]
+  while (count === copiesPerBatch && removed > 0) {
     const ended = await listEndedCopies(deps.db.reader(serverTenant), now, copiesPerBatch)
+    removed = 0
     for (const [tenantId, copies] of Map.groupBy(ended, (copy) => copy.tenantId))
       await deps.db.transact(tenantId, async (tx) => {
-        for (const copy of copies) if (await hasEnded(tx, copy, now)) await removeSharedFile(deps, tx, copy)
+        for (const copy of copies) {
+          if (!(await hasEnded(tx, copy, now))) continue
+          await removeSharedFile(deps, tx, copy)
+          removed += 1
+        }
       })
     count = ended.length
   }

@@ -3,6 +3,7 @@ import type { FileId, IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { forEachApart } from '#lib/for-each-apart.ts'
 import type { AnnounceDeps } from './announce-share.ts'
 import { doubtShares, listTenantsInDoubt } from './doubted-shares-store.ts'
 import { type EndDeps, endShares } from './end-shares.ts'
@@ -33,18 +34,31 @@ export class ShareSweep {
   }
 
   async run(): Promise<void> {
-    await endExpired(this.#deps)
-    for (const tenantId of await listTenantsInDoubt(this.#deps.db.reader(serverTenant)))
-      await reviewShares(this.#deps, { tenantId })
+    await forEachApart(
+      [() => endExpired(this.#deps), () => this.#reviewDoubted(), () => this.#examineSome()],
+      (work) => work(),
+    )
+  }
+
+  async #reviewDoubted(): Promise<void> {
+    await forEachApart(await listTenantsInDoubt(this.#deps.db.reader(serverTenant)), (tenantId) =>
+      reviewShares(this.#deps, { tenantId }),
+    )
+  }
+
+  async #examineSome(): Promise<void> {
     const batch = await listResharesAfter(this.#deps.db.reader(serverTenant), this.#place, mostExamined)
     const last = batch.at(-1)
     this.#place =
       last && batch.length === mostExamined ? { tenantId: last.tenantId, shareId: last.share.shareId } : first
-    for (const [tenantId, found] of Map.groupBy(batch, (row) => row.tenantId))
-      await this.#examine(
-        tenantId,
-        found.map(({ share }) => share),
-      )
+    await forEachApart(
+      Map.groupBy(batch, (row) => row.tenantId),
+      ([tenantId, found]) =>
+        this.#examine(
+          tenantId,
+          found.map(({ share }) => share),
+        ),
+    )
   }
 
   async #examine(tenantId: TenantId, shares: readonly Share[]): Promise<void> {
@@ -72,18 +86,21 @@ async function endExpired(deps: SweepSharesDeps): Promise<void> {
   let count = sharesPerBatch
   while (count === sharesPerBatch) {
     const batch = await listExpired(db.reader(serverTenant), now, sharesPerBatch)
-    for (const [tenantId, expired] of Map.groupBy(batch, (row) => row.tenantId))
-      await db.transact(tenantId, async (tx) => {
-        // Somebody may have prolonged one meanwhile.
-        const current = await Promise.all(
-          expired.map(({ share }) => findShare(tx, share.fileId, share.shareId)),
-        )
-        await endShares(
-          deps,
-          tx,
-          current.filter((share) => share?.expiresAt !== undefined && share.expiresAt <= now) as Share[],
-        )
-      })
+    await forEachApart(
+      Map.groupBy(batch, (row) => row.tenantId),
+      ([tenantId, expired]) =>
+        db.transact(tenantId, async (tx) => {
+          // Somebody may have prolonged one meanwhile.
+          const current = await Promise.all(
+            expired.map(({ share }) => findShare(tx, share.fileId, share.shareId)),
+          )
+          await endShares(
+            deps,
+            tx,
+            current.filter((share) => share?.expiresAt !== undefined && share.expiresAt <= now) as Share[],
+          )
+        }),
+    )
     count = batch.length
   }
 }
