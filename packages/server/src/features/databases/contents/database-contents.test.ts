@@ -1,8 +1,10 @@
+import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { type DatabaseLab, databaseId, openContentsLab } from '#harness/database-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { createIndex, listChanges } from '../index.ts'
+import { insertPart } from './snapshot-store.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { listThinned } from './thin-history.ts'
 
@@ -64,6 +66,16 @@ eachDialect('The contents of a database', (open) => {
     await expect(contents.restore({ ...lab, seq: 9, by, limits })).rejects.toMatchObject({
       code: 'E-NOTFOUND',
     })
+  })
+
+  test('are not read from a part that an archive has blown up', async () => {
+    const { lab, contents } = await openContentsLab(open)
+    await put(lab, 'a/1', { n: 1 })
+    await takeSnapshot(lab.deps, lab)
+    const data = deflateSync(Buffer.alloc(17 * 1024 ** 2))
+    await lab.db.transact(lab.tenantId, (tx) => insertPart(tx, lab.fileId, { seq: 1, part: 1, data }))
+    const pieces = await contents.snapshot(lab.tenantId, lab.fileId, 1)
+    await expect(textOf(pieces)).rejects.toMatchObject({ code: 'ERR_BUFFER_TOO_LARGE' })
   })
 
   test('that are many come back in portions', async () => {

@@ -23,6 +23,8 @@ export interface ContentsDeps extends EngineDeps {
 // A larger database is read from a snapshot: a slow reader would hold its transaction open.
 const mostReadAtOnce = 4 * 1024 ** 2
 const decompress = promisify(inflate)
+// Parts are made of about a mebibyte. One that an import has brought along may stand for any number of bytes.
+const largestPart = { maxOutputLength: 16 * 1024 ** 2 }
 
 /** The contents of databases, for the files room. */
 export function databaseContents(deps: ContentsDeps): FileContents {
@@ -114,7 +116,7 @@ async function* partsOf(
   for (let part = 0; ; part += 1) {
     const data = await findPart(db.reader(tenantId), fileId, { seq, part })
     if (!data) return
-    yield await decompress(data)
+    yield await decompress(data, largestPart)
   }
 }
 
