@@ -1,6 +1,7 @@
-import { createAction } from '@kith/protocol'
+import { createAction, type IdTag } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TenantId } from '../../server/src/infra/db/index.ts'
 import { withChromium } from '../../server/test/harness/browser.ts'
 import { axeFindings, openApp, openHearing } from './harness/open-app.ts'
 import { countPainted, holdAnswer } from './harness/own-answers.ts'
@@ -85,6 +86,22 @@ withChromium('a post', (launch) => {
         return [width > 700, height > 400, y + height < 800]
       })
       .toEqual([true, true, true])
+  })
+
+  test('says what an import has brought along and nobody has verified', async () => {
+    const actionId = await say(carla, town.postId, 'From long ago')
+    const { services, features } = town.server.running
+    const home = await features.identity.tenants.find(anna as IdTag)
+    await services.db.transact(home?.tenantId as TenantId, async (tx) => {
+      const actions = tx
+        .tables<{ actions: { action_id: string; unverified: number } }>()
+        .updateTable('actions')
+      await actions.set({ unverified: 1 }).where('action_id', '=', actionId).execute()
+    })
+    const { page } = await openPost()
+    const comment = page.getByRole('article').filter({ hasText: 'From long ago' })
+    await comment.getByText('not verified').waitFor()
+    expect(await axeFindings(page)).toEqual([])
   })
 
   test('that does not exist, and one that may not be seen, look alike', async () => {

@@ -91,6 +91,12 @@ export const Action = Type.Object({
         'Of `attachments` those that are here and not in the trash, in their order; the server adds it, no token has it',
     }),
   ),
+  unverified: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'An import has brought it along, and the signature of its issuer has not been verified: the tenant alone reads it (Ext)',
+    }),
+  ),
   issuer: Type.Object({
     idTag: Type.String(),
     name: Type.String(),

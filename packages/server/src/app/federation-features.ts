@@ -1,4 +1,4 @@
-import { type ActionPorts, listCountTokens, receiveAction } from '#features/actions/index.ts'
+import { type ActionPorts, confirmAction, listCountTokens, receiveAction } from '#features/actions/index.ts'
 import {
   addIdentitySweep,
   blockedHere,
@@ -40,6 +40,7 @@ export function wireFederation(
     rateLimits,
     proxyToken,
     receiveAction: (tx, arrival) => receiveAction(ports, tx, arrival),
+    confirmAction: (tx, confirmed) => confirmAction(ports, tx, confirmed),
   })
   const ownServer = () => new URL(addresses.serverUrl(config.baseIdTag)).host
   return [

@@ -15,7 +15,7 @@ import { serverTenant } from '#infra/db/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { Addresses } from './addresses.ts'
 import type { IdentityFeatures } from './identity-features.ts'
-import { forgetIdentity } from './purge/forget-identity.ts'
+import { forgetFreeName } from './purge/forget-identity.ts'
 import type { Services } from './services.ts'
 import { openSettingsMailer } from './settings-mailer.ts'
 import { providerTextsOf } from './settings-ports.ts'
@@ -42,7 +42,7 @@ export function wireIdentityProvider(
   jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
   const findSign = async (idTag: IdTag) => (await identities.resolve(idTag)).kind
   addManagedIdentitySweep(jobs, { db, clock, jobs, emit, findSign })
-  jobs.handle(forgetNameJob, ({ idTag }) => forgetIdentity({ db, tenants }, idTag as IdTag))
+  jobs.handle(forgetNameJob, ({ idTag }) => forgetFreeName({ db, tenants }, idTag as IdTag))
   return {
     ...openProvider({ db, clock, tenants, settings }),
     endpoints: idpEndpoints({

@@ -3,7 +3,11 @@ import {
   apiKeyUseMigrations,
   browserSessionsMigrations,
 } from '#features/accounts/index.ts'
-import { actionsMigrations, linkInvitationsMigrations } from '#features/actions/index.ts'
+import {
+  actionTableMigrations,
+  linkInvitationsMigrations,
+  unverifiedActionsMigrations,
+} from '#features/actions/index.ts'
 import { appsMigrations } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
@@ -25,9 +29,9 @@ import { profileSearchMigrations, profileTableMigrations } from '#features/profi
 import { proxyMigrations } from '#features/proxy/index.ts'
 import { pushMigrations, pushSubscriptionsMigrations } from '#features/push/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
-import { relationsMigrations } from '#features/relations/index.ts'
+import { claimedRolesMigrations, relationTableMigrations } from '#features/relations/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
-import { tenantsMigrations } from '#features/tenants/index.ts'
+import { hostedSinceMigrations, tenantTableMigrations } from '#features/tenants/index.ts'
 import { exportsMigrations } from '#features/transfer/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobLeasesMigrations, jobQueueMigrations } from '#infra/jobs/index.ts'
@@ -37,17 +41,17 @@ import { keysMigrations } from '#infra/keys/index.ts'
 export const migrations: readonly Migration[] = [
   ...keysMigrations,
   ...jobQueueMigrations,
-  ...tenantsMigrations,
+  ...tenantTableMigrations,
   ...auditMigrations,
   ...accountsMigrations,
   ...federationMigrations,
-  ...relationsMigrations,
+  ...relationTableMigrations,
   ...profileTableMigrations,
   ...registrationMigrations,
   ...settingsMigrations,
   ...busMigrations,
   ...pushMigrations,
-  ...actionsMigrations,
+  ...actionTableMigrations,
   ...fileTableMigrations,
   ...idpMigrations,
   ...jobLeasesMigrations,
@@ -70,4 +74,7 @@ export const migrations: readonly Migration[] = [
   ...fileOriginMigrations,
   ...exportsMigrations,
   ...linkInvitationsMigrations,
+  ...unverifiedActionsMigrations,
+  ...claimedRolesMigrations,
+  ...hostedSinceMigrations,
 ]

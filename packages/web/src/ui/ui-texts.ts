@@ -28,6 +28,9 @@ export const uiTexts = defineTexts(
     back: 'Back',
     all: 'Show all',
     less: 'Show less',
+    unverified: 'not verified',
+    unverifiedWhy:
+      'It came with an import, and its signature has not been verified yet. Nobody else sees it.',
     nameWrong: 'A name has 1 to 255 characters, and no slashes.',
     needsServer: 'This needs a connection to the server.',
     'E-NETWORK': 'The server cannot be reached. Check your connection.',
@@ -74,6 +77,9 @@ export const uiTexts = defineTexts(
     back: 'Zurück',
     all: 'Alles zeigen',
     less: 'Weniger zeigen',
+    unverified: 'nicht geprüft',
+    unverifiedWhy:
+      'Es kam mit einem Import, und seine Signatur ist noch nicht geprüft. Niemand sonst sieht es.',
     nameWrong: 'Ein Name hat 1 bis 255 Zeichen und keine Schrägstriche.',
     needsServer: 'Das braucht eine Verbindung zum Server.',
     'E-NETWORK': 'Der Server ist nicht erreichbar. Bitte die Verbindung prüfen.',

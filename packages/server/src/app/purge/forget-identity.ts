@@ -64,6 +64,15 @@ export async function forgetIdentity(
   }
 }
 
+/** The same for a name that an identity provider has taken back, unless a tenant of this server has it: that one keeps
+ * its rights, whatever the provider says. */
+export async function forgetFreeName(
+  deps: { readonly db: Database; readonly tenants: Pick<Tenants, 'find' | 'list'> },
+  idTag: IdTag,
+): Promise<void> {
+  if (!(await deps.tenants.find(idTag))) await forgetIdentity(deps, idTag)
+}
+
 async function forgetAt(tx: Writer, tenant: HostedTenant, idTag: IdTag): Promise<void> {
   for (const { table, column, only, form, fate } of namingColumns) {
     const match = { ...only, [column]: form ? form(idTag) : idTag }

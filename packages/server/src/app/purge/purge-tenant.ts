@@ -82,19 +82,27 @@ async function assertStillSuspended(
     throw new Failure('E-STATE', { message: 'The tenant was resumed meanwhile.' })
 }
 
-/** The same without the rights that others gave to the name: for a failed import, and where `forgetIdentity` has run before. */
+/** The same without the rights that others gave to the name: where `forgetIdentity` has run before. */
 export async function removeTraces(
   deps: PurgeDeps,
   tenant: HostedTenant,
+): Promise<{ rows: number; blobs: number }> {
+  const removed = await removeContents(deps, tenant)
+  await deps.db.transact(serverTenant, (tx) => removeTenant(deps, tx, tenant))
+  return removed
+}
+
+/** Removes everything that a tenant has, but for the tenant itself. */
+export async function removeContents(
+  deps: PurgeDeps,
+  tenant: Pick<HostedTenant, 'tenantId'>,
 ): Promise<{ rows: number; blobs: number }> {
   await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
   await unindexActions(deps, tenant.tenantId)
   const rows = await removeRows(deps, tenant)
   // Jobs that were added by a job under way, such as a further portion of deliveries.
   await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
-  const blobs = await deps.blobs.removeTenant(tenant.tenantId)
-  await deps.db.transact(serverTenant, (tx) => removeTenant(deps, tx, tenant))
-  return { rows, blobs }
+  return { rows, blobs: await deps.blobs.removeTenant(tenant.tenantId) }
 }
 
 async function untilNoticed(
@@ -105,7 +113,7 @@ async function untilNoticed(
   if (waitMs > 0) await pause(Math.min(waitMs, noticedMs))
 }
 
-async function removeRows({ db }: PurgeDeps, { tenantId }: HostedTenant): Promise<number> {
+async function removeRows({ db }: PurgeDeps, { tenantId }: Pick<HostedTenant, 'tenantId'>): Promise<number> {
   const tables = await listTenantTables(db.reader(tenantId))
   // Tables stand behind those that they refer to.
   const ordered = tables.filter(({ name }) => !notByRows.includes(name)).reverse()

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { encodeBase64Url } from '@kith/protocol'
-import type { TenantId, Writer } from '#infra/db/index.ts'
+import { optionalTextIn, type TenantId, type TenantRow, type Writer } from '#infra/db/index.ts'
 import type { SealedColumn, Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { invalid } from '#lib/failure.ts'
+import { parseMailAddress } from '#lib/mail-address.ts'
 import { type Account, insertAccount, updateEmailVerified, updatePassword } from './account-store.ts'
+import { isUsableHash } from './passwords/password-hasher.ts'
 
 const swKeyPurpose = 'account.service-worker-key'
 
@@ -30,6 +33,18 @@ export async function createAccount(
     createdAt: nowSecs(clock),
     ...(email === undefined ? {} : { email }),
   })
+}
+
+/** An account of an archive, as it is here: nobody has proved to this server that the address is its owner's.
+ * `E-VALIDATION` for a password hash that no password could be compared with. */
+export function takeAccount(row: TenantRow): TenantRow {
+  const hash = optionalTextIn(row, 'password_hash')
+  if (hash !== undefined && !isUsableHash(hash))
+    throw invalid('/password_hash', 'is none, or costs more than this server pays')
+  const email = optionalTextIn(row, 'email')
+  if (email !== undefined && parseMailAddress(email) !== email)
+    throw invalid('/email', 'is no e-mail address')
+  return { ...row, email_verified_at: null }
 }
 
 /** The account's key for its service worker: 32 bytes, base64url. */

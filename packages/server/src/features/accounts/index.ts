@@ -1,4 +1,4 @@
-export { accountsSealed, createAccount, serviceWorkerKey, setPassword } from './account.ts'
+export { accountsSealed, createAccount, serviceWorkerKey, setPassword, takeAccount } from './account.ts'
 export { findAccount, listWithoutEmail } from './account-store.ts'
 export { accountsMigrations, apiKeyUseMigrations } from './accounts-migrations.ts'
 export { browserSessionsMigrations } from './browser-sessions/browser-sessions-migrations.ts'
@@ -13,12 +13,7 @@ export { renderMail } from './mails/render-mail.ts'
 export { type AccountMailDeps, handleAccountMails, passwordLink } from './mails/send-account-mail.ts'
 export { type ForgotPasswordDeps, handleForgottenPasswords } from './passwords/forgot-password.ts'
 export { assertAcceptablePassword } from './passwords/password.ts'
-export {
-  createPasswordHasher,
-  isUsableHash,
-  type PasswordCost,
-  type PasswordHasher,
-} from './passwords/password-hasher.ts'
+export { createPasswordHasher, type PasswordCost, type PasswordHasher } from './passwords/password-hasher.ts'
 export { replacePassword } from './passwords/replace-password.ts'
 export { changeReference } from './references/change-reference.ts'
 export { consumeReference } from './references/consume-reference.ts'

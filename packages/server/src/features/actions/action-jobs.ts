@@ -10,6 +10,7 @@ import { setStatus } from './action-store.ts'
 import { announceAction } from './community/announce-action.ts'
 import { acceptAutomatically } from './compose/answer-action.ts'
 import { publishScheduled } from './compose/change-draft.ts'
+import { reconnect } from './compose/reconnect.ts'
 import { countAction } from './counts/count-actions.ts'
 import { passOnCounts, tellCounts } from './counts/tell-counts.ts'
 import {
@@ -19,6 +20,7 @@ import {
   dropCopiesJob,
   passOnCountsJob,
   publishLaterJob,
+  reconnectJob,
   tellCountsJob,
   withdrawSignedJob,
 } from './job-kinds.ts'
@@ -48,6 +50,10 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   jobs.handle(withdrawSignedJob, ({ issuerTag, ...key }, { signal }) =>
     withdrawSigned(deps, { ...key, issuerTag: issuerTag as IdTag }, signal),
   )
+  jobs.handle(reconnectJob, async ({ idTag }, { tenantId }) => {
+    const tenant = await findTenantById(tenantId)
+    if (tenant) await reconnect(deps, tenant, idTag as IdTag)
+  })
   jobs.handle(dropCopiesJob, (payload, { tenantId }) => dropCopies(deps, tenantId, payload))
   recurring(jobs, {
     name: 'actions.sweep-remains',

@@ -119,18 +119,26 @@ const selectTombstone = statement<
 const selectHolders = statement<
   ActionTables,
   { actionId: string },
-  { tenant_id: number; issuer_tag: string }
+  { tenant_id: number; issuer_tag: string; unverified: number }
 >((tables, value) =>
-  tables.selectFrom('actions').select(['tenant_id', 'issuer_tag']).where('action_id', '=', value('actionId')),
+  tables
+    .selectFrom('actions')
+    .select(['tenant_id', 'issuer_tag', 'unverified'])
+    .where('action_id', '=', value('actionId')),
 )
 
-/** NOTE: over all tenants: those of this server that hold an action, and so receive its reactions and its deletion. */
+/** NOTE: over all tenants: those of this server that hold an action, and so receive its reactions and its deletion. One
+ * that an import has brought along unverified may be held by anybody who knows its id. */
 export async function listHolders(
   reader: Reader,
   actionId: ActionId,
-): Promise<{ tenantId: TenantId; issuerTag: IdTag }[]> {
+): Promise<{ tenantId: TenantId; issuerTag: IdTag; isUnverified: boolean }[]> {
   const rows = await reader.run(selectHolders, { actionId })
-  return rows.map((row) => ({ tenantId: row.tenant_id as TenantId, issuerTag: row.issuer_tag as IdTag }))
+  return rows.map((row) => ({
+    tenantId: row.tenant_id as TenantId,
+    issuerTag: row.issuer_tag as IdTag,
+    isUnverified: row.unverified === 1,
+  }))
 }
 
 const selectExpired = statement<ActionTables, { now: number; limit: number }, ActionRow>((tables, value) =>

@@ -33,6 +33,7 @@ export const rowColumns = [
   'x',
   'nonce',
   'token',
+  'unverified',
 ] as const satisfies readonly (keyof ActionRow)[]
 
 /** The columns that are written. `feed_only` is left out of reads: only the conditions of lists use it, and migrations
@@ -69,6 +70,7 @@ export function toRow(tenantId: TenantId, action: StoredAction): WrittenRow {
     x: action.x === undefined ? null : JSON.stringify(action.x),
     nonce: action.nonce ?? null,
     token: action.token ?? null,
+    unverified: Number(action.isUnverified === true),
   }
 }
 
@@ -100,6 +102,7 @@ export function fromRow(row: ActionRow): StoredAction {
     publishAt: row.publish_at ?? undefined,
     nonce: text(row.nonce),
     token: text(row.token),
+    ...(row.unverified === 1 ? { isUnverified: true } : {}),
   }
 }
 

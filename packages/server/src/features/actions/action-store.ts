@@ -92,6 +92,7 @@ export async function insertRecord(
     /** For counts: when their receivers were told, Unix seconds. */
     readonly toldAt?: number | undefined
     readonly token: string
+    readonly isUnverified?: boolean
   },
 ): Promise<void> {
   const empty = Object.fromEntries(rowColumns.map((column) => [column, null])) as Record<
@@ -113,6 +114,7 @@ export async function insertRecord(
     issued_at: record.issuedAt,
     published_at: record.toldAt ?? null,
     token: record.token,
+    unverified: Number(record.isUnverified === true),
   })
 }
 

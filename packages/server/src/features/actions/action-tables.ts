@@ -27,6 +27,8 @@ export interface ActionRow {
   x: string | null
   nonce: string | null
   token: string | null
+  /** An import has brought it along, and its signature has not been verified. */
+  unverified: number
 }
 
 /** With the columns that lists are selected and sorted by. */
@@ -44,6 +46,7 @@ export interface ActionTables {
     comments: number
     views: number
     shares: number
+    kept_since: number | null
   }
   action_recipients: {
     tenant_id: number

@@ -30,6 +30,7 @@ export function actionView(row: FeedRow, showsMarks: boolean): Outgoing<Action> 
   if (row.published_at !== null) view.published = row.published_at
   if (row.publish_at !== null) view.publishAt = row.publish_at
   if (row.flags !== null) view.flags = row.flags
+  if (row.unverified === 1) view.unverified = true
   if (row.x !== null) view.x = new RawJson(row.x)
   return view as Outgoing<Action>
 }

@@ -36,6 +36,8 @@ export interface StoredAction extends ActionBody {
   /** Written only when the action is received. In lists, third parties' actions with this flag are shown only to the
    * tenant and to whom they concern. */
   readonly isFeedOnly?: boolean
+  /** An import has brought it along, and its signature has not been verified: only the tenant reads it. */
+  readonly isUnverified?: boolean
   readonly createdAt: number
   /** `iat` of the token; 0 while there is none. */
   readonly issuedAt: number

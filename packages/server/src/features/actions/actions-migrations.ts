@@ -2,7 +2,7 @@ import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 import { createSearchIndex } from './feed/search-index-store.ts'
 import { isOver, isRequest, keptSince } from './removal/deleted-rows-store.ts'
 
-export const actionsMigrations: readonly Migration[] = [
+export const actionTableMigrations: readonly Migration[] = [
   {
     id: '0020_actions',
     async up(schema) {
@@ -17,6 +17,21 @@ export const actionsMigrations: readonly Migration[] = [
       await createReceivedRecords(schema)
     },
   },
+]
+
+export const unverifiedActionsMigrations: readonly Migration[] = [
+  {
+    id: '0046_unverified_actions',
+    async up(schema) {
+      await schema.addColumn('actions', 'unverified', 'boolean default 0')
+      await createIndexOn(schema, 'unverified', ['tenant_id', 'issuer_tag', 'seq'], 'unverified = 1')
+    },
+  },
+]
+
+export const actionsMigrations: readonly Migration[] = [
+  ...actionTableMigrations,
+  ...unverifiedActionsMigrations,
 ]
 
 const actionColumns = {

@@ -4,7 +4,11 @@ export { hashOfToken, ownActionId } from './action-id.ts'
 export { handleActionJobs } from './action-jobs.ts'
 export type { ActionPorts, ShowDeps } from './action-ports.ts'
 export { findStoredAction } from './action-store.ts'
-export { actionsMigrations } from './actions-migrations.ts'
+export {
+  actionsMigrations,
+  actionTableMigrations,
+  unverifiedActionsMigrations,
+} from './actions-migrations.ts'
 export { opensHistory } from './circle-changes.ts'
 export { inviteByLink } from './community/invite-by-link.ts'
 export { linkInvitationsMigrations } from './community/link-invitations-migrations.ts'
@@ -27,10 +31,22 @@ export { indexActions, unindexActions } from './feed/reindex-actions.ts'
 export { searchTextOf, searchWords } from './feed/search-text.ts'
 export type { AppPackages, Attachments, FileShares } from './file-ports.ts'
 export { findSendable } from './find-sendable.ts'
+export {
+  announceLaterJob,
+  dropCopiesJob,
+  passOnCountsJob,
+  reconnectJob,
+  tellCountsJob,
+} from './job-kinds.ts'
 export { doesMention } from './mentions.ts'
+export { badToken, type ReadToken, readActionToken } from './read-action-token.ts'
 export { findConcerned } from './receive/find-concerned.ts'
-export { settleAttachment, settleTried } from './receive/pending-action.ts'
+export { confirmAction, settleAttachment, settleTried } from './receive/pending-action.ts'
 export { receiveAction } from './receive/receive-action.ts'
 export type { ReceivedAction, ReceiveOutcome } from './receive/received-action.ts'
 export { putTombstone, type Withdrawal, withdrawalOf } from './removal/tombstone-store.ts'
 export { withdrawSignedLater } from './removal/withdraw-signed.ts'
+export { putMovedActions, queueScheduled } from './transfer/put-moved-actions.ts'
+export { readMovedAction } from './transfer/read-moved-action.ts'
+export { listUnverified, listUnverifiedIssuers } from './transfer/unverified-store.ts'
+export { findConnectionRequest } from './types/conn.ts'

@@ -70,6 +70,15 @@ export const tellCountsJob = jobKind({
   freesDedupKey: true,
 })
 
+/** Asks for a connection anew that an import says there was: the other accepts it by itself if there still is. */
+export const reconnectJob = jobKind({
+  name: 'actions.reconnect',
+  payload: Type.Object({ idTag: Type.String() }),
+  retry: soonAgain,
+  concurrency: 2,
+  group: 'by tenant',
+})
+
 /** Withdraws at all tenants of this server what a revoked key has signed. */
 export const withdrawSignedJob = jobKind({
   name: 'actions.withdraw-signed',

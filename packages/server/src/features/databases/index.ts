@@ -1,4 +1,5 @@
 export { type ContentsDeps, databaseContents } from './contents/database-contents.ts'
+export { dropStrayParts } from './contents/snapshot-store.ts'
 export { addDatabaseJobs } from './databases-jobs.ts'
 export { databasesMigrations } from './databases-migrations.ts'
 export * from './engine/index.ts'

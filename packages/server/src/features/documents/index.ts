@@ -1,5 +1,6 @@
 export { documentContents } from './document-contents.ts'
 export { documentCostMigrations, documentsMigrations } from './documents-migrations.ts'
 export { addDocumentsSweep } from './history/documents-sweep.ts'
+export { listDocumentBytes } from './log/stored-bytes-store.ts'
 export { Documents, type DocumentsDeps } from './session/open-documents.ts'
 export { documentsRoute } from './socket/documents-route.ts'

@@ -20,6 +20,7 @@ export type {
   Restoration,
 } from './contents/file-contents.ts'
 export { keptPeriodChanges, keptPeriodSecs } from './contents/kept-period.ts'
+export { removeContentsJob } from './contents/remove-contents.ts'
 export { type ContentProblem, verifyContents } from './contents/verify-contents.ts'
 export { queueFetches } from './copies/queue-fetches.ts'
 export { type CheckedDescriptor, fetchDescriptor } from './copies/remote-file.ts'
@@ -37,6 +38,12 @@ export { filesMigrations, fileTableMigrations } from './files-migrations.ts'
 export { type FileJobDeps, handleFileJobs } from './handle-file-jobs.ts'
 export type { FileVisit, LiveFile } from './live/live-file.ts'
 export { LiveFiles, type LiveFilesDeps } from './live/live-files.ts'
+export {
+  assertMovedFolders,
+  makeMovedVariants,
+  takeMovedBlob,
+  takeMovedFile,
+} from './moved-file.ts'
 export { isPictureLost, profilePictures } from './profile-pictures.ts'
 export { fileReleaser } from './release-files.ts'
 export { type ByteRange, parseRange } from './serving/byte-range.ts'
@@ -45,9 +52,11 @@ export type { AnnounceDeps, ShareNotice } from './sharing/announce-share.ts'
 export { credentialAccess } from './sharing/credential-access.ts'
 export { shareActions } from './sharing/share-actions.ts'
 export { type ShareEndpointDeps, shareEndpoints } from './sharing/share-endpoints.ts'
+export { withdrawShareJob } from './sharing/share-jobs.ts'
 export { listSharesOfFiles } from './sharing/share-store.ts'
 export { fileOriginMigrations, storageKindsMigrations } from './storage-kinds-migrations.ts'
 export { ActiveUploads } from './upload/active-uploads.ts'
+export { recountUsage, setBlobSize } from './upload/recount-usage.ts'
 export type { StorageLimits } from './upload/reserve-storage.ts'
 export { listLargestUsers, listUsage, releaseBlob, sumUsage, useBlobs } from './upload/storage-store.ts'
 export { uploadEndpoints } from './upload/upload-endpoints.ts'

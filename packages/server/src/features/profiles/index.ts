@@ -4,6 +4,7 @@ export { findKnownType } from './find-known-type.ts'
 export { type FindProfileDeps, findProfile, refreshProfile, refreshProfileJob } from './find-profile.ts'
 export { learnOfIssuer } from './learn-of-issuer.ts'
 export { listProfiles } from './list-profiles.ts'
+export { putMovedProfile } from './moved-profile.ts'
 export {
   changeOwnProfile,
   createOwnProfile,

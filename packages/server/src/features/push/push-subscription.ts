@@ -1,7 +1,7 @@
 import { ECDH, hash } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
-import type { SealedColumn, Vault } from '#infra/keys/index.ts'
+import type { Vault } from '#infra/keys/index.ts'
 import type { ReceiverKeys } from './encrypt-payload.ts'
 
 /** The push subscription of a browser (RFC 8030, RFC 8291). Its holder can send to that browser, so it is stored sealed. */
@@ -22,14 +22,6 @@ export interface PushSubscription {
 }
 
 const purpose = 'push.subscription'
-
-/** An export leaves it out: browsers subscribe again when they are next open. */
-export const pushTargetsSealed: SealedColumn = {
-  table: 'push_subscriptions',
-  column: 'target_sealed',
-  purpose,
-  withoutSecret: 'no row',
-}
 
 /** The keys of a subscription; undefined where they are not a point on P-256 and 16 bytes, in base64url. */
 export function readKeys(keys: { readonly p256dh: string; readonly auth: string }): ReceiverKeys | undefined {

@@ -17,7 +17,7 @@ interface StatusChange {
 }
 
 /** Ends the restriction of an identity at its time. */
-const endServerStatusJob = jobKind({
+export const endServerStatusJob = jobKind({
   name: 'relations.end-standing',
   payload: Type.Object({ idTag: Type.String(), until: Type.Integer() }),
   retry: { maxAttempts: 20, firstDelayMs: 1_000, longestDelayMs: 600_000 },

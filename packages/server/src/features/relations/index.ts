@@ -3,6 +3,7 @@ export { type Circle, countCircle, listCircle, listReceivers } from './circle-st
 export type { RelationEvent } from './events.ts'
 export { findActingRole, findRole, isBlockedByServer } from './find-role.ts'
 export { isLastLeader, lastLeader, listLedAlone } from './last-leader.ts'
+export { putMovedRelation, queueStandingEnds } from './moved-relation.ts'
 export {
   connectionState,
   isStranger,
@@ -20,6 +21,7 @@ export {
 export { type RelationColumns, relationOf } from './relation-row.ts'
 export {
   changeRelation,
+  findClaimedRole,
   findEffectiveRelation,
   findRelation,
   findRelations,
@@ -27,8 +29,13 @@ export {
   listLeaders,
   listSuspendedOrBanned,
   removeRelation,
+  setClaims,
 } from './relation-store.ts'
-export { relationsMigrations } from './relations-migrations.ts'
+export {
+  claimedRolesMigrations,
+  relationsMigrations,
+  relationTableMigrations,
+} from './relations-migrations.ts'
 export { type RelationEmitter, setRelation } from './set-relation.ts'
 export { addRelationSweep } from './sweep-relations.ts'
 export { canRead } from './visibility/can-read.ts'

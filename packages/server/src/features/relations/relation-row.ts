@@ -19,6 +19,7 @@ export interface RelationRow {
   in_circle: number
   is_source: number
   is_blocked_or_muted: number
+  claimed_role: string | null
 }
 
 /** The columns of the relation itself; the others serve look-ups. */

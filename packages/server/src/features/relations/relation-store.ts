@@ -1,4 +1,4 @@
-import type { IdTag } from '@kith/protocol'
+import type { CommunityRole, IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import { type Reader, serverTenant, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import {
@@ -33,45 +33,46 @@ const selectWithServers = statement<RelationTables, { tenantId: number; idTag: s
       .where('id_tag', '=', value('idTag')),
 )
 
-const upsertRelation = statement<RelationTables, RelationRow, unknown>((tables, value) =>
-  tables
-    .insertInto('relations')
-    .values({
-      tenant_id: value('tenant_id'),
-      id_tag: value('id_tag'),
-      following: value('following'),
-      follower: value('follower'),
-      connection: value('connection'),
-      blocked: value('blocked'),
-      muted: value('muted'),
-      role: value('role'),
-      standing: value('standing'),
-      standing_until: value('standing_until'),
-      standing_reason: value('standing_reason'),
-      reached: value('reached'),
-      updated_at: value('updated_at'),
-      in_circle: value('in_circle'),
-      is_source: value('is_source'),
-      is_blocked_or_muted: value('is_blocked_or_muted'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['tenant_id', 'id_tag']).doUpdateSet((row) => ({
-        following: row.ref('excluded.following'),
-        follower: row.ref('excluded.follower'),
-        connection: row.ref('excluded.connection'),
-        blocked: row.ref('excluded.blocked'),
-        muted: row.ref('excluded.muted'),
-        role: row.ref('excluded.role'),
-        standing: row.ref('excluded.standing'),
-        standing_until: row.ref('excluded.standing_until'),
-        standing_reason: row.ref('excluded.standing_reason'),
-        reached: sql<number>`relations.reached | excluded.reached`,
-        updated_at: row.ref('excluded.updated_at'),
-        in_circle: row.ref('excluded.in_circle'),
-        is_source: row.ref('excluded.is_source'),
-        is_blocked_or_muted: row.ref('excluded.is_blocked_or_muted'),
-      })),
-    ),
+const upsertRelation = statement<RelationTables, Omit<RelationRow, 'claimed_role'>, unknown>(
+  (tables, value) =>
+    tables
+      .insertInto('relations')
+      .values({
+        tenant_id: value('tenant_id'),
+        id_tag: value('id_tag'),
+        following: value('following'),
+        follower: value('follower'),
+        connection: value('connection'),
+        blocked: value('blocked'),
+        muted: value('muted'),
+        role: value('role'),
+        standing: value('standing'),
+        standing_until: value('standing_until'),
+        standing_reason: value('standing_reason'),
+        reached: value('reached'),
+        updated_at: value('updated_at'),
+        in_circle: value('in_circle'),
+        is_source: value('is_source'),
+        is_blocked_or_muted: value('is_blocked_or_muted'),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['tenant_id', 'id_tag']).doUpdateSet((row) => ({
+          following: row.ref('excluded.following'),
+          follower: row.ref('excluded.follower'),
+          connection: row.ref('excluded.connection'),
+          blocked: row.ref('excluded.blocked'),
+          muted: row.ref('excluded.muted'),
+          role: row.ref('excluded.role'),
+          standing: row.ref('excluded.standing'),
+          standing_until: row.ref('excluded.standing_until'),
+          standing_reason: row.ref('excluded.standing_reason'),
+          reached: sql<number>`relations.reached | excluded.reached`,
+          updated_at: row.ref('excluded.updated_at'),
+          in_circle: row.ref('excluded.in_circle'),
+          is_source: row.ref('excluded.is_source'),
+          is_blocked_or_muted: row.ref('excluded.is_blocked_or_muted'),
+        })),
+      ),
 )
 
 // Literals, as in the conditions of the partial indexes: a database cannot match a bound value to an index.
@@ -200,6 +201,46 @@ export async function changeRelation(
   return relation
 }
 
+/** The role that an import says the identity has in this community. */
+export async function findClaimedRole(reader: Reader, idTag: IdTag): Promise<CommunityRole | undefined> {
+  const row = await reader
+    .tables<RelationTables>()
+    .selectFrom('relations')
+    .select('claimed_role')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('id_tag', '=', idTag)
+    .executeTakeFirst()
+  return (row?.claimed_role ?? undefined) as CommunityRole | undefined
+}
+
+/** Notes what an import says beside the relation itself: a role, and whether the identity was a follower or connection
+ * at some time. */
+export async function setClaims(
+  tx: Writer,
+  idTag: IdTag,
+  claims: { readonly role?: CommunityRole | undefined; readonly wasReached?: boolean },
+): Promise<void> {
+  await tx
+    .tables<RelationTables>()
+    .updateTable('relations')
+    .set({ claimed_role: claims.role ?? null, ...(claims.wasReached ? { reached: 1 } : {}) })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('id_tag', '=', idTag)
+    .execute()
+}
+
+/** The restrictions of the reader's tenant that end by themselves. */
+export async function listStandingEnds(reader: Reader): Promise<{ idTag: IdTag; until: number }[]> {
+  const rows = await reader
+    .tables<RelationTables>()
+    .selectFrom('relations')
+    .select(['id_tag', 'standing_until'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('standing_until', 'is not', null)
+    .execute()
+  return rows.map((row) => ({ idTag: row.id_tag as IdTag, until: row.standing_until ?? 0 }))
+}
+
 /** Removes the relation with an identity, as if there had never been one. */
 export async function removeRelation(tx: Writer, idTag: IdTag): Promise<void> {
   await tx
@@ -210,7 +251,7 @@ export async function removeRelation(tx: Writer, idTag: IdTag): Promise<void> {
     .execute()
 }
 
-function toRow(tenantId: TenantId, relation: Relation, at: number): RelationRow {
+function toRow(tenantId: TenantId, relation: Relation, at: number): Omit<RelationRow, 'claimed_role'> {
   const { isFollowing, isFollower, isBlocked, isMuted } = relation
   const isConnected = relation.connection === 'connected'
   return {

@@ -1,7 +1,7 @@
 import type { Migration } from '#infra/db/index.ts'
 import { hasEnded } from './relation-sweep-store.ts'
 
-export const relationsMigrations: readonly Migration[] = [
+export const relationTableMigrations: readonly Migration[] = [
   {
     id: '0014_relations',
     async up(schema) {
@@ -50,4 +50,17 @@ export const relationsMigrations: readonly Migration[] = [
       await schema.createIndex('relations_by_identity', 'relations', ['id_tag'])
     },
   },
+]
+
+export const claimedRolesMigrations: readonly Migration[] = [
+  {
+    id: '0047_claimed_roles',
+    // The role that an import says an identity has: it gets it when the two are connected again.
+    up: (schema) => schema.addColumn('relations', 'claimed_role', 'text null'),
+  },
+]
+
+export const relationsMigrations: readonly Migration[] = [
+  ...relationTableMigrations,
+  ...claimedRolesMigrations,
 ]

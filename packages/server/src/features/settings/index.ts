@@ -2,6 +2,7 @@ export { type ChangeSettingsDeps, deleteSetting, putOwnSetting, putSetting } fro
 export { describeType } from './describe-type.ts'
 export type { SettingEvent } from './events.ts'
 export { listLoginSettings } from './list-login-settings.ts'
+export { takeSetting } from './moved-setting.ts'
 export { openSettings, type Settings } from './open-settings.ts'
 export { getSetting, listSettings } from './read-settings.ts'
 export { settingsSealed } from './sealed-value.ts'

@@ -43,7 +43,7 @@ export async function createTenant(
     ...(appDomain === undefined ? {} : { appDomain }),
     ...(ownerTag === undefined ? {} : { ownerTag }),
   }
-  const tenantId = await insertTenant(tx, row)
+  const tenantId = await insertTenant(tx, row, row.createdAt)
   if (tenantId === undefined) throw new Failure('E-PROFILE-EXISTS')
   const own = tx.as(tenantId)
   await deps.keys.create(own)

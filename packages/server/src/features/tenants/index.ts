@@ -1,4 +1,4 @@
-export { admitTenant } from './admit-tenant.ts'
+export { admitTenant, endAdmission, withdrawAdmission } from './admit-tenant.ts'
 export { appointAdmin, dismissAdmin } from './appoint-admin.ts'
 export { assertFreeSlot } from './assert-free-slot.ts'
 export { assertOthersLead } from './assert-others-lead.ts'
@@ -16,9 +16,10 @@ export { countByStatus, listTenantsAt, pageTenants } from './tenant-list-store.t
 export {
   endSignInEpoch,
   findBaseTenant,
+  findHostedSince,
   findTenantByHost,
   findTenantByIdTag,
   isAppointedAdmin,
   listHosted,
 } from './tenant-store.ts'
-export { tenantsMigrations } from './tenants-migrations.ts'
+export { hostedSinceMigrations, tenantsMigrations, tenantTableMigrations } from './tenants-migrations.ts'

@@ -12,6 +12,7 @@ interface TenantTable {
   is_base: number
   suspended_at: number | null
   created_at: number
+  hosted_since: number
   sign_in_epoch: Generated<number>
 }
 export interface TenantTables {
@@ -146,6 +147,7 @@ export async function listHosted(reader: Reader, idTags: readonly IdTag[]): Prom
 export async function insertTenant(
   tx: Writer,
   tenant: Omit<HostedTenant, 'tenantId'>,
+  hostedSince: number,
 ): Promise<TenantId | undefined> {
   const inserted = await tx
     .tables<TenantTables>()
@@ -158,11 +160,23 @@ export async function insertTenant(
       is_base: tenant.isBase ? 1 : 0,
       suspended_at: tenant.suspendedAt ?? null,
       created_at: tenant.createdAt,
+      hosted_since: hostedSince,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning('tenant_id')
     .executeTakeFirst()
   return inserted?.tenant_id
+}
+
+/** Since when the reader's tenant is on this server, in Unix seconds. `createdAt` may be of another one. */
+export async function findHostedSince(reader: Reader): Promise<number> {
+  const row = await reader
+    .tables<TenantTables>()
+    .selectFrom('tenants')
+    .select('hosted_since')
+    .where('tenant_id', '=', reader.tenantId)
+    .executeTakeFirst()
+  return row?.hosted_since ?? 0
 }
 
 export async function updateSuspension(tx: Writer, suspendedAt: number | null): Promise<void> {

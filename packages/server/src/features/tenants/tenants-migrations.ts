@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { Migration } from '#infra/db/index.ts'
+import type { TenantTables } from './tenant-store.ts'
 
-export const tenantsMigrations: readonly Migration[] = [
+export const tenantTableMigrations: readonly Migration[] = [
   {
     id: '0010_tenants',
     async up(schema) {
@@ -29,3 +31,16 @@ export const tenantsMigrations: readonly Migration[] = [
     },
   },
 ]
+
+export const hostedSinceMigrations: readonly Migration[] = [
+  {
+    id: '0048_hosted_since',
+    async up(schema) {
+      await schema.addColumn('tenants', 'hosted_since', 'integer default 0')
+      const created = sql<number>`created_at`
+      await schema.tables<TenantTables>().updateTable('tenants').set({ hosted_since: created }).execute()
+    },
+  },
+]
+
+export const tenantsMigrations: readonly Migration[] = [...tenantTableMigrations, ...hostedSinceMigrations]

@@ -2,13 +2,20 @@ export { type AccountExports, openAccountExports } from './account-exports.ts'
 export { exportEndpoints } from './export-endpoints.ts'
 export { exportTenant } from './export-tenant.ts'
 export { exportsMigrations } from './exports-migrations.ts'
-export { isMovedJob, movedJobs, readJob, stayingJobs } from './moved-jobs.ts'
+export { movedJobs, type QueueMovedDeps, readMovedJob, stayingJobs } from './moved-jobs.ts'
 export { decodeRows } from './row-lines.ts'
-export { listMovedTables, type MovedTable, notExportedTables, sealedColumns } from './tenant-tables.ts'
+export {
+  jsonColumns,
+  listMovedTables,
+  type MovedTable,
+  notExportedTables,
+  sealedColumns,
+} from './tenant-tables.ts'
 export {
   type About,
   type Manifest,
   names,
+  printable,
   readAbout,
   readManifest,
   unreadable,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TenantId, TenantRow } from '#infra/db/index.ts'
 import type { SealedColumn, Vault } from '#infra/keys/index.ts'
-import type { MovedTable } from './tenant-tables.ts'
+import { type JsonForm, type MovedTable, signedColumns } from './tenant-tables.ts'
 import { parsed, unreadable } from './transfer-format.ts'
 
 // One line of JSON per row. Bytes are base64; a sealed secret is the secret itself, or `leftOut` where it does not go
@@ -11,6 +11,31 @@ interface Side {
   readonly vault: Vault
   readonly tenantId: TenantId
 }
+
+/** Where rows of an archive come to. */
+interface Arrival extends Side {
+  /** Unix seconds. */
+  readonly now: number
+}
+
+// What has happened. A time to come would put off for ever what is done some time after it. Of a file the uploader says
+// when it was made.
+const pastColumns = new Set([
+  'added_at',
+  'created_at',
+  'deleted_at',
+  'discarded_at',
+  'installed_at',
+  'last_at',
+  'last_used_at',
+  'modified_at',
+  'quarantined_at',
+  'signed_in_at',
+  'started_at',
+  'unused_since',
+  'updated_at',
+])
+const clockSkewSecs = 86_400
 
 const freshBytes = 32
 const leftOut = { leftOut: true }
@@ -45,12 +70,12 @@ export function encodeRows(
 }
 
 /** The rows as they come to the server of `side`, secrets sealed anew. */
-export function decodeRows(text: string, table: MovedTable, side: Side): TenantRow[] {
+export function decodeRows(text: string, table: MovedTable, side: Arrival): TenantRow[] {
   const lines = text.split('\n').filter((line) => line !== '')
   return lines.map((line) => decodeRow(parsed(line), table, side)).filter((row) => row !== undefined)
 }
 
-function decodeRow(line: unknown, table: MovedTable, side: Side): TenantRow | undefined {
+function decodeRow(line: unknown, table: MovedTable, side: Arrival): TenantRow | undefined {
   if (typeof line !== 'object' || line === null) throw unreadable('it holds a row that is none')
   const row: Record<string, TenantRow[string]> = {}
   for (const [name, value] of Object.entries(line)) {
@@ -62,12 +87,35 @@ function decodeRow(line: unknown, table: MovedTable, side: Side): TenantRow | un
       row[name] = sealed
     } else if (column.kind === 'blob' && value !== null) row[name] = bytesOf(value)
     else row[name] = plain(value)
+    if (!isPossible(value, name, table, side))
+      throw unreadable(`its table ${table.name} has a ${name} that is none`)
   }
   return row
 }
 
+/** Whether the program could have written this value. */
+function isPossible(
+  value: unknown,
+  name: string,
+  { name: table, json }: MovedTable,
+  { now }: Arrival,
+): boolean {
+  if (typeof value === 'number') {
+    const isPast = !pastColumns.has(name) || table === 'files' || value <= now + clockSkewSecs
+    return Number.isSafeInteger(value) && isPast && (value >= 0 || signedColumns.includes(`${table}.${name}`))
+  }
+  const form = json?.[name]
+  return form === undefined || value === null || hasForm(parsed(String(value)), form)
+}
+
+function hasForm(value: unknown, form: JsonForm): boolean {
+  if (form === 'texts') return Array.isArray(value) && value.every((one) => typeof one === 'string')
+  return form === 'any' || (typeof value === 'object' && value !== null && !Array.isArray(value))
+}
+
 /** Undefined when the row is worth nothing without its secret. */
 function seal(value: unknown, column: SealedColumn, { vault, tenantId }: Side): Uint8Array | undefined {
+  if (value === '' && column.withoutSecret !== 'nothing') throw unreadable('it holds an empty secret')
   if (typeof value === 'string')
     return value === '' ? new Uint8Array() : vault.seal(column.purpose, tenantId, bytesOf(value))
   if (column.withoutSecret === 'no row') return undefined

@@ -1,8 +1,11 @@
 import { accountsSealed, referencesSealed } from '#features/accounts/index.ts'
-import { pushTargetsSealed, vapidKeysSealed } from '#features/push/index.ts'
+import { vapidKeysSealed } from '#features/push/index.ts'
 import { settingsSealed } from '#features/settings/index.ts'
 import { listTenantTables, type Reader, type TableShape } from '#infra/db/index.ts'
 import { type SealedColumn, signingKeysSealed } from '#infra/keys/index.ts'
+
+/** What the JSON text of a column holds. */
+export type JsonForm = 'texts' | 'object' | 'any'
 
 /** A table whose rows go along with their tenant. */
 export interface MovedTable extends TableShape {
@@ -10,6 +13,8 @@ export interface MovedTable extends TableShape {
   readonly only?: Readonly<Record<string, string>>
   /** Its column with secrets that open here alone. */
   readonly sealed?: SealedColumn
+  /** Its columns of JSON text. */
+  readonly json?: Readonly<Record<string, JsonForm>>
   /** Its columns from which the password could be guessed. */
   readonly guessable?: readonly string[]
 }
@@ -21,7 +26,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   referencesSealed,
   settingsSealed,
   vapidKeysSealed,
-  pushTargetsSealed,
 ]
 
 /** What belongs to this server and not to the tenant, or to something that is under way here. */
@@ -61,8 +65,20 @@ export const notExportedTables: readonly string[] = [
   'rtdb_transactions',
   // Of today alone.
   'stranger_rows',
+  'action_views',
+  // Of readers: what is there counts as read by the tenant.
+  'action_reads',
+  'comment_reads',
+  // Of browsers, which ask for it anew when somebody signs in.
+  'push_subscriptions',
   // Made anew from the actions.
   'action_texts',
+  'action_recipients',
+  'action_attachments',
+  'action_tags',
+  'app_offers',
+  // Counted anew from files and blobs.
+  'storage_usage',
   // Found anew by the sweep of shares.
   'share_bases',
 ]
@@ -77,15 +93,43 @@ const stayingColumns: Readonly<Record<string, readonly string[]>> = {
   installed_apps: ['publisher_id'],
 }
 
+// The database keeps it as text, whatever stands there, and what reads it for all tenants at once must not fail because
+// of one.
+export const jsonColumns: Readonly<Record<string, Readonly<Record<string, JsonForm>>>> = {
+  audit_log: { details: 'object' },
+  conversations: { participants: 'texts' },
+  crdt_snapshots: { writers: 'texts' },
+  crdt_updates: { writers: 'texts' },
+  files: { tags: 'texts' },
+  installed_apps: { manifest: 'object', entries: 'any' },
+  passkeys: { transports: 'texts' },
+  rtdb_databases: { writers: 'texts' },
+  rtdb_documents: { data: 'object' },
+  rtdb_snapshots: { writers: 'texts' },
+}
+
+// In others no number is below zero.
+export const signedColumns: readonly string[] = [
+  'crdt_documents.uncounted_bytes',
+  'files.taken_at',
+  // While it is being made.
+  'rtdb_snapshots.stored_bytes',
+]
+
 // Null where a password is not to go along.
 const guessableColumns: Readonly<Record<string, readonly string[]>> = {
   accounts: ['password_hash', 'password_set_at'],
 }
 
-/** The tables whose rows make up a tenant, what others refer to first. New tables are among them by themselves. */
+// What actions are verified with.
+const keysTable = 'signing_keys'
+
+/** The tables whose rows make up a tenant: its keys first, then what others refer to. New tables are among them by
+ * themselves. */
 export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
   const tables = await listTenantTables(reader)
-  const moved = tables.filter(({ name }) => !notExportedTables.includes(name))
+  const rest = tables.filter(({ name }) => !notExportedTables.includes(name) && name !== keysTable)
+  const moved = [...tables.filter(({ name }) => name === keysTable), ...rest]
   for (const { name, columns } of moved)
     if (columns.some(({ kind }) => kind === 'other'))
       throw new Error(`The rows of ${name} cannot be moved: tell how they are made anew`)
@@ -94,12 +138,14 @@ export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
     const sealed = sealedColumns.find((column) => column.table === table.name)
     const stays = stayingColumns[table.name]
     const guessable = guessableColumns[table.name]
+    const json = jsonColumns[table.name]
     const columns = stays ? table.columns.filter(({ name }) => !stays.includes(name)) : table.columns
     return {
       ...table,
       columns,
       ...(only ? { only } : {}),
       ...(sealed ? { sealed } : {}),
+      ...(json ? { json } : {}),
       ...(guessable ? { guessable } : {}),
     }
   })

@@ -1,3 +1,4 @@
+import { maxTimestamp } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Failure } from '#lib/failure.ts'
@@ -11,7 +12,7 @@ export const names = {
   manifest: 'manifest.json',
 }
 
-export const formatVersion = 1
+export const formatVersion = 2
 
 /** What stands first in an export: whose it is, and who can read it. */
 export const About = Type.Object({
@@ -28,7 +29,7 @@ export const About = Type.Object({
   tenant: Type.Object({
     idTag: Type.String(),
     type: Type.Union([Type.Literal('person'), Type.Literal('community')]),
-    createdAt: Type.Integer(),
+    createdAt: Type.Integer({ minimum: 0, maximum: maxTimestamp }),
     isSuspended: Type.Boolean(),
     ownerTag: Type.Optional(Type.String()),
     appDomain: Type.Optional(Type.String()),
@@ -59,8 +60,14 @@ export function readManifest(text: string): Manifest {
   return manifest
 }
 
+/** What the file says is in the reason: nothing of it may move the cursor of a terminal. */
 export function unreadable(reason: string): Failure {
-  return new Failure('E-VALIDATION', { message: `This file cannot be imported: ${reason}.` })
+  return new Failure('E-VALIDATION', { message: `This file cannot be imported: ${printable(reason)}.` })
+}
+
+/** Without control characters, and what turns the direction of text. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�')
 }
 
 export function parsed(text: string): unknown {

@@ -7,6 +7,7 @@ const sqliteBusy = 5
 const sqliteLocked = 6
 const sqliteFull = 13
 const sqliteUnwritable = new Set([8 /* readonly */, 10 /* I/O */, sqliteFull, 14 /* cannot open */])
+const refusedValues = new Set([18 /* too big */, 19 /* constraint */, 20 /* mismatch */])
 // PostgreSQL SQLSTATE.
 const serializationFailures = new Set(['40001', '40P01'])
 // Classes 08 connection, 53 resources, 57 operator intervention; codes of sockets have letters only.
@@ -35,6 +36,15 @@ export function isSerializationFailure(error: unknown): boolean {
 /** A statement of this connection was prepared before a migration changed the columns it answers. */
 export function isStalePlan(error: unknown): boolean {
   return read(error).code === '0A000' && read(error).message.includes('cached plan')
+}
+
+/** Does the database refuse a value: one of the wrong type, a missing one, one that is there already, or one that makes
+ * a sum too large? */
+export function isRefusedValue(error: unknown): boolean {
+  const { code, errcode, message } = read(error)
+  if (errcode !== undefined) return refusedValues.has(errcode & 0xff) || message === 'integer overflow'
+  // 54: an index has no room for it.
+  return code !== undefined && /^(22|23|54)/.test(code)
 }
 
 /** Can the database not be reached or written at present, through no fault of the statement? */

@@ -6,6 +6,7 @@ export {
   type TableShape,
 } from './catalogue.ts'
 export * from './database.ts'
+export { isRefusedValue } from './database-errors.ts'
 export { contains, forUpdate, forUpdateSkipLocked, isListed, listedTexts } from './dialect.ts'
 export { type KeysetOrder, keysetPage } from './keyset-page.ts'
 export { lockName } from './lock-name.ts'
@@ -16,11 +17,18 @@ export { findLockHolder, type LockHolder, type ProcessLock, takeLock } from './p
 export { isSqliteFileInUse } from './sqlite-file-use.ts'
 export { statement } from './statement.ts'
 export {
+  jsonIn,
+  numberIn,
+  optionalNumberIn,
+  optionalTextIn,
+  type TenantRow,
+  textIn,
+} from './tenant-row.ts'
+export {
   changeRowsWith,
   deleteRowsWith,
   deleteTenantRows,
   insertTenantRows,
   listTenantRows,
   type RowMatch,
-  type TenantRow,
 } from './tenant-rows.ts'

@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import type { TableShape } from './catalogue.ts'
 import type { Reader, Writer } from './database.ts'
+import type { TenantRow } from './tenant-row.ts'
 
 // For moving or removing a whole tenant. The names of tables and columns come from the database's own catalogue.
 
-/** A row without the number of its tenant. */
-export type TenantRow = Readonly<Record<string, Value>>
-
-type Value = string | number | Uint8Array | null
+type Value = TenantRow[string]
 type Tables = Record<string, Record<string, Value>>
 
 interface TenantRowsPage {

@@ -13,8 +13,7 @@ export {
   listGroups,
   listJobs,
 } from './job-list-store.ts'
-export { addMovedJobs, listOpenJobs, type MovedJob } from './job-move-store.ts'
-export { pageDead, pageUnfinished } from './job-page-store.ts'
+export { listOpenJobs, pageDead, pageUnfinished } from './job-page-store.ts'
 export { removeJobs, removeJobsAbout } from './job-purge-store.ts'
 export { type JobQueue, openJobs } from './job-queue.ts'
 export { jobQueueMigrations } from './jobs-migrations.ts'

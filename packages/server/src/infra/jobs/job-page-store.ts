@@ -55,3 +55,28 @@ export async function pageUnfinished(
 function jobs(reader: Reader) {
   return reader.tables<JobTables>().selectFrom('jobs').select(jobColumns)
 }
+
+interface OpenJob {
+  readonly jobId: number
+  readonly kind: string
+  /** JSON. */
+  readonly payload: string
+  readonly runAtMs: number
+}
+
+/** The unfinished jobs of the reader's tenant in the order they were added; go on after the last `jobId`. */
+export async function listOpenJobs(
+  reader: Reader,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<OpenJob[]> {
+  return reader
+    .tables<JobTables>()
+    .selectFrom('jobs')
+    .select(['job_id as jobId', 'kind', 'payload', 'run_at_ms as runAtMs'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('remove_at_ms', 'is', null)
+    .where('job_id', '>', after)
+    .orderBy('job_id')
+    .limit(limit)
+    .execute()
+}

@@ -6,6 +6,7 @@ import type { IconName } from '#ui/icon-names.ts'
 import { Link } from '#ui/link.tsx'
 import { ShownName } from '#ui/rich-text.tsx'
 import { Time } from '#ui/time.tsx'
+import { Unverified } from '#ui/unverified.tsx'
 import { useTexts } from '#ui/use-texts.ts'
 import styles from './post.module.css'
 import { postTexts } from './post-texts.ts'
@@ -41,6 +42,7 @@ export function PostHead({ post, size = 44 }: { readonly post: Action; readonly 
           <span role="img" aria-label={readers} title={readers} class={styles.readers}>
             <Icon name={isForPlace ? 'network' : (visibilityIcons[visibility ?? ''] ?? 'mail')} />
           </span>
+          {post.unverified && <Unverified />}
           {audienceTag !== undefined && (
             <Link href={profilePath(audienceTag)} class={styles.place}>
               <Icon name="chevron-right" />

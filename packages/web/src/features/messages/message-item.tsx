@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { shownName } from '#lib/identity.ts'
 import { IconButton } from '#ui/button.tsx'
 import { RichText } from '#ui/rich-text.tsx'
+import { Unverified } from '#ui/unverified.tsx'
 import { useTexts } from '#ui/use-texts.ts'
 import { AnsweredMessage } from './answered-message.tsx'
 import { deliveriesOf } from './deliveries-query.ts'
@@ -48,6 +49,7 @@ export function MessageItem({ row, conversation, known, onChoose }: MessageItemP
           <MessageFiles files={message.files ?? []} />
         )}
         <RichText text={textOf(message)} />
+        {message.unverified && <Unverified />}
         <MessageFoot createdAt={message.createdAt} tick={tick} />
       </div>
       <IconButton icon="ellipsis" label={t.actions(name)} tabIndex={-1} onClick={() => onChoose(message)} />

@@ -1,48 +1,63 @@
 import { createHash, type Hash } from 'node:crypto'
-import { type IdTag, parseIdTag } from '@kith/protocol'
-import { indexActions } from '#features/actions/index.ts'
+import { type IdTag, parseIdTag, type ValidationIssue } from '@kith/protocol'
+import { queueScheduled } from '#features/actions/index.ts'
 import { audit } from '#features/audit/index.ts'
+import { dropStrayParts, listDatabaseBytes } from '#features/databases/index.ts'
+import { listDocumentBytes } from '#features/documents/index.ts'
+import { queueVerification } from '#features/federation/index.ts'
+import { assertMovedFolders, makeMovedVariants, recountUsage, setBlobSize } from '#features/files/index.ts'
 import { forgetRemoteProfile } from '#features/profiles/index.ts'
-import type { RelationEmitter } from '#features/relations/index.ts'
-import { admitTenant, type HostedTenant, resumeTenant, type Tenants } from '#features/tenants/index.ts'
+import { queueStandingEnds } from '#features/relations/index.ts'
+import {
+  admitTenant,
+  endAdmission,
+  type HostedTenant,
+  type Tenants,
+  withdrawAdmission,
+} from '#features/tenants/index.ts'
 import {
   type About,
   decodeRows,
-  isMovedJob,
   listMovedTables,
   type Manifest,
-  type MovedTable,
   names,
+  type QueueMovedDeps,
   readAbout,
-  readJob,
   readManifest,
+  readMovedJob,
   unreadable,
 } from '#features/transfer/index.ts'
 import { type ArchivedFile, readArchive, readText } from '#infra/archive/index.ts'
 import { type BlobStore, isBlobHash } from '#infra/blobs/index.ts'
 import {
   type Database,
-  insertTenantRows,
+  isRefusedValue,
   listAppliedMigrations,
   serverTenant,
-  type TenantRow,
+  type Writer,
 } from '#infra/db/index.ts'
-import { addMovedJobs } from '#infra/jobs/index.ts'
-import type { SigningKeys, Vault } from '#infra/keys/index.ts'
+import type { Signatures, SigningKeys, Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type PurgeDeps, removeTraces } from '../../purge/purge-tenant.ts'
+import { type PurgeDeps, removeContents } from '../../purge/purge-tenant.ts'
+import { openRowTaker, type RowTaker } from './take-rows.ts'
 
-interface ImportDeps extends PurgeDeps, RelationEmitter {
+interface ImportDeps extends PurgeDeps, QueueMovedDeps {
   readonly db: Database
   readonly blobs: BlobStore
   readonly vault: Vault
   readonly signingKeys: SigningKeys
+  readonly signatures: Pick<Signatures, 'verify'>
   readonly clock: Clock
   readonly tenants: Tenants
-  /** Throws when this server could not serve the identity. */
-  assertCanBeServed(idTag: IdTag): void
+  /** Throws when this server could not serve the name, or has given it to somebody. */
+  assertFree(tx: Writer, name: IdTag): Promise<void>
 }
+
+// Each may ask another server for something.
+const maxJobs = 100_000
+// Others wait for the transaction that takes a part. Exports write fewer.
+const maxLinesPerPart = 1000
 
 /** Makes a tenant of what another server has exported. Until everything is there it is suspended, and when something is
  * wrong nothing of it stays. An import that was killed leaves a suspended tenant, to be purged. */
@@ -51,9 +66,9 @@ export async function importTenant(deps: ImportDeps, path: string): Promise<Impo
   try {
     const about = await readFirst(deps, files)
     const admitted = await admit(deps, about)
-    const manifest = await fill(deps, admitted, { about, files })
+    const filled = await fill(deps, admitted, { about, files })
     const { suspendedAt: _admission, ...active } = admitted
-    return { about, tenant: about.tenant.isSuspended ? admitted : active, ...manifest }
+    return { about, tenant: about.tenant.isSuspended ? admitted : active, ...filled }
   } finally {
     await files.return(undefined)
   }
@@ -63,13 +78,15 @@ async function fill(
   deps: ImportDeps,
   tenant: HostedTenant,
   { about, files }: { readonly about: About; readonly files: AsyncGenerator<ArchivedFile> },
-): Promise<Manifest> {
+): Promise<Manifest & Pick<Imported, 'leftOut'>> {
   try {
-    const manifest = await takeFiles(deps, tenant, files)
-    await finish(deps, tenant, about)
-    return manifest
+    const rows = openRowTaker(deps, tenant)
+    const taken = await takeFiles(deps, tenant, { files, rows })
+    await refusing('the whole', () => finish(deps, tenant, { about, rows, ...taken }))
+    return { ...taken.manifest, leftOut: rows.leftOut }
   } catch (error) {
-    await removeTraces(deps, tenant)
+    await removeContents(deps, tenant)
+    await deps.db.transact(tenant.tenantId, (tx) => withdrawAdmission(deps, tx))
     throw error
   }
 }
@@ -77,6 +94,7 @@ async function fill(
 export interface Imported extends Manifest {
   readonly tenant: HostedTenant
   readonly about: About
+  readonly leftOut: RowTaker['leftOut']
 }
 
 async function readFirst({ db }: ImportDeps, files: AsyncGenerator<ArchivedFile>): Promise<About> {
@@ -92,65 +110,77 @@ async function readFirst({ db }: ImportDeps, files: AsyncGenerator<ArchivedFile>
 async function admit(deps: ImportDeps, { tenant }: About): Promise<HostedTenant> {
   const { db, clock } = deps
   const idTag = parseIdTag(tenant.idTag)
-  const ownerTag = tenant.ownerTag === undefined ? undefined : parseIdTag(tenant.ownerTag)
-  const appDomain = tenant.appDomain === undefined ? undefined : parseIdTag(tenant.appDomain)
   if (!idTag) throw unreadable('it names no identity')
-  if (tenant.appDomain !== appDomain) throw unreadable('its domain is none')
-  deps.assertCanBeServed(idTag)
   return db.transact(serverTenant, async (tx) => {
     const { type, createdAt } = tenant
+    const now = nowSecs(clock)
+    const appDomain = ownDomain(tenant, idTag)
+    for (const name of [idTag, ...(appDomain ? [appDomain] : [])]) await deps.assertFree(tx, name)
     await forgetRemoteProfile(tx, idTag)
-    const admitted = await admitTenant(tx, {
+    const row = {
       idTag,
       type,
       createdAt,
       isBase: false,
-      suspendedAt: nowSecs(clock),
-      ...(ownerTag ? { ownerTag } : {}),
-      ...(appDomain === undefined ? {} : { appDomain }),
-    })
+      suspendedAt: now,
+      ...(appDomain ? { appDomain } : {}),
+    }
+    const admitted = await admitTenant(tx, row, now)
     tx.afterCommit(() => deps.tenants.forget())
     return admitted
   })
 }
 
+/** A domain below the identity belongs to whoever has the identity. Of another one nothing shows that here. */
+function ownDomain({ appDomain }: About['tenant'], idTag: IdTag): IdTag | undefined {
+  const domain = parseIdTag(appDomain ?? '')
+  return domain?.endsWith(`.${idTag}`) ? domain : undefined
+}
+
 async function takeFiles(
   deps: ImportDeps,
   tenant: HostedTenant,
-  files: AsyncGenerator<ArchivedFile>,
-): Promise<Manifest> {
-  const intake = await openIntake(deps, tenant)
+  { files, rows }: { readonly files: AsyncGenerator<ArchivedFile>; readonly rows: RowTaker },
+): Promise<Taken> {
+  const intake = await openIntake(deps, tenant, rows)
   for await (const file of files) {
     const [folder, name = '', part] = file.name.split('/')
     if (folder === 'rows' && part) await intake.takeRows(name, await readText(file))
     else if (folder === 'blobs') await intake.takeBlob(name, file)
     else if (folder === 'jobs') await intake.takeJobs(await readText(file))
-    else if (file.name === names.manifest) return intake.compare(readManifest(await readText(file)))
+    else if (file.name === names.manifest)
+      return { manifest: intake.compare(readManifest(await readText(file))), jobs: intake.jobs }
     else throw unreadable(`it holds a file ${file.name}`)
   }
   throw unreadable('its end is missing')
 }
 
-async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant) {
+interface Taken {
+  readonly manifest: Manifest
+  /** They are queued when everything is there, since a running server begins at once. */
+  readonly jobs: readonly ReturnType<typeof readMovedJob>[]
+}
+
+async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant, rows: RowTaker) {
   const { db, blobs, vault } = deps
   const tables = await listMovedTables(db.reader(tenantId))
   const taken = new Map<string, { rows: number; hash: Hash }>()
   const found = { jobs: 0, blobs: { count: 0, bytes: 0 } }
-  const tallyOf = ({ name }: MovedTable) => {
-    const tally = taken.get(name) ?? { rows: 0, hash: createHash('sha256') }
-    taken.set(name, tally)
-    return tally
-  }
+  const jobs: ReturnType<typeof readMovedJob>[] = []
   return {
+    jobs,
     async takeRows(name: string, text: string) {
       const table = tables.find((candidate) => candidate.name === name)
       if (!table) throw unreadable(`it holds rows of an unknown table ${name}`)
-      const tally = tallyOf(table)
+      const tally = taken.get(name) ?? { rows: 0, hash: createHash('sha256') }
+      taken.set(name, tally)
       tally.hash.update(text)
-      tally.rows += text.split('\n').length - 1
-      const rows = decodeRows(text, table, { vault, tenantId })
-      assertOwn(table, rows, idTag)
-      await db.transact(tenantId, (tx) => insertTenantRows(tx, table, rows))
+      tally.rows += linesOf(text).length
+      await refusing(`its table ${name}`, async () => {
+        const side = { vault, tenantId, now: nowSecs(deps.clock) }
+        const write = await rows.take(table, decodeRows(text, table, side))
+        await db.transact(tenantId, write)
+      })
     },
     async takeBlob(hash: string, { size, bytes }: ArchivedFile) {
       if (!isBlobHash(hash)) throw unreadable('it holds bytes without a proper name')
@@ -158,6 +188,7 @@ async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant) {
       try {
         if (staged.hash !== hash) throw unreadable(`its blob ${hash} is damaged`)
         await staged.keep()
+        await db.transact(tenantId, (tx) => setBlobSize(tx, { hash, size: staged.size }))
       } finally {
         await staged.discard()
       }
@@ -165,10 +196,10 @@ async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant) {
       found.blobs.bytes += size
     },
     async takeJobs(text: string) {
-      const lines = text.split('\n').filter((line) => line !== '')
-      const jobs = lines.map(readJob)
-      await db.transact(tenantId, (tx) => addMovedJobs(tx, jobs.filter(isMovedJob)))
-      found.jobs += jobs.length
+      const lines = linesOf(text)
+      if (found.jobs + lines.length > maxJobs) throw unreadable('it holds too many jobs')
+      jobs.push(...lines.map((line) => readMovedJob(line, idTag)))
+      found.jobs += lines.length
     },
     compare(manifest: Manifest): Manifest {
       const seen = [...taken].map(([name, { rows, hash }]) => [name, { rows, sha256: hash.digest('hex') }])
@@ -180,11 +211,25 @@ async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant) {
   }
 }
 
-/** Profiles are those of the whole server, and of sessions only some kinds move. */
-function assertOwn({ name, only }: MovedTable, rows: readonly TenantRow[], idTag: IdTag): void {
-  const wanted = Object.entries(name === 'profiles' ? { id_tag: idTag } : (only ?? {}))
-  if (rows.some((row) => wanted.some(([column, value]) => row[column] !== value)))
-    throw unreadable(`its table ${name} has a row that does not belong to the tenant`)
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  if (lines.length > maxLinesPerPart) throw unreadable(`a part of it has more than ${maxLinesPerPart} lines`)
+  return lines
+}
+
+/** Says which part is refused, and why: by its form, or because the database does not take it. */
+async function refusing(part: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (isRefusedValue(error)) throw unreadable(`${part} holds what no server has written`)
+    const issue = error instanceof Failure && error.code === 'E-VALIDATION' ? firstIssue(error) : undefined
+    throw issue ? unreadable(`in ${part} ${issue.path.slice(1)} ${issue.message}`) : error
+  }
+}
+
+function firstIssue({ details }: Failure): ValidationIssue | undefined {
+  return (details as { issues?: readonly ValidationIssue[] } | undefined)?.issues?.[0]
 }
 
 function fingerprint({ tables, jobs, blobs }: Manifest): string {
@@ -193,13 +238,30 @@ function fingerprint({ tables, jobs, blobs }: Manifest): string {
 }
 
 /** Without its private key a tenant signs with a new one, and what it had is retired. */
-async function finish(deps: ImportDeps, { tenantId, idTag }: HostedTenant, about: About): Promise<void> {
-  await indexActions(deps, tenantId)
+async function finish(
+  deps: ImportDeps,
+  { tenantId, idTag }: HostedTenant,
+  { about, rows, jobs }: { readonly about: About; readonly rows: RowTaker } & Pick<Taken, 'jobs'>,
+): Promise<void> {
   const keys = await deps.signingKeys.list(tenantId)
   if (keys.length === 0) throw new Failure('E-VALIDATION', { message: `The export has no keys of ${idTag}.` })
   await deps.db.transact(tenantId, async (tx) => {
     if (!about.withKeys) await deps.signingKeys.rotate(tx)
-    if (!about.tenant.isSuspended) await resumeTenant(deps, tx)
+    await assertMovedFolders(tx)
+    await dropStrayParts(tx)
+    for (const write of rows.late) await write(tx)
+    await recountUsage(tx, [...(await listDocumentBytes(tx)), ...(await listDatabaseBytes(tx))])
+    await queueWork(deps, tx, jobs)
+    if (!about.tenant.isSuspended) await endAdmission(deps, tx)
     await audit(deps, tx, { event: 'tenant.imported', details: { by: 'command line' } })
   })
+}
+
+/** What is to be done from now on: what rows ask for, and what was under way. */
+async function queueWork(deps: ImportDeps, tx: Writer, jobs: Taken['jobs']): Promise<void> {
+  await makeMovedVariants(deps, tx)
+  await queueScheduled(deps, tx)
+  await queueStandingEnds(deps, tx)
+  await queueVerification(deps, tx)
+  for (const queue of jobs) await queue(deps, tx)
 }

@@ -1,17 +1,26 @@
 import { resolve } from 'node:path'
 import type { IdTag } from '@kith/protocol'
+import { openDelivery } from '#features/federation/index.ts'
+import { assertNotManaged } from '#features/idp/index.ts'
+import { isProxied } from '#features/proxy/index.ts'
+import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
+import { printable } from '#features/transfer/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
+import type { IdentityFeatures } from '../../identity-features.ts'
 import { assertCanBeServed } from '../../served-tenants.ts'
+import type { Services } from '../../services.ts'
 import { argument, type Command } from '../command.ts'
 import { counted } from '../help.ts'
 import { type Program, withProgram } from '../open-program.ts'
 import { tenantView } from '../tenant/tenant-view.ts'
-import { importTenant } from './import-tenant.ts'
+import { type Imported, importTenant } from './import-tenant.ts'
 
 export const importCommand: Command = {
   name: 'import',
   summary: 'Make a tenant of what another server has exported.',
   description:
-    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended; when something is wrong, nothing of it stays. Its rows are believed: whoever wrote the file may have put anything into the account, in the names of others too.',
+    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended; when something is wrong, nothing of it stays. Whoever wrote the file decides what the account says, and nothing of anybody else: what others have said is shown to the account alone until their signatures are verified, which the server does by and by. `docs/operations/moving.md` says what is believed and what stays behind.',
   positionals: ['FILE'],
   options: {},
   async run(input) {
@@ -19,25 +28,53 @@ export const importCommand: Command = {
     const imported = await withProgram(input, (program) => importFrom(program, path), { mayBegin: true })
     const { idTag } = imported.tenant
     const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
-    const { blobs, jobs, about } = imported
+    const { blobs, jobs, about, leftOut } = imported
     const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
     const password =
       about.withPassword === false
         ? ` It has no password: its passkeys work, and so does: kith tenant password ${idTag}`
         : ''
     return {
-      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}${password}`,
-      data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs },
+      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}${password}${omissions(imported)}`,
+      data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs, leftOut },
     }
   },
 }
 
+/** What did not come along, and why. */
+function omissions({ about, tenant, leftOut }: Imported): string {
+  const { appDomain } = about.tenant
+  const parts = [
+    leftOut.settings > 0 && `${counted(leftOut.settings, 'setting')} that only administrators change`,
+    leftOut.actions > 0 && `${counted(leftOut.actions, 'action')} without a readable signature`,
+    appDomain !== tenant.appDomain &&
+      `the domain ${printable(String(appDomain))}, which does not lie below ${tenant.idTag}`,
+  ].filter((part) => part !== false)
+  return parts.length === 0 ? '' : ` Left out: ${parts.join(', ')}.`
+}
+
 function importFrom({ services, identity }: Program, path: string) {
-  const { config } = services
-  const deps = {
+  return importTenant(importDeps(services, identity), path)
+}
+
+/** What an import needs of a server, which may be running. */
+export function importDeps(
+  services: Services,
+  identity: IdentityFeatures,
+): Parameters<typeof importTenant>[0] {
+  return {
     ...services,
     ...identity,
-    assertCanBeServed: (idTag: IdTag) => assertCanBeServed(config, idTag),
+    deliver: openDelivery(services),
+    async assertFree(tx: Writer, name: IdTag) {
+      assertCanBeServed(services.config, name)
+      await assertNotManaged(tx, name)
+      if (await isProxied(tx, name)) throw new Failure('E-PROFILE-EXISTS')
+      const decided = await findRelation(tx.as(serverTenant), name)
+      if (decided && isSuspendedOrBanned(decided))
+        throw new Failure('E-STATE', {
+          message: `An administrator has suspended or banned ${name} on this server.`,
+        })
+    },
   }
-  return importTenant(deps, path)
 }

@@ -27,7 +27,8 @@ interface ParsedHash extends PasswordCost {
 
 // OWASP's figures for argon2id: 19 MiB and two passes take about 30 ms of one core.
 const usualCost: PasswordCost = { memoryKiB: 19_456, passes: 2 }
-// A stored hash names its own cost, and an import takes what another server has stored: about seven times the usual one.
+// A stored hash names its own cost, and an import takes what another server has stored: about seven times the usual
+// one.
 const highestCost = { memoryKiB: 65_536, memoryKiBTimesPasses: 262_144, parallelism: 4 }
 const parallelism = 1
 const saltBytes = 16

@@ -23,7 +23,9 @@ eachDialect('what sockets rest on', (open) => {
       migrations: [...tenantsMigrations, ...accountsMigrations, ...browserSessionsMigrations],
     })
     for (const { idTag, type } of [alice, bob])
-      await db.transact(serverTenant, (tx) => admitTenant(tx, { idTag, type, isBase: false, createdAt: 1 }))
+      await db.transact(serverTenant, (tx) =>
+        admitTenant(tx, { idTag, type, isBase: false, createdAt: 1 }, 1),
+      )
     const barred = new Set<IdTag>()
     const tenants = openTenants({ db, clock })
     // As another process does, which cannot empty the memory of this one.

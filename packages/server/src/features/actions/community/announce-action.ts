@@ -42,7 +42,7 @@ export async function announceComment(
 export async function announceAction(ports: TellDeps, tenant: Tenant, actionId: ActionId): Promise<void> {
   const reader = ports.db.reader(tenant.tenantId)
   const action = await findStoredAction(reader, actionId)
-  if (action?.status !== 'A' || action.token === undefined) return
+  if (action?.status !== 'A' || action.token === undefined || action.isUnverified) return
   if (action.type !== 'CMNT' && !isForCommunity(tenant, action)) return
   if (tenant.type === 'community' && (await findRelation(reader, action.issuerTag))?.isMuted) return
   const word = { type: 'ANNC', subject: actionId, content: { hash: hashOfToken(action.token) } } as const

@@ -52,6 +52,8 @@ async function decide(
   const { issuing, action, verdict } = how
   const { tenant } = issuing
   assertAwaits(tenant, action)
+  // It may not be its issuer's.
+  if (verdict === 'accept' && action.isUnverified) throw new Failure('E-STATE')
   if (verdict === 'accept') await hooksOf(action.type).assertMayAccept?.(ports, action)
   return withIssueTime(async () => {
     const answer = await makeAnswer(ports, how)

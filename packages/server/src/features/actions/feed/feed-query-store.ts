@@ -35,6 +35,7 @@ export interface FeedRow {
   status: string
   created_at: number
   marked: number
+  unverified: number
   reactions: number
   comments: number
   views: number
@@ -71,6 +72,7 @@ const columns = [
   'a.status',
   'a.created_at',
   'a.marked',
+  'a.unverified',
   'a.reactions',
   'a.comments',
   'a.views',

@@ -51,8 +51,10 @@ async function tenantIdsOf(
 ): Promise<Set<TenantId>> {
   const tenantIds = new Set<TenantId>()
   for (const actionId of actionsIn(payload))
-    for (const { tenantId, issuerTag } of await listHolders(reader, actionId))
-      if (isForAllHolders(payload) || (await deps.tenants.find(issuerTag))?.tenantId === tenantId)
+    for (const { tenantId, issuerTag, isUnverified } of await listHolders(reader, actionId))
+      if (isUnverified) {
+        if (payload.subType === endingSubType) tenantIds.add(tenantId)
+      } else if (isForAllHolders(payload) || (await deps.tenants.find(issuerTag))?.tenantId === tenantId)
         tenantIds.add(tenantId)
   if (isBroadcast(payload)) {
     const issuerTag = parseIdTag(payload.issuerTag)

@@ -3,12 +3,15 @@ import { findEffectiveRelation } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId, Writer } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import type { QueueDeps, ReadDeps, ReceiveDeps, StoreDeps } from '../action-ports.ts'
 import { eraseAction, findStoredAction, insertAction, setExtra } from '../action-store.ts'
 import { admitLaterJob } from '../job-kinds.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
+import { setVerified } from '../transfer/unverified-store.ts'
+import { hooksOf } from '../types/index.ts'
 import { type Arrival, admitAction, applyReceived, isLate } from './admit-action.ts'
 import { endAwaiting, isAwaiting, markAwaited, promoteAction } from './pending-store.ts'
 
@@ -97,6 +100,22 @@ async function admitPending(
     if (!(error instanceof Failure)) throw error
     await refusePending(ports, tx, actionId, error)
   }
+}
+
+/** The signature of an imported action has been verified: from then on its readers read it. */
+export async function confirmAction(
+  ports: StoreDeps,
+  tx: Writer,
+  { tenant, actionId }: { readonly tenant: Tenant; readonly actionId: ActionId },
+): Promise<void> {
+  const action = await findStoredAction(tx, actionId)
+  if (!action?.isUnverified) return
+  await setVerified(tx, actionId)
+  if (action.status === 'P') return await admitPending(ports, tx, { tenant, actionId })
+  const isLive = action.status === 'A' || action.status === 'C'
+  // Its issuer may have withdrawn it since the archive was written.
+  if (isLive && (await isLate(tx, action))) return await erasePending(ports, tx, action)
+  if (isLive) await hooksOf(action.type).onVerified?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
 }
 
 /** Removes it together with the files that were fetched for it. */

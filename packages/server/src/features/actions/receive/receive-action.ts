@@ -117,7 +117,13 @@ async function receiveAnnounced(
   return outcome.kind === 'stored' ? outcome : { kind: 'known' }
 }
 
-function readAction({ token, payload, actionId, issuerTag }: ReceivedAction): StoredAction {
+/** The action that a token says, as it arrives where nothing is known of it. */
+export function readAction({
+  token,
+  payload,
+  actionId,
+  issuerTag,
+}: Omit<ReceivedAction, 'issuerDomain' | 'announced'>): StoredAction {
   const body = parseAction(payload)
   hooksOf(body.type).check?.(body)
   return {

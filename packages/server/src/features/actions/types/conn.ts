@@ -1,6 +1,14 @@
 import { type IdTag, parseActionId, roleLevel } from '@kith/protocol'
-import { findRelation, isLastLeader, lastLeader, noRelation, setRelation } from '#features/relations/index.ts'
-import { leadsAlone } from '#features/tenants/index.ts'
+import {
+  findClaimedRole,
+  findRelation,
+  isLastLeader,
+  lastLeader,
+  noRelation,
+  setClaims,
+  setRelation,
+} from '#features/relations/index.ts'
+import { findHostedSince, leadsAlone } from '#features/tenants/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -8,7 +16,7 @@ import { endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps } from '../action-ports.ts'
 import { findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
 import { consumeInvitations, findOpenInvitation } from '../community/invitation-store.ts'
-import { acceptLaterJob } from '../job-kinds.ts'
+import { acceptLaterJob, reconnectJob } from '../job-kinds.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
@@ -26,9 +34,10 @@ export const conn: TypeHooks = {
     await assertMayLeave(ports, tenant, body.audienceTag)
     if (body.subject !== undefined) return {}
     // Names the request that is ended: when two requests cross, the other side could not tell which one is meant.
-    const ended = await findRequest(reader, body.audienceTag, tenant.idTag)
+    const ended = await findConnectionRequest(reader, body.audienceTag, tenant.idTag)
     if (ended) return { subject: ended.actionId }
-    const withdrawn = body.audienceTag && (await findRequest(reader, tenant.idTag, body.audienceTag))
+    const withdrawn =
+      body.audienceTag && (await findConnectionRequest(reader, tenant.idTag, body.audienceTag))
     return withdrawn ? { x: { ...body.x, withdraws: withdrawn.actionId } } : {}
   },
   assertMayDelete: async (ports, tenant, action) => {
@@ -58,6 +67,18 @@ export const conn: TypeHooks = {
     await meet(scene, 'requested', 'asked')
     if (action.status === 'C') await acceptAutomatically(scene, former?.connection === 'connected')
   },
+  async onVerified(scene) {
+    const { ports, tx, tenant, action, at } = scene
+    if (isEnd(action) || action.audienceTag !== tenant.idTag) return
+    const { issuerTag: idTag, status } = action
+    const { connection, isBlocked } = (await findRelation(tx, idTag)) ?? noRelation(idTag)
+    if (status === 'C' && connection === 'disconnected' && !isBlocked)
+      await setRelation(ports, tx, idTag, { connection: 'asked', at })
+    if (connection !== 'requested') return
+    // Its issuer agreed to a connection, which it may have ended since.
+    await ports.jobs.enqueue(tx, reconnectJob, { idTag }, { dedupKey: idTag })
+    if (status === 'C') await askAgain(scene, idTag)
+  },
   async onEnd(scene) {
     if (!isEnd(scene.action)) await disconnect(scene)
   },
@@ -84,11 +105,19 @@ async function assertMayLeave(
 
 /** An answer names the request it answers. When that request was withdrawn in the meantime, the answer is a new
  * request. */
-async function isAnswerToOwn({ tx, tenant, action }: HookScene): Promise<boolean> {
-  const answeredId = parseActionId(action.subject ?? '')
+async function isAnswerToOwn(scene: HookScene): Promise<boolean> {
+  return (await findAnswered(scene, scene.action)) !== undefined
+}
+
+/** The live request of the tenant's own that a CONN of somebody else names. */
+async function findAnswered(
+  { tx, tenant }: Pick<HookScene, 'tx' | 'tenant'>,
+  { subject, issuerTag }: StoredAction,
+): Promise<StoredAction | undefined> {
+  const answeredId = parseActionId(subject ?? '')
   const answered = answeredId && (await findStoredAction(tx, answeredId))
-  if (answered?.type !== 'CONN' || answered.issuerTag !== tenant.idTag) return false
-  return answered.audienceTag === action.issuerTag && answered.status === 'A'
+  if (answered?.type !== 'CONN' || answered.issuerTag !== tenant.idTag) return undefined
+  return answered.audienceTag === issuerTag && answered.status === 'A' ? answered : undefined
 }
 
 /** Two requests that cross make a connection, whichever came first. A single one waits for an answer. */
@@ -101,9 +130,36 @@ async function meet(scene: HookScene, theOther: 'asked' | 'requested', thisOne: 
     await setRelation(scene.ports, tx, other, { connection: thisOne, at })
     return
   }
-  await setRelation(scene.ports, tx, other, { connection: 'connected', ...(await memberRole(scene)), at })
   const counterpart = await findCounterpart(scene)
   if (counterpart?.status === 'C') await setStatus(tx, counterpart.actionId, 'A')
+  const others = scene.action.issuerTag === other ? scene.action : counterpart
+  if (connection !== 'connected' && others && (await isFromBefore(scene, others))) {
+    await setRelation(scene.ports, tx, other, { connection: 'requested', at })
+    return await askAgain(scene, other)
+  }
+  await setRelation(scene.ports, tx, other, { connection: 'connected', ...(await memberRole(scene)), at })
+}
+
+// As much as clocks may differ (docs/protocol/actions.md).
+const clockSkewSecs = 300
+
+/** Was a request made before its tenant came to this server, which then does not know whether it was withdrawn? What
+ * answers a request of the tenant that was made here is not. */
+async function isFromBefore(scene: HookScene, request: StoredAction): Promise<boolean> {
+  const hostedSince = await findHostedSince(scene.tx)
+  if (!request.isUnverified && request.issuedAt + clockSkewSecs >= hostedSince) return false
+  const answered = await findAnswered(scene, request)
+  return answered === undefined || answered.issuedAt < hostedSince
+}
+
+// By then what the tenant sends now has arrived, as a rule.
+const pauseMs = 5 * 60_000
+
+/** Asks for the connection once more when the other has heard of it: an identity that is connected accepts by itself,
+ * and only that shows that it still is. */
+async function askAgain({ ports, tx, at }: HookScene, idTag: IdTag): Promise<void> {
+  const options = { dedupKey: `again ${idTag}`, runAtMs: at * 1000 + pauseMs }
+  await ports.jobs.enqueue(tx, reconnectJob, { idTag }, options)
 }
 
 async function disconnect(scene: HookScene): Promise<void> {
@@ -115,6 +171,7 @@ async function disconnect(scene: HookScene): Promise<void> {
   await setRelation(scene.ports, tx, other, { connection: 'disconnected', ...(await formerRole(scene)), at })
   if (scene.tenant.type === 'community')
     await consumeInvitations(tx, { communityTag: scene.tenant.idTag, guestTag: other })
+  await setClaims(tx, other, {})
   if (counterpart) await setStatus(tx, counterpart.actionId, 'D')
 }
 
@@ -145,10 +202,11 @@ async function awaitAgain(scene: HookScene, request: StoredAction): Promise<void
 
 /** The other side's live request, which this action answers or ends. */
 function findCounterpart({ tx, action }: HookScene): Promise<StoredAction | undefined> {
-  return findRequest(tx, action.audienceTag, action.issuerTag)
+  return findConnectionRequest(tx, action.audienceTag, action.issuerTag)
 }
 
-async function findRequest(
+/** The live request of one identity for a connection with another. */
+export async function findConnectionRequest(
   reader: Reader,
   issuerTag: IdTag | undefined,
   audienceTag: IdTag,
@@ -158,12 +216,16 @@ async function findRequest(
   return live && !isEnd(live) ? live : undefined
 }
 
-/** A connection with a community makes the other at least a contributor. */
+/** A connection with a community makes the other at least a contributor, or gives back the role that it had where the
+ * community comes from. */
 async function memberRole(scene: HookScene) {
   const other = otherParty(scene)
   if (scene.tenant.type !== 'community' || !other) return {}
-  const { role = 'public' } = (await findRelation(scene.tx, other)) ?? {}
-  return roleLevel(role) < roleLevel('contributor') ? { role: 'contributor' as const } : {}
+  const { role: present = 'public' } = (await findRelation(scene.tx, other)) ?? {}
+  const claimed = await findClaimedRole(scene.tx, other)
+  if (claimed) await setClaims(scene.tx, other, {})
+  const role = claimed ?? 'contributor'
+  return roleLevel(present) < roleLevel(role) ? { role } : {}
 }
 
 /** A role in a community ends with the connection; followers stay followers. The last leader keeps the role, because a
@@ -177,14 +239,16 @@ async function formerRole(scene: HookScene) {
   return { role: isFollower ? ('follower' as const) : undefined }
 }
 
-/** Accepts a request without asking the tenant: a community accepts whom one of its moderators invited, and any tenant
- * accepts an identity that it is still connected with, whose server has forgotten that. A job does it, because the
- * answer must be signed. */
+/** Accepts a request without asking the tenant: a community accepts whom one of its moderators invited, and who was a
+ * member where it comes from; any tenant accepts an identity that it is still connected with, whose server has
+ * forgotten that. A job does it, because the answer must be signed. */
 async function acceptAutomatically(
   { ports, tx, tenant, action, at }: HookScene,
   isConnected: boolean,
 ): Promise<void> {
   const invitation = { communityTag: tenant.idTag, guestTag: action.issuerTag, at }
   const isInvited = tenant.type === 'community' && (await findOpenInvitation(tx, invitation))
-  if (isConnected || isInvited) await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: action.actionId })
+  const isMember = tenant.type === 'community' && (await findClaimedRole(tx, action.issuerTag)) !== undefined
+  if (isConnected || isInvited || isMember)
+    await ports.jobs.enqueue(tx, acceptLaterJob, { actionId: action.actionId })
 }

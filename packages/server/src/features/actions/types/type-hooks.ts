@@ -64,6 +64,8 @@ export interface TypeHooks {
   onCreate?(scene: HookScene): Promise<void>
   /** At a receiver, once it is stored. */
   onReceive?(scene: HookScene): Promise<void>
+  /** At a receiver to which an import brought it, once its signature has been verified. */
+  onVerified?(scene: HookScene): Promise<void>
   /** When the action is deleted or expires, on either side. Withdrawals (`subType: 'DEL'`) are actions of their own. */
   onEnd?(scene: HookScene): Promise<void>
   /** At the target, in the transaction that sets its status to A. */

@@ -22,7 +22,7 @@ eachDialect('the apps of a server', (open) => {
     const tenants = openTenants({ db, clock })
     const admit = (name: string, type: 'person' | 'community' = 'person') =>
       db.transact(serverTenant, (tx) =>
-        admitTenant(tx, { idTag: `${name}.example.com` as IdTag, type, createdAt: 1, isBase: false }),
+        admitTenant(tx, { idTag: `${name}.example.com` as IdTag, type, createdAt: 1, isBase: false }, 1),
       )
     let count = 0
     return {

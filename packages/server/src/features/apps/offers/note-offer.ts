@@ -15,12 +15,23 @@ export async function noteOffer(
   tx: Writer,
   change: ActionChange,
 ): Promise<void> {
-  const offer = offerOf(tx, change)
+  const offer = await listOffer(tx, change)
   if (!offer) return
-  await insertOffer(tx, { ...offer, words: wordsOf(offer) })
-  await deleteOldOffers(tx, offer.name, keptVersions)
   const { actionId } = offer
   await jobs.enqueue(tx, offerUpdatesJob, { actionId, after: 0 }, { subject: actionId })
+}
+
+/** Lists the app that a published APKG action offers. Nothing is installed for that: the action may be an old one,
+ * which its tenant has brought along. */
+export async function listOffer(
+  tx: Writer,
+  change: Pick<ActionChange, 'tenant' | 'action'>,
+): Promise<AppOffer | undefined> {
+  const offer = offerOf(tx, change)
+  if (!offer) return undefined
+  await insertOffer(tx, { ...offer, words: wordsOf(offer) })
+  await deleteOldOffers(tx, offer.name, keptVersions)
+  return offer
 }
 
 /** Withdraws the offer of an action that was deleted or has expired. */
@@ -28,7 +39,10 @@ export async function dropOffer(tx: Writer, { action }: ActionChange): Promise<v
   if (action.type === 'APKG') await deleteOffer(tx, action.actionId as ActionId)
 }
 
-function offerOf(tx: Writer, { tenant, action }: ActionChange): AppOffer | undefined {
+function offerOf(
+  tx: Writer,
+  { tenant, action }: Pick<ActionChange, 'tenant' | 'action'>,
+): AppOffer | undefined {
   const { type, actionId, content, attachments, createdAt } = action
   const fileId = parseFileId(attachments[0] ?? '')
   if (type !== 'APKG' || action.issuerTag !== tenant.idTag || !content || !fileId) return undefined

@@ -159,3 +159,24 @@ export async function deleteSnapshotPortion(
     .execute()
   return true
 }
+
+/** Removes the parts of snapshots of the tenant that never became whole, as an import leaves them. */
+export async function dropStrayParts(tx: Writer): Promise<void> {
+  await tx
+    .tables<SnapshotTables>()
+    .deleteFrom('rtdb_snapshot_parts')
+    .where('tenant_id', '=', tx.tenantId)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('rtdb_snapshots')
+            .select('rtdb_snapshots.seq')
+            .whereRef('rtdb_snapshots.tenant_id', '=', 'rtdb_snapshot_parts.tenant_id')
+            .whereRef('rtdb_snapshots.file_id', '=', 'rtdb_snapshot_parts.file_id')
+            .whereRef('rtdb_snapshots.seq', '=', 'rtdb_snapshot_parts.seq'),
+        ),
+      ),
+    )
+    .execute()
+}

@@ -1,24 +1,9 @@
-import {
-  type ActionId,
-  ActionTokenPayload,
-  actionLifetimeSecs,
-  findServerActionType,
-  type IdTag,
-  type ParsedActionToken,
-  parseActionToken,
-  type TokenProblem,
-} from '@kith/protocol'
-import { Compile } from 'typebox/compile'
-import { hashOfToken, ownActionId } from '#features/actions/index.ts'
+import { type ActionTokenPayload, actionLifetimeSecs, findServerActionType } from '@kith/protocol'
+import { badToken, hashOfToken, type ReadToken, readActionToken } from '#features/actions/index.ts'
 import { Failure } from '#lib/failure.ts'
 
 /** A token whose form, times and id are valid; its signature is not checked yet. */
-export interface CheckedToken {
-  readonly text: string
-  readonly parsed: ParsedActionToken
-  readonly payload: ActionTokenPayload
-  readonly actionId: ActionId
-  readonly issuerTag: IdTag
+export interface CheckedToken extends ReadToken {
   /** The announced token, if this is an announcement; it is no announcement itself. */
   readonly announced?: CheckedToken
 }
@@ -36,32 +21,14 @@ const clockSkewSecs = 300
 // Other servers may count the leap days of ten years.
 const leapDaysSecs = 3 * 86_400
 
-const payloadSchema = Compile(ActionTokenPayload)
-
-const problems: Record<TokenProblem, string> = {
-  form: 'not a compact JWS',
-  header: 'the header may hold alg, typ and kid only',
-  algorithm: 'the algorithm must be ES384',
-  payload: 'the payload is no JSON object, is nested too deeply or contains U+0000',
-  issuer: 'issuerTag is no identity in its canonical form',
-  'action-id': 'actionId has not the form of an action id',
-}
-
 /** Every check that needs no other server: form, members, times, that `actionId` is the issuer's own, and that an
  * announcement matches the token beside it. */
 export function checkToken({ token: text, beside }: Delivery, nowSecs: number): CheckedToken {
-  const parsed = parseActionToken(text)
-  // A token of another algorithm has no valid signature, whatever else is wrong with it.
-  if ('problem' in parsed && parsed.problem === 'algorithm') throw new Failure('E-AUTH-UNAUTH')
-  if ('problem' in parsed) throw bad(problems[parsed.problem])
-  const { payload, actionId, issuerTag } = parsed
-  if (!payloadSchema.Check(payload)) throw bad(firstIssue(payload))
+  const token = readActionToken(text)
+  const { payload } = token
   const wrongTimes = timeIssue(payload, nowSecs)
-  if (wrongTimes) throw bad(wrongTimes)
-  if (ownActionId(issuerTag, payload.nonce) !== actionId)
-    throw bad('actionId does not follow from issuerTag and nonce')
+  if (wrongTimes) throw badToken(wrongTimes)
   assertNotAhead(payload, nowSecs)
-  const token = { text, parsed, payload, actionId, issuerTag }
   if (payload.type !== 'ANNC' || payload.subType === 'DEL') return token
   return { ...token, announced: readAnnounced(token, beside, nowSecs) }
 }
@@ -109,23 +76,14 @@ function readAnnounced(
   // Small tokens may be inside. The signature covers them, so they need no hash.
   const inside = hash === undefined && typeof embedded === 'string' ? embedded : undefined
   const text = inside ?? beside
-  if (text === undefined) throw bad('the announced token is missing', '/announced')
+  if (text === undefined) throw badToken('the announced token is missing', '/announced')
   if (inside === undefined && hash !== hashOfToken(text))
-    throw bad('content.hash is not that of the announced token')
+    throw badToken('content.hash is not that of the announced token')
   const announced = checkToken({ token: text }, nowSecs)
   const { actionId, payload: given } = announced
   if (given.type === 'ANNC' || actionId !== payload.subject)
-    throw bad('the announced token is not the subject')
+    throw badToken('the announced token is not the subject')
   const isGiven = [given.audienceTag, ...(given.audience ?? [])].includes(payload.issuerTag)
-  if (given.type !== 'CMNT' && !isGiven) throw bad('the announced token was not given to the issuer')
+  if (given.type !== 'CMNT' && !isGiven) throw badToken('the announced token was not given to the issuer')
   return announced
-}
-
-function firstIssue(payload: unknown): string {
-  const [issue] = payloadSchema.Errors(payload)
-  return issue ? `${issue.instancePath || '/'} ${issue.message}` : 'the payload is not an action'
-}
-
-function bad(message: string, path = '/token'): Failure {
-  return new Failure('E-VALIDATION', { details: { issues: [{ path, message }] } })
 }

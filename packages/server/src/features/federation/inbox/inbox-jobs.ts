@@ -40,6 +40,15 @@ export const holdJob = jobKind({
   group: { concurrency: 1, breakerFailures: 1, restMs: 10 * minuteMs, longestRestMs: 60 * minuteMs },
 })
 
+/** Verifies what an import has brought along of one issuer. Its handler gives up after 30 days. */
+export const verifyMovedJob = jobKind({
+  name: 'inbox.verify-moved',
+  payload: Type.Object({ issuerTag: Type.String() }),
+  retry: { maxAttempts: 1000, firstDelayMs: minuteMs, longestDelayMs: 12 * 60 * minuteMs },
+  concurrency: 2,
+  group: { concurrency: 1, breakerFailures: 3, restMs: minuteMs, longestRestMs: 12 * 60 * minuteMs },
+})
+
 /** Fetches what an identity published before the tenant followed it or connected with it. */
 export const fetchHistoryJob = jobKind({
   name: 'inbox.fetch-history',

@@ -10,10 +10,12 @@ import { handleInboxJobs } from './handle-inbox-jobs.ts'
 import { type HistoryRequesterDeps, historyRequester } from './history-requester.ts'
 import { inboxEndpoints } from './inbox-endpoints.ts'
 import type { LocalDeliveryDeps } from './receive-from-here.ts'
+import type { VerifyMovedDeps } from './verify-moved.ts'
 import { openTokenVerifier, type VerifyDeps } from './verify-token.ts'
 
 export interface InboxParts
   extends Pick<HistoryDeps, 'db' | 'clock' | 'isBlockedHere' | 'receiveAction'>,
+    Pick<VerifyMovedDeps, 'confirmAction'>,
     Pick<HistoryRequesterDeps, 'egress' | 'proxyToken' | 'listCountTokens'> {
   readonly jobs: JobQueue
   readonly rateLimits: RateLimits
@@ -28,14 +30,15 @@ export function openInbox(parts: InboxParts): {
   /** Receives what is sent on this server. */
   readonly inbox: LocalDeliveryDeps
 } {
-  const { db, clock, jobs, tenants, isBlockedHere, receiveAction } = parts
-  const deps: HistoryDeps & LocalDeliveryDeps = {
+  const { db, clock, jobs, tenants, isBlockedHere, receiveAction, confirmAction } = parts
+  const deps: HistoryDeps & LocalDeliveryDeps & VerifyMovedDeps = {
     db,
     clock,
     jobs,
     tenants,
     isBlockedHere,
     receiveAction,
+    confirmAction,
     verifier: openTokenVerifier(verifyDeps(parts)),
     findConcerned: (reader, ...payloads) => findConcerned({ tenants }, reader, ...payloads),
     findTenantById: (tenantId) => tenants.findById(tenantId),

@@ -14,7 +14,7 @@ export interface ReceiveDeps {
   readonly db: Database
   readonly clock: Clock
   readonly jobs: Jobs
-  readonly verifier: TokenVerifier
+  readonly verifier: Pick<TokenVerifier, 'verify'>
   /** Is this identity or its domain blocked for the whole server? */
   readonly isBlockedHere: (idTag: IdTag) => Promise<boolean>
   /** The tenants of this server that an action concerns. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ReceivedAction, ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { serverTenant, type TenantId } from '#infra/db/index.ts'
+import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { registrableDomain } from '#infra/dns/index.ts'
-import { countQueued, JobVerdict } from '#infra/jobs/index.ts'
+import { countQueued, type Jobs, JobVerdict } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type CheckedToken, checkToken, type Delivery } from './check-token.ts'
@@ -78,15 +78,23 @@ export async function holdForSuspended(
   token: CheckedToken,
   tenants: readonly Receiver[],
 ): Promise<Tenant[]> {
-  const dedupKey = createHash('sha256').update(token.text).digest('base64url')
+  const delivery = deliveryOf(token)
   for (const { tenantId } of tenants.filter(isSuspended))
-    await deps.db.transact(tenantId, async (tx) => {
-      const groupKey = String(tenantId)
-      const held = { kind: holdJob.name, groupKey, atMost: maxHeldPerTenant }
-      if ((await countQueued(tx, held)) >= maxHeldPerTenant) return
-      await deps.jobs.enqueue(tx, holdJob, deliveryOf(token), { groupKey, dedupKey })
-    })
+    await deps.db.transact(tenantId, (tx) => holdToken(deps, tx, delivery))
   return tenants.filter((tenant) => !isSuspended(tenant))
+}
+
+/** Holds a token for the tenant of `tx`, unless that has too many. */
+export async function holdToken(
+  { jobs }: { readonly jobs: Pick<Jobs, 'enqueue'> },
+  tx: Writer,
+  delivery: Delivery,
+): Promise<void> {
+  const groupKey = String(tx.tenantId)
+  const held = { kind: holdJob.name, groupKey, atMost: maxHeldPerTenant }
+  if ((await countQueued(tx, held)) >= maxHeldPerTenant) return
+  const dedupKey = createHash('sha256').update(delivery.token).digest('base64url')
+  await jobs.enqueue(tx, holdJob, delivery, { groupKey, dedupKey })
 }
 
 export function isSuspended({ suspendedAt }: Receiver): boolean {

@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
+import type { ReadToken } from '#features/actions/index.ts'
 import { JobVerdict } from '#infra/jobs/index.ts'
 import { wasInForce } from '#infra/keys/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -51,6 +52,21 @@ export function openTokenVerifier(deps: VerifyDeps) {
       const verdict = await verifyOne(token, sender)
       return verdict === true && token.announced ? verifyOne(token.announced, sender) : verdict
     },
+    /** The same for a token that was received long ago, which does not count as one that its issuer has sent. False
+     * when the signature is not the issuer's, or of a key that it does not show any more. */
+    async verifyMoved(token: ReadToken, sender: string): Promise<boolean | 'unreachable'> {
+      try {
+        const key = await findKey(deps, token, sender)
+        return key === 'unreachable' ? key : await hasSigned(token, key)
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'E-AUTH-UNAUTH') return false
+        throw error
+      }
+    },
+  }
+
+  function hasSigned({ parsed }: ReadToken, key: KeyObject): Promise<boolean> {
+    return deps.verifySignature(parsed.signingInput, parsed.signature, key)
   }
 
   async function verifyOne(token: CheckedToken, sender: string): Promise<true | 'unreachable'> {
@@ -59,8 +75,7 @@ export function openTokenVerifier(deps: VerifyDeps) {
     if (key === 'unreachable') return key
     const hash = createHash('sha256').update(token.text).digest('base64')
     if (valid.has(hash)) return true
-    const { signingInput, signature } = token.parsed
-    if (!(await deps.verifySignature(signingInput, signature, key))) throw new Failure('E-AUTH-UNAUTH')
+    if (!(await hasSigned(token, key))) throw new Failure('E-AUTH-UNAUTH')
     // After the signature, so that nobody can use up the limit of another issuer. A token that is refused here is sent
     // again.
     await deps.admitIssuer(token.issuerTag)
@@ -71,10 +86,10 @@ export function openTokenVerifier(deps: VerifyDeps) {
 
 export type TokenVerifier = ReturnType<typeof openTokenVerifier>
 
-/** Verifies the token of a job, whatever was found when it was queued: an imported queue may have been written by anybody. False
- * when it is permanently refused. Throws for a retry when the key cannot be fetched yet. */
+/** Verifies the token of a job, whatever was found when it was queued: an imported queue may have been written by
+ * anybody. False when it is permanently refused. Throws for a retry when the key cannot be fetched yet. */
 export async function isGenuine(
-  { verifier }: { readonly verifier: TokenVerifier },
+  { verifier }: { readonly verifier: Pick<TokenVerifier, 'verify'> },
   token: CheckedToken,
 ): Promise<boolean> {
   try {
@@ -88,7 +103,7 @@ export async function isGenuine(
 
 async function findKey(
   deps: VerifyDeps,
-  token: CheckedToken,
+  token: ReadToken,
   sender: string,
 ): Promise<KeyObject | 'unreachable'> {
   const known = await deps.findKeys(token.issuerTag, { refresh: false, sender })
@@ -105,16 +120,16 @@ async function findKey(
   return rotated
 }
 
-function isRevoked(found: IssuerKeys, token: CheckedToken): boolean {
+function isRevoked(found: IssuerKeys, token: ReadToken): boolean {
   const { revokedAt } = findByKid(found, token) ?? {}
   return revokedAt !== undefined && token.payload.iat >= revokedAt
 }
 
-function findByKid(found: IssuerKeys, { parsed }: CheckedToken): IssuerKey | undefined {
+function findByKid(found: IssuerKeys, { parsed }: ReadToken): IssuerKey | undefined {
   return found.kind === 'found' ? found.keys.find((candidate) => hasKid(candidate, parsed.kid)) : undefined
 }
 
-function pickKey(found: IssuerKeys, token: CheckedToken): KeyObject | undefined {
+function pickKey(found: IssuerKeys, token: ReadToken): KeyObject | undefined {
   const match = findByKid(found, token)
   return match && wasInForce(match, token.payload.iat) ? match.key : undefined
 }

@@ -90,7 +90,7 @@ function mapKinds<Value>(make: (name: KindColumn) => Value): Record<KindColumn, 
   return Object.fromEntries(kindNames.map((name) => [name, make(name)])) as Record<KindColumn, Value>
 }
 
-async function changeUsage(tx: Writer, { bytes, kind, files }: UsageChange): Promise<void> {
+export async function changeUsage(tx: Writer, { bytes, kind, files }: UsageChange): Promise<void> {
   const column = kind === 'others' ? undefined : kindColumns[kind]
   const ofKinds = mapKinds((name) => (name === column ? bytes : 0))
   await tx.change(addUsage, { tenantId: tx.tenantId, bytes, files, ...ofKinds })

@@ -16,6 +16,7 @@ export interface ActionAudience {
   readonly isIssuerConnected?: boolean
   /** The tenant has reposted it publicly. */
   readonly isReposted?: boolean
+  readonly isUnverified?: boolean
 }
 
 /** An action with its root: `absent` when the root is not held here. */
@@ -71,6 +72,8 @@ function hasTrait(trait: Trait, viewer: Viewer, action: BoundedAudience, of: 'ac
       return viewer.idTag !== undefined && it.subject === viewer.idTag
     case 'issuer-blocked':
       return it.isIssuerBlocked
+    case 'unverified':
+      return it.isUnverified === true
     case 'issuer-connected':
       return it.isIssuerConnected === true
     case 'reposted-by-tenant':

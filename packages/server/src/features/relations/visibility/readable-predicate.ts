@@ -17,6 +17,7 @@ export interface ReadableTables {
     visibility: string | null
     status: string
     expires_at: number | null
+    unverified: number
   }
   action_recipients: { tenant_id: number; action_id: string; id_tag: string }
 }
@@ -134,6 +135,8 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
         where relations.tenant_id in (${it('tenant_id')}, ${sql.lit(serverTenant)})
         and relations.id_tag = ${it('issuer_tag')} and relations.is_blocked_or_muted = 1
         and relations.blocked = 1))`
+    case 'unverified':
+      return sql<SqlBool>`${it('unverified')} = 1`
     case 'issuer-connected':
       return sql<SqlBool>`exists (select 1 from relations where relations.tenant_id = ${it('tenant_id')}
         and relations.id_tag = ${it('issuer_tag')} and relations.connection = 'connected' and relations.blocked = 0)`

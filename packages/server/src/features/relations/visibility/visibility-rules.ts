@@ -27,6 +27,8 @@ export type Trait =
   | { readonly is: 'reposted-by-tenant' }
   /** The tenant blocks its issuer, or the server does for all tenants; never true of the tenant itself. */
   | { readonly is: 'issuer-blocked' }
+  /** An import has brought it along, and its signature has not been verified. */
+  | { readonly is: 'unverified' }
   /** It is a comment, a reaction or an answer, and so never wider than its root. */
   | { readonly is: 'child' }
   /** Has the same visibility as its root. */
@@ -75,6 +77,11 @@ function isOpenTo(of: 'action' | 'root'): Rule {
   )
 }
 
+/** What may not be its issuer's word is read by the tenant alone. */
+function isVerified(of: 'action' | 'root'): Rule {
+  return any(actsAsTenant, not(traitsOf(of).trait('unverified')))
+}
+
 /** docs/protocol/visibility.md for one action by itself. */
 function alone(of: 'action' | 'root') {
   const { trait, visibleTo } = traitsOf(of)
@@ -115,9 +122,9 @@ function alone(of: 'action' | 'root') {
     issuedByTenant,
     isOnPage,
     isForViewer,
-    mayRead: all(isUnblocked, any(all(isOpen, isOnPage), isForViewer)),
+    mayRead: all(isVerified(of), isUnblocked, any(all(isOpen, isOnPage), isForViewer)),
     /** The same without regard to the page. */
-    mayReadAnywhere: all(isUnblocked, any(isOpen, isForViewer)),
+    mayReadAnywhere: all(isVerified(of), isUnblocked, any(isOpen, isForViewer)),
     isChild: trait('child'),
     isVisibleLikeRoot: trait('visible-like-root'),
   }
@@ -131,6 +138,7 @@ export const readRule: Rule = any(
   all(not(own.isChild), own.mayRead),
   all(
     own.isChild,
+    isVerified('action'),
     own.isUnblocked,
     any(
       own.isIssuer,

@@ -63,6 +63,35 @@ describe('an action may be read by', () => {
     ['C: connections', { visibility: 'C' }, caller(bob), connected, true],
     ['C: no mere followers', { visibility: 'C' }, caller(bob), follower, false],
     ['C: nobody who only asked', { visibility: 'C' }, caller(bob), { connection: 'asked' }, false],
+    ['P, unverified: the tenant', { issuerTag: carol, isUnverified: true }, owner, undefined, true],
+    [
+      'P, unverified: no friend',
+      { issuerTag: carol, isReposted: true, isUnverified: true },
+      caller(bob),
+      connected,
+      false,
+    ],
+    [
+      'P, unverified: no guest',
+      { issuerTag: carol, isReposted: true, isUnverified: true },
+      guest,
+      undefined,
+      false,
+    ],
+    [
+      'null, unverified: not its audience',
+      { issuerTag: carol, visibility: null, audienceTag: bob, isUnverified: true },
+      caller(bob),
+      undefined,
+      false,
+    ],
+    [
+      'null, unverified: not its issuer',
+      { issuerTag: carol, visibility: null, isUnverified: true },
+      caller(carol),
+      undefined,
+      false,
+    ],
     ['null: its audience tag', { visibility: null, audienceTag: bob }, caller(bob), undefined, true],
     ['null: its audience', { visibility: null, audience: [carol, bob] }, caller(bob), undefined, true],
     ['null: its subject', { visibility: null, subject: bob }, caller(bob), undefined, true],
@@ -316,6 +345,8 @@ describe('an action may be read by', () => {
       true,
     ],
     ['of the tenant under a third party’s: anyone', action({ issuerTag: dora }), {}, {}, true],
+    ['that is unverified: not its issuer', action(), { issuerTag: bob, isUnverified: true }, {}, false],
+    ['under an unverified root: nobody', action({ isUnverified: true }), { issuerTag: carol }, friend, false],
     ['without its root: not even if P', 'absent', { issuerTag: carol }, {}, false],
     ['without its root: its audience', 'absent', { audienceTag: bob }, {}, true],
     ['without its root: its issuer', 'absent', { issuerTag: bob }, {}, true],
@@ -332,6 +363,12 @@ describe('an action may be read by', () => {
     ['of a blocked issuer, P', action({ visibility: 'F' }), { ...blocked, visibility: 'P' }, true],
     ['of another', action({ issuerTag: dora, visibility: 'F' }), { issuerTag: carol, visibility: 'F' }, true],
     ['without its root', 'absent', { issuerTag: carol }, true],
+    [
+      'that is unverified, under such a root',
+      action({ issuerTag: dora, isUnverified: true }),
+      { issuerTag: carol, isUnverified: true },
+      true,
+    ],
   ]
   test.each(ofTenant)('a comment %s: the tenant, or not', (_, within, change, expected) => {
     const viewer = viewerOf(person, owner, { hasBlocksOrMutes: true })
@@ -365,6 +402,10 @@ const anyAudience = fc.record({
   audience: fc.uniqueArray(anybody, { maxLength: 2 }),
   subject: fc.option(fc.oneof(anybody, fc.constant('a1~something')), { nil: undefined }),
   visibility: anyVisibility,
+  isUnverified: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.boolean() },
+  ),
 })
 const mostlyActive = fc.oneof(
   { weight: 2, arbitrary: fc.constant('Active' as const) },
@@ -478,6 +519,7 @@ async function store(
           subject: it.subject ?? null,
           visibility: it.visibility,
           unique_key: it.actionId.startsWith('repost') ? `REPOST ${it.subject}` : null,
+          unverified: Number(it.isUnverified === true),
           status: 'A',
           created_at: 1,
           issued_at: 1,

@@ -1,0 +1,105 @@
+import { fileStatuses, fileTypeOf, parseFileId, parseIdTag, storageKinds } from '@kith/protocol'
+import { isBlobHash } from '#infra/blobs/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
+import {
+  numberIn,
+  optionalTextIn,
+  type Reader,
+  type TenantRow,
+  textIn,
+  type Writer,
+} from '#infra/db/index.ts'
+import type { Jobs } from '#infra/jobs/index.ts'
+import { invalid } from '#lib/failure.ts'
+import { blobFileId, isFileName } from './file.ts'
+import { makeVariantsJob } from './file-jobs.ts'
+import type { FileTables } from './file-store.ts'
+import { maxDepth } from './folders/file-tree-store.ts'
+
+/** Fails with `E-VALIDATION` for a file of an archive whose id stands for other bytes: nobody can put other bytes
+ * behind an id. */
+function assertMovedFile(row: TenantRow): void {
+  const fileId = parseFileId(textIn(row, 'file_id'))
+  const fileTp = fileId && fileTypeOf(fileId)
+  if (!fileId || fileTp !== row.file_tp) throw invalid('/file_id', 'is no file')
+  const hash = optionalTextIn(row, 'blob_hash')
+  if (hash !== undefined) {
+    const salt = textIn(row, 'salt')
+    if (!isBlobHash(hash) || fileTp !== 'BLOB' || blobFileId({ hash, salt }) !== fileId)
+      throw invalid('/blob_hash', `is not what ${fileId} stands for`)
+  }
+  if (numberIn(row, 'size') > largestBytes) throw invalid('/size', 'is too large')
+  if (!fileStatuses.some((status) => status === row.status))
+    throw invalid('/status', 'is no status of a file')
+  if (!parseIdTag(textIn(row, 'owner_tag'))) throw invalid('/owner_tag', 'is no identity')
+  if (row.is_copy !== 1 && (row.expires_at ?? null) !== null) throw invalid('/expires_at', 'is for copies')
+  if (!isFileName(textIn(row, 'file_name'))) throw invalid('/file_name', 'is no name of a file')
+}
+
+/** The row of a file of an archive. A person has all of its files but copies, whoever has put them there; what members
+ * have at a community is the community's word. Copies are nobody's to show. */
+export function takeMovedFile(row: TenantRow, { idTag, type }: Tenant): TenantRow {
+  assertMovedFile(row)
+  if (row.is_copy === 1) return { ...row, visibility: null }
+  return type === 'person' ? { ...row, owner_tag: idTag } : row
+}
+
+// No file is larger (docs/protocol/files.md).
+const largestBytes = 2 ** 50
+
+/** The row of a blob of an archive, whose size is noted when the bytes come (`setBlobSize`). */
+export function takeMovedBlob(row: TenantRow): TenantRow {
+  if (!isBlobHash(textIn(row, 'blob_hash'))) throw invalid('/blob_hash', 'is no name of bytes')
+  if (!storageKinds.some((kind) => kind === row.kind)) throw invalid('/kind', 'is none of its words')
+  return { ...row, size: 0 }
+}
+
+interface Folder {
+  readonly file_id: string
+  readonly parent_id: string | null
+  readonly original_parent_id: string | null
+}
+
+/** Fails with `E-VALIDATION` where a folder of the tenant lies in itself or too deep: what goes through folders would
+ * not come to an end. */
+export async function assertMovedFolders(reader: Reader): Promise<void> {
+  const folders: Folder[] = await reader
+    .tables<FileTables>()
+    .selectFrom('files')
+    .select(['file_id', 'parent_id', 'original_parent_id'])
+    .where('tenant_id', '=', reader.tenantId)
+    .where('file_tp', '=', 'FLDR')
+    .execute()
+  const byId = new Map(folders.map((folder) => [folder.file_id, folder]))
+  for (const folder of folders) {
+    let level = [folder]
+    for (let depth = 0; level.length > 0; depth += 1) {
+      if (depth > maxDepth) throw invalid('/parent_id', `leads more than ${maxDepth} folders up`)
+      level = [
+        ...new Set(level.flatMap(({ parent_id, original_parent_id }) => [parent_id, original_parent_id])),
+      ]
+        .map((id) => byId.get(id ?? ''))
+        .filter((above) => above !== undefined)
+    }
+  }
+}
+
+/** Has the variants made of the files of the tenant of `tx` that still wait for them. */
+export async function makeMovedVariants(
+  { jobs }: { readonly jobs: Pick<Jobs, 'enqueueAll'> },
+  tx: Writer,
+): Promise<void> {
+  const waiting = await tx
+    .tables<FileTables>()
+    .selectFrom('files')
+    .select('file_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('status', 'in', ['M', 'P'])
+    .where('blob_hash', 'is not', null)
+    .execute()
+  await jobs.enqueueAll(
+    tx,
+    makeVariantsJob,
+    waiting.map(({ file_id: fileId }) => ({ payload: { fileId }, options: { subject: fileId } })),
+  )
+}
