@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseMailAddress, parseMailbox } from './mail-address.ts'
+import { canonicalMailbox, parseMailAddress, parseMailbox } from './mail-address.ts'
 
 test.each([
   ['alice@example.com', 'alice@example.com'],
@@ -56,4 +56,17 @@ test.each([
   'Kith',
 ])('refuses the mailbox %j', (text) => {
   expect(parseMailbox(text)).toBeUndefined()
+})
+
+test.each([
+  ['alice@example.com', 'alice@example.com'],
+  ['Alice@example.com', 'alice@example.com'],
+  ['al.ice@example.com', 'alice@example.com'],
+  ['alice+one@example.com', 'alice@example.com'],
+  ['A.lice+o.n+e@example.com', 'alice@example.com'],
+  ['alice@googlemail.com', 'alice@gmail.com'],
+  ['alice-one@example.com', 'alice-one@example.com'],
+  ['+one@example.com', '@example.com'],
+])('the mailbox of %s', (address, mailbox) => {
+  expect(canonicalMailbox(address)).toBe(mailbox)
 })

@@ -23,6 +23,16 @@ export function parseMailAddress(text: string): string | undefined {
   return domain && local.length + 1 + domain.length <= 254 ? `${local}@${domain}` : undefined
 }
 
+/** The mailbox that an address most likely reaches, whichever of its spellings it is. Only for counting what is sent
+ * there: a few providers tell apart what is the same here. `address` as `parseMailAddress` answers it. */
+export function canonicalMailbox(address: string): string {
+  const at = address.lastIndexOf('@')
+  const domain = address.slice(at + 1)
+  // What stands behind a plus is the reader's own; some providers take no notice of dots.
+  const [name = ''] = address.slice(0, at).toLowerCase().replaceAll('.', '').split('+')
+  return `${name}@${domain === 'googlemail.com' ? 'gmail.com' : domain}`
+}
+
 /** `address` or `Name <address>`. */
 export function parseMailbox(text: string): Mailbox | undefined {
   const trimmed = text.trim()

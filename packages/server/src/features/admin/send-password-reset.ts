@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { type MakeReferenceDeps, mailReference } from '#features/accounts/index.ts'
+import { assertQueued, type MakeReferenceDeps, mailReference } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified } from '#infra/caller/index.ts'
@@ -15,7 +15,8 @@ export interface PasswordResetDeps extends MakeReferenceDeps {
 
 const validSecs = 24 * 3600
 
-/** Mails a tenant's owner a link with which to set a new password; false when the tenant has no owner with an address. */
+/** Mails a tenant's owner a link with which to set a new password; false when the tenant has no owner with an address.
+ * `E-RATELIMIT` when the mailbox has had too many mails, and it was never proved to be the owner's. */
 export async function sendPasswordReset(
   deps: PasswordResetDeps,
   { caller, idTag, ip }: { readonly caller: Identified; readonly idTag: IdTag; readonly ip: string },
@@ -23,7 +24,9 @@ export async function sendPasswordReset(
   const tenant = await deps.tenants.find(idTag)
   if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
   return deps.db.transact(tenant.tenantId, async (tx) => {
-    if (!(await mailReference(deps, tx, { type: 'password-reset', validSecs }))) return false
+    const queued = await mailReference(deps, tx, { type: 'password-reset', validSecs })
+    assertQueued(deps, queued)
+    if (!queued.isQueued) return false
     const details = { by: 'administrator' }
     await audit(deps, tx, { event: 'password.reset-requested', actorTag: caller.idTag, ip, details })
     return true

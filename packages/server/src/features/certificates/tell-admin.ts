@@ -10,18 +10,18 @@ const daySecs = 86_400
 
 /** Mails the administrator of certificates that cannot be renewed. */
 export async function tellAdmin(
-  { jobs, clock }: { readonly jobs: Pick<Jobs, 'enqueue'>; readonly clock: Clock },
+  deps: { readonly jobs: Pick<Jobs, 'enqueue'>; readonly clock: Clock },
   tx: Writer,
   states: readonly CertificateState[],
 ): Promise<void> {
   const base = await findBaseTenant(tx)
   if (!base) return
   const lines = states.slice(0, mostNamed).map(({ name, notAfter = 0, fault }) => {
-    const days = Math.floor((notAfter - nowSecs(clock)) / daySecs)
+    const days = Math.floor((notAfter - nowSecs(deps.clock)) / daySecs)
     const when = days < 0 ? 'has ended' : `ends in ${days} days`
     return `${name} (${when}): ${fault?.detail ?? ''}`
   })
   if (states.length > mostNamed) lines.push(`and ${states.length - mostNamed} more`)
   const mail = { template: 'certificates-failing', about: lines.join('; ') } as const
-  await queueAccountMail({ jobs }, tx.as(base.tenantId), mail)
+  await queueAccountMail(deps, tx.as(base.tenantId), mail)
 }

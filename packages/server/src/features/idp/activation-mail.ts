@@ -3,6 +3,7 @@ import type { IdTag } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
 import {
   type AccountMailDeps,
+  countMailbox,
   findReferenceByHash,
   type MakeReferenceDeps,
   mailJobPolicy,
@@ -30,13 +31,14 @@ export const activationMailJob = jobKind({
   ...mailJobPolicy,
 })
 
-/** Makes the reference with which an identity becomes its owner's, and queues the mail with it. Without an address the
- * owner finds it among their own references. */
+/** Makes the reference with which an identity becomes its owner's, and queues the mail with it; false when its mailbox has
+ * had too many. The registrar is not told: it would reveal what others sent. Without an address the owner finds the
+ * reference among their own. */
 export async function inviteOwner(
   deps: MakeReferenceDeps & { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
-  { identity, isMailed, lang }: { identity: ManagedIdentity; isMailed: boolean; lang: string | undefined },
-): Promise<void> {
+  { identity, lang }: { identity: ManagedIdentity; lang: string | undefined },
+): Promise<boolean> {
   const { idTag, email, ownerTag } = identity
   const { refId } = await makeReference(deps, tx, {
     type: 'idp-activate',
@@ -45,13 +47,14 @@ export async function inviteOwner(
     expiresAt: nowSecs(deps.clock) + referenceSecs,
     ...(email === undefined && ownerTag !== undefined ? { createdBy: ownerTag } : {}),
   })
-  if (email === undefined || !isMailed) return
+  if (email === undefined || (await countMailbox(deps, tx, email)) !== undefined) return false
   await deps.jobs.enqueue(tx, activationMailJob, {
     mailId: randomBytes(12).toString('hex'),
     idTag,
     refHash: referenceHash(refId),
     ...(lang === undefined ? {} : { lang }),
   })
+  return true
 }
 
 /** Does the work of `activationMailJob`; nothing once the identity is activated or gone. */

@@ -10,7 +10,7 @@ import { Failure, invalid } from '#lib/failure.ts'
 import { parseMailAddress } from '#lib/mail-address.ts'
 import { inviteOwner } from './activation-mail.ts'
 import { addKey } from './identity-keys.ts'
-import { countActivationMail, countName } from './idp-buckets.ts'
+import { countName } from './idp-buckets.ts'
 import { acceptAddress, isProvider, type ManagedIdentity, pendingSecs } from './managed-identity.ts'
 import { insertIdentity } from './managed-identity-store.ts'
 import { findObjection, isGiven, isQuarantinedName, type ProviderNamesDeps } from './provider-names.ts'
@@ -48,8 +48,7 @@ export async function createIdentity(deps: CreateIdentityDeps, request: CreateId
   // Administrators are not limited.
   if (!caller.isAdmin)
     await countName(deps, { tenantId: tenant.tenantId, ip, isProvider: isProvider(caller, tenant) })
-  const isMailed = identity.email !== undefined && (await countActivationMail(deps, identity.email))
-  return db.transact(tenant.tenantId, (tx) => store(deps, tx, { request, identity, isMailed }))
+  return db.transact(tenant.tenantId, (tx) => store(deps, tx, { request, identity }))
 }
 
 async function draft(deps: CreateIdentityDeps, request: CreateIdentity): Promise<ManagedIdentity> {
@@ -90,7 +89,7 @@ function askerOf({ tenant, caller, idTag }: CreateIdentity) {
 async function store(
   deps: CreateIdentityDeps,
   tx: Writer,
-  { request, identity, isMailed }: { request: CreateIdentity; identity: ManagedIdentity; isMailed: boolean },
+  { request, identity }: { request: CreateIdentity; identity: ManagedIdentity },
 ): Promise<Created> {
   const { tenant, caller, key, lang, ip } = request
   const { idTag, ownerTag } = identity
@@ -100,7 +99,7 @@ async function store(
     throw new Failure('E-PROFILE-EXISTS')
   if (!(await insertIdentity(tx, identity))) throw new Failure('E-PROFILE-EXISTS')
   await deleteReleased(tx, idTag)
-  await inviteOwner(deps, tx, { identity, isMailed, lang })
+  const isMailed = await inviteOwner(deps, tx, { identity, lang })
   const made = key && (await addKey(deps, tx, { idTag, name: key.name }))
   await audit(deps, tx, {
     event: 'identity.registered',

@@ -1,9 +1,8 @@
 import type { IdTag } from '@kith/protocol'
-import { type AttemptBucket, countAttempt, countMailbox } from '#features/accounts/index.ts'
+import { type AttemptBucket, countAttempt } from '#features/accounts/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
 
 interface Deps {
   readonly db: Database
@@ -40,15 +39,4 @@ export async function countMove(
   { tenantId, idTag }: { readonly tenantId: TenantId; readonly idTag: IdTag },
 ): Promise<void> {
   await countAttempt(deps, [{ tenantId, key: `names move ${idTag}`, ...moves }])
-}
-
-/** Counts a mail to a mailbox; false when it had too many. The registrar is not told: it would reveal what others sent. */
-export async function countActivationMail(deps: Deps, email: string): Promise<boolean> {
-  try {
-    await countMailbox(deps, 'names', email)
-    return true
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'E-RATELIMIT') return false
-    throw error
-  }
 }

@@ -25,7 +25,7 @@ import { isOfOtherProvider, type NameCheck } from './check-name.ts'
 import { type ClaimedName, type ClaimNameDeps, claimName } from './claim-name.ts'
 import { getInvitation } from './invitation.ts'
 import { type MakePersonDeps, makePerson, welcomeValidSecs } from './make-person.ts'
-import { countRegistration, countWelcome } from './registration-buckets.ts'
+import { countRegistration } from './registration-buckets.ts'
 import { putUnfinished } from './unfinished-store.ts'
 
 export interface RegisterAccountDeps extends MakePersonDeps, IssueDeps, ClaimNameDeps, FailedSignInDeps {
@@ -63,7 +63,6 @@ interface Registered {
 interface Plan extends Registration {
   readonly base: HostedTenant
   readonly invitation: Reference | undefined
-  readonly isMailed: boolean
   readonly isNarrow: boolean
   readonly maxTenants: number
   readonly lifetimes: TokenLifetimes
@@ -114,7 +113,6 @@ async function planOf(deps: RegisterAccountDeps, input: Registration): Promise<P
     email,
     base,
     invitation,
-    isMailed: await countWelcome(deps, email),
     isNarrow: await deps.requiresVerifiedEmail(serverTenant),
     maxTenants: await deps.findMaxTenants(),
     lifetimes: await deps.findLifetimes(serverTenant),
@@ -156,7 +154,9 @@ async function register(
     ...(appDomain === undefined ? {} : { appDomain }),
   })
   const own = tx.as(tenant.tenantId)
-  if (plan.isMailed) await mailReference(deps, own, { type: 'welcome', validSecs: welcomeValidSecs, lang })
+  // The client is not told where the mailbox has had too many: it would reveal that the address was used before.
+  const welcome = { type: 'welcome', validSecs: welcomeValidSecs, lang } as const
+  const { isQueued: isMailed } = await mailReference(deps, own, welcome)
   if (lang !== undefined) await deps.chooseLanguage(own, lang)
   await putUnfinished(tx, { personId: tenant.tenantId, expiresAt: nowSecs(deps.clock) + unusedKeptSecs })
   const scope = plan.isNarrow ? narrowScope : undefined
@@ -167,12 +167,16 @@ async function register(
     lifetimes,
     scope,
   })
-  await note(deps, tx, plan)
+  await note(deps, tx, { ...plan, isMailed })
   await audit(deps, own, { event: 'tenant.created', ip: device.ip, details: { by: 'registration' } })
   return { tenant, session }
 }
 
-async function note(deps: RegisterAccountDeps, tx: Writer, plan: ClaimedPlan): Promise<void> {
+async function note(
+  deps: RegisterAccountDeps,
+  tx: Writer,
+  plan: ClaimedPlan & { readonly isMailed: boolean },
+): Promise<void> {
   const { idTag, type, invitation, isMailed, device, claim } = plan
   const invitedBy = invitation?.createdBy
   const provider = claim?.providerTag

@@ -1,7 +1,6 @@
-import { type AttemptBucket, countAttempt, countMailbox } from '#features/accounts/index.ts'
+import { type AttemptBucket, countAttempt } from '#features/accounts/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
 
 interface Deps {
   readonly db: Database
@@ -26,16 +25,4 @@ export async function countRegistration(
     ...(isInvited ? [] : [{ tenantId: serverTenant, key: 'registration strangers', ...strangers }]),
   ]
   await countAttempt(deps, buckets)
-}
-
-/** Counts a welcome to a mailbox; false when it had too many. The client is not told: it would reveal that the
- * address was used before. */
-export async function countWelcome(deps: Deps, email: string): Promise<boolean> {
-  try {
-    await countMailbox(deps, 'registration', email)
-    return true
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'E-RATELIMIT') return false
-    throw error
-  }
 }

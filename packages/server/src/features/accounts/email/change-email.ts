@@ -5,14 +5,11 @@ import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { findAccount } from '../account-store.ts'
-import { countMailbox } from '../mails/count-mailbox.ts'
-import { mailedTo } from '../mails/mailed-reference.ts'
-import { queueAccountMail } from '../mails/queue-account-mail.ts'
+import { assertQueued, mailReference, queueAccountMail } from '../mails/queue-account-mail.ts'
 import type { ChangePasswordDeps } from '../passwords/change-password.ts'
 import { checkPresentPassword } from '../passwords/check-present-password.ts'
 import { type MailDeps, whenMailHasRoom } from '../passwords/mail-within-limits.ts'
-import { makeReference } from '../references/make-reference.ts'
-import { exhaustReferences, referenceHash } from '../references/reference-store.ts'
+import { exhaustReferences } from '../references/reference-store.ts'
 import { assertRecentlySignedIn, assertSessionLives } from '../sessions/personal-caller.ts'
 import { forgiveAttempt } from '../sign-in/count-attempt.ts'
 import { acceptAddress, describeEmail } from './email-address.ts'
@@ -40,10 +37,7 @@ export async function changeEmail(deps: ChangeEmailDeps, input: ChangeEmailInput
   const reader = deps.db.reader(tenant.tenantId)
   const present = await findAccount(reader)
   const isWithdrawal = present?.email === email && present.emailVerifiedAt !== undefined
-  if (!isWithdrawal) {
-    await assertRoom(deps, reader)
-    await countMailbox(deps, 'address', email)
-  }
+  if (!isWithdrawal) await assertRoom(deps, reader)
   return deps.db.transact(tenant.tenantId, async (tx) => {
     await assertSessionLives(deps, tx, caller)
     const account = await findAccount(tx)
@@ -73,12 +67,7 @@ async function ask(
   { caller, email, former, lang, ip }: ChangeEmailInput & { readonly former: string | undefined },
 ): Promise<void> {
   await assertRoom(deps, tx)
-  const { refId } = await makeReference(deps, tx, {
-    type: 'email-change',
-    expiresAt: nowSecs(deps.clock) + validSecs,
-    resourceId: mailedTo(email),
-  })
-  await queueAccountMail(deps, tx, { template: 'email-change', refHash: referenceHash(refId), lang })
+  assertQueued(deps, await mailReference(deps, tx, { type: 'email-change', validSecs, to: email, lang }))
   if (former !== undefined && former !== email)
     await queueAccountMail(deps, tx, { template: 'email-changing', to: former, lang })
   await audit(deps, tx, { event: 'email.change-requested', actorTag: caller.idTag, ip, details: { email } })

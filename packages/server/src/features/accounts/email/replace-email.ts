@@ -22,10 +22,11 @@ export async function putEmail(
   tx: Writer,
   { email, account }: { readonly email: string; readonly account: Account },
 ): Promise<void> {
-  await updateEmail(tx, { email, verifiedAt: nowSecs(deps.clock) })
-  await exhaustReferences(tx, accountReferences)
+  // Before the change: as long as it is the account's address, mails to it are not counted.
   if (account.email !== undefined && account.email !== email)
     await queueAccountMail(deps, tx, { template: 'email-changed', to: account.email })
+  await updateEmail(tx, { email, verifiedAt: nowSecs(deps.clock) })
+  await exhaustReferences(tx, accountReferences)
 }
 
 /** What the audit trail says of a change. */

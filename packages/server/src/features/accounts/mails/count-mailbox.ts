@@ -1,18 +1,20 @@
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { countAttempt } from '../sign-in/count-attempt.ts'
+import { canonicalMailbox } from '#lib/mail-address.ts'
+import { countWithin } from '../sign-in/count-attempt.ts'
 
-// Three at once, and one every eight hours: its owner may have asked for none of them.
-const mailbox = { burst: 3, refillMs: 8 * 60 * 60_000 }
+const dayMs = 24 * 60 * 60_000
+// At no time more than three in a day: its owner may have asked for none of them.
+const pace = { burst: 3, refillMs: dayMs }
 
-/** Counts a mail of one purpose to a mailbox, whichever account it is about. `E-RATELIMIT` when it had too many. */
+/** Counts a mail to an address of which it is not proved that the account's owner reads it: by mailbox, whichever account
+ * and kind of mail it is. When the mailbox has had too many it is not counted, and the answer is when there is room
+ * again, in ms since 1970. */
 export async function countMailbox(
-  deps: { readonly db: Database; readonly clock: Clock },
-  purpose: 'registration' | 'names' | 'address',
+  { clock }: { readonly clock: Clock },
+  tx: Writer,
   email: string,
-): Promise<void> {
-  const at = email.lastIndexOf('@')
-  // What stands behind a plus reaches the same mailbox.
-  const owner = `${email.slice(0, at).split('+')[0]}${email.slice(at)}`.toLowerCase()
-  await countAttempt(deps, [{ tenantId: serverTenant, key: `${purpose} mailbox ${owner}`, ...mailbox }])
+): Promise<number | undefined> {
+  const bucket = { tenantId: serverTenant, key: `mailbox ${canonicalMailbox(email)}`, ...pace }
+  return (await countWithin(tx, [bucket], clock.now()))?.retryAtMs
 }

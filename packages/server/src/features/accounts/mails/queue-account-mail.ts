@@ -1,62 +1,91 @@
 import { randomBytes } from 'node:crypto'
 import type { ReferenceType } from '@kith/protocol'
+import type { Static } from 'typebox'
 import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
-import { nowSecs } from '#lib/clock.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import { findAccount } from '../account-store.ts'
 import { type MakeReferenceDeps, makeReference } from '../references/make-reference.ts'
 import { referenceHash } from '../references/reference-store.ts'
 import { accountMailJob } from './account-mail-job.ts'
+import { countMailbox } from './count-mailbox.ts'
 import type { MailTemplate } from './mail-texts.ts'
 import { mailedTo } from './mailed-reference.ts'
 
 interface QueueDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
+  readonly clock: Clock
 }
 
-export interface MailedReference {
-  readonly type: Exclude<Extract<ReferenceType, MailTemplate>, 'idp-activate' | 'email-change'>
-  readonly validSecs: number
+interface AccountMail {
+  /** The account's address when absent. */
+  readonly to?: string
   /** BCP 47; the tenant's own language when absent. */
   readonly lang?: string | undefined
 }
 
-/** Sends a mail about something that happened to the account of `tx`, in the transaction of what happened: to `to`, else
- * to the mailbox of the reference, else to the account's address. Without an address nothing is sent. */
-export async function queueAccountMail(
-  { jobs }: QueueDeps,
-  tx: Writer,
-  mail: {
-    readonly template: MailTemplate
-    readonly to?: string
-    readonly refHash?: string
-    readonly lang?: string | undefined
-    readonly about?: string
-  },
-): Promise<void> {
-  const { template, to, refHash, lang, about } = mail
-  await jobs.enqueue(tx, accountMailJob, {
-    mailId: randomBytes(12).toString('hex'),
-    template,
-    ...(to === undefined ? {} : { to }),
-    ...(refHash === undefined ? {} : { refHash }),
-    ...(lang === undefined ? {} : { lang }),
-    ...(about === undefined ? {} : { about }),
+interface Notice extends AccountMail {
+  readonly template: MailTemplate
+  readonly about?: string
+}
+
+interface MailedReference extends AccountMail {
+  readonly type: Exclude<Extract<ReferenceType, MailTemplate>, 'idp-activate'>
+  readonly validSecs: number
+}
+
+/** What became of a mail. None is sent without an address, nor to a mailbox that has had too many: then `retryAtMs` is
+ * when there is room again, in ms since 1970. */
+interface Queued {
+  readonly isQueued: boolean
+  readonly retryAtMs?: number
+}
+
+type Payload = Static<(typeof accountMailJob)['payload']>
+
+/** Sends a mail about something that happened to the account of `tx`, in the transaction of what happened. */
+export function queueAccountMail(deps: QueueDeps, tx: Writer, notice: Notice): Promise<Queued> {
+  return queueWithin(deps, tx, notice, async () => {
+    const { template, to, about } = notice
+    return { template, ...(to === undefined ? {} : { to }), ...(about === undefined ? {} : { about }) }
   })
 }
 
-/** Makes a one-use reference for the account of `tx` and mails it to the account's address, which it will prove. False
- * when the account has none. */
-export async function mailReference(
+/** Makes a one-use reference for the account of `tx` and mails it to an address, which it will prove. */
+export function mailReference(
   deps: QueueDeps & MakeReferenceDeps,
   tx: Writer,
-  { type, validSecs, lang }: MailedReference,
-): Promise<boolean> {
+  { type, validSecs, ...mail }: MailedReference,
+): Promise<Queued> {
+  return queueWithin(deps, tx, mail, async (address) => {
+    const expiresAt = nowSecs(deps.clock) + validSecs
+    const { refId } = await makeReference(deps, tx, { type, expiresAt, resourceId: mailedTo(address) })
+    return { template: type, refHash: referenceHash(refId) }
+  })
+}
+
+/** Mails to an address that the account has proved are not counted, so that others cannot use them up. */
+async function queueWithin(
+  deps: QueueDeps,
+  tx: Writer,
+  { to, lang }: AccountMail,
+  make: (address: string) => Promise<Omit<Payload, 'mailId' | 'lang'>>,
+): Promise<Queued> {
   const account = await findAccount(tx)
-  if (account?.email === undefined) return false
-  const expiresAt = nowSecs(deps.clock) + validSecs
-  const resourceId = mailedTo(account.email)
-  const { refId } = await makeReference(deps, tx, { type, expiresAt, resourceId })
-  await queueAccountMail(deps, tx, { template: type, refHash: referenceHash(refId), lang })
-  return true
+  const address = to ?? account?.email
+  if (address === undefined) return { isQueued: false }
+  const isProved = account?.email === address && account.emailVerifiedAt !== undefined
+  const retryAtMs = isProved ? undefined : await countMailbox(deps, tx, address)
+  if (retryAtMs !== undefined) return { isQueued: false, retryAtMs }
+  const mailId = randomBytes(12).toString('hex')
+  const payload = { mailId, ...(await make(address)), ...(lang === undefined ? {} : { lang }) }
+  await deps.jobs.enqueue(tx, accountMailJob, payload)
+  return { isQueued: true }
+}
+
+/** `E-RATELIMIT` for a mail whose mailbox has had too many, where whoever asked for it is told. */
+export function assertQueued({ clock }: { readonly clock: Clock }, { retryAtMs }: Queued): void {
+  if (retryAtMs !== undefined)
+    throw new Failure('E-RATELIMIT', { retryAfterSecs: Math.ceil((retryAtMs - clock.now()) / 1000) })
 }

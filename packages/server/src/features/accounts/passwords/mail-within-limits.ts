@@ -2,7 +2,7 @@ import type { ReferenceType } from '@kith/protocol'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { type MailedReference, mailReference } from '../mails/queue-account-mail.ts'
+import { mailReference } from '../mails/queue-account-mail.ts'
 import type { MakeReferenceDeps } from '../references/make-reference.ts'
 import { listMakingTimes } from '../references/reference-store.ts'
 
@@ -25,9 +25,13 @@ export async function whenMailHasRoom(reader: Reader, type: ReferenceType): Prom
   )
 }
 
-/** Mails the account of `tx` a reference; false when it has no address, or had 3 of this type in an hour or 5 in a day.
- * The requester is not told. */
-export async function mailWithinLimits(deps: MailDeps, tx: Writer, mail: MailedReference): Promise<boolean> {
+/** Mails the account of `tx` a reference; false when it has no address, had 3 of this type in an hour or 5 in a day, or
+ * its mailbox has had too many mails. The requester is not told. */
+export async function mailWithinLimits(
+  deps: MailDeps,
+  tx: Writer,
+  mail: Parameters<typeof mailReference>[2],
+): Promise<boolean> {
   if ((await whenMailHasRoom(tx, mail.type)) > nowSecs(deps.clock)) return false
-  return await mailReference(deps, tx, mail)
+  return (await mailReference(deps, tx, mail)).isQueued
 }

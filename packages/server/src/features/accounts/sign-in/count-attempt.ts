@@ -29,6 +29,15 @@ export async function countAttempt(
   throw new Failure('E-RATELIMIT', { retryAfterSecs: Math.ceil((retryAtMs - clock.now()) / 1000), limit })
 }
 
+/** The same in a transaction of the caller's, without a turn: undefined when the attempt may be made. */
+export function countWithin(
+  tx: Writer,
+  buckets: readonly AttemptBucket[],
+  nowMs: number,
+): Promise<Refusal | undefined> {
+  return take(tx, { buckets, turn: undefined, nowMs })
+}
+
 interface Refusal {
   readonly retryAtMs: number
   readonly limit: number
