@@ -3,7 +3,10 @@ import {
   changePassword,
   createManagedIdentity,
   forgotPassword,
+  getAuditLog,
   getEmail,
+  getProxyToken,
+  listReferences,
   putSetting,
   registerAccount,
   sendPasswordReset,
@@ -152,6 +155,34 @@ describe('a mailbox of which nobody has proved that they read it', () => {
       tooMany,
     )
     expect((await client.call(getEmail)).data.pending?.address).toBe('first@z.example')
+  })
+
+  test('that is refused as a new address does not count the right password as a wrong one', async () => {
+    const { client } = await withPassword('honest@z.example')
+    await flood('full@z.example')
+    const body = { email: 'full@z.example', password: testPassword }
+    for (let turn = 0; turn < 12; turn += 1)
+      await expect(client.call(changeEmail, { body })).rejects.toMatchObject(tooMany)
+    const change = { currentPassword: testPassword, newPassword: 'another good one' }
+    await expect(client.call(changePassword, { body: change })).resolves.toBeDefined()
+  })
+
+  test('is told of by nothing that the owner of a provider may read, and who is known finds the link', async () => {
+    const [, owner] = [await flood('named@z.example'), await server.as(provider)]
+    const { idTag } = await withPassword('friend@z.example')
+    const made = { ...nameFor('named@z.example'), ownerIdTag: idTag as never }
+    await owner.call(createManagedIdentity, { body: made })
+    await owner.call(createManagedIdentity, { body: nameFor('roomy@z.example') })
+    const { data } = await owner.call(getAuditLog)
+    const [roomy, full] = data.map(({ details }) =>
+      Object.keys(details ?? {}).filter((name) => name !== 'ownerTag'),
+    )
+    expect(full).toEqual(roomy)
+    const { data: token } = await server.client(idTag, await server.signIn(idTag)).call(getProxyToken, {
+      query: { target: provider as never },
+    })
+    const found = await server.client(provider, token.token).call(listReferences, { query: {} })
+    expect(found.data).toMatchObject([{ type: 'idp-activate', resourceId: made.idTag }])
   })
 })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import {
   type ActionId,
   acceptAction,
+  confirmEmail,
   createAction,
   deleteAction,
   deleteManagedIdentity,
@@ -13,12 +14,15 @@ import {
   getFileMetadata,
   type IdTag,
   listActions,
+  type RefId,
+  setPassword,
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importDeps } from '#app/cli/transfer/import.ts'
 import { importTenant } from '#app/cli/transfer/import-tenant.ts'
 import { purgeTenant } from '#app/purge/purge-tenant.ts'
+import { referenceHash } from '#features/accounts/index.ts'
 import { ownActionId } from '#features/actions/index.ts'
 import { sweepCopies } from '#features/files/copies/sweep-copies.ts'
 import { findUsage, sumUsage } from '#features/files/upload/storage-store.ts'
@@ -220,6 +224,39 @@ describe('a hostile archive', () => {
       await changeStatus(deps as never, tx, alice.idTag, { status })
     })
   }
+
+  test.each(['password-reset', 'email-change'])(
+    'proves no address by a link of its own: %s',
+    async (type) => {
+      const refId = 'AAAAAAAAAAAAAAAAAAAAAAAA' as RefId
+      const now = Math.floor(network.clock.now() / 1000)
+      const path = await changed((archive) => {
+        Object.assign(archive.rows('accounts')[0] ?? {}, { email: 'victim@example.org' })
+        archive.rows('refs').push({
+          ref_hash: referenceHash(refId),
+          ref_sealed: Buffer.from(refId).toString('base64'),
+          type,
+          created_by: null,
+          description: null,
+          created_at: now,
+          expires_at: now + 3600,
+          count: 1,
+          resource_id: 'mailto:victim@example.org',
+          access_level: null,
+          used_up_at: null,
+        })
+      })
+      await importing(path, async ({ tenant }) => {
+        expect(await rowsOf(tenant.tenantId, 'refs')).toEqual([])
+        const guest = target().client(alice.idTag)
+        const using =
+          type === 'email-change'
+            ? guest.call(confirmEmail, { body: { token: refId } })
+            : guest.call(setPassword, { body: { token: refId, password: 'a password of eve' } })
+        await expect(using).rejects.toMatchObject({ status: 404 })
+      })
+    },
+  )
 
   test('does not lift what administrators decided about its name, when it is refused', async () => {
     await decide('Suspended')

@@ -22,6 +22,6 @@ export async function tellAdmin(
     return `${name} (${when}): ${fault?.detail ?? ''}`
   })
   if (states.length > mostNamed) lines.push(`and ${states.length - mostNamed} more`)
-  const mail = { template: 'certificates-failing', about: lines.join('; ') } as const
+  const mail = { template: 'certificates-failing', about: lines.join('; '), isOfServer: true } as const
   await queueAccountMail(deps, tx.as(base.tenantId), mail)
 }

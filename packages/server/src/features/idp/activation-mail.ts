@@ -31,30 +31,31 @@ export const activationMailJob = jobKind({
   ...mailJobPolicy,
 })
 
-/** Makes the reference with which an identity becomes its owner's, and queues the mail with it; false when its mailbox has
- * had too many. The registrar is not told: it would reveal what others sent. Without an address the owner finds the
- * reference among their own. */
+/** Makes the reference with which an identity becomes its owner's, and queues the mail with it. When no mail can be sent, for
+ * want of an address or because the mailbox has had too many, an owner who is known finds it among their own references.
+ * The registrar is not told: it would reveal what others sent. */
 export async function inviteOwner(
   deps: MakeReferenceDeps & { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
   { identity, lang }: { identity: ManagedIdentity; lang: string | undefined },
-): Promise<boolean> {
+): Promise<void> {
   const { idTag, email, ownerTag } = identity
+  const isMailed = email !== undefined && (await countMailbox(deps, tx, email)) === undefined
+  if (!isMailed && ownerTag === undefined) return
   const { refId } = await makeReference(deps, tx, {
     type: 'idp-activate',
     resourceId: idTag,
     description: idTag,
     expiresAt: nowSecs(deps.clock) + referenceSecs,
-    ...(email === undefined && ownerTag !== undefined ? { createdBy: ownerTag } : {}),
+    ...(isMailed || ownerTag === undefined ? {} : { createdBy: ownerTag }),
   })
-  if (email === undefined || (await countMailbox(deps, tx, email)) !== undefined) return false
+  if (!isMailed) return
   await deps.jobs.enqueue(tx, activationMailJob, {
     mailId: randomBytes(12).toString('hex'),
     idTag,
     refHash: referenceHash(refId),
     ...(lang === undefined ? {} : { lang }),
   })
-  return true
 }
 
 /** Does the work of `activationMailJob`; nothing once the identity is activated or gone. */

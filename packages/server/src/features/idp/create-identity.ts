@@ -99,13 +99,13 @@ async function store(
     throw new Failure('E-PROFILE-EXISTS')
   if (!(await insertIdentity(tx, identity))) throw new Failure('E-PROFILE-EXISTS')
   await deleteReleased(tx, idTag)
-  const isMailed = await inviteOwner(deps, tx, { identity, lang })
+  await inviteOwner(deps, tx, { identity, lang })
   const made = key && (await addKey(deps, tx, { idTag, name: key.name }))
   await audit(deps, tx, {
     event: 'identity.registered',
     actorTag: caller.idTag,
     ip,
-    details: { idTag, isMailed, ...(ownerTag === undefined ? {} : { ownerTag }) },
+    details: { idTag, ...(ownerTag === undefined ? {} : { ownerTag }) },
   })
   return { identity, key: made?.plaintext }
 }

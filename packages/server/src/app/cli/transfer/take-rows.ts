@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
-import { takeAccount } from '#features/accounts/index.ts'
+import { takeAccount, takeReference } from '#features/accounts/index.ts'
 import {
   findConnectionRequest,
   putMovedActions,
@@ -97,6 +97,10 @@ const takeByForm: Readonly<Record<string, Take>> = {
   blobs: mapped(takeMovedBlob),
   file_variants: mapped(asserted(assertHash)),
   installed_apps: mapped(asserted(assertHash)),
+  refs: async (table, rows) => {
+    const taken = rows.map(takeReference).filter((row) => row !== undefined)
+    return (tx) => insertTenantRows(tx, table, taken)
+  },
   // The others were being made.
   rtdb_snapshots: async (table, rows) => {
     const whole = rows.filter((row) => typeof row.stored_bytes === 'number' && row.stored_bytes >= 0)

@@ -37,12 +37,13 @@ export async function changeEmail(deps: ChangeEmailDeps, input: ChangeEmailInput
   const reader = deps.db.reader(tenant.tenantId)
   const present = await findAccount(reader)
   const isWithdrawal = present?.email === email && present.emailVerifiedAt !== undefined
+  // Also when the change is refused, the password was right.
+  await deps.db.transact(tenant.tenantId, (tx) => forgiveAttempt(tx, buckets))
   if (!isWithdrawal) await assertRoom(deps, reader)
   return deps.db.transact(tenant.tenantId, async (tx) => {
     await assertSessionLives(deps, tx, caller)
     const account = await findAccount(tx)
     if (!account) throw new Failure('E-STATE', { message: 'A community has no e-mail address.' })
-    await forgiveAttempt(tx, buckets)
     await exhaustReferences(tx, ['email-change'])
     if (!isWithdrawal) await ask(deps, tx, { ...input, email, former: account.email })
     return describeEmail(deps, tx, account)

@@ -1,4 +1,4 @@
-import type { Reference } from '../references/reference.ts'
+import { optionalTextIn, type TenantRow } from '#infra/db/index.ts'
 
 const scheme = 'mailto:'
 
@@ -8,6 +8,12 @@ export function mailedTo(email: string): string {
 }
 
 /** The address to which a reference was mailed; undefined for one that was given in another way. */
-export function mailboxOf({ resourceId }: Pick<Reference, 'resourceId'>): string | undefined {
+export function mailboxOf({ resourceId }: { readonly resourceId?: string | undefined }): string | undefined {
   return resourceId?.startsWith(scheme) ? resourceId.slice(scheme.length) : undefined
+}
+
+/** A reference of an archive, as it is here; undefined for one that would prove an address: this server has mailed it to
+ * nobody. */
+export function takeReference(row: TenantRow): TenantRow | undefined {
+  return mailboxOf({ resourceId: optionalTextIn(row, 'resource_id') }) === undefined ? row : undefined
 }

@@ -28,6 +28,8 @@ interface AccountMail {
 interface Notice extends AccountMail {
   readonly template: MailTemplate
   readonly about?: string
+  /** About the server, for its operator: strangers must not be able to use up the mailbox. */
+  readonly isOfServer?: true
 }
 
 interface MailedReference extends AccountMail {
@@ -69,14 +71,14 @@ export function mailReference(
 async function queueWithin(
   deps: QueueDeps,
   tx: Writer,
-  { to, lang }: AccountMail,
+  { to, lang, isOfServer }: AccountMail & Pick<Notice, 'isOfServer'>,
   make: (address: string) => Promise<Omit<Payload, 'mailId' | 'lang'>>,
 ): Promise<Queued> {
   const account = await findAccount(tx)
   const address = to ?? account?.email
   if (address === undefined) return { isQueued: false }
   const isProved = account?.email === address && account.emailVerifiedAt !== undefined
-  const retryAtMs = isProved ? undefined : await countMailbox(deps, tx, address)
+  const retryAtMs = isProved || isOfServer ? undefined : await countMailbox(deps, tx, address)
   if (retryAtMs !== undefined) return { isQueued: false, retryAtMs }
   const mailId = randomBytes(12).toString('hex')
   const payload = { mailId, ...(await make(address)), ...(lang === undefined ? {} : { lang }) }
