@@ -131,6 +131,7 @@ const readAcross: Readonly<Record<string, readonly string[]>> = {
   'profiles/known-profile-store.ts': ['relations'],
   'profiles/profile-sweep-store.ts': ['relations'],
   'relations/visibility/readable-predicate.ts': ['action_recipients', 'actions'],
+  'relations/visibility/silenced-predicate.ts': ['domain_blocks'],
 }
 
 describe('what happens', () => {

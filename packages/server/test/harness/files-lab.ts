@@ -7,6 +7,7 @@ import { afterAll, afterEach } from 'vitest'
 import { type FileParts, openFileFeatures } from '#app/file-features.ts'
 import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
+import { federationMigrations } from '#features/federation/index.ts'
 import {
   type FileEvent,
   filesMigrations,
@@ -36,6 +37,7 @@ export { failureOf, type Received, type Sent } from './files-site.ts'
 const unlimited: StorageLimits = { maxFileBytes: 100_000_000, maxStorageBytes: 0 }
 const migrations = [
   ...jobsMigrations,
+  ...federationMigrations,
   ...relationsMigrations,
   ...actionsMigrations,
   ...filesMigrations,

@@ -10,6 +10,7 @@ interface Sendable {
   readonly issuerTag: IdTag
   /** The token that this one announces, sent together with it. */
   readonly beside?: string
+  readonly besideIssuer?: IdTag
   /** An ending is sent even while the issuer is suspended. */
   readonly isEnding: boolean
 }
@@ -30,7 +31,7 @@ export async function findSendable(
   const subject = parseActionId(action.subject ?? '')
   const announced = subject && (await findStoredAction(reader, subject))
   if (announced?.token === undefined) return undefined
-  return { token, issuerTag, isEnding: false, beside: announced.token }
+  return { token, issuerTag, isEnding: false, beside: announced.token, besideIssuer: announced.issuerTag }
 }
 
 async function isOver(reader: Reader, action: StoredAction, now: number): Promise<boolean> {

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type ActionId, encodeCursor, type FileId, type FileSort, type IdTag } from '@kith/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
+import { federationMigrations } from '#features/federation/index.ts'
 import { relationsMigrations, viewerOf } from '#features/relations/index.ts'
 import { alice, aliceTag, bobTag, identity } from '#harness/files-lab.ts'
 import { queryPlan } from '#harness/query-plan.ts'
@@ -85,7 +86,12 @@ let explainer: DatabaseSync
 beforeAll(async () => {
   path = await mkdtemp(join(tmpdir(), 'kith-plans-'))
   const file = join(path, 'kith.db')
-  const migrations = [...relationsMigrations, ...actionsMigrations, ...filesMigrations]
+  const migrations = [
+    ...federationMigrations,
+    ...relationsMigrations,
+    ...actionsMigrations,
+    ...filesMigrations,
+  ]
   db = await openDatabase({ url: `sqlite:${file}`, migrations })
   await db.transact(alice.tenantId, async (tx) => {
     // An empty page would be asked for once more, with regard to folders that are being changed.

@@ -1,5 +1,5 @@
 import { type IdTag, maxActionTokenLength } from '@kith/protocol'
-import { isBlockedByServer } from '#features/relations/index.ts'
+import { isSilencedHere } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -49,13 +49,14 @@ export function extraMembers(x: StoredAction['x'], authorTag: IdTag | undefined)
 }
 
 /** The published form of a draft, signed, which takes a millisecond of another thread: never in a transaction. An
- * identity that an administrator has blocked for the whole server cannot publish, but may end what it began. */
+ * identity that an administrator has blocked for the whole server, or whose domain, cannot publish, but may end what it
+ * began. */
 export async function signAction(
   ports: TokenDeps,
   reader: Reader,
   { tenant, draft }: { readonly tenant: Tenant; readonly draft: Draft },
 ): Promise<StoredAction> {
-  if (draft.subType !== endingSubType && (await isBlockedByServer(reader, tenant.idTag))) throw silenced()
+  if (draft.subType !== endingSubType && (await isSilencedHere(reader, tenant.idTag))) throw silenced()
   const now = nowSecs(ports.clock)
   const former = await findNewest(reader, draft)
   const published: Draft = {
@@ -70,7 +71,7 @@ export async function signAction(
 }
 
 function silenced(): Failure {
-  const message = 'An administrator of this server has blocked this identity.'
+  const message = 'An administrator of this server has blocked this identity, or its domain.'
   return new Failure('E-AUTH-FORBIDDEN', { message })
 }
 

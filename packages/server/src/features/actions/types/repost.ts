@@ -1,4 +1,6 @@
-import { parseActionId } from '@kith/protocol'
+import { type IdTag, parseActionId } from '@kith/protocol'
+import { isSilencedHere } from '#features/relations/index.ts'
+import type { Reader } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { findStoredAction } from '../action-store.ts'
 import { putOnPage } from '../feed/page-store.ts'
@@ -8,14 +10,16 @@ import type { TypeHooks } from './type-hooks.ts'
  * it. */
 export const repost: TypeHooks = {
   type: 'REPOST',
-  async prepare({ body, getShown }) {
+  async prepare({ reader, body, getShown }) {
     const original = await getShown(body.subject ?? '')
     if (original.visibility !== 'P' || original.status !== 'A') throw new Failure('E-AUTH-FORBIDDEN')
+    await assertHeard(reader, original.issuerTag)
     return {}
   },
   async admit({ tx, tenant, action }) {
     const original = await findSubject(tx, action.subject)
     if (original && original.visibility !== 'P') throw new Failure('E-AUTH-FORBIDDEN')
+    if (original) await assertHeard(tx, original.issuerTag)
     return { isMarked: original?.issuerTag === tenant.idTag }
   },
   async onCreate({ tx, action }) {
@@ -28,7 +32,14 @@ export const repost: TypeHooks = {
   },
 }
 
-async function findSubject(reader: Parameters<typeof findStoredAction>[0], subject: string | undefined) {
+/** Nobody passes on what an identity has said that this server silences. */
+export async function assertHeard(reader: Reader, issuerTag: IdTag): Promise<void> {
+  if (!(await isSilencedHere(reader, issuerTag))) return
+  const message = `This server passes on nothing of ${issuerTag}.`
+  throw new Failure('E-AUTH-FORBIDDEN', { message })
+}
+
+export async function findSubject(reader: Reader, subject: string | undefined) {
   const actionId = parseActionId(subject ?? '')
   return actionId && (await findStoredAction(reader, actionId))
 }

@@ -1,5 +1,11 @@
 import type { ActionId, IdTag } from '@kith/protocol'
-import { canRead, findEffectiveRelation, roleOf, viewerOf } from '#features/relations/index.ts'
+import {
+  canRead,
+  findEffectiveRelation,
+  isSilencedHere,
+  roleOf,
+  viewerOf,
+} from '#features/relations/index.ts'
 import { type Tenant, visitor } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -70,5 +76,9 @@ async function isReader(reader: Reader, tenant: Tenant, idTag: IdTag, root: Stor
   const relation = await findEffectiveRelation(reader, idTag)
   const role = relation ? roleOf(relation) : 'public'
   const caller = visitor(idTag, role)
-  return canRead(viewerOf(tenant, caller, { relation }), { ...root, isIssuerBlocked: false })
+  return canRead(viewerOf(tenant, caller, { relation }), {
+    ...root,
+    isIssuerBlocked: false,
+    isIssuerSilenced: root.issuerTag !== tenant.idTag && (await isSilencedHere(reader, root.issuerTag)),
+  })
 }

@@ -16,6 +16,7 @@ interface FoundToken {
   readonly token: string
   /** The token that it announces, sent beside it. */
   readonly beside?: string
+  readonly besideIssuer?: IdTag
   readonly issuerTag: IdTag
   readonly isEnding: boolean
 }
@@ -87,18 +88,22 @@ function findToken(deps: Pick<DeliverDeps, 'db' | 'findToken'>, tenantId: Tenant
   return deps.findToken(deps.db.reader(tenantId), actionId)
 }
 
-// Suspensions last for hours or days.
+// Suspensions and blocks last for hours or days.
 const suspendedWaitMs = 3 * 3_600_000
 
-/** A suspended tenant sends only tokens that end something. */
+/** A suspended tenant sends only tokens that end something. Of whom the server has blocked nobody sends others. */
 async function getTokens(
-  deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended'>,
+  deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended' | 'isBlockedHere'>,
   tenantId: TenantId,
   actionId: ActionId,
 ): Promise<Tokens> {
   const found = await findToken(deps, tenantId, actionId)
   if (!found) throw withdrawn()
-  if (!found.isEnding) await assertNotSuspended(deps, tenantId)
+  if (found.isEnding) return tokensOf(found)
+  await assertNotSuspended(deps, tenantId)
+  for (const issuerTag of [found.issuerTag, found.besideIssuer])
+    if (issuerTag !== undefined && (await deps.isBlockedHere(issuerTag)))
+      throw later(deps, 'its issuer is blocked on this server')
   return tokensOf(found)
 }
 
@@ -112,8 +117,11 @@ export async function assertNotSuspended(
   tenantId: TenantId,
 ): Promise<void> {
   if (!(await deps.isSuspended(tenantId))) return
-  const atMs = deps.clock.now() + suspendedWaitMs
-  throw new JobVerdict('its sender is suspended', { kind: 'retry', atMs, group: 'nothing' })
+  throw later(deps, 'its sender is suspended')
+}
+
+function later({ clock }: Pick<DeliverDeps, 'clock'>, reason: string): JobVerdict {
+  return new JobVerdict(reason, { kind: 'retry', atMs: clock.now() + suspendedWaitMs, group: 'nothing' })
 }
 
 // Shorter than the day for which an inbox is cached, and longer than a restart of its server.
@@ -263,7 +271,10 @@ async function findInboxes(
 
 /** Delivers an action to recipients on this server. */
 export async function deliverLocally(
-  deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended' | 'receiveLocally' | 'onDelivered'>,
+  deps: Pick<
+    DeliverDeps,
+    'db' | 'clock' | 'findToken' | 'isSuspended' | 'isBlockedHere' | 'receiveLocally' | 'onDelivered'
+  >,
   payload: Static<(typeof deliverLocallyJob)['payload']>,
   { tenantId }: Pick<JobContext, 'tenantId'>,
 ): Promise<void> {

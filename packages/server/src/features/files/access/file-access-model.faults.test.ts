@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { accountsMigrations, makeReference } from '#features/accounts/index.ts'
 import { actionsMigrations } from '#features/actions/index.ts'
+import { federationMigrations } from '#features/federation/index.ts'
 import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { holder, identity } from '#harness/files-lab.ts'
@@ -282,6 +283,7 @@ eachDialect('Access to files', (open) => {
     const db = await open({
       migrations: [
         ...jobsMigrations,
+        ...federationMigrations,
         ...relationsMigrations,
         ...actionsMigrations,
         ...filesMigrations,

@@ -1,5 +1,11 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { isLive, isReadableBy, type ReadableTables, type Viewer } from '#features/relations/index.ts'
+import {
+  isLive,
+  isReadableBy,
+  isSilencedTo,
+  type ReadableTables,
+  type Viewer,
+} from '#features/relations/index.ts'
 import type { FileTables } from '../file-store.ts'
 import { isBeingRemoved, isDiscarded, isInTrash } from '../folders/folder-change-predicate.ts'
 import { folderAbove, foldersAbove } from '../folders/folders-above-predicate.ts'
@@ -106,13 +112,14 @@ export function inTrash(file: string, { tenantId, withoutChanges }: AccessNames)
   return withoutChanges ? sql<SqlBool>`${sql.ref(`${file}.status`)} = 'D'` : isInTrash(file, tenantId)
 }
 
-/** By what the file itself says, or an action by which its owner shows it; not by a grant. The tenant's own files are
+/** By what the file itself says, where the server has not silenced its owner, or an action by which its owner shows it; not by a grant. The tenant's own files are
  * shown by actions that were made here, where it was asked who may attach them; a copy by those of whom it came from.
  * What others attach, who know no more than an id, says nothing.
  * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
 function isReadableWithoutGrant(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
-  return sql<SqlBool>`(coalesce(${of('visibility')} in (${codesOf(viewer)}), false)
+  const isSilenced = isSilencedTo(viewer, of('owner_tag'))
+  return sql<SqlBool>`((coalesce(${of('visibility')} in (${codesOf(viewer)}), false) and not ${isSilenced})
     or exists (select 1 from action_attachments as attached cross join actions
       where actions.tenant_id = attached.tenant_id and actions.action_id = attached.action_id
       and attached.tenant_id = ${of('tenant_id')} and attached.file_id = ${of('file_id')}
@@ -273,9 +280,12 @@ function limitOf(limits: NonNullable<FileViewer['limits']>, names: AccessNames):
     : limit
 }
 
+// What holds for every viewer of a tenant.
+const ofTenant = ['community', 'silences-no-identity', 'silences-no-domain']
+
 /** Whoever comes without a token. */
 export function everybody({ tenantTag, facts }: Viewer): FileViewer {
-  const known: Viewer['facts'] = new Set(facts.has('community') ? ['community'] : [])
+  const known: Viewer['facts'] = new Set([...facts].filter((fact) => ofTenant.includes(fact)))
   const limits = { everywhere: readLevel, single: [] } as const
   return { viewer: { tenantTag, idTag: undefined, facts: known }, held: [], limits }
 }

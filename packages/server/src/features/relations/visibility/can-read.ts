@@ -1,6 +1,6 @@
 import type { Visibility } from '@kith/protocol'
 import type { Viewer } from './viewer.ts'
-import { type Rule, readRule, type Trait } from './visibility-rules.ts'
+import { type Part, type Rule, readRule, type Trait } from './visibility-rules.ts'
 
 /** The members of an action that decide who may read it. */
 export interface ActionAudience {
@@ -17,39 +17,52 @@ export interface ActionAudience {
   /** The tenant has reposted it publicly. */
   readonly isReposted?: boolean
   readonly isUnverified?: boolean
+  /** The server has silenced its issuer, or a domain in which that lies. */
+  readonly isIssuerSilenced?: boolean
 }
 
 /** An action with its root: `absent` when the root is not held here. */
 export interface BoundedAudience extends ActionAudience {
   readonly within?: ActionAudience | 'absent'
+  /** What is held of what it answers, reacts to or passes on. */
+  readonly meant?: readonly ActionAudience[]
 }
 
 /** May the viewer read an action? Evaluates the same table as the SQL predicate. Whether the action is published,
  * deleted or expired is not checked here. */
 export function canRead(viewer: Viewer, action: BoundedAudience): boolean {
-  return holds(readRule, viewer, action)
+  return holds(readRule, viewer, { action })
 }
 
-function holds(rule: Rule, viewer: Viewer, action: BoundedAudience): boolean {
+type Parts = { readonly action: BoundedAudience } & { readonly [part in Part]?: ActionAudience | undefined }
+
+function holds(rule: Rule, viewer: Viewer, parts: Parts): boolean {
   switch (rule.kind) {
     case 'fact':
       return viewer.facts.has(rule.fact)
     case 'not':
-      return !holds(rule.rule, viewer, action)
+      return !holds(rule.rule, viewer, parts)
     case 'all':
-      return rule.rules.every((part) => holds(part, viewer, action))
+      return rule.rules.every((part) => holds(part, viewer, parts))
     case 'any':
-      return rule.rules.some((part) => holds(part, viewer, action))
-    case 'with-root':
-      return typeof action.within === 'object' && holds(rule.rule, viewer, action)
+      return rule.rules.some((part) => holds(part, viewer, parts))
+    case 'with':
+      return othersOf(rule.other, parts.action).some((other) =>
+        holds(rule.rule, viewer, { ...parts, [rule.other]: other }),
+      )
     case 'trait':
-      return hasTrait(rule.trait, viewer, action, rule.of)
+      return hasTrait(rule.trait, viewer, parts, rule.of)
   }
 }
 
-function hasTrait(trait: Trait, viewer: Viewer, action: BoundedAudience, of: 'action' | 'root'): boolean {
-  const root = typeof action.within === 'object' ? action.within : undefined
-  const it = of === 'action' ? action : root
+function othersOf(other: Exclude<Part, 'action'>, { within, meant = [] }: BoundedAudience) {
+  if (other === 'meant') return meant
+  return typeof within === 'object' ? [within] : []
+}
+
+function hasTrait(trait: Trait, viewer: Viewer, parts: Parts, of: Part): boolean {
+  const { action, root } = parts
+  const it = parts[of]
   if (!it) return false
   const addressed = (tag: string | undefined) =>
     tag !== undefined && (it.audienceTag === tag || it.audience.includes(tag))
@@ -74,6 +87,9 @@ function hasTrait(trait: Trait, viewer: Viewer, action: BoundedAudience, of: 'ac
       return it.isIssuerBlocked
     case 'unverified':
       return it.isUnverified === true
+    case 'issuer-silenced':
+    case 'issuer-in-silenced-domain':
+      return it.isIssuerSilenced === true
     case 'issuer-connected':
       return it.isIssuerConnected === true
     case 'reposted-by-tenant':

@@ -2,6 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
+import { federationMigrations } from '#features/federation/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { recordReader } from '#harness/recorded-statements.ts'
 import type { Tenant } from '#infra/caller/index.ts'
@@ -47,7 +48,8 @@ describe('a tenant without a caller', () => {
 })
 
 eachDialect('actions', (open) => {
-  const start = async () => await open({ migrations: [...relationsMigrations, ...actionsMigrations] })
+  const start = async () =>
+    await open({ migrations: [...federationMigrations, ...relationsMigrations, ...actionsMigrations] })
 
   test('are live when they are published and have not expired', async () => {
     const db = await start()

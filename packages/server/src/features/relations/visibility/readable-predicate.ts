@@ -1,7 +1,8 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { serverTenant } from '#infra/db/index.ts'
+import { isInSilencedDomain, isSilencedIdentity } from './silenced-predicate.ts'
 import type { Viewer } from './viewer.ts'
-import { type Rule, readRule, type Trait } from './visibility-rules.ts'
+import { type Part, type Rule, readRule, type Trait } from './visibility-rules.ts'
 
 /** The columns of `actions` and `action_recipients` on which reading depends. */
 export interface ReadableTables {
@@ -13,6 +14,7 @@ export interface ReadableTables {
     audience_tag: string | null
     audience: string | null
     within_id: string | null
+    parent_id: string | null
     subject: string | null
     visibility: string | null
     status: string
@@ -34,7 +36,7 @@ interface Place {
   readonly action: string
 }
 
-const rootAlias = 'readable_root'
+const aliases = { root: 'readable_root', meant: 'readable_meant' } as const
 
 /** Condition on rows of `actions`, under the alias `action`: the viewer may read them. It is made from the same table
  * as `canRead`, and is the same for viewers with the same facts. `names` replaces the tags by placeholders. */
@@ -79,8 +81,8 @@ function compile(rule: Rule, place: Place): Compiled {
       return join(rule.rules, place, 'and')
     case 'any':
       return join(rule.rules, place, 'or')
-    case 'with-root':
-      return withRoot(compile(rule.rule, place), place)
+    case 'with':
+      return withOther(rule.other, compile(rule.rule, place), place)
     case 'trait':
       return compileTrait(rule.trait, place, rule.of)
   }
@@ -99,15 +101,19 @@ function join(rules: readonly Rule[], place: Place, operator: 'and' | 'or'): Com
   return parts.length === 1 ? first : sql<SqlBool>`(${sql.join(parts, sql.raw(` ${operator} `))})`
 }
 
-function withRoot(condition: Compiled, place: Place): Compiled {
-  const root = (name: string) => column(place, 'root', name)
+function withOther(other: keyof typeof aliases, condition: Compiled, place: Place): Compiled {
+  if (condition === false) return false
+  const it = (name: string) => column(place, other, name)
   const action = (name: string) => column(place, 'action', name)
-  return sql<SqlBool>`exists (select 1 from actions as ${sql.ref(rootAlias)}
-    where ${root('tenant_id')} = ${action('tenant_id')} and ${root('action_id')} = ${action('within_id')}
-    and ${toCondition(condition)})`
+  const isOther =
+    other === 'root'
+      ? sql<SqlBool>`${it('action_id')} = ${action('within_id')}`
+      : sql<SqlBool>`${it('action_id')} in (${action('parent_id')}, ${action('subject')})`
+  return sql<SqlBool>`exists (select 1 from actions as ${sql.ref(aliases[other])}
+    where ${it('tenant_id')} = ${action('tenant_id')} and ${isOther} and ${toCondition(condition)})`
 }
 
-function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compiled {
+function compileTrait(trait: Trait, place: Place, of: Part): Compiled {
   const { viewer, viewerTag, tenantTag } = place
   const it = (name: string) => column(place, of, name)
   const isViewer = (name: string) => viewer.idTag !== undefined && sql<SqlBool>`${it(name)} = ${viewerTag}`
@@ -137,6 +143,10 @@ function compileTrait(trait: Trait, place: Place, of: 'action' | 'root'): Compil
         and relations.blocked = 1))`
     case 'unverified':
       return sql<SqlBool>`${it('unverified')} = 1`
+    case 'issuer-silenced':
+      return isSilencedIdentity(it('issuer_tag'))
+    case 'issuer-in-silenced-domain':
+      return isInSilencedDomain(it('issuer_tag'))
     case 'issuer-connected':
       return sql<SqlBool>`exists (select 1 from relations where relations.tenant_id = ${it('tenant_id')}
         and relations.id_tag = ${it('issuer_tag')} and relations.connection = 'connected' and relations.blocked = 0)`
@@ -158,8 +168,8 @@ function isAddressedTo(tag: Expression<string>, it: (name: string) => Expression
     and action_recipients.action_id = ${it('action_id')} and action_recipients.id_tag = ${tag})))`
 }
 
-function column(place: Place, of: 'action' | 'root', name: string): Expression<unknown> {
-  return sql.ref(`${of === 'action' ? place.action : rootAlias}.${name}`)
+function column(place: Place, of: Part, name: string): Expression<unknown> {
+  return sql.ref(`${of === 'action' ? place.action : aliases[of]}.${name}`)
 }
 
 function toCondition(compiled: Compiled): Condition {

@@ -37,19 +37,21 @@ interface ViewerKnowledge {
   readonly relation?: Relation | undefined
   /** Does the tenant or the server block or mute anybody? Not used for visitors of a person. */
   readonly hasBlocksOrMutes?: boolean
+  /** Whom the server does not silence; not used for who acts for the tenant. */
+  readonly silences?: readonly Fact[]
 }
 
 /** The viewer for a caller, given the relation between the caller and the tenant. */
 export function viewerOf(
   tenant: Tenant,
   caller: Caller,
-  { relation, hasBlocksOrMutes = false }: ViewerKnowledge,
+  { relation, hasBlocksOrMutes = false, silences = [] }: ViewerKnowledge,
 ): Viewer {
   const isCommunity = tenant.type === 'community'
   const actsAs = actsAsTenant(caller, tenant)
   const community: Fact[] = isCommunity ? ['community'] : []
   const blockingOrMuting: Fact[] = hasBlocksOrMutes && (actsAs || isCommunity) ? ['has-blocks-or-mutes'] : []
-  const given = [...community, ...blockingOrMuting]
+  const given = [...community, ...blockingOrMuting, ...(actsAs ? [] : silences)]
   const nobody = { tenantTag: tenant.idTag, idTag: undefined, facts: new Set(given) }
   if (caller.kind !== 'identity') return nobody
   if (actsAs)

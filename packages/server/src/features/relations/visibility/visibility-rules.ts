@@ -14,6 +14,10 @@ export type Fact =
   | 'community'
   /** The tenant or the server blocks or mutes somebody. Otherwise no issuer has to be looked up. */
   | 'has-blocks-or-mutes'
+  /** No administrator has blocked, suspended or banned anybody for the whole server: no issuer has to be looked up. */
+  | 'silences-no-identity'
+  /** No administrator has blocked a domain. */
+  | 'silences-no-domain'
 
 /** What depends on the action. */
 export type Trait =
@@ -27,6 +31,10 @@ export type Trait =
   | { readonly is: 'reposted-by-tenant' }
   /** The tenant blocks its issuer, or the server does for all tenants; never true of the tenant itself. */
   | { readonly is: 'issuer-blocked' }
+  /** An administrator of the server has blocked, suspended or banned its issuer. */
+  | { readonly is: 'issuer-silenced' }
+  /** An administrator of the server has blocked a domain in which its issuer lies. */
+  | { readonly is: 'issuer-in-silenced-domain' }
   /** An import has brought it along, and its signature has not been verified. */
   | { readonly is: 'unverified' }
   /** It is a comment, a reaction or an answer, and so never wider than its root. */
@@ -34,24 +42,28 @@ export type Trait =
   /** Has the same visibility as its root. */
   | { readonly is: 'visible-like-root' }
 
-/** `of`: whether a trait is the action's own or its root's. */
+/** The action itself, the root of its thread, or what it directly answers, reacts to or passes on. */
+export type Part = 'action' | 'root' | 'meant'
+
+/** `of`: whose a trait is. */
 export type Rule =
   | { readonly kind: 'fact'; readonly fact: Fact }
-  | { readonly kind: 'trait'; readonly trait: Trait; readonly of: 'action' | 'root' }
+  | { readonly kind: 'trait'; readonly trait: Trait; readonly of: Part }
   | { readonly kind: 'not'; readonly rule: Rule }
   | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
-  /** The root is held here, and the rule is true of the action and the root. */
-  | { readonly kind: 'with-root'; readonly rule: Rule }
+  /** The root, or what is meant, is held here, and the rule is true of the action and of that. */
+  | { readonly kind: 'with'; readonly other: Exclude<Part, 'action'>; readonly rule: Rule }
 
 const fact = (name: Fact): Rule => ({ kind: 'fact', fact: name })
 const all = (...rules: Rule[]): Rule => ({ kind: 'all', rules })
 const any = (...rules: Rule[]): Rule => ({ kind: 'any', rules })
 const not = (rule: Rule): Rule => ({ kind: 'not', rule })
-const withRoot = (rule: Rule): Rule => ({ kind: 'with-root', rule })
+const withRoot = (rule: Rule): Rule => ({ kind: 'with', other: 'root', rule })
+const withMeant = (rule: Rule): Rule => ({ kind: 'with', other: 'meant', rule })
 
 const actsAsTenant = fact('acts-as-tenant')
 
-function traitsOf(of: 'action' | 'root') {
+function traitsOf(of: Part) {
   return {
     trait: (is: Exclude<Trait['is'], 'visible-to'>): Rule => ({ kind: 'trait', trait: { is }, of }),
     visibleTo: (code: Visibility): Rule => ({ kind: 'trait', trait: { is: 'visible-to', code }, of }),
@@ -77,10 +89,25 @@ function isOpenTo(of: 'action' | 'root'): Rule {
   )
 }
 
-/** What may not be its issuer's word is read by the tenant alone. */
-function isVerified(of: 'action' | 'root'): Rule {
-  return any(actsAsTenant, not(traitsOf(of).trait('unverified')))
+function isSilenced(of: Part): Rule {
+  const { trait } = traitsOf(of)
+  return any(
+    all(not(fact('silences-no-identity')), trait('issuer-silenced')),
+    all(not(fact('silences-no-domain')), trait('issuer-in-silenced-domain')),
+  )
 }
+
+/** What may not be its issuer's word, and what those have said whom the server silences, is read by the tenant alone. */
+function isHeard(of: Part): Rule {
+  return any(actsAsTenant, all(not(traitsOf(of).trait('unverified')), not(isSilenced(of))))
+}
+
+/** What is said about the words of a silenced issuer, which it may repeat. */
+const isAboutHeard = any(
+  actsAsTenant,
+  all(fact('silences-no-identity'), fact('silences-no-domain')),
+  not(withMeant(isSilenced('meant'))),
+)
 
 /** docs/protocol/visibility.md for one action by itself. */
 function alone(of: 'action' | 'root') {
@@ -93,9 +120,9 @@ function alone(of: 'action' | 'root') {
   )
   const isAddressed = any(trait('addressed-to-viewer'), all(actsAsTenant, trait('addressed-to-tenant')))
   const isSubject = any(trait('about-viewer'), all(actsAsTenant, trait('about-tenant')))
-  /** A block prevails over every visibility but P. Blocked viewers are treated as guests, so only blocked issuers
-   * matter here: members of a community do not read them, while its moderators do, because they have to remove what
-   * such issuers left. */
+  /** A tenant's own block prevails over every visibility but P. Blocked viewers are treated as guests, so only blocked
+   * issuers matter here: members of a community do not read them, while its moderators do, because they have to remove
+   * what such issuers left. */
   const appliesBlock = any(
     all(fact('community'), not(actsAsTenant)),
     all(not(fact('community')), actsAsTenant),
@@ -122,9 +149,9 @@ function alone(of: 'action' | 'root') {
     issuedByTenant,
     isOnPage,
     isForViewer,
-    mayRead: all(isVerified(of), isUnblocked, any(all(isOpen, isOnPage), isForViewer)),
+    mayRead: all(isUnblocked, any(all(isOpen, isOnPage), isForViewer)),
     /** The same without regard to the page. */
-    mayReadAnywhere: all(isVerified(of), isUnblocked, any(isOpen, isForViewer)),
+    mayReadAnywhere: all(isUnblocked, any(isOpen, isForViewer)),
     isChild: trait('child'),
     isVisibleLikeRoot: trait('visible-like-root'),
   }
@@ -134,24 +161,28 @@ const own = alone('action')
 const root = alone('root')
 
 /** Who may read an action: the one table from which `canRead` and the SQL predicate are made. */
-export const readRule: Rule = any(
-  all(not(own.isChild), own.mayRead),
-  all(
-    own.isChild,
-    isVerified('action'),
-    own.isUnblocked,
-    any(
-      own.isIssuer,
-      withRoot(
-        all(
-          root.mayReadAnywhere,
-          any(own.isVisibleLikeRoot, own.mayReadAnywhere),
-          // What is said under a person's own action is on that person's page.
-          any(root.issuedByTenant, own.isForViewer, own.isOnPage),
+export const readRule: Rule = all(
+  any(
+    all(not(own.isChild), own.mayRead),
+    all(
+      own.isChild,
+      own.isUnblocked,
+      any(
+        own.isIssuer,
+        withRoot(
+          all(
+            isHeard('root'),
+            root.mayReadAnywhere,
+            any(own.isVisibleLikeRoot, own.mayReadAnywhere),
+            // What is said under a person's own action is on that person's page.
+            any(root.issuedByTenant, own.isForViewer, own.isOnPage),
+          ),
         ),
+        // Without the root nobody can tell who its readers are.
+        all(not(withRoot(all())), any(own.isAddressed, fact('acts-as-tenant'))),
       ),
-      // Without the root nobody can tell who its readers are.
-      all(not(withRoot(all())), any(own.isAddressed, fact('acts-as-tenant'))),
     ),
   ),
+  isHeard('action'),
+  isAboutHeard,
 )

@@ -8,6 +8,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { actionsMigrations } from '#features/actions/index.ts'
+import { federationMigrations } from '#features/federation/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { type Caller, guest, type Identified, identified, type Tenant } from '#infra/caller/index.ts'
@@ -92,6 +93,36 @@ describe('an action may be read by', () => {
       undefined,
       false,
     ],
+    [
+      'P of a silenced issuer: the tenant',
+      { issuerTag: carol, isIssuerSilenced: true },
+      owner,
+      undefined,
+      true,
+    ],
+    [
+      'P of a silenced issuer: no friend, though the tenant reposted it',
+      { issuerTag: carol, isReposted: true, isIssuerSilenced: true },
+      caller(bob),
+      connected,
+      false,
+    ],
+    [
+      'P of a silenced issuer: no guest, though the tenant reposted it',
+      { issuerTag: carol, isReposted: true, isIssuerSilenced: true },
+      guest,
+      undefined,
+      false,
+    ],
+    [
+      'P of a silenced issuer: not its audience',
+      { issuerTag: carol, audienceTag: bob, isIssuerSilenced: true },
+      caller(bob),
+      undefined,
+      false,
+    ],
+    ['P of the tenant that is silenced: the tenant', { isIssuerSilenced: true }, owner, undefined, true],
+    ['P of the tenant that is silenced: nobody else', { isIssuerSilenced: true }, guest, undefined, false],
     ['null: its audience tag', { visibility: null, audienceTag: bob }, caller(bob), undefined, true],
     ['null: its audience', { visibility: null, audience: [carol, bob] }, caller(bob), undefined, true],
     ['null: its subject', { visibility: null, subject: bob }, caller(bob), undefined, true],
@@ -272,6 +303,18 @@ describe('an action may be read by', () => {
       'public',
       true,
     ],
+    [
+      'P of an issuer that the server silences: a moderator, who clears it away',
+      { issuerTag: carol, audienceTag: alice, isIssuerBlocked: true, isIssuerSilenced: true },
+      'moderator',
+      true,
+    ],
+    [
+      'P of an issuer that the server silences: no contributor',
+      { issuerTag: carol, audienceTag: alice, isIssuerBlocked: true, isIssuerSilenced: true },
+      'contributor',
+      false,
+    ],
   ]
   test.each(inCommunity)('%s', (_, change, role, expected) => {
     const viewer = viewerOf(community, caller(bob, role), { hasBlocksOrMutes: true })
@@ -347,6 +390,14 @@ describe('an action may be read by', () => {
     ['of the tenant under a third party’s: anyone', action({ issuerTag: dora }), {}, {}, true],
     ['that is unverified: not its issuer', action(), { issuerTag: bob, isUnverified: true }, {}, false],
     ['under an unverified root: nobody', action({ isUnverified: true }), { issuerTag: carol }, friend, false],
+    ['of a silenced issuer: nobody', action(), { issuerTag: carol, isIssuerSilenced: true }, friend, false],
+    [
+      'under that of a silenced issuer: nobody',
+      action({ isIssuerSilenced: true }),
+      { issuerTag: carol },
+      friend,
+      false,
+    ],
     ['without its root: not even if P', 'absent', { issuerTag: carol }, {}, false],
     ['without its root: its audience', 'absent', { audienceTag: bob }, {}, true],
     ['without its root: its issuer', 'absent', { issuerTag: bob }, {}, true],
@@ -364,6 +415,12 @@ describe('an action may be read by', () => {
     ['of another', action({ issuerTag: dora, visibility: 'F' }), { issuerTag: carol, visibility: 'F' }, true],
     ['without its root', 'absent', { issuerTag: carol }, true],
     [
+      'of a silenced issuer',
+      action({ issuerTag: dora, isIssuerSilenced: true }),
+      { issuerTag: carol, isIssuerSilenced: true },
+      true,
+    ],
+    [
       'that is unverified, under such a root',
       action({ issuerTag: dora, isUnverified: true }),
       { issuerTag: carol, isUnverified: true },
@@ -380,15 +437,33 @@ describe('an action may be read by', () => {
   })
 })
 
+const meantCases: [string, readonly ActionAudience[], Caller, boolean][] = [
+  ['of a silenced issuer: no guest', [action({ issuerTag: carol, isIssuerSilenced: true })], guest, false],
+  [
+    'of a silenced issuer: the tenant',
+    [action({ issuerTag: carol, isIssuerSilenced: true })],
+    caller(alice, 'leader', true),
+    true,
+  ],
+  ['of another issuer: anyone', [action({ issuerTag: carol })], guest, true],
+]
+test.each(meantCases)('what answers or passes on words %s', (_, meant, who, expected) => {
+  const comment = action({ within: action(), meant })
+  expect(canRead(viewerOf(person, who, {}), comment)).toBe(expected)
+  expect(canRead(viewerOf(person, who, {}), action({ meant }))).toBe(expected)
+})
+
 interface StoredAction extends ActionAudience {
   readonly actionId: string
   readonly withinId: string | undefined
+  readonly parentId: string | undefined
 }
 interface World {
   readonly type: Tenant['type']
   readonly relations: readonly Relation[]
   /** The server's decisions for all its tenants. */
   readonly decisions: readonly Relation[]
+  readonly blockedDomain: string | undefined
   readonly actions: readonly StoredAction[]
   readonly callers: readonly Caller[]
 }
@@ -438,12 +513,25 @@ const anyWorld: fc.Arbitrary<World> = fc
     type: fc.constantFrom<Tenant['type'][]>('person', 'community'),
     relations: fc.tuple(anyRelation(bob), anyRelation(carol)),
     decisions: fc.tuple(anyDecision(alice), anyDecision(carol), anyDecision(dora)),
+    // The last two are no domains of these people.
+    blockedDomain: fc.option(
+      fc.constantFrom('com', 'example.com', dora, 'ra.example.com', 'a.dora.example.com'),
+      {
+        nil: undefined,
+        freq: 2,
+      },
+    ),
     roots: fc.array(anyAudience, { minLength: 1, maxLength: 6 }),
-    children: fc.array(fc.tuple(anyAudience, fc.nat({ max: 7 })), { maxLength: 10 }),
+    children: fc.array(
+      fc.tuple(anyAudience, fc.nat({ max: 7 }), fc.option(fc.nat({ max: 10 }), { nil: undefined })),
+      {
+        maxLength: 10,
+      },
+    ),
     reposts: fc.array(fc.tuple(fc.nat({ max: 7 }), fc.boolean(), anyVisibility), { maxLength: 4 }),
     callers: fc.array(anyWho, { minLength: 1, maxLength: 5 }),
   })
-  .map(({ type, relations, decisions, roots, children, reposts, callers }) => {
+  .map(({ type, relations, decisions, blockedDomain, roots, children, reposts, callers }) => {
     const inEffect = (idTag: IdTag) => {
       const own = relations.find((relation) => relation.idTag === idTag) ?? noRelation(idTag)
       return withServerStatus(
@@ -452,6 +540,9 @@ const anyWorld: fc.Arbitrary<World> = fc
       )
     }
     const isBlocked = (tag: string) => tag !== alice && inEffect(tag as IdTag).isBlocked
+    const isSilenced = (tag: string) =>
+      decisions.some(({ idTag, isBlocked: isDecided }) => idTag === tag && isDecided) ||
+      (blockedDomain !== undefined && (tag === blockedDomain || tag.endsWith(`.${blockedDomain}`)))
     const callerNamed = (who: typeof anyWho extends fc.Arbitrary<infer Who> ? Who : never): Caller => {
       if (who === 'guest') return guest
       if (who === 'owner') return caller(alice, 'leader', true)
@@ -464,28 +555,36 @@ const anyWorld: fc.Arbitrary<World> = fc
       }),
     )
     const stored = (
-      audience: Omit<ActionAudience, 'isIssuerBlocked'>,
+      audience: Omit<ActionAudience, 'isIssuerBlocked' | 'isIssuerSilenced'>,
       actionId: string,
-      withinId?: string,
+      { withinId, parentId }: { withinId?: string; parentId?: string } = {},
     ) => ({
       ...audience,
       isIssuerBlocked: isBlocked(audience.issuerTag),
+      isIssuerSilenced: isSilenced(audience.issuerTag),
       isIssuerConnected: relations.some(
         (it) => it.idTag === audience.issuerTag && it.connection === 'connected' && !it.isBlocked,
       ),
       isReposted: shown.some(({ subject, visibility }) => subject === actionId && visibility === 'P'),
       actionId,
       withinId,
+      parentId,
     })
     return {
       type,
       relations: type === 'community' ? relations : relations.map((it) => ({ ...it, role: undefined })),
       decisions,
+      blockedDomain,
       callers: callers.map(callerNamed),
       actions: [
         ...shown.map((repost, at) => stored({ ...nobody, ...repost, issuerTag: alice }, `repost${at}`)),
         ...roots.map((root, at) => stored(root, `root${at}`)),
-        ...children.map(([child, root], at) => stored(child, `child${at}`, `root${root}`)),
+        ...children.map(([child, root, parent], at) =>
+          stored(child, `child${at}`, {
+            withinId: `root${root}`,
+            parentId: parent === undefined ? `root${root}` : `child${parent}`,
+          }),
+        ),
       ],
     }
   })
@@ -493,7 +592,7 @@ const anyWorld: fc.Arbitrary<World> = fc
 async function store(
   db: Database,
   tenantId: TenantId,
-  { relations, decisions, actions }: World,
+  { relations, decisions, blockedDomain, actions }: World,
 ): Promise<void> {
   await db.transact(tenantId, async (tx) => {
     for (const { idTag, updatedAt: at = 1, ...relation } of relations)
@@ -503,7 +602,14 @@ async function store(
     const tables = tx.tables<{
       actions: Record<string, unknown>
       action_recipients: Record<string, unknown>
+      domain_blocks: Record<string, unknown>
     }>()
+    await tables.deleteFrom('domain_blocks').execute()
+    if (blockedDomain !== undefined)
+      await tables
+        .insertInto('domain_blocks')
+        .values({ tenant_id: serverTenant, domain: blockedDomain, created_by: alice, created_at: 1 })
+        .execute()
     for (const it of actions) {
       const names = { tenant_id: tenantId, action_id: it.actionId }
       await tables
@@ -516,6 +622,7 @@ async function store(
           audience_tag: it.audienceTag ?? null,
           audience: it.audience.length > 0 ? JSON.stringify(it.audience) : null,
           within_id: it.withinId ?? null,
+          parent_id: it.parentId ?? null,
           subject: it.subject ?? null,
           visibility: it.visibility,
           unique_key: it.actionId.startsWith('repost') ? `REPOST ${it.subject}` : null,
@@ -534,15 +641,20 @@ async function store(
   })
 }
 
-function bounded(world: World, { withinId, ...audience }: StoredAction): BoundedAudience {
-  if (withinId === undefined) return audience
-  return { ...audience, within: world.actions.find(({ actionId }) => actionId === withinId) ?? 'absent' }
+function bounded(world: World, { withinId, parentId, ...audience }: StoredAction): BoundedAudience {
+  const meant = world.actions.filter(({ actionId }) => actionId === parentId || actionId === audience.subject)
+  if (withinId === undefined) return { ...audience, meant }
+  return {
+    ...audience,
+    meant,
+    within: world.actions.find(({ actionId }) => actionId === withinId) ?? 'absent',
+  }
 }
 
 eachDialect('the predicate', (open) => {
   test('reads exactly what the function allows, over random graphs', async () => {
     const db = await open({
-      migrations: [...relationsMigrations, ...actionsMigrations],
+      migrations: [...federationMigrations, ...relationsMigrations, ...actionsMigrations],
       clock: new TestClock(),
     })
     let tenants = 0
