@@ -1,5 +1,5 @@
 import { type Cast, castOf, issued, type MadeToken, type Members, now } from './cast.ts'
-import type { Signer } from './signing.ts'
+import { hashOf, type Signer } from './signing.ts'
 
 const receiver = 'bob.example.org'
 
@@ -7,20 +7,23 @@ interface Outcome {
   readonly tokens: readonly MadeToken[]
   /** The status of each token's action, in the same order; null: it is no action, undefined: nobody asks. */
   readonly statuses: readonly ('A' | 'C' | 'D' | null | undefined)[]
+  /** Those of the tokens that are held apart from what they name. */
+  readonly mismatched?: readonly MadeToken[]
 }
 
 /** `vectors/actions/outcomes.json`. */
 export function actionOutcomeVectors(signer: Signer) {
   const outcomes = Object.entries(outcomesOf(castOf(signer)))
   return {
-    description: `What becomes of valid tokens at the person ${receiver}, who follows alice.example.com and club.example.org: the status of the action of each, in the same order, after all have been received in any order. A is shown, C awaits an answer, D is kept as deleted; null stands for what is no action; where there is no status none is asked for.`,
+    description: `What becomes of valid tokens at the person ${receiver}, who follows alice.example.com and club.example.org: the status of the action of each, in the same order, after all have been received in any order. A is shown, C awaits an answer, D is kept as deleted; null stands for what is no action; where there is no status none is asked for. What is \`mismatched\` means another token than the one that is held under the id that it names, and is not shown with it.`,
     receiver,
-    outcomes: outcomes.map(([name, { tokens, statuses }]) => ({
+    outcomes: outcomes.map(([name, { tokens, statuses, mismatched = [] }]) => ({
       name,
-      tokens: tokens.map(({ token, payload: { actionId } }, at) => ({
-        actionId,
+      tokens: tokens.map((made, at) => ({
+        actionId: made.payload.actionId,
         status: statuses[at],
-        token,
+        ...(mismatched.includes(made) ? { mismatched: true } : {}),
+        token: made.token,
       })),
     })),
   }
@@ -121,9 +124,41 @@ function outcomesOf(cast: Cast): Record<string, Outcome> {
       ],
       statuses: ['D'],
     },
+    ...endorsements(cast, post),
     'a type that nobody knows': {
       tokens: [by(alice, 'outcome: a poll', to({ type: 'POLL' }))],
       statuses: [null],
     },
   }
+}
+
+/** What says something about an action, with the hash of its token and with that of another. */
+function endorsements({ alice, by }: Cast, post: MadeToken): Record<string, Outcome> {
+  const message = by(alice, 'outcome: a message', {
+    type: 'MSG',
+    audienceTag: receiver,
+    visibility: undefined,
+  })
+  const hashes = {
+    'that means it': hashOf,
+    'that means another token of its id': () => hashOf('another token'),
+  }
+  const about: Record<string, readonly [MadeToken, Members]> = {
+    'a repost': [post, { type: 'REPOST', content: undefined }],
+    'a share': [post, { type: 'SHRE' }],
+    'a reaction': [post, { type: 'REACT', subType: 'LIKE', content: undefined }],
+    'a comment': [post, { type: 'CMNT' }],
+    'an answer': [message, { type: 'MSG', audienceTag: receiver, visibility: undefined }],
+  }
+  const made = Object.entries(about).flatMap(([name, [target, members]]) =>
+    Object.entries(hashes).map(([meaning, hash]) => {
+      const isByParent = members.type === 'CMNT' || members.type === 'MSG'
+      const [id, hashName] = isByParent ? ['parentId', 'parentHash'] : ['subject', 'subjectHash']
+      const named = { [id]: target.payload.actionId, [hashName]: hash(target.token) }
+      const made = by(alice, `outcome: ${name} ${meaning}`, { ...members, ...named })
+      const mismatched = hash === hashes['that means it'] ? [] : [made]
+      return [`${name} ${meaning}`, { tokens: [target, made], statuses: ['A', 'A'], mismatched }] as const
+    }),
+  )
+  return Object.fromEntries(made)
 }

@@ -1,6 +1,6 @@
 import { brokenTokens } from './broken-action-tokens.ts'
 import { type Cast, castOf, issued, now, payloadOf, tenYears, textForLength } from './cast.ts'
-import { publishedKey, type Signer, told } from './signing.ts'
+import { hashOf, publishedKey, type Signer, told } from './signing.ts'
 
 const description = [
   'Action tokens (compact JWS, ES384), judged at the time `now` by a receiver that knows the issuers with exactly these keys.',
@@ -69,6 +69,12 @@ function soundTokens(cast: Cast) {
       by(alice, 'signed with a key whose kid has 64 characters', {}, 'k'.repeat(64)),
       by(alice, 'signed with a retired key before its end', issued(now - 86_401), '20250101WxYz'),
       by(alice, 'signed with a retired key in the second of its end', issued(now - 86_400), '20250101WxYz'),
+      by(alice, 'a repost that names the token it means', {
+        type: 'REPOST',
+        subject: given.payload.actionId,
+        subjectHash: hashOf(given.token),
+        content: undefined,
+      }),
       by(alice, 'a deletion', {
         subType: 'DEL',
         subject: given.payload.actionId,

@@ -198,6 +198,8 @@ function brokenMembers(idTag: string): Record<string, Members> {
     'parentId of 301 characters': { parentId: 'p'.repeat(301) },
     'subject of 301 characters': { type: 'SHRE', subject: 's'.repeat(301) },
     'subject is no text': { subject: 1 },
+    'subjectHash of 42 characters': { type: 'SHRE', subject: 's', subjectHash: 'h'.repeat(42) },
+    'parentHash is null': { parentHash: null },
     '51 attachments': { attachments: Array.from({ length: 51 }, () => `b1~${'A'.repeat(43)}`) },
     'an attachment of 65 characters': { attachments: ['b'.repeat(65)] },
     '101 members of the audience': { audience: Array.from({ length: 101 }, (_, at) => `n${at}.example.net`) },

@@ -47,6 +47,11 @@ export function actionIdOf(issuerTag: string, nonce: string): string {
   return `a1~${createHash('sha256').update(`${issuerTag}\n${nonce}`).digest('base64url')}`
 }
 
+/** By which a token is named in another. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
 export function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }

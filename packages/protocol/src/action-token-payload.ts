@@ -7,6 +7,11 @@ const Seconds = Type.Integer({
   description: 'Unix seconds (milliseconds are refused)',
 })
 
+const TokenHash = Type.String({
+  pattern: '^[A-Za-z0-9_-]{43}$',
+  description: 'SHA-256 of the text of a token, base64url',
+})
+
 /** The payload of a published action (docs/protocol/action-tokens.md): a compact JWS, ES384. Times are Unix seconds. */
 export const ActionTokenPayload = Type.Object({
   actionId: Type.String(),
@@ -20,6 +25,8 @@ export const ActionTokenPayload = Type.Object({
   content: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
   attachments: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
   subject: Type.Optional(Type.String({ maxLength: 300 })),
+  parentHash: Type.Optional(TokenHash),
+  subjectHash: Type.Optional(TokenHash),
   visibility: Type.Optional(
     Type.Unsafe<'P' | 'V' | 'F' | 'C'>({ type: 'string', enum: ['P', 'V', 'F', 'C'] }),
   ),

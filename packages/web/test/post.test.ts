@@ -30,6 +30,18 @@ async function openTownHearing(path: string) {
   return await openHearing(browser, town.server, { idTag: anna, path })
 }
 
+/** Makes of an action that Anna holds what another server would have to do otherwise. */
+async function change(actionId: string, columns: { readonly unverified: 1 } | { readonly mismatched: 1 }) {
+  const { services, features } = town.server.running
+  const home = await features.identity.tenants.find(anna as IdTag)
+  await services.db.transact(home?.tenantId as TenantId, async (tx) => {
+    const actions = tx
+      .tables<{ actions: { action_id: string; unverified: number; mismatched: number } }>()
+      .updateTable('actions')
+    await actions.set(columns).where('action_id', '=', actionId).execute()
+  })
+}
+
 function useTown(launch: () => Promise<Browser>) {
   beforeAll(async () => {
     browser = await launch()
@@ -90,17 +102,20 @@ withChromium('a post', (launch) => {
 
   test('says what an import has brought along and nobody has verified', async () => {
     const actionId = await say(carla, town.postId, 'From long ago')
-    const { services, features } = town.server.running
-    const home = await features.identity.tenants.find(anna as IdTag)
-    await services.db.transact(home?.tenantId as TenantId, async (tx) => {
-      const actions = tx
-        .tables<{ actions: { action_id: string; unverified: number } }>()
-        .updateTable('actions')
-      await actions.set({ unverified: 1 }).where('action_id', '=', actionId).execute()
-    })
+    await change(actionId, { unverified: 1 })
     const { page } = await openPost()
     const comment = page.getByRole('article').filter({ hasText: 'From long ago' })
     await comment.getByText('not verified').waitFor()
+    expect(await axeFindings(page)).toEqual([])
+  })
+
+  test('says where what it passes on is not what is here', async () => {
+    const client = await town.server.as(ben)
+    const { data } = await client.call(createAction, { body: { type: 'REPOST', subject: town.postId } })
+    await town.server.settle()
+    await change(data.actionId, { mismatched: 1 })
+    const { page } = await openPost(data.actionId)
+    await page.getByText('This was said about another text than the one that is here').waitFor()
     expect(await axeFindings(page)).toEqual([])
   })
 

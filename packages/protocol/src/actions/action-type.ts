@@ -33,6 +33,9 @@ export interface ActionType {
   readonly canEnd?: true
   /** A newer action replaces the older one of the issuer with equal values of these members. */
   readonly uniqueBy: readonly ('audienceTag' | 'subject')[] | undefined
+  /** The member that names the action it says something about. Its token carries the hash of that action's token as
+   * `subjectHash` or `parentHash` (docs/protocol/actions.md, What an action is about). */
+  readonly endorses?: 'subject' | 'parentId'
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
   readonly receivers: Receivers

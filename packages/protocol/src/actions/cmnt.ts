@@ -11,6 +11,7 @@ export const cmnt = actionType({
   forbids: [],
   subTypes: [],
   uniqueBy: undefined,
+  endorses: 'parentId',
   arrivesAs: 'A',
   receivers: 'parent',
   fromStrangers: { persons: 'privacy.open_messages', communities: 'refused', onReadable: true },

@@ -16,6 +16,7 @@ export const msg = actionType({
   forbids: [],
   subTypes: [],
   uniqueBy: undefined,
+  endorses: 'parentId',
   arrivesAs: 'A',
   receivers: 'audience',
   fromStrangers: { persons: 'privacy.open_messages', communities: 'privacy.open_messages' },

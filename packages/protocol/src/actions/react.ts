@@ -14,6 +14,7 @@ export const react = actionType({
   forbids: ['attachments'],
   subTypes: reactionKinds,
   uniqueBy: ['subject'],
+  endorses: 'subject',
   arrivesAs: 'A',
   receivers: 'subject',
   fromStrangers: { persons: 'refused', communities: 'refused', onReadable: true },

@@ -9,6 +9,7 @@ export const repost = actionType({
   forbids: ['parentId', 'attachments'],
   subTypes: [],
   uniqueBy: ['subject'],
+  endorses: 'subject',
   arrivesAs: 'A',
   receivers: 'circle',
   fromStrangers: { persons: 'privacy.open_wall', communities: 'refused' },

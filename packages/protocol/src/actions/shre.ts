@@ -15,6 +15,7 @@ export const shre = actionType({
   requiresOneOf: ['subject', 'content'],
   forbids: ['parentId'],
   uniqueBy: undefined,
+  endorses: 'subject',
   arrivesAs: 'A',
   receivers: 'audience-or-circle',
   fromStrangers: { persons: 'privacy.open_wall', communities: 'refused' },

@@ -97,6 +97,12 @@ export const Action = Type.Object({
         'An import has brought it along, and the signature of its issuer has not been verified: the tenant alone reads it (Ext)',
     }),
   ),
+  mismatched: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'What is held here under the id of its subject or parent is not what its issuer meant, so the member that names it is left out (Ext)',
+    }),
+  ),
   issuer: Type.Object({
     idTag: Type.String(),
     name: Type.String(),

@@ -5,6 +5,7 @@ import {
 } from '#features/accounts/index.ts'
 import {
   actionTableMigrations,
+  endorsementMigrations,
   linkInvitationsMigrations,
   unverifiedActionsMigrations,
 } from '#features/actions/index.ts'
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   ...unverifiedActionsMigrations,
   ...claimedRolesMigrations,
   ...hostedSinceMigrations,
+  ...endorsementMigrations,
 ]

@@ -31,6 +31,7 @@ export const uiTexts = defineTexts(
     unverified: 'not verified',
     unverifiedWhy:
       'It came with an import, and its signature has not been verified yet. Nobody else sees it.',
+    mismatched: 'This was said about another text than the one that is here, so that one is not shown.',
     nameWrong: 'A name has 1 to 255 characters, and no slashes.',
     needsServer: 'This needs a connection to the server.',
     'E-NETWORK': 'The server cannot be reached. Check your connection.',
@@ -80,6 +81,7 @@ export const uiTexts = defineTexts(
     unverified: 'nicht geprüft',
     unverifiedWhy:
       'Es kam mit einem Import, und seine Signatur ist noch nicht geprüft. Niemand sonst sieht es.',
+    mismatched: 'Das galt einem anderen Text als dem, der hier ist. Darum wird der nicht gezeigt.',
     nameWrong: 'Ein Name hat 1 bis 255 Zeichen und keine Schrägstriche.',
     needsServer: 'Das braucht eine Verbindung zum Server.',
     'E-NETWORK': 'Der Server ist nicht erreichbar. Bitte die Verbindung prüfen.',

@@ -2,6 +2,7 @@ import type { ActionId, ActionTypeName, FileId, IdTag, Visibility } from '@kith/
 import type { TenantId } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
 import type { ActionRow, WrittenRow } from './action-tables.ts'
+import { targetIdOf } from './endorsement/target.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 /** The columns that an action is read from. */
@@ -34,6 +35,9 @@ export const rowColumns = [
   'nonce',
   'token',
   'unverified',
+  'target_id',
+  'target_hash',
+  'mismatched',
 ] as const satisfies readonly (keyof ActionRow)[]
 
 /** The columns that are written. `feed_only` is left out of reads: only the conditions of lists use it, and migrations
@@ -71,6 +75,9 @@ export function toRow(tenantId: TenantId, action: StoredAction): WrittenRow {
     nonce: action.nonce ?? null,
     token: action.token ?? null,
     unverified: Number(action.isUnverified === true),
+    target_id: (action.targetHash && targetIdOf(action)) ?? null,
+    target_hash: action.targetHash ?? null,
+    mismatched: Number(action.isMismatched === true),
   }
 }
 
@@ -103,6 +110,8 @@ export function fromRow(row: ActionRow): StoredAction {
     nonce: text(row.nonce),
     token: text(row.token),
     ...(row.unverified === 1 ? { isUnverified: true } : {}),
+    ...(row.target_hash === null ? {} : { targetHash: row.target_hash }),
+    ...(row.mismatched === 1 ? { isMismatched: true } : {}),
   }
 }
 

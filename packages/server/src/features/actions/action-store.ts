@@ -115,6 +115,7 @@ export async function insertRecord(
     published_at: record.toldAt ?? null,
     token: record.token,
     unverified: Number(record.isUnverified === true),
+    mismatched: 0,
   })
 }
 

@@ -29,6 +29,11 @@ export interface ActionRow {
   token: string | null
   /** An import has brought it along, and its signature has not been verified. */
   unverified: number
+  /** What it says something about, and the SHA-256 of its token, while the tenant does not hold that. */
+  target_id: string | null
+  target_hash: string | null
+  /** The tenant holds another token under that id. */
+  mismatched: number
 }
 
 /** With the columns that lists are selected and sorted by. */

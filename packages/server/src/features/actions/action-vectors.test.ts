@@ -40,7 +40,7 @@ describe('the vectors of members', () => {
 
 eachDialect('the vectors of outcomes', (open) => {
   const openLab = actionLab(open)
-  type Told = { actionId: ActionId; status?: string | null; token: string }
+  type Told = { actionId: ActionId; status?: string | null; mismatched?: true; token: string }
   const { receiver, outcomes } = vectors<{ receiver: string; outcomes: { name: string; tokens: Told[] }[] }>(
     'outcomes',
   )
@@ -56,8 +56,9 @@ eachDialect('the vectors of outcomes', (open) => {
       for (const issuer of issuers) await changeRelation(tx, issuer, { isFollowing: true, at: 1 })
     })
     for (const { token } of order) await lab.receive(bob.tenant, token)
-    for (const { actionId, status } of tokens) {
+    for (const { actionId, status, mismatched } of tokens) {
       const held = await bob.stored(actionId)
+      expect(held?.isMismatched).toBe(mismatched)
       if (status !== undefined) expect(held && held.status !== 'T' ? held.status : null).toBe(status)
     }
   })

@@ -19,13 +19,17 @@ export function actionView(row: FeedRow, showsMarks: boolean): Outgoing<Action> 
   }
   // Assigned one by one, because this runs for each row of the most frequent list and most of these are absent.
   if (row.sub_type !== null) view.subType = row.sub_type
-  if (row.parent_id !== null) view.parentId = row.parent_id
-  if (row.root_id !== null) view.rootId = row.root_id
+  if (row.mismatched === 1) view.mismatched = true
+  else {
+    if (row.parent_id !== null) view.parentId = row.parent_id
+    if (row.subject !== null) view.subject = row.subject
+  }
+  // A message stays in its conversation.
+  if (row.root_id !== null && (row.mismatched === 0 || row.type === 'MSG')) view.rootId = row.root_id
   if (row.audience_tag !== null) view.audienceTag = row.audience_tag
   if (row.audience !== null) view.audience = JSON.parse(row.audience)
   if (row.content !== null) view.content = new RawJson(row.content)
   if (row.attachments !== null) view.attachments = JSON.parse(row.attachments)
-  if (row.subject !== null) view.subject = row.subject
   if (row.expires_at !== null) view.expiresAt = row.expires_at
   if (row.published_at !== null) view.published = row.published_at
   if (row.publish_at !== null) view.publishAt = row.publish_at

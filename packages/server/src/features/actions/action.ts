@@ -38,6 +38,10 @@ export interface StoredAction extends ActionBody {
   readonly isFeedOnly?: boolean
   /** An import has brought it along, and its signature has not been verified: only the tenant reads it. */
   readonly isUnverified?: boolean
+  /** The hash of the token that it says something about; of a received action only until it has been compared. */
+  readonly targetHash?: string | undefined
+  /** The tenant holds another token under that id. */
+  readonly isMismatched?: boolean
   readonly createdAt: number
   /** `iat` of the token; 0 while there is none. */
   readonly issuedAt: number

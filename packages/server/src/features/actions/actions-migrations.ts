@@ -29,9 +29,22 @@ export const unverifiedActionsMigrations: readonly Migration[] = [
   },
 ]
 
+export const endorsementMigrations: readonly Migration[] = [
+  {
+    id: '0049_endorsements',
+    async up(schema) {
+      await schema.addColumn('actions', 'target_id', 'text null')
+      await schema.addColumn('actions', 'target_hash', 'text null')
+      await schema.addColumn('actions', 'mismatched', 'boolean default 0')
+      await createIndexOn(schema, 'targets', ['tenant_id', 'target_id'], 'target_id is not null')
+    },
+  },
+]
+
 export const actionsMigrations: readonly Migration[] = [
   ...actionTableMigrations,
   ...unverifiedActionsMigrations,
+  ...endorsementMigrations,
 ]
 
 const actionColumns = {

@@ -7,6 +7,7 @@ export { findStoredAction } from './action-store.ts'
 export {
   actionsMigrations,
   actionTableMigrations,
+  endorsementMigrations,
   unverifiedActionsMigrations,
 } from './actions-migrations.ts'
 export { opensHistory } from './circle-changes.ts'

@@ -1,6 +1,7 @@
 import type { Action } from '@kith/protocol'
 import { capMarks } from '#lib/shown-text.ts'
 import { Icon } from '#ui/icon.tsx'
+import { Mismatched } from '#ui/mismatched.tsx'
 import { RichText } from '#ui/rich-text.tsx'
 import { useTexts } from '#ui/use-texts.ts'
 import { EmbeddedPost } from './embedded-post.tsx'
@@ -30,6 +31,7 @@ export function PostBody({ post, isWhole = false }: { readonly post: Action; rea
       {url && <LinkCard url={url} title={title} />}
       <PostPictures pictures={picturesOf(post)} />
       <PostFiles post={post} />
+      {post.mismatched && <Mismatched />}
       {post.type === 'SHRE' && <SharedFile post={post} />}
       {(post.type === 'REPOST' || post.type === 'SHRE') && post.subject?.startsWith('a1~') && (
         <EmbeddedPost actionId={post.subject} />

@@ -2,6 +2,7 @@ import type { Action, Conversation } from '@kith/protocol'
 import { useQuery } from '@tanstack/preact-query'
 import { shownName } from '#lib/identity.ts'
 import { IconButton } from '#ui/button.tsx'
+import { Mismatched } from '#ui/mismatched.tsx'
 import { RichText } from '#ui/rich-text.tsx'
 import { Unverified } from '#ui/unverified.tsx'
 import { useTexts } from '#ui/use-texts.ts'
@@ -43,6 +44,7 @@ export function MessageItem({ row, conversation, known, onChoose }: MessageItemP
       <div class={styles.bubble}>
         <bdi class={isNamed ? styles.name : 'visually-hidden'}>{name}</bdi>
         {answeredId !== undefined && <AnsweredMessage actionId={answeredId} known={known} />}
+        {message.mismatched && <Mismatched />}
         {conversation.request && count > 0 ? (
           <p class="soft">{t.hidden(count)}</p>
         ) : (

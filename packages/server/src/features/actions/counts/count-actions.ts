@@ -13,7 +13,7 @@ const tellAfterSecs = 10
 
 /** The action at which this one is counted: comments at their parent, the others at their subject. */
 function countedAt(action: StoredAction): { counter: Counter; targetId: ActionId } | undefined {
-  if (action.subType === endingSubType) return undefined
+  if (action.subType === endingSubType || action.isMismatched) return undefined
   const subject = parseActionId(action.subject ?? '')
   if (action.type === 'CMNT' && action.parentId) return { counter: 'comments', targetId: action.parentId }
   if (!subject) return undefined

@@ -36,6 +36,7 @@ export function narrowConditions(
     parentId !== undefined && sql<SqlBool>`a.parent_id = ${value('parentId')}`,
     rootId !== undefined && sql<SqlBool>`a.root_id = ${value('rootId')}`,
     subject !== undefined && sql<SqlBool>`a.subject = ${value('subject')}`,
+    ...meantConditions({ parentId, rootId, subject }),
     actionIds !== undefined && isAmong(sql`a.action_id`, valuesOf('action_id', actionIds, value)),
   ]
   return conditions.filter((condition) => condition !== false)
@@ -50,10 +51,17 @@ export function narrowResidual(
     parentId !== undefined && sql<SqlBool>`coalesce(a.parent_id, '') = ${value('parentId')}`,
     rootId !== undefined && sql<SqlBool>`coalesce(a.root_id, '') = ${value('rootId')}`,
     subject !== undefined && sql<SqlBool>`coalesce(a.subject, '') = ${value('subject')}`,
+    ...meantConditions({ parentId, rootId, subject }),
     actionIds !== undefined &&
       isAmong(sql`coalesce(a.action_id, '')`, valuesOf('action_id', actionIds, value)),
   ]
   return conditions.filter((condition) => condition !== false)
+}
+
+/** What is listed under an action was said of what is held of it. A message stays in its conversation. */
+function meantConditions({ parentId, rootId, subject }: ActionFilter): Condition[] {
+  if (parentId !== undefined || subject !== undefined) return [sql<SqlBool>`a.mismatched = 0`]
+  return rootId === undefined ? [] : [sql<SqlBool>`(a.mismatched = 0 or a.type = 'MSG')`]
 }
 
 /** Conditions that all branches share. */

@@ -36,6 +36,7 @@ export interface FeedRow {
   created_at: number
   marked: number
   unverified: number
+  mismatched: number
   reactions: number
   comments: number
   views: number
@@ -73,6 +74,7 @@ const columns = [
   'a.created_at',
   'a.marked',
   'a.unverified',
+  'a.mismatched',
   'a.reactions',
   'a.comments',
   'a.views',

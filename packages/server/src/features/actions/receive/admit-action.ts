@@ -11,6 +11,8 @@ import { nobody } from '../audience.ts'
 import { announceComment, announceLater } from '../community/announce-action.ts'
 import { dropUnannounced } from '../community/drop-unannounced.ts'
 import { countAction } from '../counts/count-actions.ts'
+import { compareTarget } from '../endorsement/compare-target.ts'
+import { compareEndorsements } from '../endorsement/endorsement-store.ts'
 import { isWithdrawn } from '../removal/tombstone-store.ts'
 import { hooksOf } from '../types/index.ts'
 import { isNewer } from '../unique-key.ts'
@@ -44,9 +46,12 @@ export async function applyReceived(
   tx: Writer,
   { tenant, action, isFromStranger = false }: Arrival,
 ): Promise<StoredAction> {
-  const scene = { ports, tx, tenant, action, isFromStranger, at: nowSecs(ports.clock) }
-  const taken = { ...action, ...(await hooksOf(action.type).admit?.(scene)) }
-  return { ...taken, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
+  const compared = { ...action, ...(await compareTarget(tx, action)) }
+  const scene = { ports, tx, tenant, action: compared, isFromStranger, at: nowSecs(ports.clock) }
+  const taken = { ...compared, ...(await hooksOf(action.type).admit?.(scene)) }
+  // It says nothing to the tenant about what the tenant knows; a message is one all the same.
+  const isMarked = taken.isMarked && (!taken.isMismatched || taken.type === 'MSG')
+  return { ...taken, isMarked, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
 }
 
 /** Lists never show visitors of a person what third parties neither addressed to that person nor said in one of the
@@ -69,17 +74,20 @@ export async function admitAction(
   if (superseded) await setStatus(tx, superseded.actionId, 'D')
   await write(tx, action)
   await dropUnannounced(ports, tx, { tenant, action })
+  await compareEndorsements(tx, action)
   if (action.withinId === undefined) await settleChildren(tx, action)
-  // The action that it replaces was counted already.
-  if (!superseded) await countAction(ports, tx, { tenant, action, by: 1 })
+  // The action that it replaces was counted already, unless it meant something else.
+  if (!superseded || superseded.isMismatched) await countAction(ports, tx, { tenant, action, by: 1 })
+  else if (action.isMismatched) await countAction(ports, tx, { tenant, action: superseded, by: -1 })
   await hooksOf(action.type).onReceive?.({ ports, tx, tenant, action, at: nowSecs(ports.clock) })
   await announceToMembers(ports, tx, { tenant, action })
   await ports.emit(tx, { kind: 'action.received', tenant, action })
 }
 
-/** A community does not pass on what muted identities say. */
+/** A community does not pass on what muted identities say, and nobody what is said of something else. */
 async function announceToMembers(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   if (hooksOf(action.type).isAnnounced) return announceLater(ports, tx, { tenant, action })
+  if (action.isMismatched) return
   if (tenant.type === 'community' && (await findEffectiveRelation(tx, action.issuerTag))?.isMuted) return
   if (action.type === 'CMNT') await announceComment(ports, tx, { tenant, action })
   else await relay(ports, tx, { tenant, about: action, sent: action })

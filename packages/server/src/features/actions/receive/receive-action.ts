@@ -20,6 +20,7 @@ import { parseAction } from '../compose/parse-action.ts'
 import { extraMembers } from '../compose/sign-action.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { isStat, receiveCounts } from '../counts/tell-counts.ts'
+import { targetHashOf } from '../endorsement/target.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
 import { hooksOf } from '../types/index.ts'
 import { mayReceiveFromStranger } from '../types/strangers.ts'
@@ -138,6 +139,7 @@ export function readAction({
     ...timesOf(payload),
     nonce: payload.nonce,
     token,
+    targetHash: targetHashOf(body, payload),
   }
 }
 

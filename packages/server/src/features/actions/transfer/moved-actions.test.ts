@@ -1,6 +1,6 @@
 import type { ActionId } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { type ActionLab, type Actor, actionLab } from '#harness/action-lab.ts'
+import { type ActionLab, type Actor, actionLab, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { TenantRow } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -159,6 +159,28 @@ eachDialect('actions that move', (open) => {
     expect(await move(started.lab, started.bob, change)).toBe(1)
     await expect(started.bob.get(hersId)).rejects.toMatchObject({ code: 'E-ACTION-NOTFOUND' })
   })
+
+  test.each(['before', 'after'])(
+    'that came %s another text than they meant stay apart from it',
+    async (order) => {
+      const { lab, alice, bob, carol } = await start()
+      for (const { idTag } of [alice, carol]) await bob.create({ type: 'FLLW', audienceTag: idTag })
+      await lab.settle()
+      const { actionId: subject } = await carol.create({
+        type: 'POST',
+        content: { text: 'poison' },
+        visibility: 'P',
+      })
+      if (order === 'after') await lab.settle()
+      const repost = { type: 'REPOST', subject, subjectHash: 'A'.repeat(43), visibility: 'P' }
+      const token = await lab.forge(alice, repost)
+      await lab.receive(bob.tenant, token)
+      await lab.settle()
+      await move(lab, bob, (row) => ({ ...row, mismatched: 0 }))
+      expect(await bob.get(subject)).toMatchObject({ content: { text: 'poison' } })
+      expect(await bob.get(readToken(token).actionId)).toMatchObject({ mismatched: true })
+    },
+  )
 
   test('are accepted once they are verified', async () => {
     const { lab, bob, carol } = await start()

@@ -6,6 +6,8 @@ import type { StoredAction } from '../action.ts'
 import { settleChildren } from '../action-lookup-store.ts'
 import { findStoredAction, insertAction } from '../action-store.ts'
 import type { ActionTables } from '../action-tables.ts'
+import { compareTarget } from '../endorsement/compare-target.ts'
+import { compareEndorsements } from '../endorsement/endorsement-store.ts'
 import type { FeedTables } from '../feed/feed-query-store.ts'
 import { publishLaterJob } from '../job-kinds.ts'
 import { rootIdOf } from '../types/thread.ts'
@@ -26,6 +28,7 @@ export async function putMovedActions(
     await insertAction(tx, action)
     await putBookkeeping(tx, action, bookkeeping)
     if (bookkeeping.comments > 0) await putRead(tx, action, { tenant, comments: bookkeeping.comments })
+    await compareEndorsements(tx, action)
     if (action.withinId === undefined) await settleChildren(tx, action)
   }
 }
@@ -53,7 +56,8 @@ export async function queueScheduled({ jobs }: QueueAllDeps, tx: Writer): Promis
  * to a public thread. */
 async function placed(tx: Writer, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
   if (action.status === 'D' || action.status === 'T') return action
-  return { ...action, ...(await threadOf(tx, tenant, action)) }
+  const thread = await threadOf(tx, tenant, action)
+  return { ...action, ...thread, ...(await compareTarget(tx, action)) }
 }
 
 async function threadOf(

@@ -18,7 +18,7 @@ export const repost: TypeHooks = {
   },
   async admit({ tx, tenant, action }) {
     const original = await findSubject(tx, action.subject)
-    if (original && original.visibility !== 'P') throw new Failure('E-AUTH-FORBIDDEN')
+    if (original && !action.isMismatched && original.visibility !== 'P') throw new Failure('E-AUTH-FORBIDDEN')
     if (original) await assertHeard(tx, original.issuerTag)
     return { isMarked: original?.issuerTag === tenant.idTag }
   },
