@@ -31,6 +31,9 @@ export function pauseFor(clock: Pick<Clock, 'now' | 'wakeAt'>, ms: number): Prom
   return new Promise((resolve) => clock.wakeAt(clock.now() + ms, resolve))
 }
 
+/** By how many seconds the clocks of two servers may differ (docs/protocol/action-tokens.md, Times). */
+export const clockSkewSecs = 300
+
 /** Whole Unix seconds, as the protocol counts. */
 export function nowSecs(clock: Pick<Clock, 'now'>): number {
   return Math.floor(clock.now() / 1000)

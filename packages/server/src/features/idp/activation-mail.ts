@@ -31,9 +31,9 @@ export const activationMailJob = jobKind({
   ...mailJobPolicy,
 })
 
-/** Makes the reference with which an identity becomes its owner's, and queues the mail with it. When no mail can be sent, for
- * want of an address or because the mailbox has had too many, an owner who is known finds it among their own references.
- * The registrar is not told: it would reveal what others sent. */
+/** Makes the reference by which the owner takes over an identity, and queues the mail with it. Where no mail can be sent,
+ * because there is no address or its mailbox has had too many, an owner with an account here finds the reference among
+ * their own. The registrar is not told that, because it would reveal what others have sent to the mailbox. */
 export async function inviteOwner(
   deps: MakeReferenceDeps & { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,

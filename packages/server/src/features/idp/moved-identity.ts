@@ -3,6 +3,7 @@ import { labelsBelow } from '#features/registration/index.ts'
 import {
   numberIn,
   optionalNumberIn,
+  optionalTagIn,
   optionalTextIn,
   type TenantRow,
   textIn,
@@ -21,13 +22,13 @@ export async function putMovedIdentity(
 ): Promise<void> {
   const idTag = ownName(row, providerTag)
   const email = optionalTextIn(row, 'email')
-  const ownerTag = parsedTag(row, 'owner_tag')
+  const ownerTag = optionalTagIn(row, 'owner_tag')
   const address = optionalTextIn(row, 'address')
   const addressUpdatedAt = optionalNumberIn(row, 'address_updated_at')
   const lastSeenAt = optionalNumberIn(row, 'last_seen_at')
   const isStored = await insertIdentity(tx, {
     idTag,
-    registrarTag: parsedTag(row, 'registrar_tag') ?? providerTag,
+    registrarTag: optionalTagIn(row, 'registrar_tag') ?? providerTag,
     status: statusOf(row),
     isDynamic: row.dyndns === 1,
     createdAt: numberIn(row, 'created_at'),
@@ -60,10 +61,6 @@ function statusOf(row: TenantRow): ManagedStatus {
   const status = managedStatuses.find((one) => one === row.status)
   if (!status) throw invalid('/status', 'is none of its words')
   return status
-}
-
-function parsedTag(row: TenantRow, column: string): IdTag | undefined {
-  return parseIdTag(optionalTextIn(row, column) ?? '')
 }
 
 function parsedMail(text: string): string {

@@ -20,6 +20,7 @@ export {
   jsonIn,
   numberIn,
   optionalNumberIn,
+  optionalTagIn,
   optionalTextIn,
   type TenantRow,
   textIn,

@@ -1,3 +1,4 @@
+import { type IdTag, parseIdTag } from '@kith/protocol'
 import { type Failure, invalid } from '#lib/failure.ts'
 
 // For rows of an archive, which may have been written by anybody. Each function throws `E-VALIDATION` for another
@@ -14,6 +15,11 @@ export function textIn(row: TenantRow, column: string): string {
 
 export function optionalTextIn(row: TenantRow, column: string): string | undefined {
   return (row[column] ?? null) === null ? undefined : textIn(row, column)
+}
+
+/** An identity; undefined for what is none. */
+export function optionalTagIn(row: TenantRow, column: string): IdTag | undefined {
+  return parseIdTag(optionalTextIn(row, column) ?? '')
 }
 
 /** A number that is not negative, such as a time or a count. */

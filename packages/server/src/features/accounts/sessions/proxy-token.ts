@@ -2,6 +2,7 @@ import { type KeyObject, randomBytes } from 'node:crypto'
 import { type IdTag, parseIdTag, parseSignedToken } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Signatures, type SigningKeys, wasInForce } from '#infra/keys/index.ts'
+import { clockSkewSecs } from '#lib/clock.ts'
 
 /** What a proxy token says, once its issuer's signature is checked. */
 export interface ProxyToken {
@@ -27,8 +28,6 @@ export type FindIdentityKey = (
 >
 
 const maxLength = 4096
-// Clocks of two servers differ; a token from further ahead is refused.
-const clockSkewSecs = 300
 // Longer than any server has reason to make one: a stolen token must not be valid for years.
 const longestLifeSecs = 3600
 const jtiForm = /^[A-Za-z0-9._~-]{8,128}$/

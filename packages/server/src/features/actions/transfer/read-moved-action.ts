@@ -13,10 +13,12 @@ import {
   jsonIn,
   numberIn,
   optionalNumberIn,
+  optionalTagIn,
   optionalTextIn,
   type TenantRow,
   textIn,
 } from '#infra/db/index.ts'
+import { clockSkewSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction, StoredStatus } from '../action.ts'
 import { ownActionId } from '../action-id.ts'
@@ -37,9 +39,6 @@ export interface ActionBookkeeping {
   /** It has a unique key. One that took its place before it was sent has that instead. */
   readonly isKeyed: boolean
 }
-
-// As much as clocks may differ (docs/protocol/actions.md).
-const clockSkewSecs = 300
 
 export interface MovedAction {
   readonly action: StoredAction
@@ -152,7 +151,7 @@ async function readRecord(deps: ReadDeps, row: TenantRow): Promise<StoredAction 
     actionId,
     type: payload.type as ActionTypeName,
     subType: payload.subType,
-    audienceTag: parsedTag(row, 'audience_tag'),
+    audienceTag: optionalTagIn(row, 'audience_tag'),
     subject: payload.subject,
     issuerTag,
     visibility: visibilityOf(row),
@@ -179,13 +178,13 @@ async function readRemains(deps: ReadDeps, row: TenantRow): Promise<StoredAction
     actionId,
     type: type.type as ActionTypeName,
     subType: optionalTextIn(row, 'sub_type'),
-    audienceTag: parsedTag(row, 'audience_tag'),
+    audienceTag: optionalTagIn(row, 'audience_tag'),
     subject: optionalTextIn(row, 'subject'),
     parentId: parsedId(row, 'parent_id'),
     rootId: parsedId(row, 'root_id'),
     withinId: parsedId(row, 'within_id'),
     issuerTag,
-    authorTag: isOwn ? parsedTag(row, 'author_tag') : undefined,
+    authorTag: isOwn ? optionalTagIn(row, 'author_tag') : undefined,
     visibility: visibilityOf(row),
     x: refusalOf(row),
     status: 'D',
@@ -207,7 +206,7 @@ function readDraft({ tenant }: ReadDeps, row: TenantRow, status: 'R' | 'S'): Sto
   const actionId = ownActionId(tenant.idTag, nonce)
   if (actionId !== row.action_id || row.issuer_tag !== tenant.idTag)
     throw invalid('/action_id', 'is no draft of the tenant')
-  const authorTag = tenant.type === 'community' ? parsedTag(row, 'author_tag') : undefined
+  const authorTag = tenant.type === 'community' ? optionalTagIn(row, 'author_tag') : undefined
   const isScheduled = status === 'S' && (authorTag === undefined || authorTag === tenant.idTag)
   return {
     ...body,
@@ -283,10 +282,6 @@ function parsedOrUndefined<Value>(parse: () => Value): Value | undefined {
     if (error instanceof Failure) return undefined
     throw error
   }
-}
-
-function parsedTag(row: TenantRow, column: string): IdTag | undefined {
-  return parseIdTag(optionalTextIn(row, column) ?? '')
 }
 
 /** Why it was refused, where it was. */

@@ -11,6 +11,7 @@ import {
 import { findHostedSince, leadsAlone } from '#features/tenants/index.ts'
 import { hasRole } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
+import { clockSkewSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps } from '../action-ports.ts'
@@ -139,9 +140,6 @@ async function meet(scene: HookScene, theOther: 'asked' | 'requested', thisOne: 
   }
   await setRelation(scene.ports, tx, other, { connection: 'connected', ...(await memberRole(scene)), at })
 }
-
-// As much as clocks may differ (docs/protocol/actions.md).
-const clockSkewSecs = 300
 
 /** Was a request made before its tenant came to this server, which then does not know whether it was withdrawn? What
  * answers a request of the tenant that was made here is not. */

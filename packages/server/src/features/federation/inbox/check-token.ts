@@ -1,5 +1,6 @@
 import { type ActionTokenPayload, actionLifetimeSecs, findServerActionType } from '@kith/protocol'
 import { badToken, hashOfToken, type ReadToken, readActionToken } from '#features/actions/index.ts'
+import { clockSkewSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 
 /** A token whose form, times and id are valid; its signature is not checked yet. */
@@ -14,9 +15,6 @@ export interface Delivery {
   /** The token that it announces. */
   readonly beside?: string
 }
-
-// How far another server's clock may be ahead of ours (docs/protocol/action-tokens.md, Times).
-const clockSkewSecs = 300
 
 // Other servers may count the leap days of ten years.
 const leapDaysSecs = 3 * 86_400
