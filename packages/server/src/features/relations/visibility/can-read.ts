@@ -24,7 +24,7 @@ export interface ActionAudience {
 /** An action with its root: `absent` when the root is not held here. */
 export interface BoundedAudience extends ActionAudience {
   readonly within?: ActionAudience | 'absent'
-  /** What is held of what it answers, reacts to or passes on. */
+  /** The actions that it answers, reacts to or passes on, as far as the tenant holds them. */
   readonly meant?: readonly ActionAudience[]
 }
 

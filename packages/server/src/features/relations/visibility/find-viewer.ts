@@ -4,8 +4,8 @@ import { findEffectiveRelation, findsBlocksOrMutes } from '../relation-store.ts'
 import { findSilenceFacts } from './silenced-predicate.ts'
 import { actsAsTenant, type Viewer, viewerOf } from './viewer.ts'
 
-/** The viewer for a caller, by one to three small queries. For `one` action it does not find out whether anybody is
- * blocked, muted or silenced, because looking up its issuer costs less. */
+/** The viewer for a caller, by one to three small queries. For `one` action it does not ask whether anybody at
+ * all is blocked, muted or silenced, because to look up its issuer costs less. */
 export async function findViewer(
   reader: Reader,
   tenant: Tenant,

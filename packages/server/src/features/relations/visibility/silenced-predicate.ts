@@ -27,7 +27,8 @@ export function isInSilencedDomain(idTag: Expression<unknown>): Condition {
     select 1 from above where name in (select domain ${blockedDomains})))`
 }
 
-/** Condition: the server has silenced this identity; what is known of the viewer is not asked again. */
+/** Condition: the server has silenced this identity. Where the viewer's facts say already that it silences no identity or
+ * blocks no domain, that is left out of the query. */
 export function isSilencedTo({ facts }: Viewer, idTag: Expression<unknown>): Condition {
   const parts = [
     ...(facts.has('silences-no-identity') ? [] : [isSilencedIdentity(idTag)]),
@@ -61,7 +62,7 @@ const selectSilences = statement<object, object, { identities: number; domains: 
     ]),
 )
 
-/** What need not be asked of any issuer, because the server silences nobody. */
+/** Whether the server silences no identity, and whether it blocks no domain: a list is then asked without that. */
 export async function findSilenceFacts(reader: Reader): Promise<Fact[]> {
   const { identities, domains } = (await reader.first(selectSilences, {})) ?? {
     identities: 1,
