@@ -35,7 +35,7 @@ export async function createAccount(
   })
 }
 
-/** An account of an archive, as it is here: nobody has proved to this server that the address is its owner's.
+/** An account of an archive, as it is here: its e-mail address counts as not proved.
  * `E-VALIDATION` for a password hash that no password could be compared with. */
 export function takeAccount(row: TenantRow): TenantRow {
   const hash = optionalTextIn(row, 'password_hash')

@@ -127,8 +127,8 @@ const selectHolders = statement<
     .where('action_id', '=', value('actionId')),
 )
 
-/** NOTE: over all tenants: those of this server that hold an action, and so receive its reactions and its deletion. One
- * that an import has brought along unverified may be held by anybody who knows its id. */
+/** NOTE: over all tenants: those of this server that hold an action, and so receive its reactions and its deletion.
+ * `isUnverified`: an import has brought it along, so its id and text may be made up. */
 export async function listHolders(
   reader: Reader,
   actionId: ActionId,

@@ -131,7 +131,7 @@ async function admit(deps: ImportDeps, { tenant }: About): Promise<HostedTenant>
   })
 }
 
-/** A domain below the identity belongs to whoever has the identity. Of another one nothing shows that here. */
+/** The app's domain, if it lies below the identity, whose owner decides on it. Nothing shows who owns another one. */
 function ownDomain({ appDomain }: About['tenant'], idTag: IdTag): IdTag | undefined {
   const domain = parseIdTag(appDomain ?? '')
   return domain?.endsWith(`.${idTag}`) ? domain : undefined
@@ -257,7 +257,7 @@ async function finish(
   })
 }
 
-/** What is to be done from now on: what rows ask for, and what was under way. */
+/** Queues what the rows ask for (variants of pictures, publications, ends, verification) and the jobs of the archive. */
 async function queueWork(deps: ImportDeps, tx: Writer, jobs: Taken['jobs']): Promise<void> {
   await makeMovedVariants(deps, tx)
   await queueScheduled(deps, tx)

@@ -40,9 +40,9 @@ export interface RowTaker {
   readonly late: readonly ((tx: Writer) => Promise<void>)[]
 }
 
-/** How the rows of an archive, which may have been written by anybody, are taken. Who decides a column decides how:
- * what the person says comes along; what a server decides is made anew here, and so is what follows from other rows;
- * what others have said counts once it has been verified. */
+/** How the rows of an archive, which may have been written by anybody, are taken: what the person decides comes along;
+ * what a server decides, and what follows from other rows, is made anew here; what others have said counts once it has
+ * been verified. */
 export function openRowTaker(deps: TakeDeps, tenant: HostedTenant): RowTaker {
   const leftOut = { actions: 0, settings: 0 }
   const late: RowTaker['late'][number][] = []
@@ -76,7 +76,7 @@ export function openRowTaker(deps: TakeDeps, tenant: HostedTenant): RowTaker {
       await putMovedRelation(tx, { tenant, row, hasRequest: request !== undefined })
     }),
     released_identities: mapped((row) => takeGivenName(row, idTag)),
-    // A key of somebody else would sign that one in.
+    // API keys alone come along (`assertOnly`), and of the tenant itself: another's would sign that identity in here.
     sessions: async (table, rows) => {
       const own = rows.map((row) => assertOnly(table, row)).filter((row) => row.caller_tag === idTag)
       return (tx) => insertTenantRows(tx, table, own)

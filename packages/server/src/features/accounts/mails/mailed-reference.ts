@@ -12,8 +12,8 @@ export function mailboxOf({ resourceId }: { readonly resourceId?: string | undef
   return resourceId?.startsWith(scheme) ? resourceId.slice(scheme.length) : undefined
 }
 
-/** A reference of an archive, as it is here; undefined for one that would prove an address: this server has mailed it to
- * nobody. */
+/** A reference of an archive, as it is here. Undefined for one that would prove an address: this server has not mailed
+ * it. */
 export function takeReference(row: TenantRow): TenantRow | undefined {
   return mailboxOf({ resourceId: optionalTextIn(row, 'resource_id') }) === undefined ? row : undefined
 }

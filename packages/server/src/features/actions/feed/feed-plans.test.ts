@@ -97,7 +97,7 @@ const cases: [string, Caller, ActionFilter, ActionOrder][] = [
   ['words and a tag before a time', owner, { search: 'garden', tag: 'garden', createdBefore: 5 }, newest],
 ]
 
-// As on most servers. Where somebody is silenced each row that others may read is looked up.
+// Most servers silence nobody. Where one does, the issuer of each row is looked up, which these plans do not show.
 const silencesNobody = ['silences-no-identity', 'silences-no-domain'] as const
 
 eachDialect('a list of actions', (open) => {

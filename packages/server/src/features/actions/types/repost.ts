@@ -32,7 +32,7 @@ export const repost: TypeHooks = {
   },
 }
 
-/** Nobody passes on what an identity has said that this server silences. */
+/** Fails with `E-AUTH-FORBIDDEN` for an issuer whom this server silences: nobody here passes on what it has said. */
 export async function assertHeard(reader: Reader, issuerTag: IdTag): Promise<void> {
   if (!(await isSilencedHere(reader, issuerTag))) return
   const message = `This server passes on nothing of ${issuerTag}.`

@@ -91,7 +91,8 @@ function findToken(deps: Pick<DeliverDeps, 'db' | 'findToken'>, tenantId: Tenant
 // Suspensions and blocks last for hours or days.
 const suspendedWaitMs = 3 * 3_600_000
 
-/** A suspended tenant sends only tokens that end something. Of whom the server has blocked nobody sends others. */
+/** A suspended tenant sends only tokens that end something, and so does everybody of an issuer that the server has
+ * blocked. */
 async function getTokens(
   deps: Pick<DeliverDeps, 'db' | 'clock' | 'findToken' | 'isSuspended' | 'isBlockedHere'>,
   tenantId: TenantId,

@@ -112,9 +112,9 @@ export function inTrash(file: string, { tenantId, withoutChanges }: AccessNames)
   return withoutChanges ? sql<SqlBool>`${sql.ref(`${file}.status`)} = 'D'` : isInTrash(file, tenantId)
 }
 
-/** By what the file itself says, where the server has not silenced its owner, or an action by which its owner shows it; not by a grant. The tenant's own files are
- * shown by actions that were made here, where it was asked who may attach them; a copy by those of whom it came from.
- * What others attach, who know no more than an id, says nothing.
+/** By the file's own visibility, where the server has not silenced its owner, or by an action in which its owner shows
+ * it; not by a grant. The tenant's own files are shown by actions made here, which only those make who may attach them; a
+ * copy by actions of the identity that it came from. Actions of others, who need only know an id, do not count.
  * NOTE: SQLite keeps the order of a cross join; else it may look at all actions that the viewer may read for each file. */
 function isReadableWithoutGrant(viewer: Viewer, file: string, names: AccessNames): Condition {
   const of = (column: string) => sql.ref(`${file}.${column}`)
