@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { nowSecs } from '#lib/clock.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 const fails = (code: string) => expect.objectContaining({ code })
@@ -182,6 +183,22 @@ eachDialect('requests', (open) => {
       await settle()
       expect(await connections()).toEqual(['disconnected', 'disconnected'])
     })
+
+    test.each([
+      [301, 'asked for anew'],
+      [300, 'connected'],
+    ])(
+      'that was signed %s s before the tenant came to this server, and crosses one of it, is %s',
+      async (seconds, outcome) => {
+        const { alice, bob, forge, receive, clock } = await start()
+        const iat = nowSecs(clock) - seconds
+        const times = { createdAt: iat, iat, exp: iat + 86_400 }
+        const old = await forge(alice, { type: 'CONN', audienceTag: bob.idTag, ...times })
+        await bob.create({ type: 'CONN', audienceTag: alice.idTag })
+        expect(await receive(bob.tenant, old)).toEqual({ kind: 'stored' })
+        expect(await connectionOf(bob, alice)).toBe(outcome === 'connected' ? 'connected' : 'requested')
+      },
+    )
 
     test('withdrawn before it was answered no longer awaits an answer', async () => {
       const { alice, bob, ask, connections, settle } = await start()
