@@ -110,12 +110,14 @@ withChromium('a post', (launch) => {
   })
 
   test('says where what it passes on is not what is here', async () => {
-    const client = await town.server.as(ben)
-    const { data } = await client.call(createAction, { body: { type: 'REPOST', subject: town.postId } })
-    await town.server.settle()
+    const client = await town.server.as(anna)
+    const post = { type: 'POST', visibility: 'P', content: { text: 'Poison' } } as const
+    const { actionId: subject } = (await client.call(createAction, { body: post })).data
+    const { data } = await client.call(createAction, { body: { type: 'REPOST', subject } })
     await change(data.actionId, { mismatched: 1 })
     const { page } = await openPost(data.actionId)
     await page.getByText('This was said about another text than the one that is here').waitFor()
+    expect(await page.getByText('Poison').count()).toBe(0)
     expect(await axeFindings(page)).toEqual([])
   })
 
